@@ -1,0 +1,89 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target: no warning passes, and every unsafe expression is marked and argued for.
+let strict: [SwiftSetting] = [.strictMemorySafety(), .treatAllWarnings(as: .error)]
+
+// The module lives in other people's processes: no runtime, no metadata, one object file.
+// Debian's compiler builds Embedded code only when the triple is written out.
+#if arch(arm64)
+let triple = "aarch64-unknown-linux-gnu"
+#else
+let triple = "x86_64-unknown-linux-gnu"
+#endif
+let embedded: [SwiftSetting] = strict + [
+    .enableExperimentalFeature("Embedded"),
+    .unsafeFlags(["-wmo", "-target", triple, "-Xcc", "-fPIC"]),
+]
+
+// The runtime goes into our executables: an AppVault machine needs no Swift installed.
+let executableLinker: [LinkerSetting] = [
+    .unsafeFlags(["-static-stdlib", "-Xlinker", "--gc-sections"]),
+    .unsafeFlags(
+        ["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"],
+        .when(configuration: .release)),
+]
+
+let moduleLinker: [LinkerSetting] = [
+    .linkedLibrary("pam"),
+    .unsafeFlags([
+        "-Xlinker", "--version-script=pam/appvault.map", "-Xlinker", "--gc-sections",
+        "-Xlinker", "-soname=pam_appvault.so",
+    ]),
+    .unsafeFlags(
+        [
+            "-Xlinker", "-z", "-Xlinker", "defs", "-Xlinker", "-z", "-Xlinker", "relro",
+            "-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-z", "-Xlinker", "noexecstack",
+            "-Xlinker", "-s",
+        ], .when(configuration: .release)),
+]
+
+let package = Package(
+    name: "AppVault",
+    products: [
+        .library(name: "pam_appvault", type: .dynamic, targets: ["PamAppVault"]),
+        .executable(name: "appvaultd", targets: ["appvaultd"]),
+        .executable(name: "appvault", targets: ["appvault"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CPam"),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CLinux"),
+
+        .target(name: "Wire", swiftSettings: strict),
+        .target(name: "WireEmbedded", swiftSettings: embedded),
+        .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "Secrets", dependencies: ["CSodium"], swiftSettings: strict),
+        .target(name: "Policy", swiftSettings: strict),
+        .target(name: "KeySlots", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
+        .target(
+            name: "SealedStore", dependencies: ["KeySlots", "Secrets", "Posix", "CSQLite"],
+            swiftSettings: strict),
+        .target(
+            name: "VaultService",
+            dependencies: ["SealedStore", "KeySlots", "Policy", "Secrets", "Posix", "Wire", "CSystemd"],
+            swiftSettings: strict),
+        .target(name: "Client", dependencies: ["Posix", "Wire"], swiftSettings: strict),
+        .executableTarget(
+            name: "appvaultd", dependencies: ["VaultService"], swiftSettings: strict,
+            linkerSettings: executableLinker),
+        .executableTarget(
+            name: "appvault", dependencies: ["Client"], swiftSettings: strict,
+            linkerSettings: executableLinker),
+        .target(
+            name: "PamAppVault", dependencies: ["WireEmbedded", "CPam", "CLinux"], path: "pam/Sources",
+            swiftSettings: embedded, linkerSettings: moduleLinker),
+
+        .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
+        .testTarget(name: "PosixTests", dependencies: ["Posix"], swiftSettings: strict),
+        .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: strict),
+        .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
+        .testTarget(name: "KeySlotsTests", dependencies: ["KeySlots"], swiftSettings: strict),
+        .testTarget(name: "SealedStoreTests", dependencies: ["SealedStore"], swiftSettings: strict),
+        .testTarget(name: "VaultServiceTests", dependencies: ["VaultService"], swiftSettings: strict),
+        .testTarget(name: "ClientTests", dependencies: ["Client"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

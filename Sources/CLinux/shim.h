@@ -1,0 +1,96 @@
+// What `import Glibc` does not show: epoll, prctl, peer credentials, errno for Embedded code, explicit_bzero.
+// Header-only, so that one target serves the regular targets and the Embedded module alike.
+#ifndef APPVAULT_CLINUX_H
+#define APPVAULT_CLINUX_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <locale.h>
+#include <poll.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+static inline int appvault_errno(void) { return errno; }
+static inline void appvault_set_errno(int value) { errno = value; }
+
+// A plain zeroing loop is removed by the optimiser; this call stays.
+static inline void appvault_wipe(void *memory, size_t count) { explicit_bzero(memory, count); }
+
+static inline int appvault_open(const char *path, int flags, mode_t mode) {
+    return open(path, flags, mode);
+}
+static inline int appvault_openat(int folder, const char *path, int flags, mode_t mode) {
+    return openat(folder, path, flags, mode);
+}
+static inline int appvault_fcntl(int fd, int command, int argument) {
+    return fcntl(fd, command, argument);
+}
+
+static inline int appvault_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+static inline int appvault_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+static inline int appvault_thread_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// The peer of a connected Unix socket, as the kernel saw it at connect (or at listen, for a client that asks).
+struct appvault_peer {
+    int32_t pid;
+    uint32_t uid;
+    uint32_t gid;
+};
+static inline int appvault_peer_of(int fd, struct appvault_peer *peer) {
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return -1;
+    peer->pid = credentials.pid;
+    peer->uid = credentials.uid;
+    peer->gid = credentials.gid;
+    return 0;
+}
+
+// A Unix address from a path; -1 where it does not fit (108 bytes with the final NUL).
+static inline int appvault_unix_address(const char *path, struct sockaddr_un *address, socklen_t *size) {
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof address->sun_path) return -1;
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    memcpy(address->sun_path, path, length + 1);
+    *size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1);
+    return 0;
+}
+static inline int appvault_connect(int fd, const struct sockaddr_un *address, socklen_t size) {
+    return connect(fd, (const struct sockaddr *)address, size);
+}
+static inline int appvault_bind(int fd, const struct sockaddr_un *address, socklen_t size) {
+    return bind(fd, (const struct sockaddr *)address, size);
+}
+
+static inline uint64_t appvault_clock_ms(clockid_t clock) {
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0) return 0;
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+#endif

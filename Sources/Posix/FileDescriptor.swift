@@ -1,0 +1,49 @@
+internal import CLinux
+
+/// A system call that failed: which one, and why.
+public struct PosixError: Error, Equatable, CustomStringConvertible {
+    public let call: String
+    public let number: Int32
+
+    public init(call: String, number: Int32) {
+        self.call = call
+        self.number = number
+    }
+
+    /// The error that errno holds now.
+    public static func last(_ call: String) -> PosixError {
+        PosixError(call: call, number: appvault_errno())
+    }
+
+    public var isNoSpace: Bool { number == ENOSPC || number == EDQUOT }
+    public var isMissing: Bool { number == ENOENT }
+
+    public var description: String {
+        // SAFETY: strerror_r writes at most the count it is given, and GNU's returns a NUL-terminated string.
+        let reason = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+            guard let text = unsafe strerror_r(number, buffer.baseAddress, 128) else { return "error \(number)" }
+            return unsafe String(cString: text)
+        }
+        return "\(call): \(reason)"
+    }
+}
+
+/// A file descriptor that is closed exactly once.
+public struct FileDescriptor: ~Copyable, Sendable {
+    public let raw: Int32
+
+    public init(owning raw: Int32) {
+        self.raw = raw
+    }
+
+    deinit {
+        _ = close(raw)
+    }
+
+    /// Gives the number away; the caller closes it.
+    public consuming func release() -> Int32 {
+        let number = raw
+        discard self
+        return number
+    }
+}

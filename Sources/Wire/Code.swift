@@ -1,0 +1,61 @@
+/// Every refusal has a number that is never given a second meaning. PROTOCOL.md holds the same table, and a test
+/// compares the two. Numbers that this release does not use are kept out of the enum until their issue needs them.
+public enum Code: UInt16, CaseIterable, Sendable {
+    case unknown = 0
+    case alreadyExists = 1
+    case dataType = 2
+    case doesNotExist = 3
+    case invalidArgument = 4
+    case invalidPasscode = 5
+    case locked = 6
+    case outOfMemory = 7
+    case passcodeRequired = 9
+    case underMinLength = 14
+    case deleted = 16
+    case retryLimitReached = 23
+    case throttled = 24
+    case policyDenies = 25
+    case invalidAction = 26
+    case cancelled = 27
+    case notPermitted = 30
+    case serviceUnavailable = 31
+    case storeDamaged = 32
+    case tooLarge = 33
+    case protocolError = 34
+    case busy = 35
+    case noMatch = 37
+    case sameAsCurrent = 38
+    case resetRequested = 39
+    case skipped = 40
+    case recoveryKeyInvalid = 41
+    case policyBroken = 42
+    case storageFailed = 43
+}
+
+/// What a PAM entry point returns, decided by the daemon; the module only translates it to libpam's number.
+public enum Outcome: UInt8, CaseIterable, Sendable {
+    case success = 0
+    case authError = 1
+    case maxTries = 2
+    case userUnknown = 3
+    case permissionDenied = 4
+    case unavailable = 5
+    case ignore = 6
+}
+
+extension Code {
+    /// The one place where a refusal becomes a PAM outcome. Nothing here is success.
+    public var outcome: Outcome {
+        switch self {
+        case .invalidPasscode, .throttled, .cancelled: .authError
+        case .retryLimitReached: .maxTries
+        case .doesNotExist, .deleted: .userUnknown
+        case .policyDenies, .notPermitted: .permissionDenied
+        case .unknown, .alreadyExists, .dataType, .invalidArgument, .locked, .outOfMemory, .passcodeRequired,
+            .underMinLength, .invalidAction, .serviceUnavailable, .storeDamaged, .tooLarge, .protocolError,
+            .busy, .noMatch, .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
+            .storageFailed:
+            .unavailable
+        }
+    }
+}

@@ -1,0 +1,127 @@
+/// Requests are even and answers odd, so that neither side can be made to read its own kind.
+public enum RequestType: UInt16, CaseIterable, Sendable {
+    case hello = 0x02
+    case reply = 0x04
+    case abort = 0x06
+
+    case authenticate = 0x10
+    case unlock = 0x12
+    case confirm = 0x14
+    case sessionOpen = 0x16
+    case sessionClose = 0x18
+    case password = 0x1A
+
+    case status = 0x20
+    case create = 0x22
+    case openStore = 0x24
+    case lock = 0x26
+    case passcode = 0x28
+    case recoveryNew = 0x2A
+    case recover = 0x2C
+    case reset = 0x2E
+    case resync = 0x30
+    case triesClear = 0x32
+    case chown = 0x34
+
+    case get = 0x40
+    case set = 0x42
+    case delete = 0x44
+    case list = 0x46
+    case exportBegin = 0x48
+    case exportNext = 0x4A
+    case importBegin = 0x4C
+    case importChunk = 0x4E
+}
+
+public enum AnswerType: UInt16, CaseIterable, Sendable {
+    case welcome = 0x03
+    case show = 0x05
+    case ask = 0x07
+    case working = 0x09
+    case refused = 0x0B
+    case done = 0x0D
+    case verdict = 0x11
+    case state = 0x21
+    case value = 0x41
+    case names = 0x47
+    case chunk = 0x4B
+    case progress = 0x4F
+}
+
+/// What stands before every body: its length, its type, and the tag of the request that it belongs to.
+public struct FrameHeader: Equatable, Sendable {
+    public static let size = 10
+
+    public var length: Int
+    public var type: UInt16
+    public var tag: UInt32
+
+    public init(length: Int, type: UInt16, tag: UInt32) {
+        self.length = length
+        self.type = type
+        self.tag = tag
+    }
+
+    /// The header at the start of `bytes`; nil until all ten bytes are there. A length over `limit` is refused
+    /// here, before anybody sets memory aside for it.
+    public static func decode(_ bytes: Span<UInt8>, limit: Int) throws(WireError) -> FrameHeader? {
+        guard bytes.count >= size else { return nil }
+        var reader = Reader()
+        let length = try reader.u32(bytes)
+        guard length <= UInt32(limit) else { throw .tooLong }
+        let type = try reader.u16(bytes)
+        return FrameHeader(length: Int(length), type: type, tag: try reader.u32(bytes))
+    }
+
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {
+        sink.put32(UInt32(truncatingIfNeeded: length))
+        sink.put16(type)
+        sink.put32(tag)
+    }
+}
+
+/// The fields of one message. Secrets and values are not among them: they follow as payloads, so that a message
+/// can be copied and kept without copying what must be wiped.
+public protocol Body: Sendable {
+    init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError)
+    func write<S: Sink & ~Copyable>(to sink: inout S)
+}
+
+public struct Empty: Body, Equatable {
+    public init() {}
+    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {}
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {}
+}
+
+public enum Frame {
+    public static func write<B: Body, S: Sink & ~Copyable>(
+        _ body: B, type: UInt16, tag: UInt32, to sink: inout S
+    ) {
+        var counter = Counter()
+        body.write(to: &counter)
+        FrameHeader(length: counter.count, type: type, tag: tag).write(to: &sink)
+        body.write(to: &sink)
+    }
+
+    public static func write<B: Body, S: Sink & ~Copyable>(
+        _ body: B, type: UInt16, tag: UInt32, payload: Span<UInt8>, to sink: inout S
+    ) {
+        var counter = Counter()
+        body.write(to: &counter)
+        FrameHeader(length: counter.count + 4 + payload.count, type: type, tag: tag).write(to: &sink)
+        body.write(to: &sink)
+        sink.put(payload: payload)
+    }
+
+    public static func write<B: Body, S: Sink & ~Copyable>(
+        _ body: B, type: UInt16, tag: UInt32, payload: Span<UInt8>, second: Span<UInt8>, to sink: inout S
+    ) {
+        var counter = Counter()
+        body.write(to: &counter)
+        FrameHeader(length: counter.count + 8 + payload.count + second.count, type: type, tag: tag)
+            .write(to: &sink)
+        body.write(to: &sink)
+        sink.put(payload: payload)
+        sink.put(payload: second)
+    }
+}

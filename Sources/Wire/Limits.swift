@@ -1,0 +1,28 @@
+/// Every length and every wait that the protocol knows, in one place.
+public enum Limits {
+    /// The version that this code speaks; the daemon also speaks the one before, once there is one.
+    public static let version: UInt16 = 1
+
+    /// One maximum for every frame: a value of 1 MiB, its name and the fields around them.
+    public static let frame = (1 << 20) + 4096
+    /// What a peer may send before it was greeted, and all that the module ever reads.
+    public static let smallFrame = 4096
+
+    public static let secret = 1024
+    public static let value = 1 << 20
+    public static let name = 255
+    public static let text = 255
+    /// A finished line of a message: 80 columns on a terminal are up to 320 bytes of UTF-8; two such lines.
+    public static let line = 800
+    public static let messageID = 64
+    public static let parameters = 8
+    /// Names of one page of a listing.
+    public static let page = 1024
+
+    /// Milliseconds.
+    public static let connectWait: Int32 = 1_000
+    public static let firstFrameWait: Int32 = 2_000
+    public static let silenceWait: Int32 = 5_000
+    public static let workingEvery: Int32 = 1_000
+    public static let personWait: Int32 = 120_000
+}

@@ -1,0 +1,157 @@
+/// The name of one PAM transaction, kept in its pam_data: 16 random bytes, or none.
+public struct Handle: Equatable, Hashable, Sendable {
+    public static let size = 16
+
+    public var bytes: [UInt8]
+
+    /// No transaction.
+    public static var none: Handle { Handle(bytes: [UInt8](repeating: 0, count: size)) }
+
+    public init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    public var isNone: Bool {
+        for byte in bytes where byte != 0 { return false }
+        return true
+    }
+}
+
+/// pam_sm_authenticate as an authenticator. A token of the stack follows as the payload (empty: none).
+public struct Authenticate: Body, Equatable {
+    public var subject: Subject
+    /// The answer to the one prompt may be the login password.
+    public var orPassword = false
+    /// Nothing may be asked: the stack's token decides.
+    public var tokenOnly = false
+    /// A flow that is due and could not run denies the login.
+    public var enforce = false
+
+    public init(subject: Subject) {
+        self.subject = subject
+    }
+
+    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
+        subject = try Subject(&reader, body)
+        orPassword = try reader.flag(body)
+        tokenOnly = try reader.flag(body)
+        enforce = try reader.flag(body)
+    }
+
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {
+        subject.write(to: &sink)
+        sink.put(flag: orPassword)
+        sink.put(flag: tokenOnly)
+        sink.put(flag: enforce)
+    }
+}
+
+/// pam_sm_authenticate with `unlock`: the stack's token follows as the payload.
+public struct Unlock: Body, Equatable {
+    public var subject: Subject
+    /// The transaction of an `or_password` line before us, so that the daemon can see that the token is the same.
+    public var handle: Handle
+
+    public init(subject: Subject, handle: Handle = .none) {
+        self.subject = subject
+        self.handle = handle
+    }
+
+    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
+        subject = try Subject(&reader, body)
+        handle = Handle(bytes: try reader.fixed(Handle.size, body))
+    }
+
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {
+        subject.write(to: &sink)
+        sink.put(fixed: handle.bytes)
+    }
+}
+
+/// pam_sm_setcred: `auth` as a whole succeeded.
+public struct Confirm: Body, Equatable {
+    public var handle: Handle
+
+    public init(handle: Handle) {
+        self.handle = handle
+    }
+
+    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
+        handle = Handle(bytes: try reader.fixed(Handle.size, body))
+    }
+
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {
+        sink.put(fixed: handle.bytes)
+    }
+}
+
+/// pam_sm_open_session and, with another type, pam_sm_close_session.
+public struct Session: Body, Equatable {
+    public var subject: Subject
+    /// logind's id and class of the session; empty where there is no logind.
+    public var id: [UInt8]
+    public var sessionClass: [UInt8]
+
+    public init(subject: Subject, id: [UInt8], sessionClass: [UInt8]) {
+        self.subject = subject
+        self.id = id
+        self.sessionClass = sessionClass
+    }
+
+    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
+        subject = try Subject(&reader, body)
+        id = try reader.text(body)
+        sessionClass = try reader.text(body)
+    }
+
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {
+        subject.write(to: &sink)
+        sink.put(text: id)
+        sink.put(text: sessionClass)
+    }
+}
+
+/// pam_sm_chauthtok behind pam_unix: the former and the new login password follow as two payloads.
+public struct Password: Body, Equatable {
+    public var subject: Subject
+
+    public init(subject: Subject) {
+        self.subject = subject
+    }
+
+    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
+        subject = try Subject(&reader, body)
+    }
+
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {
+        subject.write(to: &sink)
+    }
+}
+
+/// The end of every exchange with the module.
+public struct Verdict: Body, Equatable {
+    public var outcome: Outcome
+    /// The code of a refusal, 0 with success or ignore; for the module's `debug` line only.
+    public var code: UInt16
+    /// The transaction to confirm at setcred, or none.
+    public var handle: Handle
+
+    public init(outcome: Outcome, code: UInt16 = 0, handle: Handle = .none) {
+        self.outcome = outcome
+        self.code = code
+        self.handle = handle
+    }
+
+    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
+        guard let outcome = Outcome(rawValue: try reader.u8(body)) else { throw .unknownValue }
+        self.outcome = outcome
+        code = try reader.u16(body)
+        handle = Handle(bytes: try reader.fixed(Handle.size, body))
+    }
+
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {
+        sink.put(outcome.rawValue)
+        sink.put16(code)
+        sink.put(fixed: handle.bytes)
+    }
+}
