@@ -50,6 +50,8 @@ static inline int appvault_fcntl(int fd, int command, int argument) {
     return fcntl(fd, command, argument);
 }
 
+static inline void appvault_ignore_sigpipe(void) { signal(SIGPIPE, SIG_IGN); }
+static inline long appvault_cores(void) { return sysconf(_SC_NPROCESSORS_ONLN); }
 static inline int appvault_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int appvault_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 static inline int appvault_thread_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
@@ -85,6 +87,54 @@ static inline int appvault_connect(int fd, const struct sockaddr_un *address, so
 }
 static inline int appvault_bind(int fd, const struct sockaddr_un *address, socklen_t size) {
     return bind(fd, (const struct sockaddr *)address, size);
+}
+
+// epoll_event holds a union, which Swift can only reach unsafely: here it is a descriptor and its events.
+struct appvault_event {
+    int32_t fd;
+    uint32_t events;
+};
+enum { APPVAULT_EVENTS = 128 };
+static inline int appvault_epoll_add(int poll, int fd, uint32_t events) {
+    struct epoll_event event = {.events = events, .data = {.fd = fd}};
+    return epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
+}
+static inline int appvault_epoll_remove(int poll, int fd) {
+    return epoll_ctl(poll, EPOLL_CTL_DEL, fd, NULL);
+}
+static inline int appvault_epoll_wait(int poll, struct appvault_event *found, int timeout) {
+    struct epoll_event events[APPVAULT_EVENTS];
+    int count = epoll_wait(poll, events, APPVAULT_EVENTS, timeout);
+    for (int i = 0; i < count; i++) {
+        found[i].fd = events[i].data.fd;
+        found[i].events = events[i].events;
+    }
+    return count;
+}
+static inline int appvault_wakeup(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+static inline void appvault_wake(int fd) {
+    uint64_t one = 1;
+    (void)!write(fd, &one, sizeof one);
+}
+static inline void appvault_woken(int fd) {
+    uint64_t count;
+    (void)!read(fd, &count, sizeof count);
+}
+// What a channel waits for: edges in both directions, and the peer's leaving.
+static const uint32_t APPVAULT_EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+static const uint32_t APPVAULT_READABLE = EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+static const uint32_t APPVAULT_WRITABLE = EPOLLOUT | EPOLLHUP | EPOLLERR;
+static const uint32_t APPVAULT_HANGUP = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+
+static inline int appvault_accept(int fd) {
+    return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+// A peer that is gone is an error, never SIGPIPE.
+static inline ssize_t appvault_send(int fd, const void *bytes, size_t count) {
+    return send(fd, bytes, count, MSG_NOSIGNAL);
+}
+static inline int appvault_unix_socket(void) {
+    return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
 static inline uint64_t appvault_clock_ms(clockid_t clock) {

@@ -1,0 +1,37 @@
+internal import CLinux
+
+/// Milliseconds of the clocks that matter here. Deadlines and throttles use the boot clock: it cannot be set, and
+/// it goes on while the machine sleeps.
+public enum Clock {
+    public static func bootMilliseconds() -> UInt64 {
+        appvault_clock_ms(CLOCK_BOOTTIME)
+    }
+
+    /// Seconds since 1970, for what a person reads only; no decision rests on it.
+    public static func wallSeconds() -> UInt64 {
+        appvault_clock_ms(CLOCK_REALTIME) / 1000
+    }
+
+    /// The kernel's name for this boot: 16 bytes, or zeros where it cannot be read.
+    public static func bootID() -> [UInt8] {
+        var id: [UInt8] = []
+        if let text = try? TextFile.read(at: "/proc/sys/kernel/random/boot_id", limit: 64) {
+            var high: UInt8?
+            for byte in text {
+                let digit: UInt8
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+                case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+                default: continue
+                }
+                if let first = high {
+                    id.append(first << 4 | digit)
+                    high = nil
+                } else {
+                    high = digit
+                }
+            }
+        }
+        return id.count == 16 ? id : [UInt8](repeating: 0, count: 16)
+    }
+}

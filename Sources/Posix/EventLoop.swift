@@ -1,0 +1,199 @@
+internal import CLinux
+
+/// Everything that serves people runs here: one thread, one epoll, straight-line async code.
+@globalActor
+public actor LoopActor {
+    public static let shared = LoopActor()
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        // SAFETY: the loop lives as long as the process.
+        unsafe EventLoop.shared.asUnownedSerialExecutor()
+    }
+}
+
+/// The loop is itself the executor: a request costs no thread switch (measured against three other shapes).
+public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    public static let shared = EventLoop()
+
+    // Used on the loop's own thread alone.
+    private var ready: [UnownedJob] = []
+    private var channels: [Int32: Channel] = [:]
+    private var timers: [Timer] = []
+    private var timerCount: UInt64 = 0
+    private var stopping = false
+
+    // Guarded by `mutex`.
+    private let mutex = Mutex()
+    private var incoming: [UnownedJob] = []
+    private var signalled = false
+
+    private let poll: Int32
+    private let wakeup: Int32
+    nonisolated(unsafe) private var thread: pthread_t?
+
+    private init() {
+        poll = epoll_create1(Int32(O_CLOEXEC))
+        wakeup = appvault_wakeup()
+        precondition(poll >= 0 && wakeup >= 0, "no descriptors for the loop")
+        precondition(appvault_epoll_add(poll, wakeup, EPOLLIN.rawValue) == 0, "no events for the loop")
+    }
+
+    private var isLoopThread: Bool {
+        guard let thread = unsafe thread else { return false }
+        return pthread_equal(thread, pthread_self()) != 0
+    }
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let unowned = UnownedJob(job)
+        if isLoopThread {
+            ready.append(unowned)
+            return
+        }
+        mutex.lock()
+        incoming.append(unowned)
+        let wake = !signalled
+        signalled = true
+        mutex.unlock()
+        if wake {
+            appvault_wake(wakeup)
+        }
+    }
+
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        // SAFETY: the loop lives as long as the process.
+        unsafe UnownedSerialExecutor(ordinary: self)
+    }
+
+    public func checkIsolated() {
+        precondition(isLoopThread, "not on the loop")
+    }
+
+    /// Serves until `stop`; takes the calling thread.
+    public func run() {
+        unsafe thread = pthread_self()
+        let serial = unsafe asUnownedSerialExecutor()
+        let task = unsafe asUnownedTaskExecutor()
+        let room = Int(APPVAULT_EVENTS)
+        var events = [appvault_event](repeating: appvault_event(), count: room)
+        while !stopping {
+            takeIncoming()
+            var index = 0
+            while index < ready.count {
+                unsafe ready[index].runSynchronously(isolatedTo: serial, taskExecutor: task)
+                index += 1
+                // Those that wait on descriptors and timers get their turn too.
+                if index == 1024 { break }
+            }
+            ready.removeFirst(index)
+            if stopping { break }
+            let wait = ready.isEmpty ? nextWait() : 0
+            // SAFETY: at most APPVAULT_EVENTS are written, which is what `events` holds.
+            let count = unsafe events.withUnsafeMutableBufferPointer { buffer in
+                unsafe appvault_epoll_wait(poll, buffer.baseAddress!, wait)
+            }
+            var next = 0
+            while next < count {
+                let event = events[next]
+                next += 1
+                if event.fd == wakeup {
+                    appvault_woken(wakeup)
+                } else {
+                    channels[event.fd]?.happened(event.events)
+                }
+            }
+            fireTimers()
+        }
+        unsafe thread = nil
+    }
+
+    /// Ends `run` after the current job. On the loop only.
+    public func stop() {
+        stopping = true
+    }
+
+    private func takeIncoming() {
+        mutex.lock()
+        if !incoming.isEmpty {
+            ready.append(contentsOf: incoming)
+            incoming.removeAll(keepingCapacity: true)
+        }
+        signalled = false
+        mutex.unlock()
+    }
+
+    // MARK: descriptors
+
+    func add(_ channel: Channel) throws(PosixError) {
+        guard appvault_epoll_add(poll, channel.number, APPVAULT_EDGES) == 0 else {
+            throw .last("epoll_ctl")
+        }
+        channels[channel.number] = channel
+    }
+
+    func remove(_ channel: Channel) {
+        guard channels[channel.number] === channel else { return }
+        channels[channel.number] = nil
+        _ = appvault_epoll_remove(poll, channel.number)
+    }
+
+    // MARK: timers
+
+    struct Timer {
+        let at: UInt64
+        let id: UInt64
+        let fire: @Sendable () -> Void
+    }
+
+    /// Calls `fire` on the loop at that moment of the boot clock, unless cancelled before.
+    func at(_ moment: UInt64, _ fire: @escaping @Sendable () -> Void) -> UInt64 {
+        timerCount += 1
+        let timer = Timer(at: moment, id: timerCount, fire: fire)
+        // Kept sorted, the next one last: there are few, and nearly all are cancelled.
+        var low = 0
+        var high = timers.count
+        while low < high {
+            let middle = (low + high) / 2
+            if timers[middle].at > moment { low = middle + 1 } else { high = middle }
+        }
+        timers.insert(timer, at: low)
+        return timerCount
+    }
+
+    func cancel(_ timer: UInt64) {
+        if let index = timers.lastIndex(where: { $0.id == timer }) { timers.remove(at: index) }
+    }
+
+    private func nextWait() -> Int32 {
+        guard let next = timers.last else { return -1 }
+        let now = Clock.bootMilliseconds()
+        // One more, because epoll cuts to whole milliseconds and a wake before its time would spin.
+        return next.at <= now ? 0 : Int32(clamping: next.at - now + 1)
+    }
+
+    private func fireTimers() {
+        guard let next = timers.last else { return }
+        let now = Clock.bootMilliseconds()
+        guard next.at <= now else { return }
+        while let timer = timers.last, timer.at <= now {
+            timers.removeLast()
+            timer.fire()
+        }
+    }
+}
+
+extension EventLoop {
+    /// Straight-line code on the loop. The executor preference keeps every hop on this thread.
+    @discardableResult
+    public func task(_ body: @escaping @LoopActor @Sendable () async -> Void) -> Task<Void, Never> {
+        Task(executorPreference: self, operation: body)
+    }
+
+    /// Sleeps until a moment of the boot clock.
+    @LoopActor
+    public static func sleep(until moment: UInt64) async {
+        // SAFETY: the timer fires once, and nobody cancels it.
+        let _: Bool = await unsafe withUnsafeContinuation { continuation in
+            _ = shared.at(moment) { unsafe continuation.resume(returning: true) }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import CLinux
+
+/// What a process that holds keys takes away from itself at its start.
+public enum ThisProcess {
+    public static var uid: UInt32 { getuid() }
+    public static var pid: Int32 { getpid() }
+
+    public enum Hardening: Sendable, Equatable {
+        case done
+        case failed(PosixError)
+    }
+
+    /// Not dumpable (no ptrace, no /proc/PID/mem for others of the same user), no core, no new privileges.
+    public static func harden() -> Hardening {
+        guard appvault_not_dumpable() == 0 else { return .failed(.last("PR_SET_DUMPABLE")) }
+        guard appvault_no_new_privileges() == 0 else { return .failed(.last("PR_SET_NO_NEW_PRIVS")) }
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        // SAFETY: the limit is read by the kernel during the call.
+        guard unsafe setrlimit(RLIMIT_CORE, &none) == 0 else { return .failed(.last("RLIMIT_CORE")) }
+        umask(0o077)
+        appvault_ignore_sigpipe()
+        return .done
+    }
+
+    public static var cores: Int {
+        max(1, appvault_cores())
+    }
+}
+
+/// Signals as a descriptor, so that the loop hears them like everything else.
+public enum Signals {
+    public static func descriptor(for numbers: [Int32]) throws(PosixError) -> FileDescriptor {
+        var set = sigset_t()
+        // SAFETY: the set is filled before it is used.
+        unsafe sigemptyset(&set)
+        for number in numbers { unsafe sigaddset(&set, number) }
+        guard unsafe pthread_sigmask(SIG_BLOCK, &set, nil) == 0 else { throw .last("pthread_sigmask") }
+        let descriptor = unsafe signalfd(-1, &set, Int32(O_CLOEXEC) | Int32(O_NONBLOCK))
+        guard descriptor >= 0 else { throw .last("signalfd") }
+        return FileDescriptor(owning: descriptor)
+    }
+
+    public static let terminate: Int32 = SIGTERM
+    public static let interrupt: Int32 = SIGINT
+    public static let hangup: Int32 = SIGHUP
+
+    /// The signal in one read of the descriptor.
+    public static func number(in bytes: UnsafeRawBufferPointer) -> Int32? {
+        guard bytes.count >= 4 else { return nil }
+        // SAFETY: ssi_signo is the first field, four bytes, and was measured.
+        return Int32(bitPattern: unsafe bytes.loadUnaligned(as: UInt32.self))
+    }
+}
+
+/// One daemon on one state folder.
+public struct FolderLock: ~Copyable, Sendable {
+    private let file: FileDescriptor
+
+    public enum Failure: Error, Equatable {
+        case held
+        case posix(PosixError)
+    }
+
+    public init(at path: String) throws(Failure) {
+        let number = unsafe appvault_open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard number >= 0 else { throw .posix(.last("open \(path)")) }
+        if flock(number, LOCK_EX | LOCK_NB) != 0 {
+            let failure: Failure =
+                appvault_errno() == EWOULDBLOCK ? .held : .posix(.last("flock \(path)"))
+            close(number)
+            throw failure
+        }
+        file = FileDescriptor(owning: number)
+    }
+}
+
+/// Accounts, as the directory service knows them. Blocking: never called on the loop.
+public enum Accounts {
+    public enum Answer: Sendable, Equatable {
+        case found(name: [UInt8], uid: UInt32)
+        case none
+        case unknown
+    }
+
+    public static func of(uid: UInt32) -> Answer {
+        unsafe look { unsafe getpwuid_r(uid, $0, $1, $2, $3) }
+    }
+
+    public static func named(_ name: String) -> Answer {
+        unsafe look { entry, buffer, size, result in
+            unsafe getpwnam_r(name, entry, buffer, size, result)
+        }
+    }
+
+    private static func look(
+        _ ask: (
+            UnsafeMutablePointer<passwd>, UnsafeMutablePointer<CChar>, Int,
+            UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>
+        ) -> Int32
+    ) -> Answer {
+        var size = 4096
+        while size <= 1 << 20 {
+            var entry = unsafe passwd()
+            var result: UnsafeMutablePointer<passwd>?
+            let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
+            defer { unsafe buffer.deallocate() }
+            // SAFETY: the entry points into `buffer`, which lives until the name was copied.
+            let failed = unsafe ask(&entry, buffer, size, &result)
+            if failed == 0 {
+                guard unsafe result != nil, let name = unsafe entry.pw_name else { return .none }
+                var bytes: [UInt8] = []
+                var index = 0
+                while unsafe name[index] != 0 {
+                    bytes.append(UInt8(bitPattern: unsafe name[index]))
+                    index += 1
+                }
+                return .found(name: bytes, uid: unsafe entry.pw_uid)
+            }
+            guard failed == ERANGE else { return .unknown }
+            size *= 4
+        }
+        return .unknown
+    }
+}

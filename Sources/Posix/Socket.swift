@@ -1,0 +1,50 @@
+internal import CLinux
+
+/// Who is at the other end of a Unix socket, as the kernel saw it when it connected.
+public struct PeerCredentials: Equatable, Sendable {
+    public let pid: Int32
+    public let uid: UInt32
+    public let gid: UInt32
+
+    public init(pid: Int32, uid: UInt32, gid: UInt32) {
+        self.pid = pid
+        self.uid = uid
+        self.gid = gid
+    }
+
+    /// Nobody's uids: the overflow uid of a foreign user namespace, and "no uid".
+    public var isNobody: Bool { uid == 65534 || uid == UInt32.max }
+
+    public static func of(_ descriptor: Int32) throws(PosixError) -> PeerCredentials {
+        var peer = appvault_peer()
+        // SAFETY: the shim fills the one struct it is given.
+        guard unsafe appvault_peer_of(descriptor, &peer) == 0 else { throw .last("SO_PEERCRED") }
+        return PeerCredentials(pid: peer.pid, uid: peer.uid, gid: peer.gid)
+    }
+}
+
+public enum ListeningSocket {
+    /// A socket of our own at `path`, for everybody; one that nobody listens at any more is replaced.
+    public static func make(at path: String, mode: UInt32) throws(PosixError) -> FileDescriptor {
+        let socket = FileDescriptor(owning: appvault_unix_socket())
+        guard socket.raw >= 0 else { throw .last("socket") }
+        var address = sockaddr_un()
+        var size = socklen_t()
+        // SAFETY: the shim measures the path before it copies it.
+        guard unsafe appvault_unix_address(path, &address, &size) == 0 else {
+            throw PosixError(call: "bind \(path)", number: ENAMETOOLONG)
+        }
+        if unsafe appvault_bind(socket.raw, &address, size) != 0 {
+            guard appvault_errno() == EADDRINUSE else { throw .last("bind \(path)") }
+            let probe = FileDescriptor(owning: appvault_unix_socket())
+            guard unsafe appvault_connect(probe.raw, &address, size) != 0,
+                appvault_errno() == ECONNREFUSED
+            else { throw PosixError(call: "bind \(path)", number: EADDRINUSE) }
+            unsafe unlink(path)
+            guard unsafe appvault_bind(socket.raw, &address, size) == 0 else { throw .last("bind \(path)") }
+        }
+        guard unsafe chmod(path, mode_t(mode)) == 0 else { throw .last("chmod \(path)") }
+        guard listen(socket.raw, 1024) == 0 else { throw .last("listen \(path)") }
+        return socket
+    }
+}

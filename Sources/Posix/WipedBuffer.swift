@@ -1,0 +1,88 @@
+internal import CLinux
+
+/// Heap memory that is wiped before it is given back: for frames in the making and for values. Not locked into
+/// memory one by one, because that costs more than a whole request; the unit runs with swap off.
+@safe
+public final class WipedBuffer: @unchecked Sendable {
+    // Confined to one owner at a time: the loop, or the worker that a closure was handed to.
+    private var base: UnsafeMutablePointer<UInt8>
+    public private(set) var capacity: Int
+    public private(set) var count: Int
+
+    public init(capacity: Int) {
+        let room = max(capacity, 1)
+        // SAFETY: the memory is owned by this object alone until its deinit.
+        unsafe base = UnsafeMutablePointer<UInt8>.allocate(capacity: room)
+        unsafe base.initialize(repeating: 0, count: room)
+        self.capacity = room
+        count = 0
+    }
+
+    public convenience init(copying bytes: Span<UInt8>) {
+        self.init(capacity: bytes.count)
+        append(bytes)
+    }
+
+    deinit {
+        unsafe appvault_wipe(base, capacity)
+        unsafe base.deallocate()
+    }
+
+    public func withBytes<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+        // SAFETY: as above; self is alive during the call.
+        let span = unsafe Span(_unsafeStart: base, count: count)
+        return try body(span)
+    }
+
+    /// The whole capacity, for whoever fills it; `setCount` says how much of it counts.
+    public func withRoom<R, E: Error>(
+        from start: Int = 0, _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        precondition(start >= 0 && start <= capacity)
+        // SAFETY: start was checked against the capacity.
+        return try unsafe body(UnsafeMutableRawBufferPointer(start: base + start, count: capacity - start))
+    }
+
+    public func setCount(_ count: Int) {
+        precondition(count >= 0 && count <= capacity)
+        self.count = count
+    }
+
+    public func append(_ bytes: Span<UInt8>) {
+        grow(to: count + bytes.count)
+        // SAFETY: grow made the room.
+        unsafe bytes.withUnsafeBufferPointer { source in
+            guard let start = source.baseAddress else { return }
+            unsafe (base + count).update(from: start, count: source.count)
+        }
+        count += bytes.count
+    }
+
+    /// Drops the first bytes and wipes where the rest stood.
+    public func removeFirst(_ dropped: Int) {
+        precondition(dropped >= 0 && dropped <= count)
+        let rest = count - dropped
+        // SAFETY: both ranges lie within `count`; the ranges may overlap, which update(from:) allows.
+        unsafe base.update(from: base + dropped, count: rest)
+        unsafe appvault_wipe(base + rest, dropped)
+        count = rest
+    }
+
+    public func wipe() {
+        unsafe appvault_wipe(base, capacity)
+        count = 0
+    }
+
+    public func grow(to wanted: Int) {
+        guard wanted > capacity else { return }
+        let room = max(wanted, capacity * 2)
+        // SAFETY: the old memory is wiped before it is freed, and only `count` bytes are carried over.
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: room)
+        unsafe larger.initialize(repeating: 0, count: room)
+        unsafe larger.update(from: base, count: count)
+        unsafe appvault_wipe(base, capacity)
+        unsafe base.deallocate()
+        unsafe base = larger
+        capacity = room
+    }
+}

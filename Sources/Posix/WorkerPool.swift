@@ -1,0 +1,140 @@
+internal import CLinux
+
+/// Threads for what blocks: derivations on one pool, syncs and SQLite on another, the directory service on a
+/// third. A thread is started when there is work for it and leaves after a while without, so that an idle daemon
+/// is one sleeping thread.
+public final class WorkerPool: @unchecked Sendable {
+    // Everything below is guarded by `mutex`.
+    private let mutex = Mutex()
+    private var waiting: [@Sendable () -> Void] = []
+    private var head = 0
+    private var threads = 0
+    private var idle = 0
+    private let limit: Int
+    private let name: String
+
+    public init(name: String, threads: Int) {
+        self.name = name
+        limit = max(threads, 1)
+    }
+
+    /// Runs `work` on a thread of the pool; the caller is resumed on its own executor.
+    public func run<R: Sendable>(_ work: @escaping @Sendable () -> R) async -> R {
+        // SAFETY: the closure resumes exactly once: a queued job is always run.
+        await unsafe withUnsafeContinuation { continuation in
+            submit {
+                let result = work()
+                unsafe continuation.resume(returning: result)
+            }
+        }
+    }
+
+    public func submit(_ job: @escaping @Sendable () -> Void) {
+        mutex.lock()
+        waiting.append(job)
+        let start = idle == 0 && threads < limit
+        if start { threads += 1 }
+        mutex.unlock()
+        if start {
+            spawn()
+        } else {
+            mutex.signal()
+        }
+    }
+
+    private func spawn() {
+        var thread = pthread_t()
+        let held = unsafe Unmanaged.passRetained(self)
+        // SAFETY: the thread takes over the one retained reference.
+        let failed = unsafe pthread_create(
+            &thread, nil,
+            { pointer in
+                let pool = unsafe Unmanaged<WorkerPool>.fromOpaque(pointer!).takeRetainedValue()
+                pool.work()
+                return nil
+            }, held.toOpaque())
+        if failed == 0 {
+            pthread_detach(thread)
+            return
+        }
+        // No thread to be had: the job is done here, late rather than never.
+        unsafe held.release()
+        mutex.lock()
+        threads -= 1
+        let job = threads == 0 ? next() : nil
+        mutex.unlock()
+        job?()
+    }
+
+    private func next() -> (@Sendable () -> Void)? {
+        guard head < waiting.count else { return nil }
+        let job = waiting[head]
+        head += 1
+        if head == waiting.count {
+            waiting.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head > 1024 {
+            waiting.removeFirst(head)
+            head = 0
+        }
+        return job
+    }
+
+    private func work() {
+        unsafe name.withCString { _ = unsafe appvault_thread_name($0) }
+        mutex.lock()
+        while true {
+            if let job = next() {
+                mutex.unlock()
+                job()
+                mutex.lock()
+                continue
+            }
+            idle += 1
+            let woken = mutex.wait(milliseconds: 10_000)
+            idle -= 1
+            if !woken && head >= waiting.count { break }
+        }
+        threads -= 1
+        mutex.unlock()
+    }
+}
+
+/// A pthread mutex with a condition, at an address that does not move.
+@safe
+final class Mutex: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+    init() {
+        // SAFETY: both are initialised before use, live as long as self, and are destroyed once.
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe condition = .allocate(capacity: 1)
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        unsafe condition.initialize(to: pthread_cond_t())
+        unsafe pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(condition, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(condition)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe condition.deallocate()
+        unsafe mutex.deallocate()
+    }
+
+    func lock() { unsafe pthread_mutex_lock(mutex) }
+    func unlock() { unsafe pthread_mutex_unlock(mutex) }
+    func signal() { unsafe pthread_cond_signal(condition) }
+
+    /// False where the time ran out.
+    func wait(milliseconds: UInt64) -> Bool {
+        let end = appvault_clock_ms(CLOCK_MONOTONIC) + milliseconds
+        var until = timespec(tv_sec: Int(end / 1000), tv_nsec: Int(end % 1000) * 1_000_000)
+        return unsafe pthread_cond_timedwait(condition, mutex, &until) == 0
+    }
+}
