@@ -36,8 +36,6 @@ public struct Show: Body, Equatable {
     public enum Style: UInt8, CaseIterable, Sendable {
         case info = 0
         case error = 1
-        /// Written down by the person: a recovery key. Shown on terminals only.
-        case secret = 2
     }
 
     public var style: Style
@@ -101,6 +99,24 @@ public struct Ask: Body, Equatable {
         sink.put32(question)
         sink.put(purpose.rawValue)
         sink.put(flag: echo)
+        line.write(to: &sink)
+    }
+}
+
+/// A secret that the person is to write down, once, on a terminal: it follows as the payload, and the front end
+/// shows the line and then the secret on a line of its own. Never sent to a PAM conversation.
+public struct Reveal: Body, Equatable {
+    public var line: Line
+
+    public init(line: Line) {
+        self.line = line
+    }
+
+    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
+        line = try Line(&reader, body)
+    }
+
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {
         line.write(to: &sink)
     }
 }

@@ -40,6 +40,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case working = 0x09
     case refused = 0x0B
     case done = 0x0D
+    case reveal = 0x0F
     case verdict = 0x11
     case state = 0x21
     case value = 0x41
