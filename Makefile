@@ -1,0 +1,86 @@
+# One command each: make, demo, test, check, bench, soak, fuzz, lint, sanitize, install, deps, clean.
+
+SWIFT ?= swift
+# Debian's own: its packages bring the D-Bus and libsodium bindings that the tests use.
+PYTHON ?= /usr/bin/python3
+FUZZ_SECONDS ?= 60
+DESTDIR ?=
+
+prefix = /usr
+TRIPLET := $(shell gcc -print-multiarch 2>/dev/null || echo "$$(uname -m)-linux-gnu")
+libexecdir = $(prefix)/libexec/appvault
+moduledir = $(prefix)/lib/$(TRIPLET)/security
+docdir = $(prefix)/share/doc/appvault
+
+RELEASE = .build/release
+# SwiftPM would add RUNPATH $ORIGIN, and libpam loads the module into every process that logs people in.
+SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath
+
+.PHONY: all build deps deps-build demo test check bench soak fuzz lint format sanitize install clean
+.NOTPARALLEL:
+
+all: build
+
+# A swift that is new enough, or one line that says how to get it.
+.PHONY: swift
+swift:
+	@SWIFT='$(SWIFT)' Tools/need-swift
+
+deps: swift
+	@Tools/deps build test
+
+deps-build: swift
+	@Tools/deps build
+
+build: deps-build
+	$(SWIFT_BUILD)
+	@cp -f $(RELEASE)/libpam_appvault.so $(RELEASE)/pam_appvault.so
+
+# Package builds have their dependencies already, and neither root nor a network.
+.PHONY: build-only
+build-only: swift
+	$(SWIFT_BUILD)
+	@cp -f $(RELEASE)/libpam_appvault.so $(RELEASE)/pam_appvault.so
+
+demo: deps build
+	@INTERACTIVE='$(INTERACTIVE)' $(PYTHON) Tools/demo
+
+test: deps build
+	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests all
+
+check: build-only
+	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests check
+
+soak: deps build sanitize
+	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests soak
+
+# 368 bytes that the Swift runtime leaves at exit are not ours; the module's leaks are valgrind's business.
+sanitize: deps
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --disable-xctest --sanitize=address --build-path .build/asan
+	$(SWIFT) test --disable-xctest --sanitize=thread --build-path .build/tsan
+
+bench: deps build
+	@SWIFT='$(SWIFT)' $(PYTHON) Benchmarks/run
+
+fuzz: deps
+	@SWIFT='$(SWIFT)' FUZZ_SECONDS='$(FUZZ_SECONDS)' $(PYTHON) Tests/Fuzz/run
+
+lint: swift
+	@$(PYTHON) Tools/lint
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks pam
+
+format: swift
+	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks pam
+
+# After `make`, so that `sudo make install` compiles nothing as root.
+install:
+	@test -x $(RELEASE)/appvaultd || { echo 'appvault: run make first' >&2; exit 1; }
+	install -D -s -m 755 $(RELEASE)/appvaultd $(DESTDIR)$(libexecdir)/appvaultd
+	install -D -s -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
+	install -D -m 644 $(RELEASE)/pam_appvault.so $(DESTDIR)$(moduledir)/pam_appvault.so
+	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
+	install -d $(DESTDIR)$(docdir)
+	install -m 644 $(wildcard *.md) LICENSE $(DESTDIR)$(docdir)
+
+clean:
+	rm -rf .build Benchmarks/.build Tests/Fuzz/.build
