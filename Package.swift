@@ -2,7 +2,11 @@
 import PackageDescription
 
 // Every target: no warning passes, and every unsafe expression is marked and argued for.
-let strict: [SwiftSetting] = [.strictMemorySafety(), .treatAllWarnings(as: .error)]
+// One view of glibc's headers in all C modules: CLinux needs _GNU_SOURCE, and a module that sees the
+// same structs without it does not load beside it.
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(), .treatAllWarnings(as: .error), .unsafeFlags(["-Xcc", "-D_GNU_SOURCE"]),
+]
 
 // The module lives in other people's processes: no runtime, no metadata, one object file.
 // Debian's compiler builds Embedded code only when the triple is written out.
@@ -55,7 +59,7 @@ let package = Package(
         .target(name: "Wire", swiftSettings: strict),
         .target(name: "WireEmbedded", swiftSettings: embedded),
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: strict),
-        .target(name: "Secrets", dependencies: ["CSodium"], swiftSettings: strict),
+        .target(name: "Secrets", dependencies: ["CSodium", "Posix"], swiftSettings: strict),
         .target(name: "Policy", swiftSettings: strict),
         .target(name: "KeySlots", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .target(
@@ -78,7 +82,7 @@ let package = Package(
 
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
         .testTarget(name: "PosixTests", dependencies: ["Posix"], swiftSettings: strict),
-        .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: strict),
+        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
         .testTarget(name: "KeySlotsTests", dependencies: ["KeySlots"], swiftSettings: strict),
         .testTarget(name: "SealedStoreTests", dependencies: ["SealedStore"], swiftSettings: strict),

@@ -1,0 +1,63 @@
+internal import CSodium
+
+/// BLAKE2b of one message, 16 to 64 bytes long, keyed or not, always for a stated purpose.
+public enum Hash {
+    public static func blake2b(
+        _ message: Span<UInt8>, purpose: Purpose, count: Int = 32
+    ) throws(SecretsError) -> [UInt8] {
+        try Sodium.start()
+        guard (16...64).contains(count) else { throw .wrongSize }
+        var output = [UInt8](repeating: 0, count: count)
+        var span = output.mutableSpan
+        let failed = writing(&span) { out in
+            reading(message, purpose.bytes.span) { bytes, purpose in
+                // SAFETY: each pointer goes with its own count; a purpose has its 16 bytes.
+                unsafe crypto_generichash_blake2b_salt_personal(
+                    out, count, bytes, UInt64(message.count), nil, 0, nil, purpose)
+            }
+        }
+        guard failed == 0 else { throw .wrongSize }
+        return output
+    }
+
+    public static func blake2b(
+        _ message: Span<UInt8>, key: borrowing SecretBytes, purpose: Purpose, count: Int = 32
+    ) throws(SecretsError) -> [UInt8] {
+        guard (16...64).contains(count) else { throw .wrongSize }
+        var output = [UInt8](repeating: 0, count: count)
+        var span = output.mutableSpan
+        try blake2b(message, key: key, purpose: purpose, into: &span)
+        return output
+    }
+
+    /// The same into the caller's buffer, whose size is the hash's.
+    public static func blake2b(
+        _ message: Span<UInt8>, key: borrowing SecretBytes, purpose: Purpose,
+        into output: inout MutableSpan<UInt8>
+    ) throws(SecretsError) {
+        try Sodium.start()
+        let count = output.count
+        // A key that is missing or short would make a hash that anybody can make.
+        guard (16...64).contains(count), (16...64).contains(key.count) else { throw .wrongSize }
+        let failed = writing(&output) { out in
+            reading(message, purpose.bytes.span) { bytes, purpose in
+                // SAFETY: each pointer goes with its own count; a purpose has its 16 bytes.
+                unsafe crypto_generichash_blake2b_salt_personal(
+                    out, count, bytes, UInt64(message.count), key.memory, key.count, nil, purpose)
+            }
+        }
+        guard failed == 0 else { throw .wrongSize }
+    }
+
+    /// A key of its own for one purpose, from a key.
+    public static func subkey(
+        of key: borrowing SecretBytes, purpose: Purpose, message: Span<UInt8> = Span(),
+        count: Int = 32
+    ) throws(SecretsError) -> SecretBytes {
+        var output = try SecretBytes(count: count)
+        try output.withMutableBytes { (bytes) throws(SecretsError) in
+            try blake2b(message, key: key, purpose: purpose, into: &bytes)
+        }
+        return output
+    }
+}

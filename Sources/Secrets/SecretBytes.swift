@@ -1,0 +1,131 @@
+internal import CSodium
+internal import Synchronization
+
+/// Bytes that nobody may see: guarded memory, wiped at the end of its life, read only inside a closure.
+@safe public struct SecretBytes: ~Copyable, @unchecked Sendable {
+    // Unchecked because of the pointer: it has one owner, and what is borrowed is only read.
+    let memory: UnsafeMutablePointer<UInt8>
+
+    public private(set) var count: Int
+
+    /// How many secrets lie in memory that could not be locked; worth one line in the journal.
+    public static var unlockedCount: Int { unlocked.load(ordering: .relaxed) }
+    private static let unlocked = Atomic<Int>(0)
+
+    /// Zeroes.
+    public init(count: Int) throws(SecretsError) {
+        guard count >= 0 else { throw .wrongSize }
+        try Sodium.start()
+        // SAFETY: the block is ours alone until sodium_free in deinit.
+        guard let block = unsafe sodium_malloc(count) else { throw .outOfMemory }
+        // SAFETY: the block has `count` bytes; a byte needs no alignment.
+        unsafe memory = block.bindMemory(to: UInt8.self, capacity: count)
+        self.count = count
+        // sodium_malloc hands out memory past the lock limit as well, and says nothing.
+        // SAFETY: the block has `count` bytes.
+        if unsafe sodium_mlock(block, count) != 0 {
+            Self.unlocked.add(1, ordering: .relaxed)
+        }
+        // SAFETY: as above; sodium_malloc fills with 0xdb.
+        unsafe sodium_memzero(block, count)
+    }
+
+    public init(copying source: Span<UInt8>) throws(SecretsError) {
+        try self.init(count: source.count)
+        for index in source.indices {
+            // SAFETY: `memory` has as many bytes as the source.
+            unsafe memory[index] = source[index]
+        }
+    }
+
+    deinit {
+        // SAFETY: from sodium_malloc, freed once; sodium_free wipes the whole block first.
+        unsafe sodium_free(memory)
+    }
+
+    public static func random(_ count: Int) throws(SecretsError) -> SecretBytes {
+        let bytes = try SecretBytes(count: count)
+        // SAFETY: the block has `count` bytes.
+        unsafe randombytes_buf(bytes.memory, count)
+        return bytes
+    }
+
+    public borrowing func withBytes<R: ~Copyable, E: Error>(
+        _ body: (Span<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        // SAFETY: `count` initialised bytes that live as long as self, which is borrowed here.
+        let bytes = unsafe UnsafeBufferPointer(start: memory, count: count)
+        return try body(unsafe bytes.span)
+    }
+
+    public mutating func withMutableBytes<R: ~Copyable, E: Error>(
+        _ body: (inout MutableSpan<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        // SAFETY: `count` initialised bytes; self is held exclusively here.
+        let bytes = unsafe UnsafeMutableBufferPointer(start: memory, count: count)
+        var span = unsafe bytes.mutableSpan
+        return try body(&span)
+    }
+
+    public borrowing func copy() throws(SecretsError) -> SecretBytes {
+        try withBytes { (bytes) throws(SecretsError) in try SecretBytes(copying: bytes) }
+    }
+
+    /// A part as a secret of its own.
+    public borrowing func slice(_ range: Range<Int>) throws(SecretsError) -> SecretBytes {
+        guard range.lowerBound >= 0, range.upperBound <= count else { throw .wrongSize }
+        return try withBytes { (bytes) throws(SecretsError) in
+            try SecretBytes(copying: bytes.extracting(range))
+        }
+    }
+
+    /// Keeps the first bytes and wipes the others, without moving anything.
+    public mutating func shorten(to newCount: Int) {
+        guard newCount >= 0, newCount < count else { return }
+        // SAFETY: the rest of the same block.
+        unsafe sodium_memzero(memory + newCount, count - newCount)
+        count = newCount
+    }
+
+    /// Zeroes in place.
+    public mutating func wipe(_ range: Range<Int>) {
+        let used = range.clamped(to: 0..<count)
+        // SAFETY: clamped to the block.
+        unsafe sodium_memzero(memory + used.lowerBound, used.count)
+    }
+
+    /// In a time that depends on the lengths only.
+    public borrowing func matches(_ other: borrowing SecretBytes) -> Bool {
+        guard count == other.count else { return false }
+        // SAFETY: both blocks have `count` bytes.
+        return unsafe sodium_memcmp(memory, other.memory, count) == 0
+    }
+
+    /// In a time that depends on the lengths only.
+    public borrowing func matches(_ other: Span<UInt8>) -> Bool {
+        withBytes { bytes in constantTimeEqual(bytes, other) }
+    }
+
+    // A type that cannot be copied has no protocol for this, and string interpolation refuses it;
+    // whoever asks by hand gets no byte and no length.
+    public var description: String { "[REDACTED]" }
+    public var debugDescription: String { "[REDACTED]" }
+}
+
+/// Compares MACs and other short values in a time that depends on the lengths only.
+public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    return reading(left, right) { leftBytes, rightBytes in
+        // SAFETY: both have as many bytes.
+        unsafe sodium_memcmp(leftBytes, rightBytes, left.count) == 0
+    }
+}
+
+/// Wipes bytes that are no SecretBytes, in a way the optimiser leaves alone.
+public func wipe(_ bytes: inout MutableSpan<UInt8>) {
+    let count = bytes.count
+    writing(&bytes) { start in
+        // SAFETY: the span's own bytes.
+        unsafe sodium_memzero(start, count)
+    }
+}
