@@ -1,0 +1,23 @@
+/// A policy file that cannot be taken: where, and what would be right.
+public struct PolicyProblem: Error, Equatable, Sendable, CustomStringConvertible {
+    public var file: String
+    /// Counted from 1.
+    public var line: Int
+    /// Empty where the line has none.
+    public var key: String
+    public var wrong: String
+    public var right: String
+
+    public init(file: String, line: Int, key: String, wrong: String, right: String) {
+        self.file = file
+        self.line = line
+        self.key = key
+        self.wrong = wrong
+        self.right = right
+    }
+
+    /// `FILE:LINE: KEY: what is wrong: what would be right`, always one line of printable ASCII but for the file.
+    public var description: String {
+        (["\(file):\(line)"] + [key, wrong, right].filter { !$0.isEmpty }).joined(separator: ": ")
+    }
+}

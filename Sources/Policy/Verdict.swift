@@ -1,0 +1,92 @@
+/// Whether a try may be made now.
+public enum TryVerdict: Equatable, Sendable {
+    case allowed(Stake)
+    /// Not derived, not counted: so many seconds too early.
+    case throttled(seconds: UInt32)
+    case limitReached(LimitReached)
+}
+
+/// What a wrong passcode would bring at this try.
+public enum Stake: Equatable, Sendable {
+    /// A count, no more.
+    case nothing
+    /// Tries apart end until an own unlock.
+    case refusal
+    /// The store is locked until the recovery key or root.
+    case lock
+    /// The store is erased.
+    case erase
+}
+
+/// Which limit stands in the way.
+public enum LimitReached: Equatable, Sendable {
+    /// The store is locked until the recovery key or root.
+    case own
+    /// Too many tries apart: an own unlock or root clears them.
+    case apart
+}
+
+extension Tally {
+    /// Judges a try before it is counted. Tries of one store are judged, counted and derived one after the other.
+    public func verdict(_ kind: TryKind, _ policy: Policy, _ now: Moment) -> TryVerdict {
+        switch kind {
+        case .own, .apart:
+            if isRetryLocked(policy) { return .limitReached(.own) }
+            if kind == .apart, isFull(apart, policy) { return .limitReached(.apart) }
+        case .recovery:
+            break
+        }
+        let stake = stake(kind, policy)
+        let wait = delay(kind, policy) * 1000
+        let waited = now.milliseconds(since: self[kind].last)
+        guard waited >= wait else {
+            return .throttled(seconds: UInt32((wait - waited + 999) / 1000))
+        }
+        return .allowed(stake)
+    }
+
+    /// The state that BEHAVIOURS calls retry-locked: no passcode is tried, only the recovery key.
+    public func isRetryLocked(_ policy: Policy) -> Bool {
+        lockedForRecovery || isFull(own, policy)
+    }
+
+    /// Tries left for display; nil is no limit, which answers give as -1.
+    public func triesLeft(_ kind: TryKind, _ policy: Policy) -> Int? {
+        switch kind {
+        case .own, .apart:
+            if isRetryLocked(policy) { return 0 }
+            guard policy.retryLimit > 0 else { return nil }
+            return Int(policy.retryLimit) - Int(min(self[kind].count, policy.retryLimit))
+        case .recovery:
+            return nil
+        }
+    }
+
+    /// What is at stake at the next try of a kind, for the line that warns of it.
+    public func stake(_ kind: TryKind, _ policy: Policy) -> Stake {
+        guard triesLeft(kind, policy) == 1 else { return .nothing }
+        switch kind {
+        case .own:
+            switch policy.onRetryLimit {
+            case .erase: return own.unresolved == 0 ? .erase : .lock
+            case .lock: return .lock
+            }
+        case .apart: return .refusal
+        case .recovery: return .nothing
+        }
+    }
+
+    /// Seconds between the last try and the next.
+    private func delay(_ kind: TryKind, _ policy: Policy) -> UInt64 {
+        let count = self[kind].count
+        guard policy.throttleAfter > 0, count > 0 else { return 0 }
+        // No passer-by erases a store in a minute.
+        let isLastBeforeErasing =
+            kind == .own && policy.onRetryLimit == .erase && triesLeft(.own, policy) == 1
+        if isLastBeforeErasing { return UInt64(policy.throttleMax) }
+        guard count >= policy.throttleAfter else { return 0 }
+        let doublings = count - policy.throttleAfter
+        guard doublings < 32 else { return UInt64(policy.throttleMax) }
+        return min(1 << UInt64(doublings), UInt64(policy.throttleMax))
+    }
+}
