@@ -85,7 +85,9 @@ let package = Package(
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
         .testTarget(name: "KeySlotsTests", dependencies: ["KeySlots"], swiftSettings: strict),
-        .testTarget(name: "SealedStoreTests", dependencies: ["SealedStore"], swiftSettings: strict),
+        .testTarget(
+            name: "SealedStoreTests", dependencies: ["SealedStore", "Secrets", "Posix", "CSQLite", "CLinux"],
+            swiftSettings: strict),
         .testTarget(name: "VaultServiceTests", dependencies: ["VaultService"], swiftSettings: strict),
         .testTarget(name: "ClientTests", dependencies: ["Client"], swiftSettings: strict),
     ],

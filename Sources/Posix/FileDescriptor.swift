@@ -17,6 +17,8 @@ public struct PosixError: Error, Equatable, CustomStringConvertible {
 
     public var isNoSpace: Bool { number == ENOSPC || number == EDQUOT }
     public var isMissing: Bool { number == ENOENT }
+    public var isExisting: Bool { number == EEXIST }
+    public var isReadOnly: Bool { number == EROFS || number == EACCES || number == EPERM }
 
     public var description: String {
         // SAFETY: strerror_r writes at most the count it is given, and GNU's returns a NUL-terminated string.

@@ -1,0 +1,58 @@
+/// What is known of the sums: the head, the nodes that were read, and which buckets were found whole. It runs ahead of
+/// the file during a transaction, so after one that failed it is thrown away and read again.
+struct Ledger {
+    enum State: UInt8 { case untested, whole, damaged }
+
+    enum Sums {
+        case unread
+        case damaged
+        /// As they are now, the journal's changes included.
+        case read(Node)
+    }
+
+    var head: Head
+    var nodes: [Sums]
+    var buckets: [State]
+
+    init(head: Head) {
+        self.head = head
+        nodes = Array(repeating: .unread, count: Node.number)
+        buckets = Array(repeating: .untested, count: Bucket.number)
+    }
+
+    /// A node as it was read, with the changes that the head remembers.
+    mutating func take(_ node: Node, at index: Int) {
+        var node = node
+        for entry in head.journal where Int(entry.bucket) / Node.width == index {
+            node.sums[Int(entry.bucket) % Node.width] += entry.delta
+        }
+        nodes[index] = .read(node)
+    }
+
+    mutating func add(_ delta: Sum, to bucket: Int) {
+        guard case .read(var node) = nodes[bucket / Node.width] else {
+            preconditionFailure("a bucket is touched before it changes")
+        }
+        nodes[bucket / Node.width] = .unread
+        node.sums[bucket % Node.width] += delta
+        nodes[bucket / Node.width] = .read(node)
+        if let index = head.journal.firstIndex(where: { Int($0.bucket) == bucket }) {
+            head.journal[index].delta += delta
+        } else {
+            head.journal.append(Head.Entry(bucket: UInt16(bucket), delta: delta))
+        }
+    }
+
+    /// The nodes that the journal has changes for.
+    var changedNodes: [Int] {
+        var changed = [Bool](repeating: false, count: Node.number)
+        for entry in head.journal { changed[Int(entry.bucket) / Node.width] = true }
+        return changed.indices.filter { changed[$0] }
+    }
+
+    /// A node was written: its changes are no longer in need of remembering.
+    mutating func wrote(node index: Int) {
+        head.nodeGenerations[index] = head.generation
+        head.journal.removeAll { Int($0.bucket) / Node.width == index }
+    }
+}

@@ -1,0 +1,199 @@
+internal import Posix
+internal import Secrets
+
+extension OpenRecords {
+    /// What is there before a change.
+    private enum Present {
+        case absent
+        /// With what it adds to its bucket's sum.
+        case record(Sum)
+        case collision
+    }
+
+    /// All of them in one transaction; answered after its commit.
+    func apply(_ changes: [Change]) throws(RecordsError) -> [ChangeResult] {
+        let writing = try statements()
+        try writing.begin.run()
+        do throws(RecordsError) {
+            ledger.head.generation += 1
+            var results: [ChangeResult] = []
+            results.reserveCapacity(changes.count)
+            for change in changes { results.append(try apply(change, with: writing)) }
+            if results.contains(where: \.isChange) {
+                try write(head: ledger.head, with: writing)
+                try writing.commit.run()
+            } else {
+                try database.run("ROLLBACK")
+                ledger.head.generation -= 1
+            }
+            return results
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    private func apply(
+        _ change: Change, with writing: WriteStatements
+    ) throws(RecordsError) -> ChangeResult {
+        if case .set(_, let value) = change, value.count > RecordBody.largestValue {
+            return .tooLarge
+        }
+        let name = change.name
+        guard (1...RecordBody.largestName).contains(name.count) else { return .nameRefused }
+        let id = try keys.identity(of: name.span)
+        let present: Present
+        do throws(RecordsError) {
+            present = try presence(of: name, id)
+        } catch {
+            // So far nothing was written for this change: the others go on.
+            if case .damaged(let damage) = error { return .damaged(damage) }
+            throw error
+        }
+        switch change {
+        case .set(_, let value): return try set(name, id, value, present, writing)
+        case .delete: return try delete(id, present, writing)
+        }
+    }
+
+    func contains(_ name: [UInt8]) throws(RecordsError) -> Bool {
+        guard (1...RecordBody.largestName).contains(name.count) else { return false }
+        switch try presence(of: name, try keys.identity(of: name.span)) {
+        case .record: return true
+        case .absent, .collision: return false
+        }
+    }
+
+    private func presence(of name: [UInt8], _ id: RecordID) throws(RecordsError) -> Present {
+        try touch(id.bucket)
+        lookUp.bind(1, id.row)
+        defer { lookUp.reset() }
+        guard try step(lookUp, in: id.bucket) else {
+            try confirmAbsent(id)
+            return .absent
+        }
+        // Opened before it is replaced: only so are a damaged record and another name's told apart from it.
+        body.resize(to: min(lookUp.withBytes(3) { $0.count }, RecordBody.largest))
+        defer { body.clear() }
+        let opened = try body.withMutableBytes { (bytes) throws(RecordsError) in
+            try open(lookUp, row: id.row, asked: name.span, into: &bytes)
+        }
+        guard opened.isAsked else { return .collision }
+        return .record(
+            try lookUp.withBytes(1) { (tag) throws(RecordsError) in
+                try keys.term(row: id.row, tag: tag)
+            })
+    }
+
+    private func set(
+        _ name: [UInt8], _ id: RecordID, _ value: WipedBuffer, _ present: Present,
+        _ writing: WriteStatements
+    ) throws(RecordsError) -> ChangeResult {
+        switch present {
+        case .collision: return .collision
+        case .absent:
+            let term = try write(name, id, value, with: writing.insert)
+            try note(term, minus: .zero, in: id.bucket, writing)
+            ledger.head.count += 1
+            return .stored
+        case .record(let old):
+            let term = try write(name, id, value, with: writing.update)
+            try note(term, minus: old, in: id.bucket, writing)
+            return .replaced
+        }
+    }
+
+    private func delete(
+        _ id: RecordID, _ present: Present, _ writing: WriteStatements
+    ) throws(RecordsError) -> ChangeResult {
+        switch present {
+        case .absent, .collision: return .absent
+        case .record(let old):
+            writing.delete.bind(1, id.row)
+            try writing.delete.run()
+            guard database.changedRows == 1, ledger.head.count > 0
+            else { throw .damaged(.bucket(id.bucket)) }
+            try note(.zero, minus: old, in: id.bucket, writing)
+            ledger.head.count -= 1
+            return .deleted
+        }
+    }
+
+    /// Seals the record and writes it; gives what it adds to its bucket's sum.
+    private func write(
+        _ name: [UInt8], _ id: RecordID, _ value: WipedBuffer, with statement: borrowing Statement
+    ) throws(RecordsError) -> Sum {
+        let generation = ledger.head.generation
+        var nonce = InlineArray<24, UInt8>(repeating: 0)
+        var tag = InlineArray<16, UInt8>(repeating: 0)
+        body.resize(to: RecordBody.size(name: name.count, value: value.count))
+        defer { body.clear() }
+        do throws(SecretsError) {
+            var bytes = nonce.mutableSpan
+            try Random.fill(&bytes)
+        } catch {
+            throw RecordsError(error)
+        }
+        try body.withMutableBytes { (bytes) throws(RecordsError) in
+            value.withBytes { value in
+                RecordBody.encode(name: name.span, value: value, into: &bytes)
+            }
+            var tagBytes = tag.mutableSpan
+            try keys.seal(
+                &bytes, record: id.row, generation: generation, nonce: nonce.span, tag: &tagBytes)
+        }
+        statement.bind(1, id.row)
+        statement.bind(2, Int64(bitPattern: generation))
+        defer { statement.reset() }
+        try statement.bind(3, copying: tag.span)
+        try statement.bind(4, copying: nonce.span)
+        try statement.bind(5, inPlace: body)
+        guard try statement.step() == .done, database.changedRows == 1
+        else { throw .damaged(.bucket(id.bucket)) }
+        return try keys.term(row: id.row, tag: tag.span)
+    }
+
+    private func note(
+        _ new: Sum, minus old: Sum, in bucket: Int, _ writing: WriteStatements
+    ) throws(RecordsError) {
+        var delta = new
+        delta -= old
+        ledger.add(delta, to: bucket)
+        // This bucket's node was read, so the journal is short enough again afterwards.
+        if ledger.head.journal.count > Head.journalSize { try fold(with: writing) }
+    }
+
+    /// Writes the nodes that the journal has changes for, which empties it. Changes of a node that is damaged stay in
+    /// it, so that the node is as good as ever should it come back.
+    private func fold(with writing: WriteStatements) throws(RecordsError) {
+        for index in ledger.changedNodes {
+            do throws(RecordsError) {
+                _ = try expected(index * Node.width)
+            } catch {
+                if case .damaged(.node) = error { continue }
+                throw error
+            }
+            guard case .read(let node) = ledger.nodes[index] else { continue }
+            try write(node: node, at: index, with: writing)
+            ledger.wrote(node: index)
+        }
+    }
+}
+
+extension ChangeResult {
+    var isChange: Bool {
+        switch self {
+        case .stored, .replaced, .deleted: true
+        case .absent, .damaged, .collision, .nameRefused, .tooLarge: false
+        }
+    }
+}
+
+extension Change {
+    var name: [UInt8] {
+        switch self {
+        case .set(let name, _): name
+        case .delete(let name): name
+        }
+    }
+}

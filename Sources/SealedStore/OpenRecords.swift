@@ -1,0 +1,220 @@
+internal import Posix
+internal import Secrets
+
+/// A records file that is open: the connection, the keys, and what is known of the sums.
+final class OpenRecords {
+    let keys: RecordKeys
+    let database: Database
+    let lookUp: Statement
+    let scan: Statement
+    private let readHead: Statement
+    private let readNode: Statement
+    /// Made when the first change comes: most logins read only.
+    private var writing: WriteStatements?
+
+    var ledger: Ledger
+    /// The ledger was thrown away after a failed commit and could not be read again yet.
+    private var isStale = false
+
+    /// For one record's body, and for one sealed block.
+    let body = Scratch(capacity: 4096)
+    let block = Scratch(capacity: 4096)
+
+    init(path: String, store: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
+        keys = try RecordKeys(store: store, key: key)
+        database = try Database(path: path)
+        try database.run(Schema.settings)
+        try Schema.check(database)
+        readHead = try database.prepare("SELECT body FROM head WHERE id=0")
+        readNode = try database.prepare("SELECT body FROM nodes WHERE id=?1")
+        lookUp = try database.prepare(
+            "SELECT generation, tag, nonce, body FROM records WHERE id=?1")
+        scan = try database.prepare("SELECT id, tag FROM records WHERE id BETWEEN ?1 AND ?2")
+        ledger = Ledger(head: try Self.head(from: readHead, keys, block))
+    }
+
+    /// To be called before each operation.
+    func prepare() throws(RecordsError) {
+        guard isStale else { return }
+        ledger = Ledger(head: try Self.head(from: readHead, keys, block))
+        isStale = false
+    }
+
+    /// After a commit that failed or was given up: nothing that memory knows of the sums is to be believed.
+    func abandon() {
+        isStale = true
+        // Many failures have rolled back already; where this fails too, the next operation meets the same error.
+        if database.isInTransaction { try? database.run("ROLLBACK") }
+        try? prepare()
+    }
+
+    func statements() throws(RecordsError) -> WriteStatements {
+        if let writing { return writing }
+        let made = try WriteStatements(database)
+        writing = made
+        return made
+    }
+
+    // MARK: Head and nodes
+
+    private static func head(
+        from statement: borrowing Statement, _ keys: borrowing RecordKeys, _ block: Scratch
+    ) throws(RecordsError) -> Head {
+        defer { statement.reset() }
+        guard try statement.step() == .row else { throw .damaged(.head) }
+        block.resize(to: Head.size)
+        defer { block.clear() }
+        try statement.withBytes(0) { (sealed) throws(RecordsError) in
+            try block.withMutableBytes { (text) throws(RecordsError) in
+                try keys.open(
+                    block: sealed, .head, 0, generation: 0, damage: .head, into: &text)
+            }
+        }
+        return try block.withBytes { (text) throws(RecordsError) in
+            do throws(FormatError) { return try Head(decoding: text) } catch { throw .damaged(.head) }
+        }
+    }
+
+    private func readNode(_ index: Int) throws(RecordsError) -> Node {
+        readNode.bind(1, Int64(index))
+        defer { readNode.reset() }
+        guard try readNode.step() == .row else { throw .damaged(.node(index)) }
+        block.resize(to: Node.size)
+        defer { block.clear() }
+        let generation = ledger.head.nodeGenerations[index]
+        try readNode.withBytes(0) { (sealed) throws(RecordsError) in
+            try block.withMutableBytes { (text) throws(RecordsError) in
+                try keys.open(
+                    block: sealed, .node, index, generation: generation, damage: .node(index),
+                    into: &text)
+            }
+        }
+        return try block.withBytes { (text) throws(RecordsError) in
+            do throws(FormatError) { return try Node(decoding: text) } catch {
+                throw .damaged(.node(index))
+            }
+        }
+    }
+
+    /// The sum that a bucket must have.
+    func expected(_ bucket: Int) throws(RecordsError) -> Sum {
+        let index = bucket / Node.width
+        switch ledger.nodes[index] {
+        case .read(let node): return node.sums[bucket % Node.width]
+        case .damaged: throw .damaged(.node(index))
+        case .unread: break
+        }
+        do throws(RecordsError) {
+            ledger.take(try readNode(index), at: index)
+        } catch {
+            if case .damaged = error {
+                ledger.nodes[index] = .damaged
+                throw .damaged(.node(index))
+            }
+            throw error
+        }
+        return try expected(bucket)
+    }
+
+    func write(head: Head, with writing: WriteStatements) throws(RecordsError) {
+        block.resize(to: Head.size + RecordKeys.overhead)
+        defer { block.clear() }
+        try block.withMutableBytes { (bytes) throws(RecordsError) in
+            var text = bytes._mutatingExtracting(RecordKeys.overhead...)
+            head.encode(into: &text)
+            try keys.seal(block: &bytes, .head, 0, generation: 0)
+        }
+        defer { writing.writeHead.reset() }
+        try writing.writeHead.bind(1, inPlace: block)
+        guard try writing.writeHead.step() == .done, database.changedRows == 1
+        else { throw .damaged(.head) }
+    }
+
+    func write(node: Node, at index: Int, with writing: WriteStatements) throws(RecordsError) {
+        block.resize(to: Node.size + RecordKeys.overhead)
+        defer { block.clear() }
+        let generation = ledger.head.generation
+        try block.withMutableBytes { (bytes) throws(RecordsError) in
+            var text = bytes._mutatingExtracting(RecordKeys.overhead...)
+            node.encode(into: &text)
+            try keys.seal(block: &bytes, .node, index, generation: generation)
+        }
+        defer { writing.writeNode.reset() }
+        writing.writeNode.bind(1, Int64(index))
+        try writing.writeNode.bind(2, inPlace: block)
+        guard try writing.writeNode.step() == .done, database.changedRows == 1
+        else { throw .damaged(.node(index)) }
+    }
+
+    // MARK: Buckets
+
+    /// Refuses a damaged bucket; looks at one that nobody has touched since opening.
+    func touch(_ bucket: Int) throws(RecordsError) {
+        switch ledger.buckets[bucket] {
+        case .whole: return
+        case .damaged: throw .damaged(.bucket(bucket))
+        case .untested: _ = try check(bucket, for: nil)
+        }
+    }
+
+    /// Whether the row is among the bucket's, which are found to be the ones that were stored, or damage.
+    func check(_ bucket: Int, for row: Int64?) throws(RecordsError) -> Bool {
+        let expected = try expected(bucket)
+        var sum = Sum.zero
+        var isThere = false
+        do throws(RecordsError) {
+            let rows = Bucket.rows(bucket)
+            scan.bind(1, rows.first)
+            scan.bind(2, rows.last)
+            defer { scan.reset() }
+            while try scan.step() == .row {
+                let found = try scan.number(0)
+                if found == row { isThere = true }
+                sum += try scan.withBytes(1) { (tag) throws(RecordsError) in
+                    guard tag.count == Sealing.tagSize else { throw .damaged(.file) }
+                    return try keys.term(row: found, tag: tag)
+                }
+            }
+        } catch {
+            guard case .damaged = error else { throw error }
+            ledger.buckets[bucket] = .damaged
+            throw .damaged(.bucket(bucket))
+        }
+        guard sum == expected else {
+            ledger.buckets[bucket] = .damaged
+            throw .damaged(.bucket(bucket))
+        }
+        ledger.buckets[bucket] = .whole
+        return isThere
+    }
+
+    /// A row was not found where the tree says it must lie. A changed key inside the tree would hide a row from
+    /// such a search, though not from a walk through the bucket: so "absent" is answered only after the walk.
+    func confirmAbsent(_ id: RecordID) throws(RecordsError) {
+        guard try check(id.bucket, for: id.row) else { return }
+        ledger.buckets[id.bucket] = .damaged
+        throw .damaged(.bucket(id.bucket))
+    }
+}
+
+/// Prepared with the first change.
+final class WriteStatements {
+    let begin: Statement
+    let commit: Statement
+    let insert: Statement
+    let update: Statement
+    let delete: Statement
+    let writeHead: Statement
+    let writeNode: Statement
+
+    init(_ database: borrowing Database) throws(RecordsError) {
+        begin = try database.prepare("BEGIN IMMEDIATE")
+        commit = try database.prepare("COMMIT")
+        insert = try database.prepare("INSERT INTO records VALUES(?1, ?2, ?3, ?4, ?5)")
+        update = try database.prepare(
+            "UPDATE records SET generation=?2, tag=?3, nonce=?4, body=?5 WHERE id=?1")
+        delete = try database.prepare("DELETE FROM records WHERE id=?1")
+        writeHead = try database.prepare("UPDATE head SET body=?1 WHERE id=0")
+        writeNode = try database.prepare("UPDATE nodes SET body=?2 WHERE id=?1")
+    }
+}

@@ -1,0 +1,175 @@
+internal import Secrets
+
+/// Whose row: 128 bits of a keyed hash of the name.
+struct RecordID: Equatable, Sendable {
+    /// The leading 64 bits: the row's id, and in its leading 12 bits the bucket.
+    let hash: UInt64
+    let rest: UInt64
+
+    var row: Int64 { Int64(bitPattern: hash) }
+    var bucket: Int { Bucket.of(hash) }
+}
+
+/// What a seal is for; part of what it is bound to.
+enum SealKind: UInt8 {
+    case head = 1
+    case node = 2
+    case record = 3
+}
+
+/// The store key's three subkeys for its records, and all that is done with them.
+struct RecordKeys: ~Copyable {
+    static let overhead = Sealing.nonceSize + Sealing.tagSize
+    /// Kept for re-keying: a store whose records are sealed anew counts it up.
+    static let keyGeneration: UInt32 = 1
+
+    private let store: [UInt8]
+    private let names: SecretBytes
+    private let sums: SecretBytes
+    private let seals: SecretBytes
+
+    private static let forNames = Purpose("appvault.names")
+    private static let forSums = Purpose("appvault.sums")
+    private static let forSeals = Purpose("appvault.records")
+    private static let forIdentity = Purpose("appvault.name")
+
+    init(store: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
+        precondition(store.count == 16, "a store's id has 16 bytes")
+        let names = try Self.subkey(of: key, Self.forNames, store)
+        let sums = try Self.subkey(of: key, Self.forSums, store, count: SipHash.keySize)
+        let seals = try Self.subkey(of: key, Self.forSeals, store)
+        self.store = store
+        self.names = names
+        self.sums = sums
+        self.seals = seals
+    }
+
+    private static func subkey(
+        of key: borrowing SecretBytes, _ purpose: Purpose, _ store: [UInt8], count: Int = 32
+    ) throws(RecordsError) -> SecretBytes {
+        do throws(SecretsError) {
+            return try Hash.subkey(of: key, purpose: purpose, message: store.span, count: count)
+        } catch {
+            throw RecordsError(error)
+        }
+    }
+
+    func identity(of name: Span<UInt8>) throws(RecordsError) -> RecordID {
+        var hash = InlineArray<16, UInt8>(repeating: 0)
+        var span = hash.mutableSpan
+        do throws(SecretsError) {
+            try Hash.blake2b(name, key: names, purpose: Self.forIdentity, into: &span)
+        } catch {
+            throw RecordsError(error)
+        }
+        var first: UInt64 = 0
+        var second: UInt64 = 0
+        for index in 0..<8 {
+            first = first << 8 | UInt64(hash[index])
+            second = second << 8 | UInt64(hash[index + 8])
+        }
+        return RecordID(hash: first, rest: second)
+    }
+
+    /// What a record adds to its bucket's sum. The tag stands for the whole record, its generation and nonce included.
+    func term(row: Int64, tag: Span<UInt8>) throws(RecordsError) -> Sum {
+        var message = InlineArray<24, UInt8>(repeating: 0)
+        var span = message.mutableSpan
+        var writer = ByteWriter()
+        writer.put(UInt64(bitPattern: row), &span)
+        writer.put(tag, &span)
+        do throws(SecretsError) {
+            let lanes = try SipHash.hash(message.span, key: sums)
+            return Sum(first: lanes.first, second: lanes.second)
+        } catch {
+            throw RecordsError(error)
+        }
+    }
+
+    /// What every seal is bound to: kind, store, place, generation, key generation.
+    private func place(_ kind: SealKind, _ index: UInt64, _ generation: UInt64) -> InlineArray<37, UInt8> {
+        var bytes = InlineArray<37, UInt8>(repeating: 0)
+        var span = bytes.mutableSpan
+        var writer = ByteWriter()
+        writer.put(kind.rawValue, &span)
+        writer.put(store.span, &span)
+        writer.put(index, &span)
+        writer.put(generation, &span)
+        writer.put(Self.keyGeneration, &span)
+        return bytes
+    }
+
+    func seal(
+        _ text: inout MutableSpan<UInt8>, record row: Int64, generation: UInt64,
+        nonce: Span<UInt8>, tag: inout MutableSpan<UInt8>
+    ) throws(RecordsError) {
+        let place = place(.record, UInt64(bitPattern: row), generation)
+        do throws(SecretsError) {
+            try Sealing.sealInPlace(&text, aad: place.span, nonce: nonce, key: seals, tag: &tag)
+        } catch {
+            throw RecordsError(error)
+        }
+    }
+
+    /// False where the seal does not open.
+    func open(
+        _ text: Span<UInt8>, record row: Int64, generation: UInt64, nonce: Span<UInt8>,
+        tag: Span<UInt8>, into target: inout MutableSpan<UInt8>
+    ) throws(RecordsError) {
+        let place = place(.record, UInt64(bitPattern: row), generation)
+        do throws(SecretsError) {
+            try Sealing.open(
+                text, tag: tag, aad: place.span, nonce: nonce, key: seals, into: &target)
+        } catch {
+            throw RecordsError(error, damage: .record(bucket: Bucket.of(UInt64(bitPattern: row))))
+        }
+    }
+
+    /// Seals the text behind the first 40 bytes of a block, and puts nonce and tag there.
+    func seal(
+        block: inout MutableSpan<UInt8>, _ kind: SealKind, _ index: Int, generation: UInt64
+    ) throws(RecordsError) {
+        let place = place(kind, UInt64(index), generation)
+        var nonce = InlineArray<24, UInt8>(repeating: 0)
+        var tag = InlineArray<16, UInt8>(repeating: 0)
+        do throws(SecretsError) {
+            var nonceBytes = nonce.mutableSpan
+            try Random.fill(&nonceBytes)
+            var tagBytes = tag.mutableSpan
+            var text = block._mutatingExtracting(Self.overhead...)
+            try Sealing.sealInPlace(
+                &text, aad: place.span, nonce: nonce.span, key: seals, tag: &tagBytes)
+        } catch {
+            throw RecordsError(error)
+        }
+        copy(nonce.span, to: &block, at: 0)
+        copy(tag.span, to: &block, at: Sealing.nonceSize)
+    }
+
+    /// The counterpart: the text of a whole block into the target.
+    func open(
+        block: Span<UInt8>, _ kind: SealKind, _ index: Int, generation: UInt64, damage: Damage,
+        into target: inout MutableSpan<UInt8>
+    ) throws(RecordsError) {
+        guard block.count == target.count + Self.overhead else { throw .damaged(damage) }
+        let place = place(kind, UInt64(index), generation)
+        do throws(SecretsError) {
+            try Sealing.open(
+                block.extracting(Self.overhead...),
+                tag: block.extracting(Sealing.nonceSize..<Self.overhead), aad: place.span,
+                nonce: block.extracting(..<Sealing.nonceSize), key: seals, into: &target)
+        } catch {
+            throw RecordsError(error, damage: damage)
+        }
+    }
+}
+
+extension RecordsError {
+    init(_ error: SecretsError, damage: Damage = .file) {
+        switch error {
+        case .outOfMemory: self = .outOfMemory
+        case .notAuthentic, .wrongSize, .costOutOfBounds: self = .damaged(damage)
+        case .libraryUnavailable: self = .io(code: 0)
+        }
+    }
+}

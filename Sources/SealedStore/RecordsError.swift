@@ -1,0 +1,36 @@
+/// What is wrong with a records file, as far as it can be told.
+public enum Damage: Equatable, Hashable, Sendable {
+    /// SQLite cannot read the file, or it is not laid out as a records file.
+    case file
+    /// Commits that were answered are missing from the write-ahead log.
+    case journal
+    /// The sealed head does not open: changed, of another store, or under another key.
+    case head
+    /// One of the 64 sealed nodes does not open.
+    case node(Int)
+    /// The records of a bucket are not the ones that were stored there.
+    case bucket(Int)
+    /// A record of this bucket does not open.
+    case record(bucket: Int)
+}
+
+/// Why an operation on the records did not take place.
+public enum RecordsError: Error, Equatable, Sendable {
+    case damaged(Damage)
+    /// There is a records file already.
+    case exists
+    /// There is no records file.
+    case missing
+    /// The records were closed.
+    case closed
+    /// No space is left on the disk.
+    case full
+    case readOnly
+    /// Another process holds the file.
+    case busy
+    case outOfMemory
+    /// The caller's buffer is too small for the record.
+    case bufferTooSmall
+    /// The disk or the system failed, with SQLite's extended code or errno.
+    case io(code: Int32)
+}

@@ -1,0 +1,71 @@
+internal import Posix
+
+/// How a records file is laid out for SQLite.
+enum Schema {
+    static let fileName = "records.db"
+    /// What SQLite puts beside it: the log, a rollback journal from making it, and an index that is never made.
+    static let companions = ["records.db-wal", "records.db-journal", "records.db-shm"]
+
+    static let tables: [StaticString] = [
+        "CREATE TABLE head(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+        "CREATE TABLE nodes(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+        // The body is last: a scan of ids and tags does not walk its overflow pages.
+        """
+        CREATE TABLE records(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, \
+        tag BLOB NOT NULL, nonce BLOB NOT NULL, body BLOB NOT NULL)
+        """,
+    ]
+
+    /// "AVrc" as SQLite's application id, and the format's version as its user version.
+    static let make: StaticString = "PRAGMA application_id=1096184419; PRAGMA user_version=1"
+    static let application: UInt32 = 1_096_184_419
+    static let version: UInt32 = 1
+
+    /// Exclusive before anything is read, so that no shared-memory index is made; every commit synced; what is
+    /// deleted is overwritten; pages are looked at more closely than SQLite does by itself.
+    static let settings: StaticString = """
+        PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; \
+        PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA wal_autocheckpoint=1000
+        """
+    /// Only for a new file: the page size is fixed with its first page, the log with its first commit.
+    static let settingsOfNew: StaticString = """
+        PRAGMA page_size=4096; PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL
+        """
+
+    /// The file's first 100 bytes, before SQLite is let at them.
+    static func check(header: [UInt8]) throws(RecordsError) {
+        func number(_ position: Int) -> UInt32 {
+            header[position..<position + 4].reduce(0) { $0 << 8 | UInt32($1) }
+        }
+        guard header.count == 100, header.starts(with: "SQLite format 3\0".utf8),
+            header[16] == 0x10, header[17] == 0, header[18] == 2, header[19] == 2, header[20] == 0,
+            number(60) == version, number(68) == application
+        else { throw .damaged(.file) }
+    }
+
+    /// The tables are ours, in our words, and nothing else is there: no trigger, no view.
+    static func check(_ database: borrowing Database) throws(RecordsError) {
+        let statement = try database.prepare("SELECT type, sql FROM sqlite_schema ORDER BY rowid")
+        for table in tables {
+            guard try statement.step() == .row,
+                statement.equals(0, "table"), statement.equals(1, table)
+            else { throw .damaged(.file) }
+        }
+        guard try statement.step() == .done else { throw .damaged(.file) }
+    }
+}
+
+extension Statement {
+    borrowing func equals(_ column: Int32, _ text: StaticString) -> Bool {
+        withBytes(column) { bytes in
+            guard bytes.count == text.utf8CodeUnitCount else { return false }
+            return text.withUTF8Buffer { text in
+                for index in bytes.indices {
+                    // SAFETY: the literal has as many bytes as the column.
+                    guard unsafe bytes[index] == text[index] else { return false }
+                }
+                return true
+            }
+        }
+    }
+}
