@@ -69,7 +69,7 @@ let package = Package(
             name: "VaultService",
             dependencies: ["SealedStore", "KeySlots", "Policy", "Secrets", "Posix", "Wire", "CSystemd"],
             swiftSettings: strict),
-        .target(name: "Client", dependencies: ["Posix", "Wire"], swiftSettings: strict),
+        .target(name: "Client", dependencies: ["Posix", "Wire", "CPam"], swiftSettings: strict),
         .executableTarget(
             name: "appvaultd", dependencies: ["VaultService"], swiftSettings: strict,
             linkerSettings: executableLinker),

@@ -23,6 +23,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -31,6 +32,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,5 +144,44 @@ static inline uint64_t appvault_clock_ms(clockid_t clock) {
     if (clock_gettime(clock, &now) != 0) return 0;
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
+
+// Pages for a secret: locked where the limit allows it, kept out of core files and children; NULL where there are none.
+static inline void *appvault_secret_map(size_t size) {
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return NULL;
+    (void)mlock(pages, size);
+    (void)madvise(pages, size, MADV_DONTDUMP);
+    return pages;
+}
+static inline void appvault_secret_unmap(void *pages, size_t used, size_t size) {
+    explicit_bzero(pages, used);
+    (void)munmap(pages, size);
+}
+
+// How long a blocking connect, send or receive on a socket may take.
+static inline int appvault_socket_waits(int fd, int milliseconds) {
+    struct timeval wait = {milliseconds / 1000, (milliseconds % 1000) * 1000};
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) != 0) return -1;
+    return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+}
+
+static inline int appvault_columns(int fd) {
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+// The signals that would leave a terminal without echo, but for those that whoever started us has ignored.
+static inline void appvault_prompt_signals(sigset_t *set) {
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT};
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction action;
+        if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(set, signals[i]);
+    }
+}
+static inline int appvault_next_signal(int fd) {
+    struct signalfd_siginfo info;
+    return read(fd, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+static inline int appvault_is_regular(const struct stat *status) { return S_ISREG(status->st_mode); }
 
 #endif

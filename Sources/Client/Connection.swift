@@ -1,0 +1,239 @@
+public import Posix
+public import Wire
+
+extension SecretBuffer: Sink {
+    public mutating func put(_ byte: UInt8) { append(byte) }
+    public mutating func put(_ bytes: Span<UInt8>) { append(bytes) }
+}
+
+/// A held connection to the daemon: one write and one read a request, buffers kept, wiped after each.
+public final class Connection {
+    public private(set) var software: [UInt8]
+    private let socket: ClientSocket
+    private var output = SecretBuffer(capacity: 16_384)
+    private var input = SecretBuffer(capacity: 16_384)
+    /// The frame that is read at present, header included; it goes when the next one is asked for.
+    private var frame = 0
+    private var tag: UInt32 = 0
+
+    public static let defaultPath = Array("/run/appvault/socket".utf8)
+
+    /// Connects, looks who listens before a byte is sent, and greets.
+    public convenience init(
+        path: [UInt8] = Connection.defaultPath, hello: Hello, accepting trusted: (UInt32) -> Bool = Connection.isTrusted
+    ) throws(ClientError) {
+        let socket: ClientSocket
+        do throws(PosixError) {
+            socket = try ClientSocket(path: path, wait: Limits.connectWait, silence: Limits.silenceWait)
+        } catch {
+            throw .unavailable(error.isMissing || error.isRefused ? .notRunning : .notReachable(error))
+        }
+        try self.init(socket: socket, hello: hello, accepting: trusted)
+    }
+
+    public init(
+        socket: consuming ClientSocket, hello: Hello, accepting trusted: (UInt32) -> Bool = Connection.isTrusted
+    ) throws(ClientError) {
+        let uid: UInt32
+        do throws(PosixError) {
+            uid = try socket.peerUID()
+        } catch {
+            throw .unavailable(.notReachable(error))
+        }
+        guard trusted(uid) else { throw .unavailable(.stranger(uid: uid)) }
+        self.socket = socket
+        software = []
+        try send(.hello, hello)
+        let welcome = try expect(.welcome, Welcome.self)
+        guard welcome.version == Limits.version else { throw .protocolBroken(.otherVersion(welcome.version)) }
+        software = welcome.software
+    }
+
+    /// systemd's listener, the daemon's own user, or a private daemon of ours.
+    public static func isTrusted(_ uid: UInt32) -> Bool {
+        uid == 0 || uid == ToolIO.effectiveUID || ToolIO.account(named: Array("_appvault".utf8)) == .uid(uid)
+    }
+
+    // MARK: Requests of one answer
+
+    /// Appends the value to `value`.
+    public func get(_ name: [UInt8], store: [UInt8] = [], into value: inout SecretBuffer) throws(ClientError) {
+        try send(.get, Record(store: store, name: name))
+        try receive(.value)
+        let slice = try readPayload(Empty.self, limit: Limits.value).slice
+        input.withSpan(from: FrameHeader.size + slice.start, count: slice.count) { value.append($0) }
+        release()
+    }
+
+    public func set(_ name: [UInt8], store: [UInt8] = [], _ value: Span<UInt8>) throws(ClientError) {
+        try send(.set, Record(store: store, name: name), payload: value)
+        try receive(.done)
+        release()
+    }
+
+    public func set(
+        _ name: [UInt8], store: [UInt8] = [], _ value: borrowing SecretBuffer
+    ) throws(ClientError) {
+        try value.withSpan { span throws(ClientError) in try set(name, store: store, span) }
+    }
+
+    public func delete(_ name: [UInt8], store: [UInt8] = []) throws(ClientError) {
+        try send(.delete, Record(store: store, name: name))
+        try receive(.done)
+        release()
+    }
+
+    /// One page; its cursor leads to the next, 0 ends the listing.
+    public func list(
+        prefix: [UInt8] = [], store: [UInt8] = [], cursor: UInt64 = 0
+    ) throws(ClientError) -> Names {
+        try send(.list, List(store: store, prefix: prefix, cursor: cursor))
+        return try expect(.names, Names.self)
+    }
+
+    public func status(_ target: Target) throws(ClientError) -> State {
+        try send(.status, target)
+        return try expect(.state, State.self)
+    }
+
+    // MARK: Frames
+
+    func send<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) {
+        start(type)
+        Frame.write(body, type: type.rawValue, tag: tag, to: &output)
+        try flush()
+    }
+
+    func send<B: Body>(_ type: RequestType, _ body: B, payload: Span<UInt8>) throws(ClientError) {
+        start(type)
+        Frame.write(body, type: type.rawValue, tag: tag, payload: payload, to: &output)
+        try flush()
+    }
+
+    private func start(_ type: RequestType) {
+        switch type {
+        case .reply, .abort:
+            // They belong to the exchange that goes on.
+            break
+        case .hello, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password, .status, .create,
+            .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync, .triesClear, .chown, .get, .set,
+            .delete, .list, .exportBegin, .exportNext, .importBegin, .importChunk:
+            tag &+= 1
+        }
+    }
+
+    private func flush() throws(ClientError) {
+        defer { output.removeAll() }
+        do throws(PosixError) {
+            try socket.send(output)
+        } catch {
+            // A daemon that closed may have said why before it did.
+            if error.isBrokenPipe { return }
+            throw .unavailable(error.isTimeout ? .silent : .notReachable(error))
+        }
+    }
+
+    /// The next frame that is not a mere sign of life; its body stays until `release`.
+    func receive() throws(ClientError) -> AnswerType {
+        while true {
+            release()
+            let header = try readFrame()
+            guard let type = AnswerType(rawValue: header.type) else {
+                throw .protocolBroken(.unexpected(type: header.type))
+            }
+            // A refusal of the connection itself carries no tag.
+            guard header.tag == tag || (type == .refused && header.tag == 0) else {
+                throw .protocolBroken(.wrongTag)
+            }
+            if type != .working { return type }
+        }
+    }
+
+    private func readFrame() throws(ClientError) -> FrameHeader {
+        while true {
+            let header: FrameHeader?
+            do throws(WireError) {
+                header = try input.withSpan { span throws(WireError) in
+                    try FrameHeader.decode(span, limit: Limits.frame)
+                }
+            } catch {
+                throw .protocolBroken(.undecodable(error))
+            }
+            if let header {
+                let whole = FrameHeader.size + header.length
+                if input.count >= whole {
+                    frame = whole
+                    return header
+                }
+                input.reserve(whole - input.count)
+            }
+            let got: Int
+            do throws(PosixError) {
+                got = try socket.receive(into: &input)
+            } catch {
+                if error.isTimeout { throw .unavailable(.silent) }
+                throw .unavailable(error.isBrokenPipe ? .closed : .notReachable(error))
+            }
+            guard got > 0 else { throw .unavailable(.closed) }
+        }
+    }
+
+    func release() {
+        guard frame > 0 else { return }
+        input.dropFirst(frame)
+        frame = 0
+    }
+
+    func receive(_ wanted: AnswerType) throws(ClientError) {
+        let type = try receive()
+        guard type == wanted else { throw try refusal(type) }
+    }
+
+    func expect<B: Body>(_ wanted: AnswerType, _ body: B.Type) throws(ClientError) -> B {
+        try receive(wanted)
+        let value = try read(body)
+        release()
+        return value
+    }
+
+    /// Decodes the frame's body to its end.
+    func read<B: Body>(_ type: B.Type) throws(ClientError) -> B {
+        try decoded { body throws(WireError) in
+            var reader = Reader()
+            let value = try B(&reader, body)
+            try reader.end(body)
+            return value
+        }
+    }
+
+    /// The same for a body with a payload behind it.
+    func readPayload<B: Body>(_ type: B.Type, limit: Int) throws(ClientError) -> (body: B, slice: Slice) {
+        try decoded { body throws(WireError) in
+            var reader = Reader()
+            let value = try B(&reader, body)
+            let slice = try reader.payload(body, limit: limit)
+            try reader.end(body)
+            return (value, slice)
+        }
+    }
+
+    /// A payload that `read` has found.
+    func withPayload<R, E: Error>(_ slice: Slice, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+        try input.withSpan(from: FrameHeader.size + slice.start, count: slice.count, body)
+    }
+
+    func refusal(_ type: AnswerType) throws(ClientError) -> ClientError {
+        guard type == .refused else { return .protocolBroken(.unexpected(type: type.rawValue)) }
+        let refused = try read(Refused.self)
+        release()
+        return .refused(refused)
+    }
+
+    private func decoded<T>(_ decode: (Span<UInt8>) throws(WireError) -> T) throws(ClientError) -> T {
+        do throws(WireError) {
+            return try input.withSpan(from: FrameHeader.size, count: frame - FrameHeader.size, decode)
+        } catch {
+            throw .protocolBroken(.undecodable(error))
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// Bytes for a person, put together from pieces of which some need not be UTF-8.
+struct Text: Equatable {
+    private(set) var bytes: [UInt8] = []
+
+    init(_ pieces: any TextPiece...) {
+        for piece in pieces { piece.append(to: &bytes) }
+    }
+
+    static func += (text: inout Text, piece: any TextPiece) {
+        piece.append(to: &text.bytes)
+    }
+}
+
+protocol TextPiece {
+    func append(to bytes: inout [UInt8])
+}
+
+extension String: TextPiece {
+    func append(to bytes: inout [UInt8]) { bytes += utf8 }
+}
+
+extension Int: TextPiece {
+    func append(to bytes: inout [UInt8]) { bytes += String(self).utf8 }
+}
+
+extension UInt64: TextPiece {
+    func append(to bytes: inout [UInt8]) { bytes += String(self).utf8 }
+}
+
+extension [UInt8]: TextPiece {
+    func append(to bytes: inout [UInt8]) { bytes += self }
+}
+
+extension Text: TextPiece {
+    func append(to bytes: inout [UInt8]) { bytes += self.bytes }
+}

@@ -1,0 +1,77 @@
+internal import CLinux
+
+/// A client's end of a Unix socket, blocking, every wait with an end.
+public struct ClientSocket: ~Copyable {
+    private let descriptor: FileDescriptor
+
+    /// Connects within `wait` milliseconds; later sends and receives end after `silence`.
+    public init(path: [UInt8], wait: Int32, silence: Int32) throws(PosixError) {
+        try self.init(connected: ClientSocket.connect(path, wait), silence: silence)
+    }
+
+    private static func connect(_ path: [UInt8], _ wait: Int32) throws(PosixError) -> FileDescriptor {
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { throw PosixError.last("socket") }
+        let descriptor = FileDescriptor(owning: number)
+        guard appvault_socket_waits(number, wait) == 0 else { throw PosixError.last("setsockopt") }
+        var address = sockaddr_un()
+        var size: socklen_t = 0
+        let text = path.map { CChar(bitPattern: $0) } + [0]
+        // SAFETY: the path ends with a NUL, and the address is measured by the function that fills it.
+        let fits = unsafe appvault_unix_address(text, &address, &size) == 0
+        guard fits, !path.contains(0) else {
+            throw PosixError(call: "connect", number: ENAMETOOLONG)
+        }
+        // SAFETY: address and size were filled just above.
+        guard unsafe appvault_connect(number, &address, size) == 0 else { throw PosixError.last("connect") }
+        return descriptor
+    }
+
+    /// An end that is connected already: tests, and programs that inherit one.
+    public init(connected descriptor: consuming FileDescriptor, silence: Int32) throws(PosixError) {
+        self.descriptor = descriptor
+        guard appvault_socket_waits(self.descriptor.raw, silence) == 0 else {
+            throw PosixError.last("setsockopt")
+        }
+    }
+
+    /// Who listens, as the kernel saw it.
+    public func peerUID() throws(PosixError) -> UInt32 {
+        var peer = appvault_peer()
+        // SAFETY: the function fills the structure or fails.
+        guard unsafe appvault_peer_of(descriptor.raw, &peer) == 0 else { throw PosixError.last("getsockopt") }
+        return peer.uid
+    }
+
+    public func send(_ bytes: borrowing SecretBuffer) throws(PosixError) {
+        try bytes.withSpan { span throws(PosixError) in
+            var sent = 0
+            while sent < span.count {
+                // SAFETY: the offset is below the count, and send reads no further than the rest.
+                let wrote = unsafe span.withUnsafeBufferPointer { buffer in
+                    unsafe CLinux.send(
+                        descriptor.raw, buffer.baseAddress! + sent, span.count - sent, Int32(MSG_NOSIGNAL))
+                }
+                if wrote >= 0 {
+                    sent += wrote
+                } else if appvault_errno() != EINTR {
+                    throw PosixError.last("send")
+                }
+            }
+        }
+    }
+
+    /// At least one byte behind those in `buffer`, as many as there are and fit; 0 where the peer has closed.
+    public func receive(into buffer: inout SecretBuffer) throws(PosixError) -> Int {
+        try buffer.receive(from: descriptor.raw)
+    }
+}
+
+extension PosixError {
+    /// A blocking call on a socket ran into its limit.
+    public var isTimeout: Bool { number == EAGAIN || number == EWOULDBLOCK || number == EINPROGRESS }
+    public var isRefused: Bool { number == ECONNREFUSED }
+    public var isDenied: Bool { number == EACCES || number == EPERM }
+    public var isBrokenPipe: Bool { number == EPIPE || number == ECONNRESET }
+    public var alreadyExists: Bool { number == EEXIST }
+}
