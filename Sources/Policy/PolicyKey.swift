@@ -6,9 +6,9 @@ struct PolicyKey: Sendable {
     enum Kind: Sendable {
         case flag(any WritableKeyPath<Policy, Bool> & Sendable)
         case number(
-            ClosedRange<UInt32>, zero: String?, any WritableKeyPath<Policy, UInt32> & Sendable)
+            ClosedRange<UInt64>, zero: String?, any WritableKeyPath<Policy, UInt32> & Sendable)
         /// Kept in seconds.
-        case time(ClosedRange<UInt32>, any WritableKeyPath<Policy, UInt32> & Sendable)
+        case time(ClosedRange<UInt64>, any WritableKeyPath<Policy, UInt32> & Sendable)
         /// Kept in bytes.
         case size(ClosedRange<UInt64>, any WritableKeyPath<Policy, UInt64> & Sendable)
         case retryLimitAction(any WritableKeyPath<Policy, OnRetryLimit> & Sendable)

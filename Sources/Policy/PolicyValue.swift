@@ -37,12 +37,9 @@ extension PolicyKey.Kind {
             guard let number = wholeNumber(value[...]) else {
                 throw BadValue(wrong: "\(quoted(value)) is not a whole number")
             }
-            policy[keyPath: path] = UInt32(
-                try within(UInt64(range.lowerBound)...UInt64(range.upperBound), number, value))
+            policy[keyPath: path] = UInt32(try within(range, number, value))
         case .time(let range, let path):
-            let seconds = try TimeSpan.read(value)
-            policy[keyPath: path] = UInt32(
-                try within(UInt64(range.lowerBound)...UInt64(range.upperBound), seconds, value))
+            policy[keyPath: path] = UInt32(try within(range, try TimeSpan.read(value), value))
         case .size(let range, let path):
             policy[keyPath: path] = try within(range, try ByteSize.read(value), value)
         case .retryLimitAction(let path):
@@ -60,7 +57,7 @@ extension PolicyKey.Kind {
         switch self {
         case .flag(let path): policy[keyPath: path] ? "yes" : "no"
         case .number(_, _, let path): "\(policy[keyPath: path])"
-        case .time(_, let path): TimeSpan.text(policy[keyPath: path])
+        case .time(_, let path): TimeSpan.text(UInt64(policy[keyPath: path]))
         case .size(_, let path): ByteSize.text(policy[keyPath: path])
         case .retryLimitAction(let path): policy[keyPath: path].rawValue
         case .services(_, let path): policy[keyPath: path].text
@@ -89,13 +86,8 @@ func printable(_ bytes: [UInt8]) -> String {
 func wholeNumber(_ digits: ArraySlice<UInt8>) -> UInt64? {
     guard !digits.isEmpty, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
     return digits.reduce(0) { number, digit in
-        timesSaturating(number, 10).addingSaturating(UInt64(digit - 0x30))
+        number.timesSaturating(10).addingSaturating(UInt64(digit - 0x30))
     }
-}
-
-func timesSaturating(_ left: UInt64, _ right: UInt64) -> UInt64 {
-    let (product, overflow) = left.multipliedReportingOverflow(by: right)
-    return overflow ? .max : product
 }
 
 private func within(
@@ -140,12 +132,5 @@ extension ServiceList {
         case 0x2B, 0x2D, 0x2E, 0x40, 0x5F: true  // + - . @ _
         default: false
         }
-    }
-}
-
-extension UInt64 {
-    func addingSaturating(_ other: UInt64) -> UInt64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
     }
 }

@@ -22,7 +22,7 @@ enum TimeSpan {
             guard let number = wholeNumber(digits), let factor = milliseconds(unit) else {
                 throw BadValue(wrong: "\(quoted(value)) is not a time")
             }
-            total = total.addingSaturating(timesSaturating(number, factor))
+            total = total.addingSaturating(number.timesSaturating(factor))
         } while !rest.isEmpty
         guard total % 1000 == 0 || total == .max else {
             throw BadValue(wrong: "\(quoted(value)) is not a whole number of seconds")
@@ -31,7 +31,7 @@ enum TimeSpan {
     }
 
     /// In the largest unit that leaves nothing over.
-    static func text(_ seconds: UInt32) -> String {
+    static func text(_ seconds: UInt64) -> String {
         if seconds % 3600 == 0, seconds > 0 { return "\(seconds / 3600)h" }
         if seconds % 60 == 0, seconds > 0 { return "\(seconds / 60)min" }
         return "\(seconds)s"
@@ -60,7 +60,7 @@ enum ByteSize {
                     ? "\(quoted(value)) has no unit"
                     : "\(quoted(Array(unit))) is not KiB, MiB or GiB")
         }
-        return timesSaturating(number, factor)
+        return number.timesSaturating(factor)
     }
 
     static func text(_ bytes: UInt64) -> String {
