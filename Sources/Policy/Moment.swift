@@ -40,7 +40,9 @@ public struct Moment: Equatable, Sendable {
     /// so that a restart shortens no wait to less than one that began with it. So does what lies ahead, which only
     /// a clock that was put back can show: it must not become a wait without end.
     func milliseconds(since other: Moment) -> UInt64 {
-        guard other.bootID == bootID, other.milliseconds <= milliseconds else { return milliseconds }
+        guard other.bootID == bootID, other.milliseconds <= milliseconds else {
+            return milliseconds
+        }
         return milliseconds - other.milliseconds
     }
 }

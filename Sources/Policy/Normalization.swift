@@ -76,7 +76,8 @@ enum Hangul {
         return nil
     }
 
-    private static func offset(_ scalar: UInt32, from start: UInt32, below count: UInt32) -> UInt32? {
+    private static func offset(_ scalar: UInt32, from start: UInt32, below count: UInt32) -> UInt32?
+    {
         guard scalar >= start, scalar - start < count else { return nil }
         return scalar - start
     }

@@ -16,7 +16,9 @@ struct ScalarCells {
     /// False where there is no room left.
     mutating func appendDecomposed(_ scalar: UInt32, _ bytes: inout MutableSpan<UInt8>) -> Bool {
         if let syllable = Hangul.parts(of: scalar) {
-            guard append(syllable.lead, &bytes), append(syllable.vowel, &bytes) else { return false }
+            guard append(syllable.lead, &bytes), append(syllable.vowel, &bytes) else {
+                return false
+            }
             guard let tail = syllable.tail else { return true }
             return append(tail, &bytes)
         }
@@ -59,7 +61,9 @@ struct ScalarCells {
                 let composite = Normalization.composite(
                     scalar(at: starter, bytes), next & 0x1F_FFFF)
             {
-                put(composite | Normalization.combiningClass(of: composite) << 24, at: starter, &bytes)
+                put(
+                    composite | Normalization.combiningClass(of: composite) << 24, at: starter,
+                    &bytes)
                 continue
             }
             put(next, at: kept, &bytes)

@@ -39,10 +39,3 @@ public enum TryKind: CaseIterable, Sendable {
     /// With the recovery key.
     case recovery
 }
-
-extension UInt32 {
-    func addingSaturating(_ other: UInt32) -> UInt32 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
-    }
-}

@@ -4,7 +4,8 @@ import Testing
 
 /// The normalised bytes, or why there are none.
 func normalised(
-    _ text: [UInt8], output size: Int = PasscodeText.maximum, scratch: Int = PasscodeText.scratchSize
+    _ text: [UInt8], output size: Int = PasscodeText.maximum,
+    scratch: Int = PasscodeText.scratchSize
 ) -> Result<[UInt8], Refused> {
     var output = [UInt8](repeating: 0xEE, count: size)
     var working = [UInt8](repeating: 0xEE, count: scratch)
@@ -76,7 +77,8 @@ private func unhex(_ text: Substring) -> [UInt8] {
         let growing = [[UInt8]](repeating: [0xCE, 0x90], count: 512).flatMap { $0 }
         #expect(normalised(growing) == .success(growing))
         #expect(
-            normalised(growing, scratch: PasscodeText.scratchSize - 1) == .failure(Refused(.tooLong)))
+            normalised(growing, scratch: PasscodeText.scratchSize - 1)
+                == .failure(Refused(.tooLong)))
         #expect(normalised(growing, output: 1023) == .failure(Refused(.tooLong)))
         #expect(normalised([0x61], scratch: 0) == .failure(Refused(.tooLong)))
         #expect(normalised([0x61], output: 0) == .failure(Refused(.tooLong)))
@@ -94,7 +96,8 @@ private func unhex(_ text: Substring) -> [UInt8] {
     @Test(
         "characters are counted as a person counts them",
         arguments: [
-            ("", 0), ("abc", 3), ("e\u{301}", 1), ("\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}", 1),
+            ("", 0), ("abc", 3), ("e\u{301}", 1),
+            ("\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}", 1),
             ("\u{1F1E9}\u{1F1EA}\u{1F1EB}\u{1F1F7}", 2), ("\u{AC01}\u{AC02}", 2),
             ("\u{1112}\u{1161}\u{11AB}", 1), ("\u{1F44D}\u{1F3FD}!", 2), ("a\u{308}\u{304}b", 2),
             ("\u{915}\u{94D}\u{937}\u{93F}", 1), ("z\u{FE0F}", 1), ("\u{301}", 1),
@@ -116,7 +119,9 @@ private func unhex(_ text: Substring) -> [UInt8] {
 
     @Test(
         "the minimum counts characters, at, below and above it",
-        arguments: [("1234567", false), ("12345678", true), ("123456789", true), ("e\u{301}234567", false)])
+        arguments: [
+            ("1234567", false), ("12345678", true), ("123456789", true), ("e\u{301}234567", false),
+        ])
     func minimum(text: String, satisfied: Bool) {
         let judgement = PasscodeRules.judge(bytes(text).span, .builtIn)
         #expect(judgement.entries.map(\.finding) == [satisfied ? .satisfied : .unmet])

@@ -1,0 +1,12 @@
+// What is read from a disk or a file may be any number, and a trap would end the daemon for everybody.
+extension FixedWidthInteger {
+    func addingSaturating(_ other: Self) -> Self {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+
+    func timesSaturating(_ other: Self) -> Self {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? .max : product
+    }
+}
