@@ -80,7 +80,7 @@ let package = Package(
             name: "PamAppVault", dependencies: ["WireEmbedded", "CPam", "CLinux"], path: "pam/Sources",
             swiftSettings: embedded, linkerSettings: moduleLinker),
 
-        .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
+        .testTarget(name: "WireTests", dependencies: ["Wire", "Posix"], swiftSettings: strict),
         .testTarget(name: "PosixTests", dependencies: ["Posix"], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),

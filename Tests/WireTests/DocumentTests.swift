@@ -1,0 +1,196 @@
+import Testing
+import Wire
+
+@Suite("PROTOCOL.md")
+struct DocumentTests {
+    let document: Document
+
+    init() throws {
+        document = try Document()
+    }
+
+    @Test("lists the requests and the answers of the code")
+    func messages() {
+        let requests = document.messages.filter(\.isRequest).map { "\($0.number) \($0.name)" }
+        let answers = document.messages.filter { !$0.isRequest }.map { "\($0.number) \($0.name)" }
+        #expect(requests == RequestType.allCases.map { "\($0.rawValue) \($0)" })
+        #expect(answers == AnswerType.allCases.map { "\($0.rawValue) \($0)" })
+    }
+
+    @Test(
+        "lists the fields of every message in the order of their bytes", arguments: try Vector.all()
+    )
+    func fields(vector: Vector) throws {
+        let message = try #require(document.messages.first { $0.number == vector.type })
+        #expect(message.name == vector.name)
+        #expect(message.fields.map(\.name) == vector.fields.map(\.name))
+    }
+
+    @Test("says how long each text may be: so long and no longer", arguments: try Vector.all())
+    func limits(vector: Vector) throws {
+        let message = try #require(document.messages.first { $0.number == vector.type })
+        for (index, field) in message.fields.enumerated() {
+            let words = field.type.split(separator: " ")
+            guard words.count == 2, let limit = Int(words[1]) else { continue }
+            func decode(_ count: Int) throws -> Decoded {
+                var bytes: [UInt8] = []
+                switch words[0] {
+                case "text", "bytes": bytes.put16(UInt16(count))
+                case "payload": bytes.put32(UInt32(count))
+                default: break
+                }
+                bytes += [UInt8](repeating: 0x61, count: count)
+                let body = vector.body(replacing: index, with: bytes)
+                return try Decoded(type: vector.type, tag: vector.tag, body: body)
+            }
+            _ = try decode(limit)
+            switch words[0] {
+            case "fixed": continue
+            default:
+                #expect(throws: WireError.fieldTooLong, "\(field.name)") { try decode(limit + 1) }
+            }
+        }
+    }
+
+    @Test("says which fields are text, and only text is taken there", arguments: try Vector.all())
+    func text(vector: Vector) throws {
+        let message = try #require(document.messages.first { $0.number == vector.type })
+        for (index, field) in message.fields.enumerated() {
+            let isText = field.type.hasPrefix("text ")
+            guard isText || field.type.hasPrefix("bytes ") else { continue }
+            for content in [[0x61, 0x00], [0xFF, 0x61], [0xED, 0xA0]] as [[UInt8]] {
+                let body = vector.body(replacing: index, with: [2, 0] + content)
+                if isText {
+                    #expect(throws: WireError.notText, "\(field.name)") {
+                        try Decoded(type: vector.type, tag: vector.tag, body: body)
+                    }
+                } else {
+                    _ = try Decoded(type: vector.type, tag: vector.tag, body: body)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "names every number of a listed field, and no other is taken", arguments: try Vector.all())
+    func names(vector: Vector) throws {
+        let message = try #require(document.messages.first { $0.number == vector.type })
+        for (index, field) in message.fields.enumerated() {
+            guard field.type.hasPrefix("u8 ") else { continue }
+            var listed: [UInt8: String] = [:]
+            for entry in field.type.dropFirst(3).split(separator: ",") {
+                let words = entry.split(separator: " ")
+                listed[try #require(UInt8(words[0]))] = String(words[1])
+            }
+            for byte in UInt8.min...UInt8.max {
+                let body = vector.body(replacing: index, with: [byte])
+                if let name = listed[byte] {
+                    let decoded = try Decoded(type: vector.type, tag: vector.tag, body: body)
+                    #expect(decoded.fields[index].value == name)
+                } else {
+                    #expect(throws: WireError.unknownValue, "\(field.name) \(byte)") {
+                        try Decoded(type: vector.type, tag: vector.tag, body: body)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("says how many entries a list may have: so many and no more", arguments: try Vector.all())
+    func lists(vector: Vector) throws {
+        let message = try #require(document.messages.first { $0.number == vector.type })
+        for (index, field) in message.fields.enumerated() where field.type.hasPrefix("list of ") {
+            let wide = field.type.contains(", u16 count, at most \(Limits.page)")
+            try #require(wide || field.type.contains(", u8 count, at most \(Limits.parameters)"))
+            let limit = wide ? Limits.page : Limits.parameters
+            let entry: [UInt8] = field.type.contains("(name") ? [0, 0, 0, 0] : [0, 0]
+            func decode(_ count: Int) throws -> Decoded {
+                var bytes: [UInt8] = []
+                if wide { bytes.put16(UInt16(count)) } else { bytes.put(UInt8(count)) }
+                for _ in 0..<count { bytes += entry }
+                let body = vector.body(replacing: index, with: bytes)
+                return try Decoded(type: vector.type, tag: vector.tag, body: body)
+            }
+            _ = try decode(limit)
+            #expect(throws: WireError.fieldTooLong, "\(field.name)") { try decode(limit + 1) }
+        }
+    }
+
+    @Test("has the limits of the code")
+    func limitTable() {
+        let coded: [(String, Int)] = [
+            ("version", Int(Limits.version)), ("frame", Limits.frame),
+            ("smallFrame", Limits.smallFrame),
+            ("secret", Limits.secret), ("value", Limits.value), ("name", Limits.name),
+            ("text", Limits.text),
+            ("line", Limits.line), ("messageID", Limits.messageID),
+            ("parameters", Limits.parameters),
+            ("page", Limits.page), ("connectWait", Int(Limits.connectWait)),
+            ("firstFrameWait", Int(Limits.firstFrameWait)),
+            ("silenceWait", Int(Limits.silenceWait)),
+            ("workingEvery", Int(Limits.workingEvery)), ("personWait", Int(Limits.personWait)),
+        ]
+        #expect(
+            document.table("Limits").map { "\($0[0]) \($0[1])" } == coded.map { "\($0.0) \($0.1)" })
+    }
+
+    @Test("has every code from 0 to 43, and marks those of this release")
+    func codes() throws {
+        let rows = document.table("Codes")
+        #expect(rows.map { $0[0] } == (0...43).map { String($0) })
+        var marked: [Code] = []
+        for row in rows where row[2] == "yes" {
+            let number = try #require(UInt16(row[0]))
+            let code = try #require(Code(rawValue: number))
+            let name = row[1].prefix(1).lowercased() + row[1].dropFirst()
+            #expect(name == "\(code)")
+            #expect(row[4] == Self.pam(code.outcome), "\(row[1])")
+            marked.append(code)
+        }
+        #expect(marked == Code.allCases)
+        #expect(rows.allSatisfy { $0[2] == "yes" || $0[2] == "no" })
+    }
+
+    @Test("turns no refusal into a success")
+    func noSuccess() {
+        #expect(Code.allCases.allSatisfy { $0.outcome != .success })
+    }
+
+    @Test("says of every request who may send it")
+    func whoMayWhat() {
+        let columns = ["request", "root", "the person", "another user", "no user", "overflow uid"]
+        #expect(document.head("Who may what") == columns)
+        let rows = document.table("Who may what")
+        #expect(rows.map { $0[0] } == RequestType.allCases.map { "\($0)" })
+        let cells: Set = ["yes", "apart", "proof", "own", "no effect", "30", "closed"]
+        for row in rows {
+            #expect(row.count == columns.count)
+            #expect(row.dropFirst().allSatisfy { cells.contains($0) })
+            #expect(row.last == "closed")
+        }
+    }
+
+    @Test("gives every request a state and a kind of front end that permits it")
+    func states() {
+        let states = document.table("A connection and its states", 0).flatMap { Self.names($0[1]) }
+        let kinds = document.table("A connection and its states", 1).flatMap { Self.names($0[1]) }
+        let requests = Set(RequestType.allCases.map { "\($0)" })
+        #expect(requests.subtracting(states + kinds).isEmpty)
+    }
+
+    private static func names(_ cell: String) -> [String] {
+        cell.split(separator: ",").map { String($0.drop { $0 == " " }) }
+    }
+
+    private static func pam(_ outcome: Outcome) -> String {
+        switch outcome {
+        case .success: "SUCCESS"
+        case .authError: "AUTH_ERR"
+        case .maxTries: "MAXTRIES"
+        case .userUnknown: "USER_UNKNOWN"
+        case .permissionDenied: "PERM_DENIED"
+        case .unavailable: "AUTHINFO_UNAVAIL"
+        case .ignore: "IGNORE"
+        }
+    }
+}
