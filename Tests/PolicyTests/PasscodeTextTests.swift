@@ -67,6 +67,7 @@ private func unhex(_ text: Substring) -> [UInt8] {
         // U+0958 is three bytes and becomes six.
         let growing = [[UInt8]](repeating: [0xE0, 0xA5, 0x98], count: 171).flatMap { $0 }
         #expect(normalised(growing) == .failure(Refused(.tooLong)))
+        #expect(normalised(growing, output: 2048) == .failure(Refused(.tooLong)))
         let fitting = [[UInt8]](repeating: [0xE0, 0xA5, 0x98], count: 170).flatMap { $0 }
         #expect(normalised(fitting).map(\.count) == .success(1020))
     }

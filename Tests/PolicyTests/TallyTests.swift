@@ -145,7 +145,10 @@ extension Tally {
         #expect(tally.givenBack(rules) == .givenBack)
         #expect(!tally.lockedForRecovery)
         #expect(tally.verdict(.own, rules, at(0)) == .allowed(.lock))
-        #expect(!Tally().lockedForRecovery)
+        // Where the limit is gone meanwhile, nobody can say what the lock was for: it stays.
+        var kept = Tally(own: Tries(wrong: 2), lockedForRecovery: true)
+        #expect(kept.givenBack(policy(limit: 0)) == .givenBack)
+        #expect(kept.lockedForRecovery)
     }
 
     @Test("a try that nobody can compare moves to the count apart, as long as that has room")

@@ -53,6 +53,16 @@ private func waits(_ count: Int, _ kind: TryKind, _ rules: Policy) -> [UInt64] {
         #expect(waits(4, .apart, policy(limit: 4, .erase, after: 2, max: 900)) == [0, 0, 1, 2])
     }
 
+    @Test("the wait before the last own try is no wait for tries apart")
+    func ownLast() {
+        let rules = policy(limit: 2, .erase, after: 3, max: 900)
+        var tally = Tally()
+        _ = tally.miss(.own, rules)
+        _ = tally.miss(.apart, policy(limit: 9))
+        #expect(tally.verdict(.own, rules, at(0)) == .throttled(seconds: 900))
+        #expect(tally.verdict(.apart, rules, at(0)) == .allowed(.refusal))
+    }
+
     @Test("a try whose outcome was lost delays the next as a wrong one does")
     func unresolved() {
         var tally = Tally()
@@ -82,6 +92,13 @@ private func waits(_ count: Int, _ kind: TryKind, _ rules: Policy) -> [UInt64] {
         #expect(tally.verdict(.own, .builtIn, at(0, otherBoot)) == .throttled(seconds: 32))
         #expect(tally.verdict(.own, .builtIn, at(31_999, otherBoot)) == .throttled(seconds: 1))
         #expect(tally.verdict(.own, .builtIn, at(32_000, otherBoot)) == .allowed(.nothing))
+    }
+
+    @Test("what was early in another boot counts from this one's beginning")
+    func earlyInAnotherBoot() {
+        let tally = Tally(own: Tries(wrong: 8, last: at(5_000, otherBoot)))
+        #expect(tally.verdict(.own, .builtIn, at(31_000)) == .throttled(seconds: 1))
+        #expect(tally.verdict(.own, .builtIn, at(32_000)) == .allowed(.nothing))
     }
 
     @Test("a moment that lies ahead in the same boot is no wait without end")
