@@ -48,8 +48,9 @@ def table():
     assert len(parts) < 65536
     return f"""// Written by Tools/normalization-table.py from Unicode {unicode.unidata_version}; not to be edited.
 
-/// The tables of NFC. They are ours, and not the standard library's, so that a passcode which opens a store today
-/// has the same bytes under every later compiler. What a newer Unicode adds was unassigned before, and stays as it is.
+/// The tables of NFC. They are ours, and not the standard library's, so that a passcode which opens
+/// a store today has the same bytes under every later compiler. What a newer Unicode adds was
+/// unassigned before, and stays as it is.
 enum NormalizationTable {{
     /// Scalars that decompose canonically (Hangul is computed), in order.
     static let decomposing: [UInt32] = [
@@ -67,7 +68,7 @@ enum NormalizationTable {{
 
     /// First scalar in the upper half, second in the lower, in order.
     static let pairs: [UInt64] = [
-{row([p for p, _ in pairs], number, 6)}
+{row([p for p, _ in pairs], number, 5)}
     ]
 
     /// What each pair composes to.
