@@ -86,7 +86,7 @@ enum NormalizationTable {{
     ]
 
     static let classes: [UInt8] = [
-{row([r[2] for r in runs], str, 20)}
+{row([r[2] for r in runs], str, 16)}
     ]
 }}
 """
