@@ -61,7 +61,7 @@ let package = Package(
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "Secrets", dependencies: ["CSodium", "Posix"], swiftSettings: strict),
         .target(name: "Policy", swiftSettings: strict),
-        .target(name: "KeySlots", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
+        .target(name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: strict),
         .target(
             name: "SealedStore", dependencies: ["KeySlots", "Secrets", "Posix", "CSQLite"],
             swiftSettings: strict),
@@ -84,7 +84,9 @@ let package = Package(
         .testTarget(name: "PosixTests", dependencies: ["Posix"], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
-        .testTarget(name: "KeySlotsTests", dependencies: ["KeySlots"], swiftSettings: strict),
+        .testTarget(
+            name: "KeySlotsTests", dependencies: ["KeySlots", "Policy", "Secrets", "Posix"],
+            swiftSettings: strict),
         .testTarget(
             name: "SealedStoreTests", dependencies: ["SealedStore", "Secrets", "Posix", "CSQLite", "CLinux"],
             swiftSettings: strict),

@@ -1,0 +1,89 @@
+/// Whose store it is and what became of it: blocks 0 and 1.
+public struct Identity: Equatable, Sendable {
+    /// How the passcode lives.
+    public enum Way: UInt8, CaseIterable, Sendable {
+        /// (a) it follows the login password
+        case followsLogin = 1
+        /// (b) one of its own
+        case own = 2
+    }
+
+    public enum Condition: UInt8, CaseIterable, Sendable {
+        case live = 1
+        /// to be finished at the next start
+        case erasing = 2
+        /// the tombstone
+        case erased = 3
+    }
+
+    /// Why a store is without a passcode; what a policy may demand depends on it.
+    public enum WithoutPasscode: UInt8, CaseIterable, Sendable {
+        case hasPasscode = 0
+        case byChoice = 1
+        case byPolicyDefault = 2
+        case inNoPasscodeMode = 3
+    }
+
+    public static let accountLimit = 255
+    public static let storeNameLimit = 255
+    public static let policyKeyLimit = 128
+
+    public var uid: UInt32
+    public var account: [UInt8]
+    /// Seconds since 1970.
+    public var createdAt: UInt64
+    public var way: Way
+    public var condition: Condition
+    public var withoutPasscode: WithoutPasscode
+    public var storeName: [UInt8]
+    public var policyKey: [UInt8]
+
+    public init(
+        uid: UInt32, account: [UInt8], createdAt: UInt64, way: Way, condition: Condition = .live,
+        withoutPasscode: WithoutPasscode = .hasPasscode, storeName: [UInt8], policyKey: [UInt8]
+    ) {
+        self.uid = uid
+        self.account = account
+        self.createdAt = createdAt
+        self.way = way
+        self.condition = condition
+        self.withoutPasscode = withoutPasscode
+        self.storeName = storeName
+        self.policyKey = policyKey
+    }
+
+    func ownerPayload() throws(KeyError) -> [UInt8] {
+        var writer = FieldWriter()
+        writer.put(createdAt)
+        writer.put(uid)
+        writer.put(way.rawValue)
+        writer.put(condition.rawValue)
+        writer.put(withoutPasscode.rawValue)
+        try writer.put(text: account, limit: Self.accountLimit)
+        return writer.bytes
+    }
+
+    func labelPayload() throws(KeyError) -> [UInt8] {
+        var writer = FieldWriter()
+        try writer.put(text: storeName, limit: Self.storeNameLimit)
+        try writer.put(text: policyKey, limit: Self.policyKeyLimit)
+        return writer.bytes
+    }
+
+    init(owner: [UInt8], label: [UInt8]) throws(KeyError) {
+        var reader = FieldReader(owner)
+        guard let createdAt = reader.number(UInt64.self), let uid = reader.number(UInt32.self),
+            let way = reader.number().flatMap(Way.init(rawValue:)),
+            let condition = reader.number().flatMap(Condition.init(rawValue:)),
+            let withoutPasscode = reader.number().flatMap(WithoutPasscode.init(rawValue:)),
+            let account = reader.text(limit: Self.accountLimit), reader.restIsZero
+        else { throw .damaged(.block(SlotFile.ownerBlock)) }
+        var labels = FieldReader(label)
+        guard let storeName = labels.text(limit: Self.storeNameLimit),
+            let policyKey = labels.text(limit: Self.policyKeyLimit), labels.restIsZero
+        else { throw .damaged(.block(SlotFile.labelBlock)) }
+        self.init(
+            uid: uid, account: account, createdAt: createdAt, way: way, condition: condition,
+            withoutPasscode: withoutPasscode, storeName: storeName, policyKey: policyKey)
+    }
+}

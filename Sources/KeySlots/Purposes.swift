@@ -1,0 +1,13 @@
+import Secrets
+
+extension Purpose {
+    static let machineID = Purpose("AV machine id")
+    static let blockKey = Purpose("AV block key")
+    static let slotKey = Purpose("AV slot key")
+    static let blockMAC = Purpose("AV block mac")
+    static let blockCheck = Purpose("AV block check")
+    static let passcodeKEK = Purpose("AV kek passcode")
+    static let deviceKEK = Purpose("AV kek device")
+    static let recoveryKEK = Purpose("AV kek recovery")
+    static let recoveryText = Purpose("AV recovery text")
+}

@@ -1,0 +1,349 @@
+import Policy
+import Posix
+import Secrets
+
+/// The checked slots file of one store: identity, tries, and the slots that wrap the store key.
+///
+/// Every write is one block at its place, and every call that returns has synced. What a call that throws
+/// has left on the disk is the old or the new content of each block, and always a store that opens.
+/// Confined to one queue at a time, which is what makes it Sendable.
+public final class SlotFile: @unchecked Sendable {
+    public static let fileName = "slots"
+    public static let size = blockCount * Block.size
+    /// The generation of store keys that this release makes.
+    public static let keyGeneration: UInt32 = 1
+
+    static let blockCount = 16
+    static let ownerBlock = 0
+    static let labelBlock = 1
+    static let tallyBlock = 2
+    static let passcodeBlocks = [3, 4]
+    static let deviceBlock = 5
+    static let recoveryBlocks = [6, 7]
+    static let spareBlocks = 8..<blockCount
+    static let keyBlocks = [3, 4, 5, 6, 7]
+
+    public let store: StoreID
+    public private(set) var identity: Identity
+    public private(set) var tally: Tally
+    let machine: MachineKey
+    let disk: any BlockDisk
+    private var blocks: [Block?]
+    // Written but perhaps not there: until a write of them succeeds, neither content may be counted on.
+    private var doubtful: Set<Int> = []
+
+    init(
+        store: StoreID, machine: MachineKey, disk: any BlockDisk, blocks: [Block?],
+        identity: Identity, tally: Tally
+    ) {
+        self.store = store
+        self.machine = machine
+        self.disk = disk
+        self.blocks = blocks
+        self.identity = identity
+        self.tally = tally
+    }
+
+    /// Makes the file, still without a slot. A store counts as made only when its folder gets its final name,
+    /// so that a crash before the first slot leaves nothing that looks like a store.
+    public static func create(
+        in folder: Folder, store: StoreID, identity: Identity, machine: MachineKey
+    ) throws(KeyError) -> SlotFile {
+        var bytes: [UInt8] = []
+        var blocks: [Block?] = []
+        let payloads = [
+            try identity.ownerPayload(), try identity.labelPayload(), Tally().payload(),
+        ]
+        for (number, payload) in payloads.enumerated() {
+            let block = Block(number: number, sequence: UInt64(number + 1), payload: payload)
+            bytes += try block.encoded(store, .machine(machine))
+            blocks.append(block)
+        }
+        bytes += [UInt8](repeating: 0, count: size - bytes.count)
+        blocks += [Block?](repeating: nil, count: blockCount - blocks.count)
+        let file = try openFile(fileName, .createNew(mode: 0o600), in: folder)
+        try stored(try file.write(bytes.span, at: 0))
+        try stored(try file.sync())
+        try stored(try folder.sync())
+        return SlotFile(
+            store: store, machine: machine, disk: FileDisk(file), blocks: blocks,
+            identity: identity, tally: Tally())
+    }
+
+    /// Reads the file once; what comes back still has to be checked.
+    public static func open(in folder: Folder, store: StoreID) throws(KeyError) -> UncheckedSlotFile {
+        let file = try openFile(fileName, .readWrite, in: folder)
+        return try UncheckedSlotFile(store: store, disk: FileDisk(file))
+    }
+
+    // MARK: Identity and tries
+
+    /// Writes what changed of it.
+    public func write(_ changed: Identity) throws(KeyError) {
+        var payloads: [Int: [UInt8]] = [:]
+        let owner = try changed.ownerPayload()
+        let label = try changed.labelPayload()
+        if owner != (try identity.ownerPayload()) { payloads[Self.ownerBlock] = owner }
+        if label != (try identity.labelPayload()) { payloads[Self.labelBlock] = label }
+        try put(payloads)
+        identity = changed
+    }
+
+    /// Where this throws, nothing may be derived: the count may not be on the disk.
+    public func write(_ changed: Tally) throws(KeyError) {
+        try requireLive()
+        try put([Self.tallyBlock: changed.payload()])
+        tally = changed
+    }
+
+    // MARK: Opening
+
+    /// The newest first; two only between a change of the login password and the unlock that proves one.
+    public var passcodeSlots: [PasscodeSlot] {
+        get throws(KeyError) {
+            var slots: [PasscodeSlot] = []
+            for number in Self.passcodeBlocks {
+                if let block = blocks[number] { slots.append(try PasscodeSlot(block)) }
+            }
+            return slots.sorted { $0.sequence > $1.sequence }
+        }
+    }
+
+    public var recoverySlots: [RecoverySlot] {
+        get throws(KeyError) { try Self.recoverySlots(blocks) }
+    }
+
+    public var hasDeviceSlot: Bool { blocks[Self.deviceBlock] != nil }
+
+    /// `.wrongSecret`: not this slot, try the next; everything else is final.
+    public func openPasscode(
+        _ slot: PasscodeSlot, derived: borrowing SecretBytes
+    ) throws(KeyError) -> SecretBytes {
+        try requireLive()
+        return try slot.open(derived: derived, store: store, machine: machine)
+    }
+
+    public func openDevice() throws(KeyError) -> SecretBytes {
+        try requireLive()
+        guard let block = blocks[Self.deviceBlock] else { throw .noSuchSlot }
+        return try DeviceSlot(block).open(store: store, machine: machine)
+    }
+
+    /// `.wrongSecret` where no recovery slot opens with this key.
+    public func openRecovery(_ key: borrowing RecoveryKey) throws(KeyError) -> SecretBytes {
+        try requireLive()
+        return try Self.openRecovery(key, try recoverySlots, store)
+    }
+
+    // MARK: Changing slots. Each new slot is written, synced, read back from the disk and opened before
+    // an old one goes.
+
+    /// The new passcode is the only way in beside the recovery key: other passcode slots and the device slot go.
+    /// `proven` is the slot that the current passcode opened, nil where something else opened the store.
+    @discardableResult
+    public func replacePasscode(
+        _ details: PasscodeSlot.Details, derived: borrowing SecretBytes,
+        storeKey: borrowing SecretBytes, proven: PasscodeSlot?
+    ) throws(KeyError) -> PasscodeSlot {
+        let slot = try addPasscode(details, derived: derived, storeKey: storeKey, proven: proven)
+        try clear(otherThan: slot)
+        return slot
+    }
+
+    /// The first of two steps: the new slot beside the proven one, which stays until `settle`.
+    @discardableResult
+    public func addPasscode(
+        _ details: PasscodeSlot.Details, derived: borrowing SecretBytes,
+        storeKey: borrowing SecretBytes, proven: PasscodeSlot?
+    ) throws(KeyError) -> PasscodeSlot {
+        try requireLive()
+        let number = try freePasscodeBlock(proven)
+        let payload = try PasscodeSlot.payload(
+            storeKey, derived: derived, details: details, block: number, store: store,
+            machine: machine)
+        try put([number: payload])
+        let slot = try PasscodeSlot(try readBack(number))
+        let opened = try slot.open(derived: derived, store: store, machine: machine)
+        guard opened.matches(storeKey) else { throw .damaged(.readBack(number)) }
+        return slot
+    }
+
+    /// The second step: an unlock proved this slot, so the other one goes. Writes nothing where there is none.
+    public func settle(on proven: PasscodeSlot) throws(KeyError) {
+        try requireLive()
+        guard isThere(proven) else { throw .noSuchSlot }
+        try zero(Self.passcodeBlocks.filter { $0 != proven.block })
+    }
+
+    /// The passcode is turned off, or was never on: the device slot stands, and the passcode slots go.
+    public func replacePasscodeWithDevice(storeKey: borrowing SecretBytes) throws(KeyError) {
+        try requireLive()
+        let payload = try DeviceSlot.payload(
+            storeKey, block: Self.deviceBlock, store: store, machine: machine)
+        // Where a device slot stands already, it is the one way in: it is not written over.
+        if !hasDeviceSlot || doubtful.contains(Self.deviceBlock) {
+            try put([Self.deviceBlock: payload])
+        }
+        let slot = try DeviceSlot(try readBack(Self.deviceBlock))
+        let opened = try slot.open(store: store, machine: machine)
+        guard opened.matches(storeKey) else { throw .damaged(.readBack(Self.deviceBlock)) }
+        try zero(Self.passcodeBlocks)
+    }
+
+    /// A new recovery key; the former one opens nothing any more.
+    public func replaceRecovery(
+        _ key: borrowing RecoveryKey, setAt: UInt64, storeKey: borrowing SecretBytes
+    ) throws(KeyError) {
+        try requireLive()
+        let present = try recoverySlots
+        let number =
+            Self.recoveryBlocks.first { number in !present.contains { $0.block == number } }
+            ?? present.last?.block ?? Self.recoveryBlocks[0]
+        try put([
+            number: try RecoverySlot.payload(
+                storeKey, key: key, setAt: setAt, block: number, store: store)
+        ])
+        let slot = try RecoverySlot(try readBack(number))
+        let opened = try slot.open(key, store: store)
+        guard opened.matches(storeKey) else { throw .damaged(.readBack(number)) }
+        try zero(Self.recoveryBlocks.filter { $0 != number })
+    }
+
+    /// Where it would be the last way in, it stays: `.noSuchSlot`.
+    public func removeRecovery() throws(KeyError) {
+        try requireLive()
+        let passcodes = try passcodeSlots
+        guard hasDeviceSlot || !passcodes.isEmpty else { throw .noSuchSlot }
+        try zero(Self.recoveryBlocks)
+    }
+
+    /// The present passcode was judged under other rules and found good: no slot is made anew.
+    public func write(policyDigest: [UInt8], on slot: PasscodeSlot) throws(KeyError) {
+        try requireLive()
+        guard isThere(slot) else { throw .noSuchSlot }
+        try put([slot.block: try slot.payload(policyDigest: policyDigest)])
+    }
+
+    // MARK: Erasing
+
+    /// First the intent, synced; then tries and slots are zeroed, synced. After a crash in between, the identity
+    /// says `erasing`, and calling it again ends it.
+    public func eraseKeys() throws(KeyError) {
+        if identity.condition == .live {
+            var changed = identity
+            changed.condition = .erasing
+            try write(changed)
+        }
+        // All of them, whatever was believed to be there.
+        doubtful.formUnion(Self.keyBlocks + [Self.tallyBlock])
+        try zero(Self.keyBlocks + [Self.tallyBlock])
+        tally = Tally()
+    }
+
+    /// The tombstone: after the records are gone as well.
+    public func finishErasing() throws(KeyError) {
+        guard identity.condition != .live else { throw .noSuchSlot }
+        var changed = identity
+        changed.condition = .erased
+        try write(changed)
+    }
+
+    // MARK: Blocks
+
+    private func requireLive() throws(KeyError) {
+        guard identity.condition == .live else { throw .erased }
+    }
+
+    private func isThere(_ slot: PasscodeSlot) -> Bool {
+        blocks[slot.block]?.sequence == slot.sequence
+    }
+
+    private func freePasscodeBlock(_ proven: PasscodeSlot?) throws(KeyError) -> Int {
+        if let proven {
+            guard isThere(proven) else { throw .noSuchSlot }
+            return proven.block == Self.passcodeBlocks[0]
+                ? Self.passcodeBlocks[1] : Self.passcodeBlocks[0]
+        }
+        if let free = Self.passcodeBlocks.first(where: { blocks[$0] == nil }) { return free }
+        // Both taken and neither proven: the older one was on its way out.
+        return try passcodeSlots.last?.block ?? Self.passcodeBlocks[0]
+    }
+
+    private func clear(otherThan slot: PasscodeSlot) throws(KeyError) {
+        try zero((Self.passcodeBlocks + [Self.deviceBlock]).filter { $0 != slot.block })
+    }
+
+    private func put(_ payloads: [Int: [UInt8]]) throws(KeyError) {
+        guard !payloads.isEmpty else { return }
+        var sequence = blocks.compactMap { $0?.sequence }.max() ?? 0
+        var written: [Block] = []
+        for (number, payload) in payloads.sorted(by: { $0.key < $1.key }) {
+            sequence += 1
+            let block = Block(
+                number: number, sequence: sequence,
+                payload: payload + [UInt8](repeating: 0, count: Block.payloadSize - payload.count))
+            let bytes = try block.encoded(store, guardian(number))
+            doubtful.insert(number)
+            try stored(try disk.write(bytes, block: number))
+            written.append(block)
+        }
+        try stored(try disk.sync())
+        for block in written {
+            blocks[block.number] = block
+            doubtful.remove(block.number)
+        }
+    }
+
+    private func zero(_ numbers: [Int]) throws(KeyError) {
+        let full = numbers.filter { blocks[$0] != nil || doubtful.contains($0) }
+        guard !full.isEmpty else { return }
+        for number in full {
+            doubtful.insert(number)
+            try stored(try disk.write(Block.empty, block: number))
+        }
+        try stored(try disk.sync())
+        for number in full {
+            blocks[number] = nil
+            doubtful.remove(number)
+        }
+    }
+
+    private func readBack(_ number: Int) throws(KeyError) -> Block {
+        let bytes = try stored(try disk.read())
+        guard bytes.count == Self.size else { throw .damaged(.fileSize) }
+        let start = number * Block.size
+        guard
+            let block = try Block.checked(
+                Array(bytes[start..<(start + Block.size)]), number: number, store: store,
+                guardian(number)),
+            block == blocks[number]
+        else { throw .damaged(.readBack(number)) }
+        return block
+    }
+
+    private func guardian(_ number: Int) -> Block.Guardian {
+        Self.recoveryBlocks.contains(number) ? .anybody : .machine(machine)
+    }
+
+    static func recoverySlots(_ blocks: [Block?]) throws(KeyError) -> [RecoverySlot] {
+        var slots: [RecoverySlot] = []
+        for number in recoveryBlocks {
+            if let block = blocks[number] { slots.append(try RecoverySlot(block)) }
+        }
+        return slots.sorted { $0.sequence > $1.sequence }
+    }
+
+    static func openRecovery(
+        _ key: borrowing RecoveryKey, _ slots: [RecoverySlot], _ store: StoreID
+    ) throws(KeyError) -> SecretBytes {
+        guard !slots.isEmpty else { throw .noSuchSlot }
+        for slot in slots {
+            do {
+                return try slot.open(key, store: store)
+            } catch {
+                guard error == .wrongSecret else { throw error }
+            }
+        }
+        throw .wrongSecret
+    }
+}

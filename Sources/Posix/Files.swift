@@ -1,0 +1,183 @@
+internal import CLinux
+
+/// A folder held open: what is in it is reached through it, so that no path is walked twice.
+public final class Folder: Sendable {
+    private let descriptor: FileDescriptor
+    /// For those who need a path, and for messages.
+    public let path: String
+
+    private init(_ descriptor: consuming FileDescriptor, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    /// A folder that is no symbolic link.
+    public convenience init(path: String) throws(PosixError) {
+        let number = unsafe appvault_open(
+            path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+        guard number >= 0 else { throw .last("open \(path)") }
+        self.init(FileDescriptor(owning: number), path: path)
+    }
+
+    public func folder(_ name: String) throws(PosixError) -> Folder {
+        let number = unsafe appvault_openat(
+            descriptor.raw, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+        guard number >= 0 else { throw .last("open \(path)/\(name)") }
+        return Folder(FileDescriptor(owning: number), path: "\(path)/\(name)")
+    }
+
+    /// Mode 0700; one that is there is not an error.
+    public func makeFolder(_ name: String) throws(PosixError) {
+        guard unsafe mkdirat(descriptor.raw, name, 0o700) == 0 || appvault_errno() == EEXIST
+        else { throw .last("mkdir \(path)/\(name)") }
+    }
+
+    public enum Access: Sendable {
+        case read
+        case readWrite
+        /// Fails with EEXIST where the name is taken.
+        case createNew(mode: UInt32)
+        /// Made where it is missing, mode 0600.
+        case createOrOpen
+    }
+
+    public func file(_ name: String, _ access: Access) throws(PosixError) -> File {
+        let flags: Int32
+        var mode: UInt32 = 0
+        switch access {
+        case .read: flags = O_RDONLY
+        case .readWrite: flags = O_RDWR
+        case .createNew(let wanted):
+            flags = O_RDWR | O_CREAT | O_EXCL
+            mode = wanted
+        case .createOrOpen:
+            flags = O_RDWR | O_CREAT
+            mode = 0o600
+        }
+        let number = unsafe appvault_openat(
+            descriptor.raw, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode)
+        guard number >= 0 else { throw .last("open \(path)/\(name)") }
+        return File(FileDescriptor(owning: number))
+    }
+
+    public func exists(_ name: String) -> Bool {
+        unsafe faccessat(descriptor.raw, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
+    /// The names in the folder, sorted by bytes, without the dotted ones.
+    public func names() throws(PosixError) -> [String] {
+        try TextFile.names(in: path)
+    }
+
+    public func rename(_ old: String, to new: String) throws(PosixError) {
+        guard unsafe renameat(descriptor.raw, old, descriptor.raw, new) == 0
+        else { throw .last("rename \(path)/\(old)") }
+    }
+
+    /// Gives a file a second name; fails with EEXIST where that is taken.
+    public func link(_ old: String, to new: String) throws(PosixError) {
+        guard unsafe linkat(descriptor.raw, old, descriptor.raw, new, 0) == 0
+        else { throw .last("link \(path)/\(new)") }
+    }
+
+    /// One that is not there is not an error.
+    public func remove(_ name: String) throws(PosixError) {
+        guard unsafe unlinkat(descriptor.raw, name, 0) == 0 || appvault_errno() == ENOENT
+        else { throw .last("unlink \(path)/\(name)") }
+    }
+
+    /// One that is not there is not an error; one that is not empty is.
+    public func removeFolder(_ name: String) throws(PosixError) {
+        guard unsafe unlinkat(descriptor.raw, name, AT_REMOVEDIR) == 0
+            || appvault_errno() == ENOENT
+        else { throw .last("rmdir \(path)/\(name)") }
+    }
+
+    /// Makes names last: what was made, renamed or removed in it.
+    public func sync() throws(PosixError) {
+        guard fsync(descriptor.raw) == 0 else { throw .last("fsync \(path)") }
+    }
+}
+
+/// An open file, read and written at stated places.
+public struct File: ~Copyable, Sendable {
+    private let descriptor: FileDescriptor
+
+    init(_ descriptor: consuming FileDescriptor) {
+        self.descriptor = descriptor
+    }
+
+    public func size() throws(PosixError) -> Int {
+        var status = stat()
+        guard unsafe fstat(descriptor.raw, &status) == 0 else { throw .last("fstat") }
+        return Int(status.st_size)
+    }
+
+    /// Reads until the buffer is full or the file ends; how many bytes it was.
+    public func read(into bytes: inout MutableSpan<UInt8>, at offset: Int) throws(PosixError) -> Int {
+        let count = bytes.count
+        var done = 0
+        while done < count {
+            // SAFETY: the rest of the span's own bytes.
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe pread(
+                    descriptor.raw, buffer.baseAddress! + done, count - done, offset + done)
+            }
+            if got < 0 {
+                if appvault_errno() == EINTR { continue }
+                throw .last("pread")
+            }
+            if got == 0 { break }
+            done += got
+        }
+        return done
+    }
+
+    /// Writes all of it, in one call where the kernel takes it so.
+    public func write(_ bytes: Span<UInt8>, at offset: Int) throws(PosixError) {
+        var done = 0
+        while done < bytes.count {
+            // SAFETY: the rest of the span's own bytes.
+            let put = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe pwrite(
+                    descriptor.raw, buffer.baseAddress! + done, bytes.count - done, offset + done)
+            }
+            if put < 0 {
+                if appvault_errno() == EINTR { continue }
+                throw .last("pwrite")
+            }
+            done += put
+        }
+    }
+
+    /// The content, and of the rest only what is needed to find it.
+    public func syncData() throws(PosixError) {
+        guard fdatasync(descriptor.raw) == 0 else { throw .last("fdatasync") }
+    }
+
+    public func sync() throws(PosixError) {
+        guard fsync(descriptor.raw) == 0 else { throw .last("fsync") }
+    }
+
+    /// Asks that the next read come from the disk; what was synced can be dropped. A wish, so it cannot fail.
+    public func dropCache() {
+        _ = posix_fadvise(descriptor.raw, 0, 0, POSIX_FADV_DONTNEED)
+    }
+
+    public enum Lock: Equatable, Sendable {
+        case taken
+        case heldByAnother
+    }
+
+    /// For as long as the file is open, without waiting.
+    public func lock() throws(PosixError) -> Lock {
+        while true {
+            if flock(descriptor.raw, LOCK_EX | LOCK_NB) == 0 { return .taken }
+            switch appvault_errno() {
+            case EINTR: continue
+            case EWOULDBLOCK: return .heldByAnother
+            default: throw .last("flock")
+            }
+        }
+    }
+}
