@@ -183,6 +183,6 @@ static inline int appvault_next_signal(int fd) {
     struct signalfd_siginfo info;
     return read(fd, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
-static inline int appvault_is_regular(const struct stat *status) { return S_ISREG(status->st_mode); }
+static inline int appvault_unnamed_file(void) { return O_TMPFILE; }
 
 #endif

@@ -3,6 +3,13 @@
 #ifndef APPVAULT_CPAM_H
 #define APPVAULT_CPAM_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <stdlib.h>
+#include <string.h>
+
 #include <security/pam_appl.h>
 #include <security/pam_modules.h>
 #include <security/pam_modutil.h>

@@ -27,6 +27,10 @@ public struct Terminal: ~Copyable {
         try? ToolIO.write(descriptor.raw, bytes.span)
     }
 
+    public func write(_ secret: borrowing SecretBuffer) {
+        secret.withSpan { try? ToolIO.write(descriptor.raw, $0) }
+    }
+
     /// Asks one line. With `echo` false nothing that is typed appears. Whatever happens, Ctrl-C and a signal that
     /// ends the program included, the terminal is left as it was found.
     public func ask(

@@ -1,1 +1,3 @@
-print("not yet")
+import Client
+
+Tool.main()

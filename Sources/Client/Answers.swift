@@ -1,0 +1,134 @@
+import Posix
+import Wire
+
+/// Where passcodes come from: a person at the terminal, a descriptor, or nowhere. Never standard input, which
+/// belongs to values.
+final class Answers {
+    enum Outcome: Equatable {
+        case answered
+        case cancelled
+        case tooLong
+        /// There is neither a terminal nor a descriptor.
+        case nobody
+        /// The descriptor has no further line.
+        case exhausted
+        /// The same was asked again: the answer that the descriptor had was not taken.
+        case notTaken
+    }
+
+    private enum Source: ~Copyable {
+        case terminal(Terminal)
+        case descriptor(Int32)
+        case nobody
+    }
+
+    private let source: Source
+    private var pending = SecretBuffer()
+    private var newest = SecretBuffer()
+    private var asked: Set<Ask.Purpose> = []
+
+    /// A descriptor goes before the terminal: whoever names one has answers there.
+    init(descriptor: Int32?) {
+        if let descriptor {
+            source = .descriptor(descriptor)
+        } else if let terminal = Terminal() {
+            source = .terminal(terminal)
+        } else {
+            source = .nobody
+        }
+    }
+
+    enum Kind: Equatable { case terminal, descriptor, nobody }
+
+    var kind: Kind {
+        switch source {
+        case .terminal: .terminal
+        case .descriptor: .descriptor
+        case .nobody: .nobody
+        }
+    }
+
+    func answer(
+        _ purpose: Ask.Purpose, prompt: [UInt8], echo: Bool, limit: Int = Limits.secret,
+        into answer: inout SecretBuffer
+    ) -> Outcome {
+        switch source {
+        case .nobody: return .nobody
+        case .terminal(let terminal):
+            switch terminal.ask(Text(Answers.shaped(prompt)).bytes, echo: echo, limit: limit, into: &answer) {
+            case .line: return .answered
+            case .endOfInput, .interrupted: return .cancelled
+            case .tooLong: return .tooLong
+            }
+        case .descriptor(let descriptor): return fromDescriptor(descriptor, purpose, into: &answer)
+        }
+    }
+
+    private func fromDescriptor(
+        _ descriptor: Int32, _ purpose: Ask.Purpose, into answer: inout SecretBuffer
+    ) -> Outcome {
+        switch purpose {
+        case .acknowledge: return .answered
+        case .confirmPasscode, .confirmPassphrase:
+            answer.append(newest)
+            return .answered
+        case .passcode, .newPasscode, .loginPassword, .passphrase, .newPassphrase, .recoveryKey, .former:
+            break
+        }
+        guard asked.insert(purpose).inserted else { return .notTaken }
+        let outcome = line(descriptor, into: &answer)
+        if outcome == .answered, purpose == .newPasscode || purpose == .newPassphrase {
+            newest.removeAll()
+            newest.append(answer)
+        }
+        return outcome
+    }
+
+    private func line(_ descriptor: Int32, into answer: inout SecretBuffer) -> Outcome {
+        while true {
+            var end: Int?
+            for index in 0..<pending.count where end == nil && pending[index] == 0x0A { end = index }
+            if let end {
+                return take(end, through: end + 1, into: &answer)
+            }
+            guard pending.count <= Limits.secret else { return .tooLong }
+            guard let got = try? pending.read(from: descriptor, atMost: 1024), got > 0 else {
+                return pending.isEmpty ? .exhausted : take(pending.count, through: pending.count, into: &answer)
+            }
+        }
+    }
+
+    private func take(_ length: Int, through end: Int, into answer: inout SecretBuffer) -> Outcome {
+        pending.withSpan(from: 0, count: length) { answer.append($0) }
+        pending.dropFirst(end)
+        return length > Limits.secret ? .tooLong : .answered
+    }
+
+    /// To the person at the terminal, wherever the output goes; nothing happens where there is none.
+    func show(_ bytes: [UInt8]) {
+        switch source {
+        case .terminal(let terminal): terminal.write(bytes)
+        case .descriptor: break
+        case .nobody: break
+        }
+    }
+
+    func show(_ secret: borrowing SecretBuffer) {
+        switch source {
+        case .terminal(let terminal): terminal.write(secret)
+        case .descriptor: break
+        case .nobody: break
+        }
+    }
+
+    /// A prompt ends with a colon and a space, whoever wrote it.
+    private static func shaped(_ prompt: [UInt8]) -> [UInt8] {
+        var text = Printable.escaped(prompt)
+        while text.last == 0x20 { text.removeLast() }
+        switch text.last {
+        case 0x3A?, 0x3F?: break
+        default: text.append(0x3A)
+        }
+        return text + [0x20]
+    }
+}

@@ -1,0 +1,196 @@
+import Posix
+import Wire
+
+/// One exchange with the daemon, rendered for a person or answered for a script: what is shown, what is asked, how
+/// it ends. Every verb goes through here.
+struct Conversation {
+    let connection: Connection
+    let voice: Voice
+    let answers: Answers
+    /// Proves a login password before it leaves this process; nil where none is asked for.
+    var prove: ((inout SecretBuffer) -> LoginProof.Verdict)?
+
+    /// Sends the request and goes on until the daemon ends the exchange with an answer that is not a refusal. That
+    /// answer can still be read from the connection.
+    func run<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) -> AnswerType {
+        try connection.send(type, body)
+        return try converse()
+    }
+
+    func run<B: Body>(_ type: RequestType, _ body: B, payload: Span<UInt8>) throws(ClientError) -> AnswerType {
+        try connection.send(type, body, payload: payload)
+        return try converse()
+    }
+
+    /// Runs to its end and gives the line that says what was done.
+    func finish<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) -> [UInt8] {
+        try doneLine(run(type, body))
+    }
+
+    func doneLine(_ type: AnswerType) throws(ClientError) -> [UInt8] {
+        guard type == .done else { throw .protocolBroken(.unexpected(type: type.rawValue)) }
+        let done = try connection.read(Done.self)
+        connection.release()
+        return done.line.text
+    }
+
+    private func converse() throws(ClientError) -> AnswerType {
+        var shown: [UInt8] = []
+        while true {
+            let type = try connection.receive()
+            switch type {
+            case .show:
+                let show = try connection.read(Show.self)
+                switch show.style {
+                case .info: voice.info(show.line.text)
+                case .error:
+                    shown = show.line.text
+                    voice.error(show.line.text)
+                }
+            case .reveal: try reveal()
+            case .ask: try reply(to: connection.read(Ask.self), shown: shown)
+            case .refused: throw try connection.refusal(type)
+            case .working: break
+            case .welcome, .done, .verdict, .state, .value, .names, .chunk, .progress: return type
+            }
+        }
+    }
+
+    private func reveal() throws(ClientError) {
+        let (reveal, slice) = try connection.readPayload(Reveal.self, limit: Limits.secret)
+        var secret = SecretBuffer()
+        secret.append(Array("\n    ".utf8))
+        connection.withPayload(slice) { secret.append($0) }
+        secret.append(Array("\n\n".utf8))
+        answers.show(Printable.escaped(reveal.line.text) + [0x0A])
+        answers.show(secret)
+    }
+
+    private func reply(to ask: Ask, shown: [UInt8]) throws(ClientError) {
+        var answer = SecretBuffer(capacity: 8192)
+        let outcome: Answers.Outcome
+        if ask.purpose == .loginPassword, let prove {
+            outcome = try proven(ask, prove, into: &answer)
+        } else {
+            outcome = answers.answer(ask.purpose, prompt: prompt(ask), echo: ask.echo, into: &answer)
+        }
+        switch outcome {
+        case .answered:
+            try answer.withSpan { span throws(ClientError) in
+                try connection.send(.reply, Reply(question: ask.question), payload: span)
+            }
+        case .cancelled:
+            try abort(ask, .cancelled)
+            throw .refused(Refused(.cancelled, "cancelled; nothing changed"))
+        case .tooLong:
+            try abort(ask, .answerTooLong)
+            throw .refused(
+                Refused(
+                    .tooLarge, "that answer is too long", hint: "at most \(Limits.secret) bytes",
+                    parameters: [.init(name: Array("limit".utf8), value: Array(String(Limits.secret).utf8))]))
+        case .nobody:
+            try abort(ask, .conversationFailed)
+            throw .refused(Refused(.passcodeRequired, Text("there is no terminal to ask on: ", prompt(ask)).bytes))
+        case .exhausted:
+            try abort(ask, .conversationFailed)
+            throw .refused(
+                Refused(
+                    .passcodeRequired, Text("the descriptor has no line for this: ", prompt(ask)).bytes,
+                    hint: Array("--passcode-fd takes one line a question, in the order of the questions".utf8)))
+        case .notTaken:
+            try abort(ask, .cancelled)
+            throw .refused(Conversation.notTaken(ask.purpose, shown))
+        }
+    }
+
+    /// The daemon is told, and what it says to that is heard, so that it has put everything away before we go.
+    private func abort(_ ask: Ask, _ reason: Abort.Reason) throws(ClientError) {
+        try connection.send(.abort, Abort(question: ask.question, reason: reason))
+        while let type = try? connection.receive(), type == .show {}
+        connection.release()
+    }
+
+    /// A script's answer was refused and another is wanted: the code of the refusal, as far as the question tells it.
+    private static func notTaken(_ purpose: Ask.Purpose, _ shown: [UInt8]) -> Refused {
+        let code: Code =
+            switch purpose {
+            case .passcode, .loginPassword, .passphrase, .former: .invalidPasscode
+            case .recoveryKey: .recoveryKeyInvalid
+            case .newPasscode, .newPassphrase: .invalidArgument
+            case .confirmPasscode, .confirmPassphrase: .noMatch
+            case .acknowledge: .passcodeRequired
+            }
+        return Refused(code, shown, hint: Array("the answer from --passcode-fd was not taken".utf8))
+    }
+
+    private func prompt(_ ask: Ask) -> [UInt8] {
+        if !ask.line.text.isEmpty { return ask.line.text }
+        let words =
+            switch ask.purpose {
+            case .passcode: "passcode"
+            case .newPasscode: "new passcode"
+            case .confirmPasscode: "new passcode, once more"
+            case .loginPassword: "login password"
+            case .passphrase: "passphrase of the file"
+            case .newPassphrase: "new passphrase for the file"
+            case .confirmPassphrase: "new passphrase, once more"
+            case .recoveryKey: "recovery key"
+            case .former: "former login password, or recovery key"
+            case .acknowledge: "Enter to go on"
+            }
+        return Array(words.utf8)
+    }
+
+    // MARK: The login password
+
+    private func proven(
+        _ ask: Ask, _ prove: (inout SecretBuffer) -> LoginProof.Verdict, into answer: inout SecretBuffer
+    ) throws(ClientError) -> Answers.Outcome {
+        for attempt in 1...3 {
+            answer.removeAll()
+            let outcome = answers.answer(ask.purpose, prompt: prompt(ask), echo: false, into: &answer)
+            guard outcome == .answered else { return attempt > 1 && outcome == .notTaken ? .notTaken : outcome }
+            switch prove(&answer) {
+            case .proven: return .answered
+            case .wrong:
+                voice.error(Array("that is not your login password".utf8))
+                if answers.kind != .terminal {
+                    try abort(ask, .cancelled)
+                    throw .refused(Refused(.invalidPasscode, "that is not your login password"))
+                }
+            case .notInstalled:
+                guard answers.kind == .terminal else { return .answered }
+                voice.info(
+                    Array("this machine has no PAM service appvault to prove the password with; type it twice".utf8))
+                return try twice(ask, into: &answer)
+            case .failed(let reason):
+                try abort(ask, .conversationFailed)
+                throw .refused(
+                    Refused(
+                        .serviceUnavailable, Text("the login password could not be proven: ", reason).bytes,
+                        hint: Array("is /etc/pam.d/appvault as it was installed?".utf8)))
+            }
+        }
+        try abort(ask, .cancelled)
+        throw .refused(
+            Refused(
+                .invalidPasscode, "three times not your login password; nothing changed",
+                hint: "`appvault create --own-passcode` makes a store with a passcode of its own"))
+    }
+
+    private func twice(_ ask: Ask, into answer: inout SecretBuffer) throws(ClientError) -> Answers.Outcome {
+        for _ in 1...3 {
+            var again = SecretBuffer()
+            let prompt = Array("once more".utf8)
+            let outcome = answers.answer(.loginPassword, prompt: prompt, echo: false, into: &again)
+            guard outcome == .answered else { return outcome }
+            if again.isEqual(to: answer) { return .answered }
+            voice.error(Array("the two do not match".utf8))
+            answer.removeAll()
+            let first = answers.answer(.loginPassword, prompt: self.prompt(ask), echo: false, into: &answer)
+            guard first == .answered else { return first }
+        }
+        try abort(ask, .cancelled)
+        throw .refused(Refused(.noMatch, "the two do not match; nothing changed"))
+    }
+}

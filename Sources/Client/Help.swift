@@ -1,0 +1,66 @@
+/// Help, made from the table of verbs.
+enum Help {
+    static func overview(_ paint: Voice.Paint) -> [UInt8] {
+        var text = "appvault keeps secrets in a store that your login opens\n\n"
+        text += "\(paint.painted("usage:", .bold)) appvault VERB [OPTIONS] [ARGUMENTS]\n"
+        let width = Verb.allCases.map { usage($0).utf8.count }.max() ?? 0
+        for group in VerbEntry.Group.allCases {
+            text += "\n\(paint.painted(group.rawValue, .bold))\n"
+            for verb in Verb.allCases where verb.entry.group == group {
+                text += row(usage(verb), verb.entry.summary, width)
+            }
+        }
+        text += "\n\(paint.painted("everywhere", .bold))\n"
+        text += options(Option.allCases.filter { $0.entry.reach == .everywhere })
+        text += "\n`appvault help VERB` says more about one of them\n"
+        return Array(text.utf8)
+    }
+
+    static func page(_ verb: Verb, _ paint: Voice.Paint) -> [UInt8] {
+        let entry = verb.entry
+        var text = "\(paint.painted("appvault " + entry.name, .bold)): \(entry.summary)\n\n"
+        text += "\(paint.painted("usage:", .bold)) \(entry.synopsis)\n"
+        for paragraph in entry.text { text += "\n" + wrapped(paragraph, 76) }
+        if !entry.options.isEmpty {
+            text += "\n\(paint.painted("options", .bold))\n" + options(entry.options)
+        }
+        if !entry.examples.isEmpty {
+            text += "\n\(paint.painted("for example", .bold))\n"
+            let width = entry.examples.map(\.command.utf8.count).max() ?? 0
+            for example in entry.examples { text += row(example.command, example.meaning, width) }
+        }
+        return Array(text.utf8)
+    }
+
+    private static func usage(_ verb: Verb) -> String {
+        ([verb.entry.name] + verb.entry.operands).joined(separator: " ")
+    }
+
+    private static func options(_ options: [Option]) -> String {
+        let flags = options.map { option in
+            let entry = option.entry
+            let short = entry.short.map { $0 + ", " } ?? ""
+            return short + entry.flag + (entry.argument.map { " " + $0 } ?? "")
+        }
+        let width = max(18, flags.map(\.utf8.count).max() ?? 0)
+        return zip(flags, options).map { row($0, $1.entry.summary, width) }.joined()
+    }
+
+    private static func row(_ left: String, _ right: String, _ width: Int) -> String {
+        "  " + left + String(repeating: " ", count: max(0, width - left.utf8.count) + 2) + right + "\n"
+    }
+
+    static func wrapped(_ paragraph: String, _ width: Int) -> String {
+        var lines: [String] = []
+        var line = ""
+        for word in paragraph.split(separator: " ") {
+            if !line.isEmpty, line.utf8.count + 1 + word.utf8.count > width {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        if !line.isEmpty { lines.append(line) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,105 @@
+import Posix
+import Wire
+
+extension Run {
+    func create(_ wanted: Create.Way?, _ existing: Command.Existing) throws(ClientError) {
+        let target = try target()
+        var conversation = try conversation()
+        let way = wanted ?? wayOfThisMachine()
+        if way == .followLogin, let user = accountName() {
+            let folder = settings.pamFolder
+            conversation.prove = { password in LoginProof.check(user: user, password: &password, folder: folder) }
+        }
+        let request = Create(target: target, way: way, openExisting: existing == .open)
+        report("create", try conversation.finish(.create, request))
+    }
+
+    private func wayOfThisMachine() -> Create.Way {
+        let wiring = settings.pamFolder.map { PamWiring.of(folder: $0) } ?? PamWiring.of()
+        switch wiring {
+        case .followsLogin:
+            voice.info(Array("logins here open stores with the login password: the passcode will follow it".utf8))
+            return .followLogin
+        case .ownPasscode:
+            voice.info(Array("logins here ask for a passcode of AppVault's own: choose one".utf8))
+            return .ownPasscode
+        case .none:
+            voice.info(Array("logins here do not open stores: the store gets a passcode of its own".utf8))
+            return .ownPasscode
+        }
+    }
+
+    func status() throws(ClientError) {
+        let state = try connect().status(target())
+        switch settings.form {
+        case .json:
+            var json = JSON()
+            StatusView.write(state, to: &json)
+            voice.print(json.finish())
+        case .plain:
+            voice.print(StatusView.text(state, voice))
+            if !state.trouble.isEmpty || StatusView.advice(state) != nil {
+                voice.hint(StatusView.advice(state) ?? state.advice)
+            }
+        }
+    }
+
+    func passwd(_ change: Passcode.Change) throws(ClientError) {
+        switch change {
+        case .turnOff:
+            try agree("passwd --off", "without a passcode the store opens by itself, and whoever has the disk can read it")
+        case .change, .turnOn: break
+        }
+        try act("passwd", .passcode, Passcode(target: target(), change: change))
+    }
+
+    func reset() throws(ClientError) {
+        let target = try target()
+        try agree("reset", "the store and everything in it will be erased")
+        try act("reset", .reset, target)
+    }
+
+    func triesClear() throws(ClientError) {
+        let target = try target()
+        try agree("tries clear", "the wrong tries will be forgotten; whoever made them can make as many again")
+        try act("tries clear", .triesClear, target)
+    }
+
+    func chown(_ store: [UInt8], _ user: [UInt8]) throws(ClientError) {
+        let owner = try account(user)
+        let name = String(decoding: Printable.escaped(user), as: UTF8.self)
+        try agree("chown", "the store and everything in it will belong to \(name)")
+        try act("chown", .chown, Chown(store: store, owner: owner))
+    }
+
+    func version() {
+        let daemon = try? connect().software
+        switch settings.form {
+        case .plain:
+            var text = Text("appvault ", Version.text, "\n")
+            if let daemon { text += Text("appvaultd ", Printable.escaped(daemon), "\n") }
+            voice.print(text.bytes)
+        case .json:
+            var json = JSON()
+            json.field("appvault", Version.text)
+            if let daemon { json.field("appvaultd", daemon) } else { json.null("appvaultd") }
+            json.field("protocol", Int(Limits.version))
+            voice.print(json.finish())
+        }
+    }
+
+    func help(_ verb: Verb?) {
+        let paint = voice.outputPaint
+        switch settings.form {
+        case .plain: voice.print(verb.map { Help.page($0, paint) } ?? Help.overview(paint))
+        case .json:
+            var json = JSON()
+            json.objects("verbs", Verb.allCases.filter { verb == nil || $0 == verb }) { json, verb in
+                json.field("name", verb.entry.name)
+                json.field("synopsis", verb.entry.synopsis)
+                json.field("summary", verb.entry.summary)
+            }
+            voice.print(json.finish())
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Posix
+import Wire
+
+/// The command-line tool.
+public enum Tool {
+    public static func main() -> Never {
+        ToolIO.leaveNoCore()
+        ToolIO.exit(run(.ofThisProcess()).rawValue)
+    }
+
+    static func run(_ environment: Environment) -> ExitStatus {
+        let voice = Voice(environment)
+        let invocation: Invocation
+        do throws(UsageError) {
+            invocation = try ArgumentParser.parse(environment.arguments)
+        } catch {
+            if environment.arguments.isEmpty {
+                voice.printError(Help.overview(Voice.Paint.plain))
+                return .usage
+            }
+            return report(error.refusal, ArgumentParser.wantsJSON(environment.arguments), voice)
+        }
+        do throws(ClientError) {
+            try Run(environment, invocation.settings, voice).perform(invocation.command)
+            return .success
+        } catch {
+            return report(error.refusal, invocation.settings.form, voice)
+        }
+    }
+
+    private static func report(_ refused: Refused, _ form: Settings.Form, _ voice: Voice) -> ExitStatus {
+        switch form {
+        case .plain: voice.refusal(refused)
+        case .json:
+            var json = JSON()
+            json.refusal(refused.complete)
+            voice.print(json.finish())
+        }
+        return refused.exitStatus
+    }
+}

@@ -1,0 +1,80 @@
+/// What the tool can do.
+enum Verb: CaseIterable, Sendable {
+    case create, status, unlock, lock, passwd, recoveryNew, recover
+    case set, get, list, delete, export, `import`
+    case reset, resync, triesClear, chown
+    case version, help
+}
+
+/// Every option there is. A name means the same wherever it is allowed.
+enum Option: CaseIterable, Sendable {
+    case json, store, socket, user, yes, passcodeDescriptor, pamFolder, help, version
+    case followLogin, ownPasscode, noPasscode, openExisting
+    case off, on, replace
+
+    enum Reach: Equatable, Sendable {
+        case everywhere
+        /// Only where the verb's entry names it.
+        case named
+        /// Works everywhere and is not shown: for tests and for private set-ups.
+        case hidden
+    }
+
+    struct Entry: Sendable {
+        var flag: String
+        var short: String?
+        var argument: String?
+        var summary: String
+        var reach: Reach
+    }
+
+    var entry: Entry {
+        switch self {
+        case .json: Entry(flag: "--json", summary: "one JSON object on standard output", reach: .everywhere)
+        case .store:
+            Entry(flag: "--store", argument: "NAME", summary: "this store instead of default", reach: .everywhere)
+        case .socket:
+            Entry(flag: "--socket", argument: "PATH", summary: "the daemon's socket", reach: .everywhere)
+        case .user: Entry(flag: "--user", argument: "NAME", summary: "for this person (root)", reach: .named)
+        case .yes: Entry(flag: "--yes", summary: "do not ask before something is lost", reach: .everywhere)
+        case .passcodeDescriptor:
+            Entry(
+                flag: "--passcode-fd", argument: "N", summary: "read passcodes from descriptor N, a line each",
+                reach: .everywhere)
+        case .pamFolder:
+            Entry(flag: "--pam-dir", argument: "PATH", summary: "PAM's folder", reach: .hidden)
+        case .help: Entry(flag: "--help", short: "-h", summary: "show help", reach: .everywhere)
+        case .version: Entry(flag: "--version", summary: "show the version", reach: .everywhere)
+        case .followLogin:
+            Entry(flag: "--follow-login", summary: "the passcode is the login password", reach: .named)
+        case .ownPasscode:
+            Entry(flag: "--own-passcode", summary: "a passcode of its own", reach: .named)
+        case .noPasscode:
+            Entry(flag: "--no-passcode", summary: "opens without being asked", reach: .named)
+        case .openExisting:
+            Entry(flag: "--open-existing", summary: "a store that exists is opened instead", reach: .named)
+        case .off: Entry(flag: "--off", summary: "turn the passcode off", reach: .named)
+        case .on: Entry(flag: "--on", summary: "turn the passcode on", reach: .named)
+        case .replace:
+            Entry(flag: "--replace", summary: "replace records that exist already", reach: .named)
+        }
+    }
+
+    static func named(_ flag: String) -> Option? {
+        allCases.first { $0.entry.flag == flag || $0.entry.short == flag }
+    }
+}
+
+extension Option.Entry {
+    init(flag: String, summary: String, reach: Option.Reach) {
+        self.init(flag: flag, short: nil, argument: nil, summary: summary, reach: reach)
+    }
+
+    init(flag: String, short: String, summary: String, reach: Option.Reach) {
+        self.init(flag: flag, short: short, argument: nil, summary: summary, reach: reach)
+    }
+
+    init(flag: String, argument: String, summary: String, reach: Option.Reach) {
+        self.init(flag: flag, short: nil, argument: argument, summary: summary, reach: reach)
+    }
+}

@@ -1,0 +1,95 @@
+import Posix
+import Wire
+
+/// How the tool speaks: lower case, one line, what happened, then what to do.
+struct Voice {
+    enum Colour: String {
+        case red = "31"
+        case green = "32"
+        case yellow = "33"
+        case cyan = "36"
+        case bold = "1"
+        case faint = "2"
+    }
+
+    enum Paint {
+        case coloured
+        case plain
+
+        func painted(_ text: String, _ colour: Colour) -> String {
+            switch self {
+            case .plain: text
+            case .coloured: "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
+            }
+        }
+    }
+
+    private let output: Environment.Stream
+    private let errors: Environment.Stream
+    let outputPaint: Paint
+    private let errorPaint: Paint
+
+    init(_ environment: Environment) {
+        output = environment.output
+        errors = environment.errors
+        let wanted =
+            (environment.variable("NO_COLOR") ?? []).isEmpty && environment.variable("TERM") != Array("dumb".utf8)
+        outputPaint = wanted && output.isTerminal ? .coloured : .plain
+        errorPaint = wanted && errors.isTerminal ? .coloured : .plain
+    }
+
+    func error(_ message: [UInt8]) {
+        say(Text(errorPaint.painted("appvault:", .red), " ", Printable.escaped(message)))
+    }
+
+    func hint(_ hint: [UInt8]) {
+        guard !hint.isEmpty else { return }
+        say(Text(errorPaint.painted("hint:", .cyan), " ", Printable.escaped(hint)))
+    }
+
+    func refusal(_ refused: Refused) {
+        let complete = refused.complete
+        error(complete.message)
+        hint(complete.hint)
+    }
+
+    /// A line of a conversation, or beside one.
+    func info(_ line: [UInt8]) {
+        guard !line.isEmpty else { return }
+        say(Text(Printable.escaped(line)))
+    }
+
+    /// What a verb did, for the person.
+    func done(_ line: [UInt8]) {
+        guard !line.isEmpty else { return }
+        print(Text(Printable.escaped(line), "\n").bytes)
+    }
+
+    /// Standard output, as it is.
+    func print(_ bytes: [UInt8]) {
+        try? ToolIO.write(output.descriptor, bytes.span)
+    }
+
+    /// Standard error, as it is.
+    func printError(_ bytes: [UInt8]) {
+        try? ToolIO.write(errors.descriptor, bytes.span)
+    }
+
+    func print(_ bytes: borrowing SecretBuffer) {
+        bytes.withSpan { try? ToolIO.write(output.descriptor, $0) }
+    }
+
+    /// A value that did not arrive whole is an error that its receiver must hear of.
+    func output(_ bytes: borrowing SecretBuffer) throws(ClientError) {
+        do throws(PosixError) {
+            try bytes.withSpan { span throws(PosixError) in try ToolIO.write(output.descriptor, span) }
+        } catch {
+            throw .refused(
+                Refused(.storageFailed, Text("standard output cannot be written: ", ToolIO.reason(error)).bytes))
+        }
+    }
+
+    private func say(_ line: Text) {
+        try? ToolIO.write(errors.descriptor, Text(line, "\n").bytes.span)
+    }
+}
