@@ -1,0 +1,3 @@
+#include "empty.h"
+
+int appvault_bench_empty(void) { return 0; }
