@@ -1,0 +1,148 @@
+internal import Posix
+public import Secrets
+
+/// Takes an export file in pieces of any cut, as they come. The file is read twice: once to be checked to its end,
+/// once, with a reader of its own, to be stored. Sendable without a check, for the reason that `Records` is.
+public final class ExportReader: @unchecked Sendable {
+    /// So many names that exist already are kept to be told; all are counted.
+    private static let namesKept = 16
+
+    /// How many records were read so far.
+    public private(set) var done: UInt64 = 0
+    /// How many of them exist in the store already, as far as `check` has seen, and the first names.
+    public private(set) var existing: UInt64 = 0
+    public private(set) var existingNames: [[UInt8]] = []
+
+    private let header: [UInt8]
+    private var stream: SecretStream.Reader
+    private var isFinished = false
+    /// Sealed bytes of a chunk that is not whole yet.
+    private var sealed: [UInt8] = []
+    /// Opened bytes of a record that is not whole yet.
+    private let plain = Scratch(capacity: ExportChunk.largestText)
+
+    public init(header: ExportHeader, key: borrowing SecretBytes) throws(ExportError) {
+        self.header = header.bytes
+        do throws(SecretsError) {
+            stream = try SecretStream.Reader(key: key, header: header.stream.span)
+        } catch {
+            throw ExportError(error)
+        }
+    }
+
+    /// Changes nothing; counts, and looks which names exist already.
+    public func check(_ piece: Span<UInt8>, against records: Records) throws(ExportError) {
+        let names = try push(piece).map(\.name)
+        do throws(RecordsError) {
+            let found = try records.existing(among: names)
+            existing += UInt64(found.count)
+            existingNames += found.prefix(max(0, Self.namesKept - existingNames.count))
+        } catch {
+            throw .records(error)
+        }
+    }
+
+    /// Stores the records that the piece has completed, in one transaction; older values are replaced.
+    public func store(_ piece: Span<UInt8>, in records: Records) throws(ExportError) {
+        let changes = try push(piece)
+        let results: [ChangeResult]
+        do throws(RecordsError) { results = try records.apply(changes) } catch {
+            throw .records(error)
+        }
+        for (change, result) in zip(changes, results) where !result.isChange {
+            throw .refused(name: change.name, because: result)
+        }
+    }
+
+    /// To be called behind the last piece: a file without its last chunk was cut short.
+    public func finish() throws(ExportError) {
+        guard isFinished else { throw .cutShort }
+    }
+
+    /// The records that are whole with this piece.
+    func push(_ piece: Span<UInt8>) throws(ExportError) -> [Change] {
+        sealed.reserveCapacity(sealed.count + piece.count)
+        for index in piece.indices { sealed.append(piece[index]) }
+        var changes: [Change] = []
+        var start = 0
+        while sealed.count - start >= 4 {
+            guard !isFinished else { break }
+            let size = (0..<4).reduce(0) { $0 | Int(sealed[start + $1]) << (8 * $1) }
+            guard size >= SecretStream.overhead, size <= ExportChunk.largest
+            else { throw .malformed(.outOfBounds) }
+            guard sealed.count - start - 4 >= size else { break }
+            try open(start + 4..<start + 4 + size)
+            start += 4 + size
+            try takeRecords(into: &changes)
+        }
+        sealed.removeFirst(start)
+        // Behind the last chunk comes nothing, and it ends with a whole record.
+        guard !isFinished || (sealed.isEmpty && plain.count == 0)
+        else { throw .malformed(.notCanonical) }
+        return changes
+    }
+
+    private func open(_ range: Range<Int>) throws(ExportError) {
+        let old = plain.count
+        plain.resize(to: old + range.count - SecretStream.overhead)
+        let header = header
+        let sealed = sealed
+        do throws(SecretsError) {
+            let tag = try plain.withMutableBytes { (bytes) throws(SecretsError) in
+                var text = bytes._mutatingExtracting(old...)
+                return try stream.pull(
+                    sealed.span.extracting(range), aad: header.span, into: &text)
+            }
+            switch tag {
+            case .message: break
+            case .final: isFinished = true
+            }
+        } catch {
+            throw ExportError(error)
+        }
+    }
+
+    private func takeRecords(into changes: inout [Change]) throws(ExportError) {
+        var position = 0
+        let before = changes.count
+        do throws(FormatError) {
+            try plain.withBytes { (bytes) throws(FormatError) in
+                while let record = try ExportRecord(decoding: bytes, at: position) {
+                    changes.append(
+                        .set(
+                            name: [UInt8](copying: bytes.extracting(record.name)),
+                            value: WipedBuffer(copying: bytes.extracting(record.value))))
+                    position = record.value.upperBound
+                }
+            }
+        } catch {
+            throw .malformed(error)
+        }
+        done += UInt64(changes.count - before)
+        plain.dropFirst(position)
+    }
+}
+
+/// Where name and value of one record lie: name length (1), name, value length (4), value.
+struct ExportRecord {
+    let name: Range<Int>
+    let value: Range<Int>
+
+    /// Nil where the bytes end before the record does.
+    init?(decoding bytes: Span<UInt8>, at start: Int) throws(FormatError) {
+        var position = start
+        guard bytes.count - position >= 1 else { return nil }
+        let nameCount = Int(bytes[position])
+        guard nameCount > 0 else { throw .outOfBounds }
+        position += 1
+        guard bytes.count - position >= nameCount + 4 else { return nil }
+        name = position..<position + nameCount
+        position += nameCount
+        var valueCount = 0
+        for index in 0..<4 { valueCount |= Int(bytes[position + index]) << (8 * index) }
+        guard valueCount <= RecordBody.largestValue else { throw .outOfBounds }
+        position += 4
+        guard bytes.count - position >= valueCount else { return nil }
+        value = position..<position + valueCount
+    }
+}

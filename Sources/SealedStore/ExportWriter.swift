@@ -1,0 +1,80 @@
+public import Secrets
+
+/// Makes an export file piece by piece, so that the store serves others in between: a record that is there from the
+/// beginning to the end is in it exactly once. Sendable without a check, for the reason that `Records` is.
+public final class ExportWriter: @unchecked Sendable {
+    /// The file's first piece.
+    public let header: [UInt8]
+    /// How many records were taken so far.
+    public private(set) var done: UInt64 = 0
+
+    private enum Stage { case records(cursor: UInt64), lastRecords, finished }
+
+    private var stream: SecretStream.Writer
+    private var stage = Stage.records(cursor: 0)
+    private let plain = Scratch(capacity: ExportChunk.largestText)
+
+    /// The key is Argon2id of the passphrase with this salt at this cost; no key of this machine goes in.
+    public init(
+        key: borrowing SecretBytes, salt: [UInt8], cost: KeyDerivation.Cost
+    ) throws(ExportError) {
+        guard salt.count == KeyDerivation.saltSize else { throw .malformed(.wrongSize) }
+        do throws(SecretsError) { stream = try SecretStream.Writer(key: key) } catch {
+            throw ExportError(error)
+        }
+        header = ExportHeader(cost: cost, salt: salt, stream: stream.header).bytes
+    }
+
+    /// The next piece, at most 256 KiB and 21 bytes; nil behind the last.
+    public func next(from records: Records) throws(ExportError) -> [UInt8]? {
+        while plain.count < ExportChunk.largestText, case .records(let cursor) = stage {
+            do throws(RecordsError) {
+                let next = try records.ready().walk(from: cursor) { name, value in
+                    add(name, value)
+                    return plain.count < ExportChunk.largestText ? .goOn : .stop
+                }
+                stage = next == 0 ? .lastRecords : .records(cursor: next)
+            } catch {
+                throw .records(error)
+            }
+        }
+        if case .finished = stage { return nil }
+        let count = min(plain.count, ExportChunk.largestText)
+        var tag = SecretStream.Tag.message
+        if case .lastRecords = stage, count == plain.count {
+            tag = .final
+            stage = .finished
+        }
+        let piece = try seal(count, tag)
+        plain.dropFirst(count)
+        return piece
+    }
+
+    private func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        plain.append(UInt8(name.count))
+        plain.append(name)
+        for shift in [0, 8, 16, 24] {
+            plain.append(UInt8(truncatingIfNeeded: value.count >> shift))
+        }
+        plain.append(value)
+        done += 1
+    }
+
+    private func seal(_ count: Int, _ tag: SecretStream.Tag) throws(ExportError) -> [UInt8] {
+        let header = header
+        let size = count + SecretStream.overhead
+        var piece = [UInt8](repeating: 0, count: 4 + size)
+        for index in 0..<4 { piece[index] = UInt8(truncatingIfNeeded: size >> (8 * index)) }
+        do throws(SecretsError) {
+            var span = piece.mutableSpan
+            var sealed = span._mutatingExtracting(4...)
+            try plain.withBytes { (text) throws(SecretsError) in
+                try stream.push(
+                    text.extracting(..<count), aad: header.span, tag: tag, into: &sealed)
+            }
+        } catch {
+            throw ExportError(error)
+        }
+        return piece
+    }
+}
