@@ -55,7 +55,9 @@ extension Call {
     /// `auth` as a whole succeeded: the daemon hears it once.
     func setCredentials(_ flags: Int32) -> Int32 {
         guard var transaction = Transaction.kept(by: pam) else { return PAM_IGNORE }
-        if flags & Int32(PAM_DELETE_CRED) == 0, transaction.confirmation == .due, !transaction.handle.isNone {
+        if flags & Int32(PAM_DELETE_CRED) == 0, transaction.confirmation == .due,
+            !transaction.handle.isNone
+        {
             transaction.confirmation = .done
             transaction.keep(in: pam)
             var message = greeting(.pamAuth)

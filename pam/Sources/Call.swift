@@ -15,7 +15,9 @@ struct Call {
 
     /// A message that starts with the greeting; the request follows.
     func greeting(_ frontEnd: FrontEnd) -> Memory? {
-        guard var message = Memory(capacity: 2 * (Limits.smallFrame + FrameHeader.size)) else { return nil }
+        guard var message = Memory(capacity: 2 * (Limits.smallFrame + FrameHeader.size)) else {
+            return nil
+        }
         Frame.write(
             hello(frontEnd), type: RequestType.hello.rawValue, tag: Exchange.helloTag, to: &message)
         return message

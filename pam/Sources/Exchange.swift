@@ -50,7 +50,9 @@ struct Exchange: ~Copyable {
     }
 
     /// Runs it to its end. The message is a greeting and one request; `delivery` is what that carries.
-    mutating func run(_ message: consuming Memory?, carrying delivery: Delivery = .nothing) -> Ending {
+    mutating func run(_ message: consuming Memory?, carrying delivery: Delivery = .nothing)
+        -> Ending
+    {
         do throws(Fault) {
             guard let message else { throw .noMemory }
             return try converse(message, delivery)
@@ -71,7 +73,9 @@ struct Exchange: ~Copyable {
     ) throws(Fault) -> Ending {
         let whole = Deadline(in: Exchange.wholeWait)
         let link = try Link.open(call.pam, call.options)
-        guard var inbox = Memory(capacity: Limits.smallFrame + FrameHeader.size) else { throw .noMemory }
+        guard var inbox = Memory(capacity: Limits.smallFrame + FrameHeader.size) else {
+            throw .noMemory
+        }
         var outbox = message
         try link.send(outbox)
         outbox.clear()
@@ -99,13 +103,16 @@ struct Exchange: ~Copyable {
         case .refused:
             let refused: Refused = try decode(inbox)
             return .ends(.refused(refused.code))
-        case .show, .ask, .working, .done, .verdict, .state, .value, .names, .chunk, .progress, nil:
+        case .show, .ask, .working, .done, .reveal, .verdict, .state, .value, .names, .chunk,
+            .progress,
+            nil:
             throw .nonsense
         }
     }
 
     private mutating func step(
-        _ header: FrameHeader, _ inbox: borrowing Memory, _ link: borrowing Link, _ outbox: inout Memory
+        _ header: FrameHeader, _ inbox: borrowing Memory, _ link: borrowing Link,
+        _ outbox: inout Memory
     ) throws(Fault) -> Step {
         guard header.tag == Exchange.requestTag else { throw .nonsense }
         switch AnswerType(rawValue: header.type) {
@@ -123,7 +130,8 @@ struct Exchange: ~Copyable {
         case .refused:
             let refused: Refused = try decode(inbox)
             return .ends(.refused(refused.code))
-        case .welcome, .done, .state, .value, .names, .chunk, .progress, nil:
+        // A recovery key is shown by our own CLI on a terminal, and never here: reveal is nonsense too.
+        case .welcome, .done, .reveal, .state, .value, .names, .chunk, .progress, nil:
             throw .nonsense
         }
     }
@@ -138,8 +146,6 @@ struct Exchange: ~Copyable {
         switch show.style {
         case .info: call.face.show(show.line.text, style: PAM_TEXT_INFO)
         case .error: call.face.show(show.line.text, style: PAM_ERROR_MSG)
-        // A recovery key is shown by our own CLI on a terminal, and never here.
-        case .secret: throw .nonsense
         }
     }
 
@@ -209,7 +215,8 @@ extension Ask.Purpose {
     var isForTheLogin: Bool {
         switch self {
         case .passcode, .loginPassword: true
-        case .newPasscode, .confirmPasscode, .passphrase, .newPassphrase, .confirmPassphrase, .recoveryKey,
+        case .newPasscode, .confirmPasscode, .passphrase, .newPassphrase, .confirmPassphrase,
+            .recoveryKey,
             .former, .acknowledge:
             false
         }
@@ -219,7 +226,8 @@ extension Ask.Purpose {
     var canProve: Bool {
         switch self {
         case .passcode, .loginPassword, .recoveryKey, .former: true
-        case .newPasscode, .confirmPasscode, .passphrase, .newPassphrase, .confirmPassphrase, .acknowledge:
+        case .newPasscode, .confirmPasscode, .passphrase, .newPassphrase, .confirmPassphrase,
+            .acknowledge:
             false
         }
     }

@@ -32,7 +32,8 @@ struct Face {
 
     private static var enter: [UInt8] {
         [
-            UInt8(ascii: "["), UInt8(ascii: "E"), UInt8(ascii: "n"), UInt8(ascii: "t"), UInt8(ascii: "e"),
+            UInt8(ascii: "["), UInt8(ascii: "E"), UInt8(ascii: "n"), UInt8(ascii: "t"),
+            UInt8(ascii: "e"),
             UInt8(ascii: "r"), UInt8(ascii: "]"), UInt8(ascii: " "),
         ]
     }
@@ -41,7 +42,9 @@ struct Face {
     private func prompt(_ line: [UInt8]) -> [UInt8] {
         var text = line
         if text.last == UInt8(ascii: " ") { return text }
-        if text.last != UInt8(ascii: ":") && text.last != UInt8(ascii: "?") { text.append(UInt8(ascii: ":")) }
+        if text.last != UInt8(ascii: ":") && text.last != UInt8(ascii: "?") {
+            text.append(UInt8(ascii: ":"))
+        }
         text.append(UInt8(ascii: " "))
         return text
     }

@@ -26,7 +26,8 @@ enum Fault: Error {
         case .noDescriptor: pam.log(LOG_ERR, "no file descriptor left")
         case .badPath: pam.log(LOG_ERR, "the socket's path is too long or empty")
         case .stranger(let uid):
-            pam.log(LOG_ALERT, "the socket belongs to somebody else; nothing was sent; uid", Int(uid))
+            pam.log(
+                LOG_ALERT, "the socket belongs to somebody else; nothing was sent; uid", Int(uid))
         case .late: pam.log(LOG_WARNING, "appvaultd did not answer in time")
         case .closed: pam.log(LOG_WARNING, "appvaultd hung up")
         case .nonsense: pam.log(LOG_ERR, "appvaultd's answer makes no sense")

@@ -88,13 +88,15 @@ extension Memory {
     }
 
     mutating func put<B: Body>(_ body: B, _ type: RequestType, _ payload: Span<UInt8>) {
-        Frame.write(body, type: type.rawValue, tag: Exchange.requestTag, payload: payload, to: &self)
+        Frame.write(
+            body, type: type.rawValue, tag: Exchange.requestTag, payload: payload, to: &self)
     }
 
     mutating func put<B: Body>(
         _ body: B, _ type: RequestType, _ payload: Span<UInt8>, _ second: Span<UInt8>
     ) {
         Frame.write(
-            body, type: type.rawValue, tag: Exchange.requestTag, payload: payload, second: second, to: &self)
+            body, type: type.rawValue, tag: Exchange.requestTag, payload: payload, second: second,
+            to: &self)
     }
 }
