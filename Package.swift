@@ -17,7 +17,9 @@ let triple = "x86_64-unknown-linux-gnu"
 #endif
 let embedded: [SwiftSetting] = strict + [
     .enableExperimentalFeature("Embedded"),
-    .unsafeFlags(["-wmo", "-target", triple, "-Xcc", "-fPIC"]),
+    .unsafeFlags(["-wmo", "-target", triple, "-Xcc", "-fPIC", "-Xfrontend", "-function-sections"]),
+    // 64 KiB at most: specialised generics are several times that when they are tuned for speed.
+    .unsafeFlags(["-Osize"], .when(configuration: .release)),
 ]
 
 // The runtime goes into our executables: an AppVault machine needs no Swift installed.

@@ -1,0 +1,514 @@
+"""The protocol once more, in plain Python and independent of Sources/Wire: for tests on both sides of the socket.
+
+    encode("authenticate", tag=2, payloads=[b"token"], subject=("alice", 1000), orPassword=True, ...)
+    message, rest = decode_some(buffer)      message.name, message.tag, message.fields, message.payloads
+
+Fields that are left out are zero, false or empty.
+"""
+
+import socket
+import struct
+import time
+
+VERSION = 1
+FRAME = (1 << 20) + 4096
+SMALL_FRAME = 4096
+SECRET = 1024
+VALUE = 1 << 20
+NAME = 255
+TEXT = 255
+LINE = 800
+MESSAGE_ID = 64
+PARAMETERS = 8
+PAGE = 1024
+UNKNOWN_UID = 0xFFFFFFFF
+NO_HANDLE = bytes(16)
+
+OUTCOMES = ["success", "authError", "maxTries", "userUnknown", "permissionDenied", "unavailable", "ignore"]
+PURPOSES = {
+    "passcode": 1,
+    "newPasscode": 2,
+    "confirmPasscode": 3,
+    "loginPassword": 4,
+    "passphrase": 5,
+    "newPassphrase": 6,
+    "confirmPassphrase": 7,
+    "recoveryKey": 8,
+    "former": 9,
+    "acknowledge": 10,
+}
+FRONT_ENDS = {"pamAuth": 1, "pamPassword": 2, "pamSession": 3, "terminal": 4, "program": 5}
+STYLES = {"info": 0, "error": 1}
+ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
+WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3}
+CHANGES = {"change": 1, "turnOff": 2, "turnOn": 3}
+LOCKS = ["absent", "locked", "unlocked", "erased", "retryLocked", "damaged", "ownerChanged"]
+PASSCODES = ["unknown", "none", "passcode"]
+CODES = {
+    "unknown": 0,
+    "alreadyExists": 1,
+    "dataType": 2,
+    "doesNotExist": 3,
+    "invalidArgument": 4,
+    "invalidPasscode": 5,
+    "locked": 6,
+    "outOfMemory": 7,
+    "passcodeRequired": 9,
+    "underMinLength": 14,
+    "deleted": 16,
+    "retryLimitReached": 23,
+    "throttled": 24,
+    "policyDenies": 25,
+    "invalidAction": 26,
+    "cancelled": 27,
+    "notPermitted": 30,
+    "serviceUnavailable": 31,
+    "storeDamaged": 32,
+    "tooLarge": 33,
+    "protocolError": 34,
+    "busy": 35,
+    "noMatch": 37,
+    "sameAsCurrent": 38,
+    "resetRequested": 39,
+    "skipped": 40,
+    "recoveryKeyInvalid": 41,
+    "policyBroken": 42,
+    "storageFailed": 43,
+}
+
+
+class WireError(Exception):
+    """These bytes are no message."""
+
+
+def _bytes(value):
+    return value.encode() if isinstance(value, str) else bytes(value)
+
+
+class Writer:
+    def __init__(self):
+        self.out = bytearray()
+
+    def number(self, size, value):
+        self.out += int(value).to_bytes(size, "little", signed=value < 0)
+
+    def text(self, value):
+        value = _bytes(value)
+        self.number(2, len(value))
+        self.out += value
+
+    def payload(self, value):
+        value = _bytes(value)
+        self.number(4, len(value))
+        self.out += value
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        if count > len(self.data) - self.at:
+            raise WireError("cut short")
+        piece = self.data[self.at : self.at + count]
+        self.at += count
+        return bytes(piece)
+
+    def number(self, size, signed=False):
+        return int.from_bytes(self.take(size), "little", signed=signed)
+
+    def text(self, limit):
+        count = self.number(2)
+        if count > limit:
+            raise WireError("field too long")
+        return self.take(count)
+
+    def payload(self, limit):
+        count = self.number(4)
+        if count > limit:
+            raise WireError("field too long")
+        return self.take(count)
+
+    def end(self):
+        if self.at != len(self.data):
+            raise WireError("trailing bytes")
+
+
+class Kind:
+    """How one field is written and read, and what it is when it is left out."""
+
+    def __init__(self, default, write, read):
+        self.default, self.write, self.read = default, write, read
+
+
+def _integer(size, signed=False):
+    return Kind(0, lambda w, v: w.number(size, v), lambda r: r.number(size, signed))
+
+
+def _read_flag(reader):
+    value = reader.number(1)
+    if value > 1:
+        raise WireError("unknown value")
+    return bool(value)
+
+
+def _read_text(limit):
+    def read(reader):
+        value = reader.text(limit)
+        try:
+            text = value.decode()
+        except UnicodeDecodeError as error:
+            raise WireError("not text") from error
+        if "\0" in text:
+            raise WireError("not text")
+        return text
+
+    return read
+
+
+def _choice(names):
+    """An enum of the protocol: written from its name or its number, read as its name."""
+    numbers = dict(names) if isinstance(names, dict) else {name: index for index, name in enumerate(names)}
+    back = {number: name for name, number in numbers.items()}
+
+    def read(reader):
+        number = reader.number(1)
+        if number not in back:
+            raise WireError("unknown value")
+        return back[number]
+
+    first = next(iter(numbers))
+    return Kind(first, lambda w, v: w.number(1, numbers[v] if isinstance(v, str) else v), read)
+
+
+def _fixed(count):
+    def write(writer, value):
+        if len(value) != count:
+            raise ValueError(f"{count} bytes")
+        writer.out += value
+
+    return Kind(bytes(count), write, lambda r: r.take(count))
+
+
+def _write_subject(writer, value):
+    name, uid = value
+    writer.text(name)
+    writer.number(4, uid)
+
+
+def _write_line(writer, value):
+    if isinstance(value, (str, bytes)):
+        value = ("", [], value)
+    name, arguments, text = value
+    writer.text(name)
+    writer.number(1, len(arguments))
+    for argument in arguments:
+        writer.text(argument)
+    writer.text(text)
+
+
+def _read_line(reader):
+    name = _read_text(MESSAGE_ID)(reader)
+    count = reader.number(1)
+    if count > PARAMETERS:
+        raise WireError("field too long")
+    arguments = [_read_text(LINE)(reader) for _ in range(count)]
+    return (name, arguments, _read_text(LINE)(reader))
+
+
+def _write_parameters(writer, value):
+    pairs = list(value.items()) if isinstance(value, dict) else list(value)
+    writer.number(1, len(pairs))
+    for name, text in pairs:
+        writer.text(name)
+        writer.text(text)
+
+
+def _read_parameters(reader):
+    count = reader.number(1)
+    if count > PARAMETERS:
+        raise WireError("field too long")
+    return {_read_text(MESSAGE_ID)(reader): _read_text(LINE)(reader) for _ in range(count)}
+
+
+def _write_names(writer, value):
+    writer.number(2, len(value))
+    for name in value:
+        writer.text(name)
+
+
+def _read_names(reader):
+    count = reader.number(2)
+    if count > PAGE:
+        raise WireError("field too long")
+    return [reader.text(NAME) for _ in range(count)]
+
+
+U8, U16, U32, U64, I32 = _integer(1), _integer(2), _integer(4), _integer(8), _integer(4, True)
+FLAG = Kind(False, lambda w, v: w.number(1, int(v)), _read_flag)
+SHORT = Kind("", lambda w, v: w.text(v), _read_text(TEXT))
+LONG = Kind("", lambda w, v: w.text(v), _read_text(LINE))
+RECORD_NAME = Kind(b"", lambda w, v: w.text(v), lambda r: r.text(NAME))
+SUBJECT = Kind(("", UNKNOWN_UID), _write_subject, lambda r: (_read_text(TEXT)(r), r.number(4)))
+LINE_KIND = Kind(("", [], ""), _write_line, _read_line)
+PARAMETERS_KIND = Kind({}, _write_parameters, _read_parameters)
+NAMES_KIND = Kind([], _write_names, _read_names)
+HANDLE = _fixed(16)
+VERSION_KIND = Kind(VERSION, U16.write, U16.read)
+LINES = _choice(STYLES)
+
+TARGET = [("subject", SUBJECT), ("store", SHORT)]
+SESSION = [("subject", SUBJECT), ("id", SHORT), ("sessionClass", SHORT)]
+RECORD = [("store", SHORT), ("name", RECORD_NAME)]
+CHUNK = [("done", U64), ("total", U64), ("last", FLAG)]
+
+
+class Shape:
+    def __init__(self, number, fields=(), payloads=()):
+        self.number, self.fields, self.payloads = number, list(fields), list(payloads)
+
+
+MESSAGES = {
+    # requests
+    "hello": Shape(
+        0x02,
+        [
+            ("version", VERSION_KIND),
+            ("frontEnd", _choice(FRONT_ENDS)),
+            ("oneSecret", FLAG),
+            ("silent", FLAG),
+            ("realUID", U32),
+            ("service", SHORT),
+            ("tty", SHORT),
+            ("remoteHost", SHORT),
+            ("remoteUser", SHORT),
+            ("language", SHORT),
+        ],
+    ),
+    "reply": Shape(0x04, [("question", U32)], [SECRET]),
+    "abort": Shape(0x06, [("question", U32), ("reason", _choice(ABORTS))]),
+    "authenticate": Shape(
+        0x10, [("subject", SUBJECT), ("orPassword", FLAG), ("tokenOnly", FLAG), ("enforce", FLAG)], [SECRET]
+    ),
+    "unlock": Shape(0x12, [("subject", SUBJECT), ("handle", HANDLE)], [SECRET]),
+    "confirm": Shape(0x14, [("handle", HANDLE)]),
+    "sessionOpen": Shape(0x16, SESSION),
+    "sessionClose": Shape(0x18, SESSION),
+    "password": Shape(0x1A, [("subject", SUBJECT)], [SECRET, SECRET]),
+    "status": Shape(0x20, TARGET),
+    "create": Shape(0x22, TARGET + [("way", _choice(WAYS)), ("openExisting", FLAG)]),
+    "openStore": Shape(0x24, TARGET),
+    "lock": Shape(0x26, TARGET),
+    "passcode": Shape(0x28, TARGET + [("change", _choice(CHANGES))]),
+    "recoveryNew": Shape(0x2A, TARGET),
+    "recover": Shape(0x2C, TARGET),
+    "reset": Shape(0x2E, TARGET),
+    "resync": Shape(0x30, TARGET),
+    "triesClear": Shape(0x32, TARGET),
+    "chown": Shape(0x34, [("store", _fixed(16)), ("owner", SUBJECT)]),
+    "get": Shape(0x40, RECORD),
+    "set": Shape(0x42, RECORD, [VALUE]),
+    "delete": Shape(0x44, RECORD),
+    "list": Shape(0x46, [("store", SHORT), ("prefix", RECORD_NAME), ("cursor", U64)]),
+    "exportBegin": Shape(0x48, TARGET),
+    "exportNext": Shape(0x4A),
+    "importBegin": Shape(0x4C, TARGET + [("replace", FLAG)], [VALUE]),
+    "importChunk": Shape(0x4E, CHUNK, [VALUE]),
+    # answers
+    "welcome": Shape(0x03, [("version", VERSION_KIND), ("software", SHORT)]),
+    "show": Shape(0x05, [("style", LINES), ("line", LINE_KIND)]),
+    "ask": Shape(
+        0x07, [("question", U32), ("purpose", _choice(PURPOSES)), ("echo", FLAG), ("line", LINE_KIND)]
+    ),
+    "working": Shape(0x09),
+    "refused": Shape(0x0B, [("code", U16), ("parameters", PARAMETERS_KIND), ("message", LONG), ("hint", LONG)]),
+    "done": Shape(0x0D, [("line", LINE_KIND)]),
+    "reveal": Shape(0x0F, [("line", LINE_KIND)], [SECRET]),
+    "verdict": Shape(0x11, [("outcome", _choice(OUTCOMES)), ("code", U16), ("handle", HANDLE)]),
+    "state": Shape(
+        0x21,
+        [
+            ("lock", _choice(LOCKS)),
+            ("passcode", _choice(PASSCODES)),
+            ("followsLogin", FLAG),
+            ("hasRecoveryKey", FLAG),
+            ("store", _fixed(16)),
+            ("name", SHORT),
+            ("owner", SUBJECT),
+            ("ownTriesLeft", I32),
+            ("apartTriesLeft", I32),
+            ("throttledSeconds", U32),
+            ("records", U64),
+            ("passcodeSetAt", U64),
+            ("sessions", U32),
+            ("trouble", LONG),
+            ("advice", LONG),
+        ],
+    ),
+    "value": Shape(0x41, [], [VALUE]),
+    "names": Shape(0x47, [("cursor", U64), ("names", NAMES_KIND)]),
+    "chunk": Shape(0x4B, CHUNK, [VALUE]),
+    "progress": Shape(0x4F, CHUNK),
+}
+BY_NUMBER = {shape.number: name for name, shape in MESSAGES.items()}
+
+
+class Message:
+    """One decoded frame. Its fields are attributes as well, where their names leave room for it."""
+
+    def __init__(self, name, tag, fields, payloads=()):
+        self.name, self.tag, self.fields, self.payloads = name, tag, fields, list(payloads)
+
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["fields"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __getitem__(self, name):
+        return self.fields[name]
+
+    @property
+    def payload(self):
+        return self.payloads[0]
+
+    def __repr__(self):
+        return f"<{self.name} tag={self.tag} {self.fields} payloads={len(self.payloads)}>"
+
+
+def raw_frame(number, tag, body):
+    return struct.pack("<IHI", len(body), number, tag) + body
+
+
+def encode(name, tag=2, payloads=(), **fields):
+    shape = MESSAGES[name]
+    writer = Writer()
+    for field, kind in shape.fields:
+        kind.write(writer, fields.pop(field) if field in fields else kind.default)
+    if fields:
+        raise TypeError(f"{name} has no {', '.join(fields)}")
+    payloads = list(payloads) + [b""] * (len(shape.payloads) - len(payloads))
+    if len(payloads) != len(shape.payloads):
+        raise TypeError(f"{name} has {len(shape.payloads)} payloads")
+    for payload in payloads:
+        writer.payload(payload)
+    return raw_frame(shape.number, tag, bytes(writer.out))
+
+
+def decode(number, tag, body):
+    name = BY_NUMBER.get(number)
+    if name is None:
+        raise WireError(f"unknown type {number:#x}")
+    shape, reader = MESSAGES[name], Reader(body)
+    fields = {field: kind.read(reader) for field, kind in shape.fields}
+    payloads = [reader.payload(limit) for limit in shape.payloads]
+    reader.end()
+    return Message(name, tag, fields, payloads)
+
+
+def decode_some(buffer, limit=FRAME):
+    """The first message of a buffer and the bytes behind it; (None, buffer) until it is whole."""
+    if len(buffer) < 10:
+        return None, buffer
+    length, number, tag = struct.unpack("<IHI", buffer[:10])
+    if length > limit:
+        raise WireError("too long")
+    if len(buffer) < 10 + length:
+        return None, buffer
+    return decode(number, tag, buffer[10 : 10 + length]), buffer[10 + length :]
+
+
+class Channel:
+    """A connected socket that speaks messages."""
+
+    def __init__(self, connected):
+        self.socket, self.buffer = connected, b""
+
+    def send(self, name, tag=2, payloads=(), **fields):
+        self.socket.sendall(encode(name, tag, payloads, **fields))
+
+    def send_raw(self, data):
+        self.socket.sendall(data)
+
+    def receive(self, timeout=10.0):
+        """The next message; None where the other side hung up between two."""
+        end = time.monotonic() + timeout
+        while True:
+            message, self.buffer = decode_some(self.buffer)
+            if message is not None:
+                return message
+            self.socket.settimeout(max(0.001, end - time.monotonic()))
+            data = self.socket.recv(65536)
+            if not data:
+                if self.buffer:
+                    raise WireError("hung up within a frame")
+                return None
+            self.buffer += data
+
+    def close(self):
+        self.socket.close()
+
+
+class Client(Channel):
+    """A front end for tests of the real daemon.
+
+        with Client(path) as client:
+            client.hello(frontEnd="program")
+            client.run("unlock", payloads=[b"..."], subject=("alice", 1000))
+
+    `answers` is a list of replies, or a function from the ask to one; None aborts.
+    """
+
+    def __init__(self, path, timeout=10.0):
+        connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connected.settimeout(timeout)
+        try:
+            connected.connect(path)
+        except OSError:
+            connected.close()
+            raise
+        super().__init__(connected)
+        self.timeout, self.tag, self.shown, self.asked, self.revealed = timeout, 0, [], [], []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def hello(self, frontEnd="program", realUID=None, **fields):
+        """Sends the greeting and answers the welcome (or the refusal)."""
+        import os
+
+        self.tag += 1
+        uid = os.getuid() if realUID is None else realUID
+        self.send("hello", self.tag, frontEnd=frontEnd, realUID=uid, **fields)
+        return self.receive(self.timeout)
+
+    def run(self, request, answers=(), payloads=(), **fields):
+        """One request to its last word: done, refused, verdict, state, value, names, chunk or progress."""
+        self.tag += 1
+        self.send(request, self.tag, payloads, **fields)
+        return self.follow(answers)
+
+    def follow(self, answers=()):
+        left = None if callable(answers) else list(answers)
+        while True:
+            message = self.receive(self.timeout)
+            if message is None:
+                return None
+            if message.tag != self.tag:
+                raise WireError(f"{message} is no answer to {self.tag}")
+            if message.name == "show":
+                self.shown.append(message.line[2])
+            elif message.name == "reveal":
+                self.revealed.append(message.payload)
+            elif message.name == "ask":
+                self.asked.append(message)
+                answer = answers(message) if left is None else (left.pop(0) if left else None)
+                if answer is None:
+                    self.send("abort", self.tag, question=message.question)
+                else:
+                    self.send("reply", self.tag, [_bytes(answer)], question=message.question)
+            elif message.name != "working":
+                return message

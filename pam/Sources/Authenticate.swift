@@ -1,0 +1,132 @@
+internal import CPam
+internal import WireEmbedded
+
+extension Call {
+    /// `auth` as an authenticator.
+    func authenticate() -> Int32 {
+        // What an earlier attempt on the same handle left is over, whatever comes now.
+        Transaction.forget(in: pam)
+        let known = pam.askForUser()
+        guard known == PAM_SUCCESS else { return known == PAM_CONV_AGAIN ? PAM_INCOMPLETE : known }
+        guard let subject = subject() else { return PAM_USER_UNKNOWN }
+
+        var request = Authenticate(subject: subject)
+        request.orPassword = options.prompt == .passcodeOrLogin
+        request.tokenOnly = options.source == .tokenOnly
+        request.enforce = options.due == .denies
+        let token = options.source == .person ? nil : pam.token(PAM_AUTHTOK)
+        var exchange = Exchange(self, questions: .asked)
+        let ending = exchange.run(
+            message(request, .authenticate, token), carrying: token == nil ? .nothing : .secret)
+        let result = pamCode(of: ending, exchange.delivery)
+        switch options.prompt {
+        case .passcode: break
+        // The next module finds what the person typed; with our success nobody behind us needs it.
+        case .passcodeOrLogin: if result != PAM_SUCCESS { exchange.handOn() }
+        }
+        debug("authenticate: PAM code", Int(result))
+        return result
+    }
+
+    /// `auth` behind others: whatever happens is no answer to PAM.
+    func unlock() {
+        guard let token = pam.token(PAM_AUTHTOK), let subject = subject() else { return }
+        let before = Transaction.kept(by: pam)
+        var request = Unlock(subject: subject)
+        if let before {
+            switch before.origin {
+            case .authenticate: request.handle = before.handle
+            case .unlock, .none: break
+            }
+        }
+        var exchange = Exchange(self, questions: .asked)
+        let ending = exchange.run(message(request, .unlock, token), carrying: .secret)
+        switch ending {
+        case .verdict(let verdict):
+            debug("unlock: outcome", Int(verdict.outcome.rawValue))
+            if !verdict.handle.isNone {
+                keep(verdict.handle, .unlock, before?.proof ?? .none)
+            }
+        case .refused(let code): debug("unlock: refused with code", Int(code))
+        case .fault: break
+        }
+    }
+
+    /// `auth` as a whole succeeded: the daemon hears it once.
+    func setCredentials(_ flags: Int32) -> Int32 {
+        guard var transaction = Transaction.kept(by: pam) else { return PAM_IGNORE }
+        if flags & Int32(PAM_DELETE_CRED) == 0, transaction.confirmation == .due,
+            !transaction.handle.isNone
+        {
+            transaction.confirmation = .done
+            transaction.keep(in: pam)
+            var message = greeting(.pamAuth)
+            message?.put(Confirm(handle: transaction.handle), .confirm)
+            var exchange = Exchange(self, questions: .aborted)
+            _ = exchange.run(message)
+        }
+        switch transaction.proof {
+        case .none: return PAM_IGNORE
+        case .success: return PAM_SUCCESS
+        }
+    }
+
+    private func pamCode(of ending: Exchange.Ending, _ delivery: Exchange.Delivery) -> Int32 {
+        switch ending {
+        case .fault: return PAM_AUTHINFO_UNAVAIL
+        case .refused(let code):
+            debug("refused with code", Int(code))
+            let outcome = Code(rawValue: code)?.outcome ?? .unavailable
+            // A refusal is never success, whatever its table says one day.
+            return outcome == .success ? PAM_AUTHINFO_UNAVAIL : pamCode(of: outcome)
+        case .verdict(let verdict):
+            debug("verdict with code", Int(verdict.code))
+            switch (verdict.outcome, delivery) {
+            case (.success, .nothing):
+                pam.log(LOG_ERR, "appvaultd let somebody in who proved nothing: not taken")
+                return PAM_AUTHINFO_UNAVAIL
+            case (.success, .secret):
+                keep(verdict.handle, .authenticate, .success)
+                return PAM_SUCCESS
+            case (.authError, _), (.maxTries, _), (.userUnknown, _), (.permissionDenied, _),
+                (.unavailable, _), (.ignore, _):
+                if !verdict.handle.isNone { keep(verdict.handle, .authenticate, .none) }
+                return pamCode(of: verdict.outcome)
+            }
+        }
+    }
+
+    private func pamCode(of outcome: Outcome) -> Int32 {
+        switch outcome {
+        case .success: PAM_SUCCESS
+        case .authError: PAM_AUTH_ERR
+        case .maxTries: PAM_MAXTRIES
+        case .userUnknown: PAM_USER_UNKNOWN
+        case .permissionDenied: PAM_PERM_DENIED
+        case .unavailable: PAM_AUTHINFO_UNAVAIL
+        case .ignore: PAM_IGNORE
+        }
+    }
+
+    private func keep(_ handle: Handle, _ origin: Transaction.Origin, _ proof: Transaction.Proof) {
+        var transaction = Transaction()
+        transaction.handle = handle
+        transaction.origin = origin
+        transaction.proof = proof
+        transaction.keep(in: pam)
+    }
+
+    /// A request and, as its payload, the stack's token; an empty one where there is none.
+    private func message<B: Body>(_ body: B, _ type: RequestType, _ token: Token?) -> Memory? {
+        var message = greeting(.pamAuth)
+        guard let token else {
+            let nothing: [UInt8] = []
+            message?.put(body, type, nothing.span)
+            return message
+        }
+        token.withBytes { bytes in
+            message?.put(body, type, bytes)
+        }
+        return message
+    }
+}

@@ -1,0 +1,53 @@
+internal import CPam
+internal import WireEmbedded
+
+/// One call of libpam's: its handle, the service file's options, and the face that the application shows.
+struct Call {
+    let pam: Pam
+    let options: Options
+    let face: Face
+
+    init(_ pam: Pam, _ flags: Int32, _ count: Int32, _ arguments: Arguments?) {
+        self.pam = pam
+        options = unsafe Options(pam, count, arguments)
+        face = Face(pam, flags: flags)
+    }
+
+    /// A message that starts with the greeting; the request follows.
+    func greeting(_ frontEnd: FrontEnd) -> Memory? {
+        guard var message = Memory(capacity: 2 * (Limits.smallFrame + FrameHeader.size)) else {
+            return nil
+        }
+        Frame.write(
+            hello(frontEnd), type: RequestType.hello.rawValue, tag: Exchange.helloTag, to: &message)
+        return message
+    }
+
+    /// What we are, as PAM's items say it. Root is believed; from others it only narrows.
+    private func hello(_ frontEnd: FrontEnd) -> Hello {
+        var hello = Hello(frontEnd: frontEnd, realUID: getuid())
+        hello.silent = face.silent
+        hello.service = pam.text(PAM_SERVICE).claim
+        hello.tty = pam.text(PAM_TTY).claim
+        hello.remoteHost = pam.text(PAM_RHOST).claim
+        hello.remoteUser = pam.text(PAM_RUSER).claim
+        // SAFETY: setlocale answers a NUL-terminated string or NULL.
+        hello.language = unsafe Text(appvault_pam_language()).orEmpty
+        return hello
+    }
+
+    /// The account that the application names; nil where no account can have such a name. Nobody is asked.
+    func subject() -> Subject? {
+        guard case .fits(let bytes) = pam.text(PAM_USER) else { return nil }
+        // An empty name would mean the peer itself: root.
+        if bytes.isEmpty { return nil }
+        return Subject(name: bytes, uid: pam.userID())
+    }
+
+    func debug(_ text: StaticString, _ number: Int) {
+        switch options.speech {
+        case .quiet: break
+        case .debug: pam.log(LOG_DEBUG, text, number)
+        }
+    }
+}

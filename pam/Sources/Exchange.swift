@@ -1,0 +1,234 @@
+internal import CPam
+internal import WireEmbedded
+
+/// One request and everything that follows until the daemon's last word. It renders and relays; what an answer
+/// means is the daemon's business.
+struct Exchange: ~Copyable {
+    /// How it ended.
+    enum Ending {
+        case verdict(Verdict)
+        /// The code of a refusal.
+        case refused(UInt16)
+        case fault(Fault)
+    }
+
+    /// May the daemon ask the person?
+    enum Questions {
+        case asked
+        case aborted
+    }
+
+    /// Whether the daemon was given anything in this exchange that can prove a person.
+    enum Delivery {
+        case nothing
+        case secret
+    }
+
+    private enum Step {
+        case goesOn
+        case ends(Ending)
+    }
+
+    static let requestTag: UInt32 = 2
+    static let helloTag: UInt32 = 1
+    /// Longer than any flow: a whole create or change has ten minutes, a handful of lines and a frame a second.
+    private static let wholeWait: Int32 = 600_000
+    private static let mostLines = 64
+    private static let mostFrames = 2_048
+
+    private let call: Call
+    private let questions: Questions
+    private var lines = 0
+    private var lastQuestion: UInt32?
+    private(set) var delivery = Delivery.nothing
+    /// The person's last answer to a question for a passcode or login password, whatever became of it.
+    private var typed: Answer?
+
+    init(_ call: Call, questions: Questions) {
+        self.call = call
+        self.questions = questions
+    }
+
+    /// Runs it to its end. The message is a greeting and one request; `delivery` is what that carries.
+    mutating func run(_ message: consuming Memory?, carrying delivery: Delivery = .nothing)
+        -> Ending
+    {
+        do throws(Fault) {
+            guard let message else { throw .noMemory }
+            return try converse(message, delivery)
+        } catch {
+            error.log(call.pam)
+            return .fault(error)
+        }
+    }
+
+    /// The secret that the person typed becomes the stack's token.
+    mutating func handOn() {
+        guard let answer = typed.take() else { return }
+        if answer.count > 0 { call.pam.setToken(answer) }
+    }
+
+    private mutating func converse(
+        _ message: consuming Memory, _ carried: Delivery
+    ) throws(Fault) -> Ending {
+        let whole = Deadline(in: Exchange.wholeWait)
+        let link = try Link.open(call.pam, call.options)
+        guard var inbox = Memory(capacity: Limits.smallFrame + FrameHeader.size) else {
+            throw .noMemory
+        }
+        var outbox = message
+        try link.send(outbox)
+        outbox.clear()
+        delivery = carried
+
+        if case .ends(let ending) = try welcome(link, &inbox) { return ending }
+        var frames = 0
+        while frames < Exchange.mostFrames && !whole.passed {
+            frames += 1
+            let deadline = Deadline(in: min(Limits.silenceWait, whole.left))
+            let header = try link.receive(into: &inbox, by: deadline)
+            if case .ends(let ending) = try step(header, inbox, link, &outbox) { return ending }
+        }
+        throw .endless
+    }
+
+    private func welcome(_ link: borrowing Link, _ inbox: inout Memory) throws(Fault) -> Step {
+        let header = try link.receive(into: &inbox, by: Deadline(in: Limits.firstFrameWait))
+        guard header.tag == Exchange.helloTag else { throw .nonsense }
+        switch AnswerType(rawValue: header.type) {
+        case .welcome:
+            let welcome: Welcome = try decode(inbox)
+            guard welcome.version == Limits.version else { throw .nonsense }
+            return .goesOn
+        case .refused:
+            let refused: Refused = try decode(inbox)
+            return .ends(.refused(refused.code))
+        case .show, .ask, .working, .done, .reveal, .verdict, .state, .value, .names, .chunk,
+            .progress,
+            nil:
+            throw .nonsense
+        }
+    }
+
+    private mutating func step(
+        _ header: FrameHeader, _ inbox: borrowing Memory, _ link: borrowing Link,
+        _ outbox: inout Memory
+    ) throws(Fault) -> Step {
+        guard header.tag == Exchange.requestTag else { throw .nonsense }
+        switch AnswerType(rawValue: header.type) {
+        case .working:
+            let _: Empty = try decode(inbox)
+            return .goesOn
+        case .show:
+            try show(try decode(inbox))
+            return .goesOn
+        case .ask:
+            try answer(try decode(inbox), link, &outbox)
+            return .goesOn
+        case .verdict:
+            return .ends(.verdict(try decode(inbox)))
+        case .refused:
+            let refused: Refused = try decode(inbox)
+            return .ends(.refused(refused.code))
+        // A recovery key is shown by our own CLI on a terminal, and never here: reveal is nonsense too.
+        case .welcome, .done, .reveal, .state, .value, .names, .chunk, .progress, nil:
+            throw .nonsense
+        }
+    }
+
+    private mutating func count() throws(Fault) {
+        lines += 1
+        if lines > Exchange.mostLines { throw .endless }
+    }
+
+    private mutating func show(_ show: Show) throws(Fault) {
+        try count()
+        switch show.style {
+        case .info: call.face.show(show.line.text, style: PAM_TEXT_INFO)
+        case .error: call.face.show(show.line.text, style: PAM_ERROR_MSG)
+        }
+    }
+
+    private mutating func answer(
+        _ ask: Ask, _ link: borrowing Link, _ outbox: inout Memory
+    ) throws(Fault) {
+        try count()
+        // One question is asked once: who asks again has lost the thread.
+        guard lastQuestion != ask.question else { throw .nonsense }
+        lastQuestion = ask.question
+        switch questions {
+        case .aborted:
+            try abort(ask, .conversationFailed, link, &outbox)
+        case .asked:
+            switch call.face.ask(ask) {
+            case .failed: try abort(ask, .conversationFailed, link, &outbox)
+            case .nothing: try abort(ask, .cancelled, link, &outbox)
+            case .answered(let answer): try reply(ask, answer, link, &outbox)
+            }
+        }
+    }
+
+    private mutating func reply(
+        _ ask: Ask, _ answer: consuming Answer, _ link: borrowing Link, _ outbox: inout Memory
+    ) throws(Fault) {
+        let given = answer.count
+        if given <= Limits.secret {
+            answer.withBytes { bytes in
+                outbox.put(Reply(question: ask.question), .reply, bytes)
+            }
+        }
+        // Kept before it is sent: it is the login's, also if the daemon dies of it.
+        if ask.purpose.isForTheLogin { typed = consume answer }
+        if given > Limits.secret { return try abort(ask, .answerTooLong, link, &outbox) }
+        defer { outbox.clear() }
+        try link.send(outbox)
+        if given > 0, ask.purpose.canProve { delivery = .secret }
+    }
+
+    private func abort(
+        _ ask: Ask, _ reason: Abort.Reason, _ link: borrowing Link, _ outbox: inout Memory
+    ) throws(Fault) {
+        defer { outbox.clear() }
+        outbox.put(Abort(question: ask.question, reason: reason), .abort)
+        try link.send(outbox)
+    }
+
+    /// The whole body, and nothing behind it.
+    private func decode<B: Body>(_ inbox: borrowing Memory) throws(Fault) -> B {
+        let body: B? = inbox.withBytes(from: FrameHeader.size, to: inbox.count) { bytes in
+            do throws(WireError) {
+                var reader = Reader()
+                let body = try B(&reader, bytes)
+                try reader.end(bytes)
+                return body
+            } catch {
+                return nil
+            }
+        }
+        guard let body else { throw .nonsense }
+        return body
+    }
+}
+
+extension Ask.Purpose {
+    /// The answer is what pam_unix behind us would have asked for.
+    var isForTheLogin: Bool {
+        switch self {
+        case .passcode, .loginPassword: true
+        case .newPasscode, .confirmPasscode, .passphrase, .newPassphrase, .confirmPassphrase,
+            .recoveryKey,
+            .former, .acknowledge:
+            false
+        }
+    }
+
+    /// The answer is something that the person had before this exchange.
+    var canProve: Bool {
+        switch self {
+        case .passcode, .loginPassword, .recoveryKey, .former: true
+        case .newPasscode, .confirmPasscode, .passphrase, .newPassphrase, .confirmPassphrase,
+            .acknowledge:
+            false
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import CPam
+internal import WireEmbedded
+
+/// The application's conversation: what is shown and asked goes through it, one message at a time.
+struct Face {
+    private let pam: Pam
+    /// PAM_SILENT: questions only.
+    let silent: Bool
+
+    init(_ pam: Pam, flags: Int32) {
+        self.pam = pam
+        silent = flags & Int32(PAM_SILENT) != 0
+    }
+
+    /// A line that cannot be shown changes nothing.
+    func show(_ text: [UInt8], style: Int32) {
+        if silent || text.isEmpty { return }
+        _ = pam.converse(text, style: style)
+    }
+
+    func ask(_ ask: Ask) -> Reaction {
+        switch ask.purpose {
+        case .acknowledge:
+            show(ask.line.text, style: PAM_TEXT_INFO)
+            return pam.converse(Face.enter, style: PAM_PROMPT_ECHO_ON)
+        case .passcode, .newPasscode, .confirmPasscode, .loginPassword, .passphrase, .newPassphrase,
+            .confirmPassphrase, .recoveryKey, .former:
+            return pam.converse(
+                prompt(ask.line.text), style: ask.echo ? PAM_PROMPT_ECHO_ON : PAM_PROMPT_ECHO_OFF)
+        }
+    }
+
+    private static var enter: [UInt8] {
+        [
+            UInt8(ascii: "["), UInt8(ascii: "E"), UInt8(ascii: "n"), UInt8(ascii: "t"),
+            UInt8(ascii: "e"),
+            UInt8(ascii: "r"), UInt8(ascii: "]"), UInt8(ascii: " "),
+        ]
+    }
+
+    /// Prompts end as every PAM application expects, with a colon and a space, whatever the line ends with.
+    private func prompt(_ line: [UInt8]) -> [UInt8] {
+        var text = line
+        if text.last == UInt8(ascii: " ") { return text }
+        if text.last != UInt8(ascii: ":") && text.last != UInt8(ascii: "?") {
+            text.append(UInt8(ascii: ":"))
+        }
+        text.append(UInt8(ascii: " "))
+        return text
+    }
+}

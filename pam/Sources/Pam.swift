@@ -1,0 +1,114 @@
+internal import CPam
+internal import WireEmbedded
+
+public typealias Arguments = UnsafeMutablePointer<UnsafePointer<CChar>?>
+
+/// libpam's handle, and all that we ask of it. It outlives every call of ours.
+@safe
+struct Pam {
+    private let raw: OpaquePointer
+
+    @unsafe
+    init(_ raw: OpaquePointer) {
+        unsafe self.raw = raw
+    }
+
+    // SAFETY (all of this type): the handle is libpam's own and valid during the call that brought it; libpam's
+    // strings end with NUL and live until their item is set again, which we never do while one is used.
+
+    func text(_ item: Int32) -> Text {
+        unsafe Text(appvault_pam_item(raw, item))
+    }
+
+    func token(_ item: Int32) -> Token? {
+        guard let start = unsafe appvault_pam_item(raw, item) else { return nil }
+        return unsafe Token(start)
+    }
+
+    /// libpam's own environment list, never the process's.
+    func environment(_ name: StaticString) -> Text {
+        unsafe Text(pam_getenv(raw, name.cString))
+    }
+
+    /// The name of the account; the first module of a stack is the one that asks the person for it.
+    func askForUser() -> Int32 {
+        var user: UnsafePointer<CChar>?
+        return unsafe pam_get_user(raw, &user, nil)
+    }
+
+    /// The uid of the account that the application names.
+    func userID() -> UInt32 {
+        guard let name = unsafe appvault_pam_item(raw, PAM_USER) else { return Subject.unknownUID }
+        return unsafe appvault_pam_uid(raw, name)
+    }
+
+    func userID(of account: StaticString) -> UInt32 {
+        unsafe appvault_pam_uid(raw, account.cString)
+    }
+
+    /// libpam keeps a copy, and wipes it when pam_authenticate returns.
+    func setToken(_ answer: borrowing Answer) {
+        _ = unsafe answer.withCString { start in
+            unsafe appvault_pam_set_token(raw, start)
+        }
+    }
+
+    func converse(_ line: [UInt8], style: Int32) -> Reaction {
+        var text = line
+        text.append(0)
+        var answer: UnsafeMutablePointer<CChar>?
+        let result = unsafe text.withUnsafeBytes { bytes -> Int32 in
+            guard let start = bytes.baseAddress else { return PAM_BUF_ERR }
+            return unsafe appvault_pam_converse(
+                raw, style, start.assumingMemoryBound(to: CChar.self), &answer)
+        }
+        guard result == PAM_SUCCESS else { return .failed }
+        guard let answer = unsafe answer else { return .nothing }
+        return .answered(unsafe Answer(owning: answer))
+    }
+
+    func log(_ priority: Int32, _ text: StaticString) {
+        unsafe appvault_pam_log(raw, priority, text.cString)
+    }
+
+    func log(_ priority: Int32, _ text: StaticString, _ number: Int) {
+        unsafe appvault_pam_log_number(raw, priority, text.cString, number)
+    }
+
+    @unsafe
+    func log(_ priority: Int32, _ text: StaticString, _ detail: UnsafePointer<CChar>) {
+        unsafe appvault_pam_log_text(raw, priority, text.cString, detail)
+    }
+
+    /// Kept under this name until the handle ends, then wiped; no bytes: nothing is kept any more.
+    func keep(_ bytes: [UInt8], as name: StaticString) {
+        unsafe bytes.withUnsafeBytes { buffer in
+            _ = unsafe appvault_pam_keep(raw, name.cString, buffer.baseAddress, buffer.count)
+        }
+    }
+
+    /// Exactly `count` bytes that an earlier call kept.
+    func kept(_ count: Int, as name: StaticString) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let found = unsafe bytes.withUnsafeMutableBytes { buffer in
+            unsafe appvault_pam_kept(raw, name.cString, buffer.baseAddress, buffer.count)
+        }
+        return found == count ? bytes : nil
+    }
+}
+
+/// What became of a message to the person.
+enum Reaction: ~Copyable {
+    case answered(Answer)
+    /// Success, and no answer: a person who left, or the end of the application's input.
+    case nothing
+    case failed
+}
+
+extension StaticString {
+    // SAFETY: the compiler ends its literals with NUL, and ours are ASCII.
+    @unsafe
+    var cString: UnsafePointer<CChar> {
+        unsafe UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+}

@@ -1,0 +1,65 @@
+internal import CPam
+internal import WireEmbedded
+
+/// What a person answered: the application's memory, ours to wipe and to free.
+@safe
+struct Answer: ~Copyable {
+    private let start: UnsafeMutablePointer<CChar>
+    let count: Int
+
+    @unsafe
+    init(owning start: UnsafeMutablePointer<CChar>) {
+        unsafe self.start = start
+        // SAFETY: a conversation answers with NUL-terminated strings; that is PAM's contract.
+        count = unsafe strlen(start)
+    }
+
+    deinit {
+        // SAFETY: count bytes are ours, and not used after this.
+        unsafe appvault_pam_wipe(start, count)
+        // SAFETY: PAM's contract: the answer came from malloc.
+        unsafe free(start)
+    }
+
+    func withBytes<R>(_ body: (Span<UInt8>) -> R) -> R {
+        // SAFETY: count bytes, alive as long as self.
+        unsafe withBytesOf(UnsafePointer(start), count, body)
+    }
+
+    @unsafe
+    func withCString<R>(_ body: (UnsafePointer<CChar>) -> R) -> R {
+        unsafe body(start)
+    }
+}
+
+/// A token of the stack: libpam's memory, only looked at.
+@safe
+struct Token {
+    private let start: UnsafePointer<CChar>
+    let count: Int
+
+    /// Nil where there is none, where it is empty, and where no passcode can be that long.
+    @unsafe
+    init?(_ start: UnsafePointer<CChar>) {
+        // SAFETY: a NUL-terminated string of libpam's, which lives until its item is set again: not by us
+        // while this value is used.
+        let count = unsafe strnlen(start, Limits.secret + 1)
+        guard count > 0, count <= Limits.secret else { return nil }
+        unsafe self.start = start
+        self.count = count
+    }
+
+    func withBytes<R>(_ body: (Span<UInt8>) -> R) -> R {
+        // SAFETY: count bytes of libpam's string.
+        unsafe withBytesOf(start, count, body)
+    }
+}
+
+/// The bytes of a C string as a span.
+@unsafe
+func withBytesOf<R>(_ start: UnsafePointer<CChar>, _ count: Int, _ body: (Span<UInt8>) -> R) -> R {
+    // SAFETY: CChar and UInt8 have one layout, and the caller measured count.
+    let bytes = unsafe UnsafeBufferPointer(
+        start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: count)
+    return body(unsafe bytes.span)
+}

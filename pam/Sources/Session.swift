@@ -1,0 +1,46 @@
+internal import WireEmbedded
+
+extension Call {
+    /// Behind pam_systemd: which logind session is now this person's.
+    func openSession() {
+        let id = pam.environment("XDG_SESSION_ID")
+        if case .fits(let bytes) = id { rememberSession(bytes) }
+        tell(.sessionOpen, id.orEmpty)
+    }
+
+    /// The same session is over; often in another process than the one that opened it.
+    func closeSession() {
+        tell(.sessionClose, rememberedSession() ?? pam.environment("XDG_SESSION_ID").orEmpty)
+    }
+
+    private func tell(_ type: RequestType, _ id: [UInt8]) {
+        guard let subject = subject() else { return }
+        let session = WireEmbedded.Session(
+            subject: subject, id: id, sessionClass: pam.environment("XDG_SESSION_CLASS").orEmpty)
+        var message = greeting(.pamSession)
+        message?.put(session, type)
+        var exchange = Exchange(self, questions: .aborted)
+        switch exchange.run(message) {
+        case .verdict(let verdict): debug("session: code", Int(verdict.code))
+        case .refused(let code): debug("session: refused with code", Int(code))
+        case .fault: break
+        }
+    }
+
+    private func rememberSession(_ id: [UInt8]) {
+        // Fixed in size, so that what is kept can be checked: the length stands first.
+        var bytes = [UInt8(truncatingIfNeeded: id.count)]
+        bytes.append(contentsOf: id)
+        while bytes.count < Call.sessionSize { bytes.append(0) }
+        pam.keep(bytes, as: Call.sessionName)
+    }
+
+    private func rememberedSession() -> [UInt8]? {
+        guard let bytes = pam.kept(Call.sessionSize, as: Call.sessionName), let count = bytes.first
+        else { return nil }
+        return Array(bytes.dropFirst().prefix(Int(count)))
+    }
+
+    private static let sessionSize = Limits.text + 1
+    private static let sessionName: StaticString = "appvault.session"
+}
