@@ -144,8 +144,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         let fire: @Sendable () -> Void
     }
 
-    /// Calls `fire` on the loop at that moment of the boot clock, unless cancelled before.
-    func at(_ moment: UInt64, _ fire: @escaping @Sendable () -> Void) -> UInt64 {
+    /// Calls `fire` on the loop at that moment of the boot clock, unless cancelled before. On the loop only.
+    public func at(_ moment: UInt64, _ fire: @escaping @Sendable () -> Void) -> UInt64 {
         timerCount += 1
         let timer = Timer(at: moment, id: timerCount, fire: fire)
         // Kept sorted, the next one last: there are few, and nearly all are cancelled.
@@ -159,7 +159,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         return timerCount
     }
 
-    func cancel(_ timer: UInt64) {
+    public func cancel(_ timer: UInt64) {
         if let index = timers.lastIndex(where: { $0.id == timer }) { timers.remove(at: index) }
     }
 

@@ -2,6 +2,8 @@ internal import CLinux
 
 /// What a process that holds keys takes away from itself at its start.
 public enum ThisProcess {
+    public static func leave(_ status: Int32) -> Never { exit(status) }
+
     public static var uid: UInt32 { getuid() }
     public static var pid: Int32 { getpid() }
 
@@ -120,5 +122,26 @@ public enum Accounts {
             size *= 4
         }
         return .unknown
+    }
+}
+
+/// For a private daemon on a terminal, and for what cannot be said anywhere else.
+public enum StandardError {
+    public static func write(_ bytes: [UInt8]) {
+        // SAFETY: the kernel reads exactly the array.
+        _ = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe CLinux.write(2, buffer.baseAddress, buffer.count)
+        }
+    }
+
+    public static var isTerminal: Bool { isatty(2) == 1 }
+}
+
+public enum StandardOutput {
+    public static func write(_ bytes: [UInt8]) {
+        // SAFETY: the kernel reads exactly the array.
+        _ = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe CLinux.write(1, buffer.baseAddress, buffer.count)
+        }
     }
 }

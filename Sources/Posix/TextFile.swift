@@ -26,6 +26,29 @@ public enum TextFile {
         throw PosixError(call: "read \(path)", number: EFBIG)
     }
 
+    /// Replaces a small file whole: after a crash it holds the old or the new bytes.
+    public static func replace(at path: String, with bytes: [UInt8]) throws(PosixError) {
+        let temporary = path + ".new"
+        let number = unsafe appvault_open(
+            temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard number >= 0 else { throw .last("open \(temporary)") }
+        let file = FileDescriptor(owning: number)
+        var written = 0
+        while written < bytes.count {
+            // SAFETY: the range lies within the array.
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe CLinux.write(file.raw, buffer.baseAddress! + written, buffer.count - written)
+            }
+            if count < 0 {
+                if appvault_errno() == EINTR { continue }
+                throw .last("write \(temporary)")
+            }
+            written += count
+        }
+        guard fsync(file.raw) == 0 else { throw .last("fsync \(temporary)") }
+        guard unsafe rename(temporary, path) == 0 else { throw .last("rename \(temporary)") }
+    }
+
     /// The names in a folder, sorted by bytes, without the dotted ones; none where the folder is missing.
     public static func names(in folder: String) throws(PosixError) -> [String] {
         // SAFETY: opendir copies the path; readdir's entry is read before the next call, on this thread alone.

@@ -18,6 +18,13 @@ public final class WipedBuffer: @unchecked Sendable {
         count = 0
     }
 
+    /// Locked into memory as far as the limit goes; without the lock it is still wiped.
+    public convenience init(lockedCapacity: Int) {
+        self.init(capacity: lockedCapacity)
+        // SAFETY: exactly the memory that was just allocated.
+        _ = unsafe mlock(base, capacity)
+    }
+
     public convenience init(copying bytes: Span<UInt8>) {
         self.init(capacity: bytes.count)
         append(bytes)
@@ -43,6 +50,15 @@ public final class WipedBuffer: @unchecked Sendable {
         return try unsafe body(UnsafeMutableRawBufferPointer(start: base + start, count: capacity - start))
     }
 
+    /// The whole capacity, safely.
+    public func withMutableSpan<R, E: Error>(
+        _ body: (inout MutableSpan<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        // SAFETY: the memory is initialised, and self is alive during the call.
+        var span = unsafe MutableSpan(_unsafeStart: base, count: capacity)
+        return try body(&span)
+    }
+
     public func setCount(_ count: Int) {
         precondition(count >= 0 && count <= capacity)
         self.count = count
@@ -56,6 +72,25 @@ public final class WipedBuffer: @unchecked Sendable {
             unsafe (base + count).update(from: start, count: source.count)
         }
         count += bytes.count
+    }
+
+    public convenience init(bytes: [UInt8]) {
+        self.init(capacity: bytes.count)
+        append(bytes.span)
+    }
+
+    public func append(_ byte: UInt8) {
+        grow(to: count + 1)
+        // SAFETY: grow made the room.
+        unsafe base[count] = byte
+        count += 1
+    }
+
+    /// Wipes what was used, without touching pages that were not.
+    public func wipe(first used: Int) {
+        precondition(used >= 0 && used <= capacity)
+        unsafe appvault_wipe(base, used)
+        count = 0
     }
 
     /// Drops the first bytes and wipes where the rest stood.

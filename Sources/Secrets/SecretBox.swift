@@ -15,6 +15,19 @@ public final class SecretBox: Sendable, CustomStringConvertible, CustomDebugStri
         content.withLock { $0.take() }
     }
 
+    /// A look at the secret while it is still here; nil once it was taken.
+    public func read<R: Sendable>(
+        _ body: (borrowing SecretBytes) throws(SecretsError) -> R
+    ) throws(SecretsError) -> R? {
+        try content.withLock { (slot) throws(SecretsError) -> R? in
+            guard let secret = slot.take() else { return nil }
+            let outcome: Result<R, SecretsError>
+            do throws(SecretsError) { outcome = .success(try body(secret)) } catch { outcome = .failure(error) }
+            slot = consume secret
+            return try outcome.get()
+        }
+    }
+
     public var description: String { "[REDACTED]" }
     public var debugDescription: String { "[REDACTED]" }
     public var customMirror: Mirror { Mirror(self, children: []) }

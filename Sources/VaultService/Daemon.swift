@@ -1,0 +1,125 @@
+internal import CSystemd
+import Posix
+
+/// appvaultd, from its command line to its end.
+public enum Daemon {
+    /// Never returns: the process ends with the daemon.
+    public static func run() -> Never {
+        ThisProcess.leave(main(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// The exit status.
+    static func main(_ arguments: [String]) -> Int32 {
+        let options: Options
+        switch Options.parse(arguments) {
+        case .say(let text):
+            StandardOutput.write(Array(text.utf8))
+            return 0
+        case .wrong(let text):
+            complain(text, hint: "appvaultd --help")
+            return 2
+        case .run(let parsed): options = parsed
+        }
+        if case .failed(let error) = ThisProcess.harden() {
+            // Without these an open store could be read out of a dump: better no daemon than that one.
+            complain(error.description, hint: "appvaultd keeps keys only in a process that cannot be dumped")
+            return 1
+        }
+        let outcome = Outcome()
+        EventLoop.shared.task { await start(options, outcome) }
+        EventLoop.shared.run()
+        return outcome.status
+    }
+
+    /// Written on the loop, read after it.
+    private final class Outcome: @unchecked Sendable {
+        var status: Int32 = 0
+    }
+
+    @LoopActor
+    private static func start(_ options: Options, _ outcome: Outcome) async {
+        do throws(Service.StartFailure) {
+            let service = try Service(options)
+            try await serve(service, options)
+        } catch {
+            outcome.status = 1
+            switch error {
+            case .stateFolderInUse:
+                complain(
+                    "another appvaultd works on \(options.stateFolder)", hint: "two would count tries twice")
+            case .posix(let error): complain(error.description, hint: "it must be a folder of its own user")
+            case .secrets: complain("there is no memory for keys", hint: "see ulimit -l")
+            case .keys(let text), .sockets(let text): complain(text, hint: "appvaultd --help")
+            }
+            EventLoop.shared.stop()
+        }
+    }
+
+    @LoopActor
+    private static func serve(_ service: Service, _ options: Options) async throws(Service.StartFailure) {
+        await service.sweepAtStart()
+        do throws(PosixError) {
+            let signals = try Channel(
+                owning: try Signals.descriptor(for: [Signals.terminate, Signals.interrupt, Signals.hangup]))
+            EventLoop.shared.task { await listen(to: signals, service) }
+            if let path = options.socket {
+                try service.listen(on: try ListeningSocket.make(at: path, mode: 0o666))
+            } else {
+                let count = sd_listen_fds(1)
+                guard count > 0 else {
+                    throw PosixError(call: "no socket was handed over, and there is no --socket", number: 22)
+                }
+                for number in 0..<count { try service.listen(on: FileDescriptor(owning: 3 + number)) }
+                service.activated()
+            }
+        } catch {
+            throw .posix(error)
+        }
+        service.audit.note(.start, "appvaultd \(Service.software) serves")
+        _ = unsafe sd_notify(0, "READY=1")
+        watch()
+    }
+
+    @LoopActor
+    private static func listen(to signals: Channel, _ service: Service) async {
+        while await signals.readable(until: nil) == .ready {
+            guard let number = nextSignal(signals) else { continue }
+            if number == Signals.hangup {
+                _ = unsafe sd_notify(0, "RELOADING=1")
+                service.reload()
+                _ = unsafe sd_notify(0, "READY=1")
+            } else {
+                _ = unsafe sd_notify(0, "STOPPING=1")
+                await service.stop()
+                return
+            }
+        }
+    }
+
+    @LoopActor
+    private static func nextSignal(_ channel: Channel) -> Int32? {
+        // SAFETY: one signalfd_siginfo is 128 bytes; the first four are its number.
+        unsafe withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { room in
+            guard case .bytes(let count) = unsafe channel.read(into: room), count >= 4 else { return nil }
+            return unsafe Signals.number(in: UnsafeRawBufferPointer(room))
+        }
+    }
+
+    /// Tells systemd's watchdog that the loop turns, where the unit asks for it.
+    @LoopActor
+    private static func watch() {
+        var interval: UInt64 = 0
+        guard unsafe sd_watchdog_enabled(0, &interval) > 0, interval > 0 else { return }
+        let period = max(interval / 2000, 500)
+        EventLoop.shared.task {
+            while true {
+                _ = unsafe sd_notify(0, "WATCHDOG=1")
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + period)
+            }
+        }
+    }
+
+    private static func complain(_ text: String, hint: String) {
+        StandardError.write(Array("appvaultd: \(text)\nhint: \(hint)\n".utf8))
+    }
+}

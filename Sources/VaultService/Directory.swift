@@ -1,0 +1,59 @@
+import Policy
+import Posix
+
+/// The directory service, asked on a thread of its own with a deadline: it may hang, and then the answer is
+/// "unknown", never "another person". Nothing that serves people waits for it.
+@LoopActor
+final class Directory {
+    private let pool = WorkerPool(name: "accounts", threads: 2)
+    private var inFlight = 0
+    private static let patience: UInt64 = 2_000
+
+    func account(of uid: UInt32) async -> Accounts.Answer {
+        await ask(otherwise: .unknown) { Accounts.of(uid: uid) }
+    }
+
+    /// logind has the same deadline: what it does not say in time is unknown.
+    func seat(of peer: PeerCredentials, person: UInt32) async -> SeatAnswer {
+        await ask(otherwise: .unknown) { Seat.ask(about: peer, person: person) }
+    }
+
+    private func ask<Answer: Sendable>(
+        otherwise: Answer, _ question: @escaping @Sendable () -> Answer
+    ) async -> Answer {
+        // Threads that hang in a dead directory service are not joined by more and more questions.
+        guard inFlight < 64 else { return otherwise }
+        inFlight += 1
+        let box = First<Answer>()
+        let timer = EventLoop.shared.at(Clock.bootMilliseconds() + Self.patience) {
+            EventLoop.shared.task { box.settle(otherwise) }
+        }
+        EventLoop.shared.task {
+            let answer = await self.pool.run(question)
+            self.inFlight -= 1
+            box.settle(answer)
+        }
+        let answer = await box.value()
+        EventLoop.shared.cancel(timer)
+        return answer
+    }
+}
+
+/// The first of several answers.
+@LoopActor
+private final class First<Answer: Sendable> {
+    private var answer: Answer?
+    private var waiting: CheckedContinuation<Answer, Never>?
+
+    func settle(_ answer: Answer) {
+        guard self.answer == nil else { return }
+        self.answer = answer
+        waiting?.resume(returning: answer)
+        waiting = nil
+    }
+
+    func value() async -> Answer {
+        if let answer { return answer }
+        return await withCheckedContinuation { waiting = $0 }
+    }
+}

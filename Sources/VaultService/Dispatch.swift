@@ -1,0 +1,287 @@
+import Posix
+import Secrets
+import Wire
+
+/// What a connection may ask for now. Each state permits a stated set of requests; PROTOCOL.md has the table.
+enum Phase {
+    /// Nothing was said yet: only a greeting is heard.
+    case greeting
+    /// Between requests. Inside one, the conversation reads the replies itself.
+    case ready(Caller)
+    case exporting(Caller, Export)
+    case importing(Caller, Import)
+}
+
+/// Serves one connection from its greeting to its end, as straight-line code.
+@LoopActor
+final class Dispatcher {
+    private let service: Service
+    private let connection: Connection
+    private var phase = Phase.greeting
+
+    init(service: Service, connection: Connection) {
+        self.service = service
+        self.connection = connection
+    }
+
+    func serve() async {
+        do throws(ConnectionEnd) {
+            while true {
+                let next = try await receive()
+                guard try await handle(next.request, tag: next.tag) else { break }
+            }
+        } catch {
+            switch error {
+            case .notUnderstood:
+                try? await connection.send(Refusal.protocolError.body, .refused, tag: 0)
+            case .outOfMemory:
+                try? await connection.send(Refusal.outOfMemory.body, .refused, tag: 0)
+            case .closed, .timedOut: break
+            }
+        }
+        connection.close()
+    }
+
+    private struct Incoming: Sendable {
+        let tag: UInt32
+        let request: Request
+    }
+
+    private func receive() async throws(ConnectionEnd) -> Incoming {
+        let limit: Int
+        let deadline: UInt64?
+        switch phase {
+        case .greeting:
+            limit = Limits.smallFrame
+            deadline = Clock.bootMilliseconds() + UInt64(Limits.firstFrameWait)
+        case .ready, .exporting, .importing:
+            limit = Limits.frame
+            deadline = nil
+        }
+        return try await connection.receive(limit: limit, until: deadline) {
+            (header, body) throws(WireError) in
+            Incoming(tag: header.tag, request: try Request.decode(header, body))
+        }
+    }
+
+    /// False where the connection has said all that it may.
+    private func handle(_ request: Request, tag: UInt32) async throws(ConnectionEnd) -> Bool {
+        switch phase {
+        case .greeting:
+            guard case .hello(let hello) = request else { throw .notUnderstood(.unknownValue) }
+            guard hello.version == Limits.version else {
+                let reason = "this appvaultd speaks version \(Limits.version) of the protocol"
+                try await connection.send(
+                    Refusal.serviceUnavailable(reason: reason).body, .refused, tag: tag)
+                return false
+            }
+            phase = .ready(service.caller(connection.credentials, hello))
+            try await connection.send(Welcome(software: Array(Service.software.utf8)), .welcome, tag: tag)
+            return true
+        case .ready(let caller):
+            return try await serve(request, of: caller, tag: tag)
+        case .exporting(let caller, let export):
+            guard case .exportNext = request else { throw .notUnderstood(.unknownValue) }
+            if try await answer(export, tag: tag) == .ended { phase = .ready(caller) }
+            return true
+        case .importing(let caller, let inflow):
+            guard case .importChunk(let chunk, let bytes) = request else {
+                throw .notUnderstood(.unknownValue)
+            }
+            if try await answer(inflow, chunk, bytes, tag: tag) == .ended { phase = .ready(caller) }
+            return true
+        }
+    }
+
+    private func serve(_ request: Request, of caller: Caller, tag: UInt32) async throws(ConnectionEnd) -> Bool {
+        switch request {
+        case .get(let record):
+            try await get(record, caller, tag)
+        case .set(let record, let value):
+            try await answerPlain(caller, tag) { () async throws(Interruption) in
+                try await self.service.set(record, value, for: caller)
+            }
+        case .delete(let record):
+            try await answerPlain(caller, tag) { () async throws(Interruption) in
+                try await self.service.delete(record, for: caller)
+            }
+        case .list(let list):
+            try await self.list(list, caller, tag)
+        case .status(let target):
+            try await status(target, caller, tag)
+        case .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync, .triesClear,
+            .chown:
+            try await flow(request, caller, tag)
+        case .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password:
+            try await pam(request, caller, tag)
+            // A module's connection never outlives one call of PAM.
+            return false
+        case .exportBegin(let target):
+            try await beginExport(target, caller, tag)
+        case .importBegin(let begin, let header):
+            try await beginImport(begin, header, caller, tag)
+        case .hello, .reply, .abort, .exportNext, .importChunk:
+            throw .notUnderstood(.unknownValue)
+        }
+        return true
+    }
+
+    // MARK: records
+
+    private func get(_ record: Record, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+        let value: WipedBuffer
+        do throws(Interruption) {
+            value = try await service.get(record, for: caller)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(Empty(), .value, tag: tag, payload: value)
+    }
+
+    private func list(_ list: List, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+        let names: Names
+        do throws(Interruption) {
+            names = try await service.list(list, for: caller)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(names, .names, tag: tag)
+    }
+
+    private func status(_ target: Target, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+        let state: State
+        do throws(Interruption) {
+            state = try await service.status(target, for: caller)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(state, .state, tag: tag)
+    }
+
+    // MARK: flows
+
+    private func answerPlain(
+        _ caller: Caller, _ tag: UInt32, _ body: () async throws(Interruption) -> Void
+    ) async throws(ConnectionEnd) {
+        service.ticker.begin(connection, tag)
+        do throws(Interruption) {
+            defer { service.ticker.end(connection) }
+            try await body()
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(Done(), .done, tag: tag)
+    }
+
+    private func flow(_ request: Request, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+        let exchange = Exchange(connection: connection, caller: caller, tag: tag)
+        service.ticker.begin(connection, tag)
+        let message: Message
+        do throws(Interruption) {
+            defer { service.ticker.end(connection) }
+            message = try await service.run(request, exchange)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(Done(line: message.line), .done, tag: tag)
+    }
+
+    private func pam(_ request: Request, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+        let exchange = Exchange(connection: connection, caller: caller, tag: tag)
+        service.ticker.begin(connection, tag)
+        let verdict: Verdict
+        do throws(Interruption) {
+            defer { service.ticker.end(connection) }
+            verdict = try await service.pam(request, exchange)
+        } catch {
+            switch error {
+            case .gone(let end): throw end
+            case .refused(let refusal):
+                service.noteRefusal(refusal, caller)
+                verdict = Verdict(outcome: refusal.code.outcome, code: refusal.code.rawValue)
+            }
+        }
+        try await connection.send(verdict, .verdict, tag: tag)
+    }
+
+    private func refuse(_ error: Interruption, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+        switch error {
+        case .gone(let end): throw end
+        case .refused(let refusal):
+            service.noteRefusal(refusal, caller)
+            try await connection.send(refusal.body, .refused, tag: tag)
+        }
+    }
+
+    // MARK: export and import
+
+    private enum Progressed { case goesOn, ended }
+
+    private func beginExport(_ target: Target, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+        let exchange = Exchange(connection: connection, caller: caller, tag: tag)
+        service.ticker.begin(connection, tag)
+        let export: Export
+        do throws(Interruption) {
+            defer { service.ticker.end(connection) }
+            export = try await service.beginExport(target, exchange)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        phase = .exporting(caller, export)
+        let first = Chunk(done: 0, total: export.total, last: false)
+        try await connection.send(first, .chunk, tag: tag, payload: export.header)
+    }
+
+    private func answer(_ export: Export, tag: UInt32) async throws(ConnectionEnd) -> Progressed {
+        service.ticker.begin(connection, tag)
+        let piece: Export.Piece
+        do throws(Interruption) {
+            defer { service.ticker.end(connection) }
+            piece = try await export.next()
+        } catch {
+            try await refuse(error, export.caller, tag)
+            return .ended
+        }
+        try await connection.send(piece.chunk, .chunk, tag: tag, payload: piece.bytes)
+        return piece.chunk.last ? .ended : .goesOn
+    }
+
+    private func beginImport(
+        _ begin: ImportBegin, _ header: WipedBuffer, _ caller: Caller, _ tag: UInt32
+    ) async throws(ConnectionEnd) {
+        let exchange = Exchange(connection: connection, caller: caller, tag: tag)
+        service.ticker.begin(connection, tag)
+        let inflow: Import
+        do throws(Interruption) {
+            defer { service.ticker.end(connection) }
+            inflow = try await service.beginImport(begin, header, exchange)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        phase = .importing(caller, inflow)
+        try await connection.send(Done(), .done, tag: tag)
+    }
+
+    private func answer(
+        _ inflow: Import, _ chunk: Chunk, _ bytes: WipedBuffer, tag: UInt32
+    ) async throws(ConnectionEnd) -> Progressed {
+        service.ticker.begin(connection, tag)
+        let step: Import.Step
+        do throws(Interruption) {
+            defer { service.ticker.end(connection) }
+            step = try await inflow.take(bytes, last: chunk.last)
+        } catch {
+            try await refuse(error, inflow.caller, tag)
+            return .ended
+        }
+        switch step {
+        case .more(let records), .checked(let records):
+            let progress = Chunk(done: records, total: 0, last: chunk.last)
+            try await connection.send(progress, .progress, tag: tag)
+            return .goesOn
+        case .stored(let records):
+            try await connection.send(Done(line: Message.imported(count: records).line), .done, tag: tag)
+            return .ended
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Posix
+import Secrets
+import Wire
+
+/// What a flow sees of a front end: *show this*, *ask this*. Every flow is written against it once, and reaches
+/// every face on that day.
+@LoopActor
+protocol Conversation: AnyObject {
+    var caller: Caller { get }
+    func show(_ message: Message, _ style: Show.Style) async throws(Interruption)
+    func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox
+    func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption)
+}
+
+/// Why a conversation stops in the middle: the person's no, or the connection's end.
+enum Interruption: Error, Equatable {
+    case refused(Refusal)
+    case gone(ConnectionEnd)
+}
+
+/// One request's conversation over its connection.
+@LoopActor
+final class Exchange: Conversation {
+    let caller: Caller
+    let tag: UInt32
+    private let connection: Connection
+    private var questions: UInt32 = 0
+    private var shown = 0
+    /// A secret was answered in this exchange: what an authentication may rest on.
+    private(set) var answered = false
+
+    init(connection: Connection, caller: Caller, tag: UInt32) {
+        self.connection = connection
+        self.caller = caller
+        self.tag = tag
+    }
+
+    func show(_ message: Message, _ style: Show.Style = .info) async throws(Interruption) {
+        guard !caller.hello.silent else { return }
+        do {
+            try await connection.send(Show(style: style, line: message.line), .show, tag: tag)
+        } catch {
+            throw .gone(error)
+        }
+    }
+
+    func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
+        questions &+= 1
+        let question = questions
+        let ask = Ask(question: question, purpose: purpose, echo: false, line: message.line)
+        connection.isAsking = true
+        defer { connection.isAsking = false }
+        let request: (UInt32, Request)
+        do {
+            try await connection.send(ask, .ask, tag: tag)
+            let deadline = Clock.bootMilliseconds() + UInt64(Limits.personWait)
+            request = try await connection.receive(limit: Limits.smallFrame, until: deadline) {
+                (header, body) throws(WireError) in
+                (header.tag, try Request.decode(header, body))
+            }
+        } catch .timedOut {
+            throw .refused(.cancelled)
+        } catch {
+            throw .gone(error)
+        }
+        guard request.0 == tag else { throw .gone(.notUnderstood(.unknownValue)) }
+        switch request.1 {
+        case .reply(let reply, let secret) where reply.question == question:
+            answered = true
+            return secret
+        case .abort(let abort) where abort.question == question:
+            switch abort.reason {
+            case .cancelled, .conversationFailed: throw .refused(.cancelled)
+            case .answerTooLong: throw .refused(.tooLarge(limit: Limits.secret))
+            }
+        case .reply, .abort, .hello, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password,
+            .status, .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync,
+            .triesClear, .chown, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin,
+            .importChunk:
+            throw .gone(.notUnderstood(.unknownValue))
+        }
+    }
+
+    func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption) {
+        do {
+            try await connection.send(Reveal(line: message.line), .reveal, tag: tag, secret: secret)
+        } catch {
+            throw .gone(error)
+        }
+    }
+}

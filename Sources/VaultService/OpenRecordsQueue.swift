@@ -1,0 +1,231 @@
+import KeySlots
+import Posix
+import SealedStore
+import Secrets
+import Wire
+
+/// The records of one store while it is open. A get is served on the loop itself while nobody writes; sets that
+/// wait share one commit; one after the other, because a second reader would check old rows against new sums.
+@LoopActor
+final class OpenRecordsQueue {
+    private let workers: Workers
+    private var records: Records?
+    private var isBusy = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var changes: [Pending] = []
+    private var isDraining = false
+    private(set) var damage: String?
+    /// Which opening this is: a scan of an earlier one stops.
+    private var generation = 0
+
+    private struct Pending {
+        let change: Change
+        let continuation: CheckedContinuation<Result<ChangeResult, RecordsError>, Never>
+    }
+
+    private static let batch = 512
+
+    init(workers: Workers) {
+        self.workers = workers
+    }
+
+    var isOpen: Bool { records != nil }
+    var count: UInt64 { records?.count ?? 0 }
+
+    // MARK: one at a time
+
+    private func acquire() async {
+        if !isBusy {
+            isBusy = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func release() {
+        if waiting.isEmpty {
+            isBusy = false
+        } else {
+            waiting.removeFirst().resume()
+        }
+    }
+
+    /// Blocking work with the records in hand.
+    private func onDisk<R: Sendable>(
+        _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
+    ) async throws(Refusal) -> R {
+        await acquire()
+        defer { release() }
+        guard let records else { throw .locked }
+        let result = await workers.disk.run { Result { () throws(RecordsError) in try body(records) } }
+        return try get(result, "reading")
+    }
+
+    private func get<R>(_ result: Result<R, RecordsError>, _ during: String) throws(Refusal) -> R {
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw refusal(error, during)
+        }
+    }
+
+    // MARK: open and close
+
+    func open(_ folder: String, _ id: StoreID, _ key: SecretBox) async throws(Refusal) {
+        await acquire()
+        defer { release() }
+        guard records == nil else { return }
+        let opened = await workers.disk.run { () -> Result<Records, RecordsError> in
+            guard let secret = key.take() else { return .failure(.closed) }
+            return Result { () throws(RecordsError) in
+                try Records(opening: folder, id: id.bytes, key: secret)
+            }
+        }
+        damage = nil
+        records = try get(opened, "opening the store")
+        generation += 1
+        scanLater(generation)
+    }
+
+    /// After this nothing in memory opens the store.
+    func close() async {
+        guard let open = records else { return }
+        records = nil
+        generation += 1
+        await acquire()
+        defer { release() }
+        await workers.disk.run { open.close() }
+        workers.dropSlab()
+    }
+
+    /// All buckets are looked at once after unlocking, when nobody is in a hurry any more.
+    private func scanLater(_ opening: Int) {
+        EventLoop.shared.task {
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + 3_000)
+            var next = 0
+            while self.generation == opening, next < Records.bucketCount {
+                let slice = next..<min(next + 32, Records.bucketCount)
+                next = slice.upperBound
+                // Damage is kept for `status`, and refused again when somebody comes to it.
+                try? await self.onDisk { (records) throws(RecordsError) in try records.verify(buckets: slice) }
+            }
+        }
+    }
+
+    // MARK: what is asked
+
+    func value(of name: [UInt8]) async throws(Refusal) -> WipedBuffer {
+        if isBusy {
+            await acquire()
+            defer { release() }
+            return try read(name)
+        }
+        return try read(name)
+    }
+
+    private func read(_ name: [UInt8]) throws(Refusal) -> WipedBuffer {
+        guard let records else { throw .locked }
+        guard !name.isEmpty else { throw .invalidArgument(reason: "a name has 1 to 255 bytes") }
+        let slab = workers.recordSlab()
+        let found: Range<Int>?
+        do throws(RecordsError) {
+            found = try slab.withMutableSpan { (bytes) throws(RecordsError) in
+                try records.value(of: name, into: &bytes)
+            }
+        } catch {
+            slab.wipe(first: slab.capacity)
+            throw refusal(error, "reading")
+        }
+        guard let place = found else { throw .doesNotExist(.record) }
+        slab.setCount(place.upperBound)
+        let value = slab.withBytes { bytes in WipedBuffer(copying: bytes.extracting(place)) }
+        slab.wipe(first: place.upperBound)
+        return value
+    }
+
+    func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {
+        let page = try await onDisk { (records) throws(RecordsError) in
+            try records.names(prefix: prefix, cursor: cursor, limit: Limits.page)
+        }
+        return Names(cursor: page.cursor, names: page.names)
+    }
+
+    /// For what walks over many records: export and import.
+    func walk<R: Sendable>(
+        _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
+    ) async throws(Refusal) -> R {
+        try await onDisk(body)
+    }
+
+    /// Answered after the commit, which other changes that wait share.
+    func change(_ change: Change) async throws(Refusal) {
+        guard records != nil else { throw .locked }
+        let result = await withCheckedContinuation { continuation in
+            changes.append(Pending(change: change, continuation: continuation))
+            if !isDraining {
+                isDraining = true
+                EventLoop.shared.task { await self.drain() }
+            }
+        }
+        switch try get(result, "storing") {
+        case .stored, .replaced, .deleted: return
+        case .absent: throw .doesNotExist(.record)
+        case .damaged(let found): throw refusal(.damaged(found), "storing")
+        case .collision: throw .storageFailed(during: "storing", reason: "the name collides with another one")
+        case .nameRefused: throw .invalidArgument(reason: "a name has 1 to 255 bytes")
+        case .tooLarge: throw .tooLarge(limit: Limits.value)
+        }
+    }
+
+    private func drain() async {
+        while !changes.isEmpty {
+            await acquire()
+            let batch = Array(changes.prefix(Self.batch))
+            changes.removeFirst(batch.count)
+            let all = batch.map(\.change)
+            let result: Result<[ChangeResult], RecordsError>
+            if let records {
+                result = await workers.disk.run { Result { () throws(RecordsError) in try records.apply(all) } }
+            } else {
+                result = .failure(.closed)
+            }
+            release()
+            for (index, pending) in batch.enumerated() {
+                pending.continuation.resume(returning: result.map { $0[index] })
+            }
+        }
+        isDraining = false
+    }
+
+    /// Damage is kept for `status`.
+    private func refusal(_ error: RecordsError, _ during: String) -> Refusal {
+        let refusal = Self.plainRefusal(error, during)
+        if case .storeDamaged(let what) = refusal { damage = what }
+        return refusal
+    }
+
+    static func plainRefusal(_ error: RecordsError, _ during: String) -> Refusal {
+        switch error {
+        case .damaged(let found): return .storeDamaged(what: words(found))
+        case .missing: return .storeDamaged(what: "its records are missing")
+        case .exists: return .alreadyExists
+        case .closed: return .locked
+        case .full: return .storageFailed(during: during, reason: "no space left on the disk")
+        case .readOnly: return .storageFailed(during: during, reason: "the state folder is read-only")
+        case .busy: return .storageFailed(during: during, reason: "another process holds the records")
+        case .outOfMemory: return .outOfMemory
+        case .bufferTooSmall: return .unknown
+        case .io(let code): return .storageFailed(during: during, reason: "error \(code)")
+        }
+    }
+
+    private static func words(_ damage: SealedStore.Damage) -> String {
+        switch damage {
+        case .file: "its records file cannot be read"
+        case .journal: "commits are missing from its records"
+        case .head: "the head of its records does not open"
+        case .node(let number): "node \(number) of its records does not open"
+        case .bucket(let number): "records in bucket \(number) are missing or were put back"
+        case .record(let bucket): "a record in bucket \(bucket) does not open"
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Policy
+import Secrets
+
+/// A passcode on its way from the person to the derivation.
+enum PasscodeEntry {
+    /// One that is to be tried. What cannot be normalised is taken as it came: no store of its own passcode was
+    /// made with such bytes, but a login password may be any.
+    static func prepared(_ typed: borrowing SecretBytes) throws(Refusal) -> SecretBytes {
+        do throws(SecretsError) {
+            let result = try normalised(typed)
+            switch consume result {
+            case .normal(let secret): return secret
+            case .refused: return try typed.copy()
+            }
+        } catch {
+            throw .outOfMemory
+        }
+    }
+
+    /// One that is to be set: normalised, and as the rules want it.
+    static func new(_ typed: borrowing SecretBytes, _ policy: Policy) throws(Refusal) -> SecretBytes {
+        let result: Normalised
+        do throws(SecretsError) {
+            result = try normalised(typed)
+        } catch {
+            throw .outOfMemory
+        }
+        switch consume result {
+        case .refused(let reason): throw refusal(reason)
+        case .normal(let secret):
+            let judgement = secret.withBytes { bytes in PasscodeRules.judge(bytes, policy) }
+            switch judgement.firstUnmet {
+            case nil: return secret
+            case .minLength(let minimum): throw .underMinLength(minimum: Int(minimum))
+            }
+        }
+    }
+
+    private static func refusal(_ reason: PasscodeRefusal) -> Refusal {
+        switch reason {
+        case .empty: .cancelled
+        case .tooLong: .tooLarge(limit: PasscodeText.maximum)
+        case .notUTF8: .invalidArgument(reason: "the passcode is not UTF-8 text")
+        case .controlCharacter: .invalidArgument(reason: "the passcode holds a control character")
+        }
+    }
+
+    private enum Normalised: ~Copyable {
+        case normal(SecretBytes)
+        case refused(PasscodeRefusal)
+    }
+
+    private static func normalised(_ typed: borrowing SecretBytes) throws(SecretsError) -> Normalised {
+        var output = try SecretBytes(count: PasscodeText.maximum)
+        var scratch = try SecretBytes(count: PasscodeText.scratchSize)
+        let result = typed.withBytes { text in
+            output.withMutableBytes { into in
+                scratch.withMutableBytes { room in
+                    PasscodeText.normalise(text, into: &into, scratch: &room)
+                }
+            }
+        }
+        switch result {
+        case .count(let count):
+            output.shorten(to: count)
+            return .normal(output)
+        case .refused(let reason):
+            return .refused(reason)
+        }
+    }
+}

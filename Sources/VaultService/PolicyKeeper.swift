@@ -1,0 +1,92 @@
+import Policy
+import Posix
+
+/// The policy in force, read from the real files; the last good one outlives a broken file and the daemon.
+@LoopActor
+final class PolicyKeeper {
+    enum Standing: Equatable {
+        case good
+        /// The file is broken; the last good policy is in force.
+        case lastGood(PolicyProblem)
+        /// The file is broken and there never was a good one: stores open, creating and changing is refused.
+        case broken(PolicyProblem)
+    }
+
+    private(set) var inForce: PolicyInForce = .standard(.builtIn)
+    private(set) var standing = Standing.good
+    private let options: Options
+    private static let limit = 1 << 20
+
+    init(_ options: Options) {
+        self.options = options
+    }
+
+    var policy: Policy { inForce.policy }
+
+    private var lastGoodPath: String { options.stateFolder + "/policy.last" }
+
+    /// Reads everything anew. Blocking, but these are a few small local files, at start and on SIGHUP.
+    func load() {
+        do throws(PolicyProblem) {
+            inForce = try readFiles().inForce()
+            standing = .good
+            save()
+        } catch {
+            if let last = lastGood() {
+                inForce = last
+                standing = .lastGood(error)
+            } else {
+                inForce = .standard(.builtIn)
+                standing = .broken(error)
+            }
+        }
+    }
+
+    func requireUsable() throws(Refusal) {
+        if case .broken(let problem) = standing { throw Self.refusal(problem) }
+    }
+
+    static func refusal(_ problem: PolicyProblem) -> Refusal {
+        .policyBroken(
+            file: problem.file, line: problem.line, key: problem.key, wrong: problem.wrong, right: problem.right)
+    }
+
+    private func readFiles() throws(PolicyProblem) -> PolicyFiles {
+        var files = PolicyFiles()
+        if let path = options.defaultPolicy { files.standard = try read(path) }
+        files.administrators = try read(options.configFolder + "/policy.conf")
+        let folder = options.configFolder + "/policy.d"
+        let names: [String]
+        do {
+            names = try TextFile.names(in: folder)
+        } catch {
+            throw PolicyProblem(
+                file: folder, line: 0, key: "", wrong: error.description, right: "a folder that appvaultd may read")
+        }
+        for name in names where name.hasSuffix(".conf") {
+            if let file = try read(folder + "/" + name) { files.dropIns.append(file) }
+        }
+        return files
+    }
+
+    /// nil where there is no such file; a file that cannot be read is broken, never "no policy".
+    private func read(_ path: String) throws(PolicyProblem) -> PolicyFile? {
+        do throws(PosixError) {
+            return PolicyFile(name: path, text: try TextFile.read(at: path, limit: Self.limit))
+        } catch {
+            if error.isMissing { return nil }
+            throw PolicyProblem(
+                file: path, line: 0, key: "", wrong: error.description, right: "a file that appvaultd may read")
+        }
+    }
+
+    private func save() {
+        // Without the file the policy in force is only forgotten sooner; nothing rests on this write.
+        try? TextFile.replace(at: lastGoodPath, with: inForce.render())
+    }
+
+    private func lastGood() -> PolicyInForce? {
+        guard let text = try? TextFile.read(at: lastGoodPath, limit: Self.limit) else { return nil }
+        return try? PolicyInForce(lastGood: PolicyFile(name: lastGoodPath, text: text))
+    }
+}

@@ -1,0 +1,73 @@
+import Policy
+import Posix
+import SealedStore
+import Wire
+
+/// Records are read and written by their owner alone: root has no part in it.
+extension Service {
+    private func ownStore(_ name: [UInt8], _ caller: Caller) async throws(Interruption) -> StoreHost {
+        let person = try await person(Subject(), caller)
+        guard let host = try vault.store(of: person, named: name) else {
+            throw .refused(.doesNotExist(.store))
+        }
+        if host.isOpen { return host }
+        try host.requireUsable()
+        guard !host.hasPasscode else { throw .refused(.locked) }
+        try await openIfNone(host)
+        return host
+    }
+
+    func get(_ record: Record, for caller: Caller) async throws(Interruption) -> WipedBuffer {
+        let host = try await ownStore(record.store, caller)
+        return try await refusingAsync { () async throws(Refusal) in try await host.value(of: record.name) }
+    }
+
+    func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption) {
+        let host = try await ownStore(record.store, caller)
+        try await refusingAsync { () async throws(Refusal) in
+            try await host.change(.set(name: record.name, value: value))
+        }
+    }
+
+    func delete(_ record: Record, for caller: Caller) async throws(Interruption) {
+        let host = try await ownStore(record.store, caller)
+        try await refusingAsync { () async throws(Refusal) in
+            try await host.change(.delete(name: record.name))
+        }
+    }
+
+    func list(_ list: List, for caller: Caller) async throws(Interruption) -> Names {
+        let host = try await ownStore(list.store, caller)
+        return try await refusingAsync { () async throws(Refusal) in
+            try await host.names(prefix: list.prefix, cursor: list.cursor)
+        }
+    }
+
+    /// What `status` shows; only the owner and root hear it.
+    func status(_ target: Target, for caller: Caller) async throws(Interruption) -> State {
+        let person = try await person(target.subject, caller)
+        let host: StoreHost
+        if let stray = vault.strayStore(of: person, named: target.store) {
+            return stray.state(policies.policy, sessions: 0, lock: .ownerChanged)
+        } else if let own = try vault.store(of: person, named: target.store) {
+            host = own
+        } else {
+            var state = State(lock: .absent)
+            if case .broken(let problem) = policies.standing {
+                state.trouble = Text.clean(PolicyKeeper.refusal(problem).message, limit: Limits.line)
+            }
+            return state
+        }
+        var state = host.state(policies.policy, sessions: sessions.count(of: person.uid), lock: nil)
+        if state.trouble.isEmpty {
+            switch policies.standing {
+            case .good: break
+            case .lastGood(let problem), .broken(let problem):
+                let refusal = PolicyKeeper.refusal(problem)
+                state.trouble = Text.clean(refusal.message, limit: Limits.line)
+                state.advice = Text.clean(refusal.hint, limit: Limits.line)
+            }
+        }
+        return state
+    }
+}

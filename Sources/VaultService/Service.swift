@@ -1,0 +1,270 @@
+internal import CSystemd
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import Wire
+
+/// The whole daemon: what it keeps, and who may come in.
+@LoopActor
+public final class Service {
+    public nonisolated static let software = "0.1.0"
+
+    let options: Options
+    let policies: PolicyKeeper
+    let vault: Vault
+    let sessions = Sessions()
+    let transactions: Transactions
+    let failedTokens = FailedTokens()
+    let hasher: TokenHasher
+    let audit: Audit
+    let ticker = Ticker()
+    let directory = Directory()
+    private let slabs = Slabs()
+    private let lock: FolderLock
+    private var connections: [UInt32: Int] = [:]
+    private var isActivated = false
+    private var idleTimer: UInt64?
+
+    enum StartFailure: Error {
+        case stateFolderInUse
+        case posix(PosixError)
+        case secrets(SecretsError)
+        case keys(String)
+        case sockets(String)
+    }
+
+    init(_ options: Options) throws(StartFailure) {
+        self.options = options
+        audit = Audit(toStandardError: options.socket != nil)
+        do throws(FolderLock.Failure) {
+            lock = try FolderLock(at: options.stateFolder + "/lock")
+        } catch {
+            switch error {
+            case .held: throw .stateFolderInUse
+            case .posix(let failure): throw .posix(failure)
+            }
+        }
+        do throws(SecretsError) {
+            hasher = try TokenHasher()
+        } catch {
+            throw .secrets(error)
+        }
+        transactions = Transactions(lifeMilliseconds: UInt64(options.deadlines.transaction) * 1000)
+        policies = PolicyKeeper(options)
+        policies.load()
+        vault = Vault(stateFolder: options.stateFolder)
+    }
+
+    // MARK: who comes in
+
+    /// At most so many connections: enough for a person's programs, too few to fill the daemon.
+    private func limit(for uid: UInt32) -> Int {
+        uid == 0 || uid == ThisProcess.uid ? 512 : 16
+    }
+
+    func listen(on descriptor: consuming FileDescriptor) throws(PosixError) {
+        let channel = try Channel(owning: descriptor)
+        EventLoop.shared.task { await self.acceptAll(channel) }
+    }
+
+    private func acceptAll(_ channel: Channel) async {
+        while true {
+            switch channel.accept() {
+            case .connection(let number): admit(FileDescriptor(owning: number))
+            case .again: break
+            case .wouldBlock:
+                guard await channel.readable(until: nil) == .ready else { return }
+            case .failed:
+                // Out of descriptors: those who hold them leave in time.
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + 50)
+            }
+        }
+    }
+
+    private func admit(_ descriptor: consuming FileDescriptor) {
+        // The peer is known before its first byte is read.
+        guard let peer = try? PeerCredentials.of(descriptor.raw), !peer.isNobody,
+            let channel = try? Channel(owning: descriptor)
+        else { return }
+        let connection = Connection(channel: channel, credentials: peer, slabs: slabs)
+        let count = connections[peer.uid, default: 0]
+        guard count < limit(for: peer.uid) else {
+            EventLoop.shared.task {
+                try? await connection.send(Refusal.busy.body, .refused, tag: 0)
+                connection.close()
+            }
+            return
+        }
+        connections[peer.uid] = count + 1
+        stopIdling()
+        EventLoop.shared.task {
+            await Dispatcher(service: self, connection: connection).serve()
+            self.left(peer.uid)
+        }
+    }
+
+    private func left(_ uid: UInt32) {
+        let count = connections[uid, default: 1] - 1
+        connections[uid] = count > 0 ? count : nil
+        startIdling()
+    }
+
+    func caller(_ credentials: PeerCredentials, _ hello: Hello) -> Caller {
+        Caller(credentials: credentials, hello: hello, daemonUID: ThisProcess.uid)
+    }
+
+    // MARK: for whom
+
+    /// The account that a request is about. A peer that is not root speaks for itself alone, and is told the same
+    /// about everybody else, whether they exist or not.
+    func person(_ subject: Subject, _ caller: Caller) async throws(Interruption) -> Person {
+        switch caller.standing {
+        case .root:
+            if !subject.name.isEmpty {
+                guard subject.uid != Subject.unknownUID else { throw .refused(.doesNotExist(.account)) }
+                return Person(uid: subject.uid, name: subject.name)
+            }
+            return try await account(of: caller.credentials.uid)
+        case .privateOwner, .other:
+            let own = try await account(of: caller.credentials.uid)
+            guard subject.name.isEmpty || subject.name == own.name else {
+                throw .refused(.notPermitted(.notYours))
+            }
+            return own
+        }
+    }
+
+    private func account(of uid: UInt32) async throws(Interruption) -> Person {
+        switch await directory.account(of: uid) {
+        case .found(let name, let uid): return Person(uid: uid, name: name)
+        case .none: throw .refused(.notPermitted(.notYours))
+        case .unknown:
+            throw .refused(.serviceUnavailable(reason: "the directory service does not say who you are"))
+        }
+    }
+
+    // MARK: own or apart
+
+    func circumstances(_ caller: Caller, _ person: Person, seat: SeatAnswer) -> Circumstances {
+        Circumstances(
+            peer: caller.standing, service: caller.hello.service, typedAtOurPrompt: true,
+            remoteHost: caller.hello.remoteHost, realUID: caller.hello.realUID, personUID: person.uid,
+            remoteUser: caller.hello.remoteUser, personName: person.name, seat: seat)
+    }
+
+    /// logind is asked only where its answer can still make a difference.
+    func standing(_ caller: Caller, _ person: Person) async -> Standing {
+        let policy = policies.policy
+        let likely = policy.standing(circumstances(caller, person, seat: .atSeat))
+        guard case .own = likely, caller.standing == .root else { return likely }
+        let seat = await directory.seat(of: caller.credentials, person: person.uid)
+        return policy.standing(circumstances(caller, person, seat: seat))
+    }
+
+    // MARK: small things that flows share
+
+    var cost: KeyDerivation.Cost {
+        let policy = policies.policy
+        // The parser's bounds lie within the derivation's.
+        return
+            (try? KeyDerivation.Cost(
+                memoryKiB: UInt32(policy.derivationMemory / 1024), passes: policy.derivationPasses))
+            ?? .standard
+    }
+
+    func hash(_ token: SecretBox, _ host: StoreHost) throws(Refusal) -> TokenHash {
+        do throws(SecretsError) {
+            let hash = try token.read { (secret) throws(SecretsError) in try hasher.hash(secret, for: host.id) }
+            guard let hash else { throw .wrongSize }
+            return hash
+        } catch {
+            throw .outOfMemory
+        }
+    }
+
+    func refusing<R>(_ body: () throws(Refusal) -> R) throws(Interruption) -> R {
+        do throws(Refusal) { return try body() } catch { throw .refused(error) }
+    }
+
+    func refusingAsync<R>(_ body: () async throws(Refusal) -> R) async throws(Interruption) -> R {
+        do throws(Refusal) { return try await body() } catch { throw .refused(error) }
+    }
+
+    func noteRefusal(_ refusal: Refusal, _ caller: Caller) {
+        switch refusal {
+        // Everyday answers of an everyday client; the journal is for what an administrator looks for.
+        case .doesNotExist, .locked, .cancelled: return
+        default:
+            audit.note(
+                .refusal, refusal.message, service: caller.hello.service, code: refusal.code,
+                uid: caller.credentials.uid)
+        }
+    }
+
+    /// A store that a login opened is shut again where no session of its owner follows.
+    func shutUnlessFollowed(_ host: StoreHost, _ person: Person) {
+        guard sessions.count(of: person.uid) == 0 else { return }
+        host.shut(at: Clock.bootMilliseconds() + UInt64(options.deadlines.session) * 1000) {
+            self.audit.note(
+                .lock, "no session followed the login", store: host.id.description, person: person)
+            self.startIdling()
+        }
+    }
+
+    // MARK: start and end
+
+    func sweepAtStart() async {
+        await vault.open { event, text, store in self.audit.note(event, text, store: store) }
+        switch policies.standing {
+        case .good: break
+        case .lastGood(let problem):
+            audit.note(.policy, "\(problem); the last good policy stays in force", code: .policyBroken)
+        case .broken(let problem):
+            audit.note(.policy, "\(problem); nothing can be created or changed", code: .policyBroken)
+        }
+    }
+
+    func reload() {
+        policies.load()
+        switch policies.standing {
+        case .good: audit.note(.policy, "the policy was read")
+        case .lastGood(let problem), .broken(let problem):
+            audit.note(.policy, "\(problem); the policy that was in force stays", code: .policyBroken)
+        }
+    }
+
+    func activated() {
+        isActivated = true
+        startIdling()
+    }
+
+    /// A socket-activated daemon leaves when nothing would be lost by it.
+    private func startIdling() {
+        guard isActivated, connections.isEmpty, idleTimer == nil else { return }
+        let end = Clock.bootMilliseconds() + UInt64(options.deadlines.idle) * 1000
+        idleTimer = EventLoop.shared.at(end) {
+            EventLoop.shared.task { self.leaveIfIdle() }
+        }
+    }
+
+    private func stopIdling() {
+        if let timer = idleTimer { EventLoop.shared.cancel(timer) }
+        idleTimer = nil
+    }
+
+    private func leaveIfIdle() {
+        idleTimer = nil
+        guard connections.isEmpty, !vault.hasOpenStores, sessions.isEmpty, transactions.isEmpty,
+            failedTokens.isEmpty
+        else { return }
+        audit.note(.stop, "nothing to do")
+        EventLoop.shared.stop()
+    }
+
+    func stop() async {
+        await vault.lockAll()
+        audit.note(.stop, "stopped")
+        EventLoop.shared.stop()
+    }
+}

@@ -1,0 +1,676 @@
+import KeySlots
+import Policy
+import Posix
+import SealedStore
+import Secrets
+import Wire
+
+/// One store of the running daemon: its slots, its tries, and its records while it is open.
+///
+/// The slots file is used by one at a time, by whoever has the store's turn; what others need to know of it is in
+/// the snapshot.
+@LoopActor
+final class StoreHost {
+    enum Health: Equatable {
+        case live
+        case erased
+        case damaged(String)
+    }
+
+    /// What is known of the slots file without reading it.
+    struct Snapshot: Sendable {
+        var identity: Identity
+        var tally = Tally()
+        var passcodes: [PasscodeSlot] = []
+        var hasDevice = false
+        var hasRecovery = false
+    }
+
+    let id: StoreID
+    let folder: Folder
+    let workers: Workers
+    private(set) var health: Health
+    private(set) var snapshot: Snapshot
+    private(set) var file: SlotFile?
+    /// A store under another machine key: only its recovery key can bring it under ours.
+    private var foreign: UncheckedSlotFile?
+    private var foreignTally = Tally()
+    let turn = Gate(width: 1, ownLimit: 128, apartLimit: 64)
+    let records: OpenRecordsQueue
+    private var shutTimer: UInt64?
+
+    init(id: StoreID, folder: Folder, workers: Workers, contents: Contents) {
+        self.id = id
+        self.folder = folder
+        self.workers = workers
+        records = OpenRecordsQueue(workers: workers)
+        switch contents {
+        case .live(let file, let snapshot):
+            self.file = file
+            self.snapshot = snapshot
+            health = .live
+        case .erased(let identity):
+            snapshot = Snapshot(identity: identity)
+            health = .erased
+        case .damaged(let unchecked, let what, let isForeign):
+            snapshot = Snapshot(identity: unchecked?.identity ?? Self.nobody)
+            if let unchecked, isForeign {
+                foreign = unchecked
+                snapshot.hasRecovery = true
+            }
+            health = .damaged(what)
+        }
+    }
+
+    /// What was found in a store's folder.
+    enum Contents: Sendable {
+        case live(SlotFile, Snapshot)
+        case erased(Identity)
+        case damaged(UncheckedSlotFile?, what: String, isForeign: Bool)
+    }
+
+    /// The owner of a store that does not even say whose it is: no uid and no name that a person has.
+    private static let nobody = Identity(
+        uid: UInt32.max, account: [], createdAt: 0, way: .own, storeName: [], policyKey: [])
+
+    nonisolated static func snapshot(of file: SlotFile) -> Snapshot {
+        var snapshot = Snapshot(identity: file.identity, tally: file.tally)
+        // The slots were checked when the file was read; what cannot be decoded opens nothing.
+        snapshot.passcodes = (try? file.passcodeSlots) ?? []
+        snapshot.hasDevice = file.hasDeviceSlot
+        snapshot.hasRecovery = ((try? file.recoverySlots) ?? []).isEmpty == false
+        return snapshot
+    }
+
+    // MARK: what others ask
+
+    var identity: Identity { snapshot.identity }
+    var isOpen: Bool { records.isOpen }
+    var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
+    var hasRecovery: Bool { snapshot.hasRecovery }
+    var followsLogin: Bool { identity.way == .followsLogin }
+    var isForeign: Bool { foreign != nil }
+    var isUsable: Bool { health == .live }
+
+    func requireUsable() throws(Interruption) {
+        switch health {
+        case .live: return
+        case .erased: throw .refused(.deleted)
+        case .damaged(let what): throw .refused(.storeDamaged(what: what))
+        }
+    }
+
+    private func requireLive() throws(Refusal) -> SlotFile {
+        switch health {
+        case .live:
+            guard let file else { throw .unknown }
+            return file
+        case .erased: throw .deleted
+        case .damaged(let what): throw .storeDamaged(what: what)
+        }
+    }
+
+    static func now() -> Moment {
+        Moment(bootID: Boot.id, milliseconds: Clock.bootMilliseconds())
+    }
+
+    /// Whether a try may be made now; costs nothing and gives nothing.
+    func mayTry(_ kind: TryKind, _ policy: Policy) throws(Refusal) {
+        if foreign == nil || kind != .recovery { _ = try requireLive() }
+        let tally = foreign == nil ? snapshot.tally : foreignTally
+        switch tally.verdict(kind, policy, Self.now()) {
+        case .allowed: return
+        case .throttled(let seconds): throw .throttled(seconds: Int(seconds))
+        case .limitReached: throw .retryLimitReached(erased: false)
+        }
+    }
+
+    func stakes(_ kind: TryKind, _ policy: Policy) -> Stake {
+        snapshot.tally.stake(kind, policy)
+    }
+
+    // MARK: the store's turn
+
+    /// Runs with the slots file in hand, alone.
+    private func inTurn<R>(
+        _ kind: Gate.Class, _ body: () async throws(Refusal) -> R
+    ) async throws(Refusal) -> R {
+        try await turn.enter(kind, until: Clock.bootMilliseconds() + Workers.queueWait)
+        defer { turn.leave() }
+        return try await body()
+    }
+
+    /// Blocking work on the slots file, on a disk thread; the snapshot is fresh afterwards.
+    private func onDisk<R: Sendable>(
+        _ file: SlotFile, _ during: String, _ body: @escaping @Sendable (SlotFile) throws(KeyError) -> R
+    ) async throws(Refusal) -> R {
+        let (result, fresh) = await workers.disk.run { () -> (Result<R, KeyError>, Snapshot) in
+            let result = Result { () throws(KeyError) in try body(file) }
+            return (result, Self.snapshot(of: file))
+        }
+        snapshot = fresh
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw Self.refusal(error, during)
+        }
+    }
+
+    static func refusal(_ error: KeyError, _ during: String) -> Refusal {
+        switch error {
+        case .missing: .storeDamaged(what: "a file of it is missing")
+        case .damaged(let damage): .storeDamaged(what: Self.words(damage))
+        case .wrongSecret: .unknown
+        case .erased: .deleted
+        case .noSuchSlot: .invalidAction(action: during, reason: "the store has no such key")
+        case .tooLong: .tooLarge(limit: Limits.name)
+        case .alreadyExists: .alreadyExists
+        case .storesExist: .storeDamaged(what: "the machine key is missing")
+        case .storage(let error): .storageFailed(during: during, reason: error.description)
+        case .secrets: .outOfMemory
+        }
+    }
+
+    nonisolated static func words(_ damage: KeySlots.Damage) -> String {
+        switch damage {
+        case .machineKey: "the machine key is damaged"
+        case .foreignMachineKey: "it was made under another machine key"
+        case .fileSize: "its slots file has a wrong size"
+        case .block(let number): "block \(number) of its slots file is damaged"
+        case .noSlot: "its slots file holds no key"
+        case .readBack(let number): "block \(number) of its slots file was not written as it should be"
+        }
+    }
+
+    // MARK: tries
+
+    /// One try with a passcode: counted and synced before the derivation, its outcome recorded before anybody hears
+    /// of it. Gives the store key.
+    func attempt(_ kind: TryKind, _ secret: SecretBox, _ policy: Policy) async throws(Refusal) -> SecretBox {
+        try mayTry(kind, policy)
+        let queue: Gate.Class = kind == .own ? .own : .apart
+        return try await inTurn(queue) { () async throws(Refusal) in
+            let deadline = Clock.bootMilliseconds() + Workers.queueWait
+            try await workers.tries.enter(queue, until: deadline)
+            defer { workers.tries.leave() }
+            return try await attemptAlone(kind, queue, secret, policy)
+        }
+    }
+
+    private enum Trial: Sendable {
+        case opened(SecretBox, PasscodeSlot)
+        case wrong
+        case notDerived
+        case failed(KeyError)
+    }
+
+    private func attemptAlone(
+        _ kind: TryKind, _ queue: Gate.Class, _ secret: SecretBox, _ policy: Policy
+    ) async throws(Refusal) -> SecretBox {
+        // Judged again: whoever waited for the turn may stand behind the one who used up the tries.
+        try mayTry(kind, policy)
+        let file = try requireLive()
+        guard let typed = secret.take() else { throw .unknown }
+        let passcode = SecretBox(try PasscodeEntry.prepared(typed))
+        let slots = snapshot.passcodes
+        guard let cost = slots.first?.details.cost else { throw .doesNotExist(.passcode) }
+        guard KeyDerivation.memoryIsAvailable(for: cost) else { throw .outOfMemory }
+
+        try await count(file, "counting the try") { tally in tally.began(kind, Self.now()) }
+        let trial: Trial
+        do throws(Refusal) {
+            trial = try await workers.derive(queue) { Self.tryAll(slots, passcode, file) }
+        } catch {
+            try await count(file, "taking the count back") { tally in tally.notDerived(kind) }
+            throw error
+        }
+        switch trial {
+        case .opened(let key, let slot):
+            // A count that cannot be cleared is no reason to keep the owner out: it stays and is cleared later.
+            try? await count(file, "clearing the count") { tally in tally.right(kind) }
+            if slots.count > 1 {
+                try? await onDisk(file, "unlock") { (file) throws(KeyError) in try file.settle(on: slot) }
+            }
+            return key
+        case .wrong:
+            return try await wasWrong(kind, file, policy)
+        case .notDerived:
+            try await count(file, "taking the count back") { tally in tally.notDerived(kind) }
+            throw .outOfMemory
+        case .failed(let error):
+            throw Self.refusal(error, "unlock")
+        }
+    }
+
+    /// The newest slot first; a second one is there only between a change of the login password and the next unlock.
+    private nonisolated static func tryAll(
+        _ slots: [PasscodeSlot], _ passcode: SecretBox, _ file: SlotFile
+    ) -> Trial {
+        guard let secret = passcode.take() else { return .notDerived }
+        for slot in slots {
+            do throws(SecretsError) {
+                let derived = try KeyDerivation.derive(
+                    secret, salt: slot.details.salt, cost: slot.details.cost)
+                do throws(KeyError) {
+                    return .opened(SecretBox(try file.openPasscode(slot, derived: derived)), slot)
+                } catch {
+                    if error != .wrongSecret { return .failed(error) }
+                }
+            } catch {
+                return .notDerived
+            }
+        }
+        return .wrong
+    }
+
+    private func wasWrong(_ kind: TryKind, _ file: SlotFile, _ policy: Policy) async throws(Refusal) -> SecretBox {
+        var tally = snapshot.tally
+        let aftermath = tally.wrong(kind, policy)
+        if aftermath == .erase {
+            try await erase(file)
+            throw .retryLimitReached(erased: true)
+        }
+        // Where the outcome cannot be written the try stays counted, as one without an outcome.
+        do throws(Refusal) {
+            let outcome = tally
+            try await onDisk(file, "counting the try") { (file) throws(KeyError) in try file.write(outcome) }
+        } catch {
+            throw .invalidPasscode(left: snapshot.tally.triesLeft(kind, policy))
+        }
+        switch aftermath {
+        case .left(0): throw .retryLimitReached(erased: false)
+        case .left(let left): throw .invalidPasscode(left: left)
+        case .lock, .erase: throw .retryLimitReached(erased: false)
+        }
+    }
+
+    private func count(
+        _ file: SlotFile, _ during: String, _ change: (inout Tally) -> Void
+    ) async throws(Refusal) {
+        var tally = snapshot.tally
+        change(&tally)
+        let changed = tally
+        do throws(Refusal) {
+            try await onDisk(file, during) { (file) throws(KeyError) in try file.write(changed) }
+        } catch {
+            // Not counted is not tried: nothing is derived.
+            if case .storageFailed(let during, let reason) = error {
+                throw .serviceUnavailable(reason: "\(during) failed: \(reason)")
+            }
+            throw error
+        }
+    }
+
+    func updateTally<R: Sendable>(_ change: @escaping @Sendable (inout Tally) -> R) async throws(Refusal) -> R {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            var tally = snapshot.tally
+            let result = change(&tally)
+            let changed = tally
+            try await onDisk(file, "writing the count") { (file) throws(KeyError) in try file.write(changed) }
+            return result
+        }
+    }
+
+    /// A try with the recovery key, which is never a guess worth making: throttled, and never erasing.
+    func attemptRecovery(_ typed: SecretBox, _ policy: Policy) async throws(Refusal) -> SecretBox {
+        guard let text = typed.take(), text.count > 0 else { throw .cancelled }
+        let key = RecoveryKeyBox(try Self.recoveryKey(text))
+        try mayTry(.recovery, policy)
+        return try await inTurn(.apart) { () async throws(Refusal) in
+            try mayTry(.recovery, policy)
+            if let foreign { return try await attemptForeign(foreign, key) }
+            let file = try requireLive()
+            try await count(file, "counting the try") { tally in tally.began(.recovery, Self.now()) }
+            let opened = await workers.disk.run { Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) } }
+            switch opened {
+            case .success(let storeKey):
+                try await count(file, "clearing the count") { tally in tally.right(.recovery) }
+                return storeKey
+            case .failure(.wrongSecret):
+                try await count(file, "counting the try") { tally in _ = tally.wrong(.recovery, policy) }
+                throw .recoveryKeyInvalid
+            case .failure(let error):
+                throw Self.refusal(error, "recover")
+            }
+        }
+    }
+
+    private func attemptForeign(
+        _ file: UncheckedSlotFile, _ key: RecoveryKeyBox
+    ) async throws(Refusal) -> SecretBox {
+        foreignTally.began(.recovery, Self.now())
+        let opened = await workers.disk.run { Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) } }
+        switch opened {
+        case .success(let storeKey):
+            foreignTally.right(.recovery)
+            return storeKey
+        case .failure(.wrongSecret):
+            _ = foreignTally.wrong(.recovery, .builtIn)
+            throw .recoveryKeyInvalid
+        case .failure(let error):
+            throw Self.refusal(error, "recover")
+        }
+    }
+
+    private static func recoveryKey(_ text: borrowing SecretBytes) throws(Refusal) -> RecoveryKey {
+        do throws(RecoveryKey.TextError) {
+            return try RecoveryKey(text: text)
+        } catch {
+            switch error {
+            case .length: throw .invalidArgument(reason: "a recovery key is longer or shorter than that")
+            case .character(let group), .group(let group):
+                throw .invalidArgument(reason: "group \(group + 1) of the recovery key is mistyped")
+            case .whole: throw .invalidArgument(reason: "the recovery key is mistyped")
+            case .secrets: throw .outOfMemory
+            }
+        }
+    }
+
+    // MARK: changing slots
+
+    /// The store key of a store in state none.
+    func deviceKey() async throws(Refusal) -> SecretBox {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            return try await onDisk(file, "unlock") { (file) throws(KeyError) in SecretBox(try file.openDevice()) }
+        }
+    }
+
+    /// The new passcode is proven to open before the former one goes; a crash leaves one of the two, or both.
+    func replacePasscode(
+        key: SecretBox, with new: SecretBox, _ cost: KeyDerivation.Cost, followsLogin: Bool
+    ) async throws(Refusal) {
+        let change = try await slotChange(key, new, cost, followsLogin)
+        try await inTurn(.own) { () async throws(Refusal) in
+            if let foreign { return try await adopt(foreign, change) }
+            let file = try requireLive()
+            try await onDisk(file, "changing the passcode") { (file) throws(KeyError) in
+                guard let storeKey = change.key.take(), let derived = change.derived.take() else { return }
+                // The way first: a store that follows and has a passcode of its own is opened by it all the same.
+                var identity = file.identity
+                identity.way = change.details.way
+                identity.withoutPasscode = .hasPasscode
+                try file.replacePasscode(change.details, derived: derived, storeKey: storeKey, proven: nil)
+                if identity != file.identity { try file.write(identity) }
+            }
+        }
+    }
+
+    /// The new slot beside the present one: the next unlock proves one of them, and the other goes.
+    func addPasscode(key: SecretBox, _ new: SecretBox, _ cost: KeyDerivation.Cost) async throws(Refusal) {
+        let change = try await slotChange(key, new, cost, true)
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try await onDisk(file, "following the login password") { (file) throws(KeyError) in
+                guard let storeKey = change.key.take(), let derived = change.derived.take() else { return }
+                let present = try file.passcodeSlots.first
+                try file.addPasscode(change.details, derived: derived, storeKey: storeKey, proven: present)
+            }
+        }
+    }
+
+    private struct SlotChange: Sendable {
+        let key: SecretBox
+        let derived: SecretBox
+        let details: PasscodeSlot.Details
+    }
+
+    private func slotChange(
+        _ key: SecretBox, _ new: SecretBox, _ cost: KeyDerivation.Cost, _ followsLogin: Bool
+    ) async throws(Refusal) -> SlotChange {
+        let details: PasscodeSlot.Details
+        do throws(SecretsError) {
+            details = try PasscodeSlot.Details(
+                cost: cost, setAt: Clock.wallSeconds(), way: followsLogin ? .followsLogin : .own)
+        } catch {
+            throw .outOfMemory
+        }
+        let derived = try await workers.deriveKey(new, details.salt, details.cost)
+        return SlotChange(key: key, derived: derived, details: details)
+    }
+
+    func turnOff(key: SecretBox) async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try await onDisk(file, "turning the passcode off") { (file) throws(KeyError) in
+                guard let storeKey = key.take() else { return }
+                try file.replacePasscodeWithDevice(storeKey: storeKey)
+                var identity = file.identity
+                identity.withoutPasscode = .byChoice
+                identity.way = .own
+                try file.write(identity)
+            }
+        }
+    }
+
+    /// Makes a recovery key, revokes the former one, and gives the text that is shown once.
+    func replaceRecoveryKey(key: SecretBox) async throws(Refusal) -> SecretBox {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            return try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+                guard let storeKey = key.take() else { throw .noSuchSlot }
+                let (made, text) = try Self.newRecoveryKey()
+                try file.replaceRecovery(made.key, setAt: Clock.wallSeconds(), storeKey: storeKey)
+                return text
+            }
+        }
+    }
+
+    private nonisolated static func newRecoveryKey() throws(KeyError) -> (RecoveryKeyBox, SecretBox) {
+        do throws(SecretsError) {
+            let key = try RecoveryKey.random()
+            let text = SecretBox(try key.text())
+            return (RecoveryKeyBox(key), text)
+        } catch {
+            throw .secrets(error)
+        }
+    }
+
+    private func adopt(_ foreign: UncheckedSlotFile, _ change: SlotChange) async throws(Refusal) {
+        guard let machine = machineForAdoption else {
+            throw .storeDamaged(what: "the machine key is missing")
+        }
+        let folder = folder.path
+        let id = id
+        let adopted = await workers.disk.run { () -> Result<SlotFile, KeyError> in
+            Result { () throws(KeyError) in
+                guard let storeKey = change.key.take(), let derived = change.derived.take() else {
+                    throw .noSuchSlot
+                }
+                // Nobody vouches for the slot but the records that its key opens.
+                guard let records = try? Records(opening: folder, id: id.bytes, key: storeKey) else {
+                    throw .damaged(.foreignMachineKey)
+                }
+                records.close()
+                var identity = foreign.identity
+                identity.way = change.details.way
+                return try foreign.adopted(
+                    by: machine, identity: identity, change.details, derived: derived, storeKey: storeKey)
+            }
+        }
+        switch adopted {
+        case .failure(let error): throw Self.refusal(error, "recover")
+        case .success(let file):
+            self.file = file
+            self.foreign = nil
+            snapshot = Self.snapshot(of: file)
+            health = .live
+        }
+    }
+
+    /// Set by the vault for a store that was made under another machine's key.
+    var machineForAdoption: MachineKey?
+
+    func rewrite(_ change: @escaping @Sendable (inout Identity) -> Void) async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try await onDisk(file, "changing the owner") { (file) throws(KeyError) in
+                var identity = file.identity
+                change(&identity)
+                try file.write(identity)
+            }
+        }
+    }
+
+    // MARK: erasing
+
+    private func erase(_ file: SlotFile) async throws(Refusal) {
+        // Whatever happens from here on, nothing of this store opens again.
+        health = .erased
+        cancelShut()
+        let folder = folder.path
+        try await onDisk(file, "erasing") { (file) throws(KeyError) in try file.eraseKeys() }
+        await records.close()
+        try await onDisk(file, "erasing") { (file) throws(KeyError) in
+            try Vault.destroyRecords(in: folder)
+            try file.finishErasing()
+        }
+    }
+
+    /// For a reset: nothing stays but what the caller removes with the folder.
+    func eraseForReset() async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let wasLive = health == .live
+            health = .erased
+            cancelShut()
+            await records.close()
+            let file = wasLive ? file : nil
+            let unchecked = foreign
+            let folder = folder.path
+            let result = await workers.disk.run { () -> Result<Void, KeyError> in
+                Result { () throws(KeyError) in
+                    if let file { try file.eraseKeys() } else { try unchecked?.overwriteKeys() }
+                    try Vault.destroyRecords(in: folder)
+                }
+            }
+            if case .failure(let error) = result { throw Self.refusal(error, "erasing") }
+        }
+    }
+
+    // MARK: opening and locking
+
+    /// Opens the records. What was open stays open.
+    func open(_ key: SecretBox) async throws(Refusal) {
+        _ = try requireLive()
+        cancelShut()
+        guard !records.isOpen else { return }
+        try await records.open(folder.path, id, key)
+    }
+
+    func lock() async {
+        cancelShut()
+        await records.close()
+    }
+
+    /// Locks at that moment, unless a session of the owner comes first.
+    func shut(at moment: UInt64, _ then: @escaping @LoopActor @Sendable () -> Void) {
+        cancelShut()
+        shutTimer = EventLoop.shared.at(moment) {
+            EventLoop.shared.task {
+                self.shutTimer = nil
+                await self.lock()
+                then()
+            }
+        }
+    }
+
+    func cancelShut() {
+        if let timer = shutTimer { EventLoop.shared.cancel(timer) }
+        shutTimer = nil
+    }
+
+    // MARK: records
+
+    func value(of name: [UInt8]) async throws(Refusal) -> WipedBuffer {
+        try await records.value(of: name)
+    }
+
+    func change(_ change: Change) async throws(Refusal) {
+        try await records.change(change)
+    }
+
+    func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {
+        try await records.names(prefix: prefix, cursor: cursor)
+    }
+
+    /// For what walks over many records: export and import.
+    func walk<R: Sendable>(
+        _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
+    ) async throws(Refusal) -> R {
+        try await records.walk(body)
+    }
+
+    // MARK: status
+
+    func state(_ policy: Policy, sessions: Int, lock: State.Lock?) -> State {
+        let now = Self.now()
+        var state = State(lock: lock ?? currentLock(policy))
+        switch health {
+        case .live: state.passcode = hasPasscode ? .passcode : .none
+        case .erased, .damaged: state.passcode = .unknown
+        }
+        state.followsLogin = followsLogin
+        state.hasRecoveryKey = hasRecovery
+        state.store = id.bytes
+        state.name = identity.storeName
+        state.owner = Subject(name: identity.account, uid: identity.uid)
+        let tally = snapshot.tally
+        state.ownTriesLeft = Int32(clamping: tally.triesLeft(.own, policy) ?? -1)
+        state.apartTriesLeft = Int32(clamping: tally.triesLeft(.apart, policy) ?? -1)
+        if case .throttled(let seconds) = tally.verdict(.own, policy, now) { state.throttledSeconds = seconds }
+        state.records = records.count
+        state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
+        state.sessions = UInt32(clamping: sessions)
+        let trouble = trouble(state.lock)
+        state.trouble = Text.clean(trouble.what, limit: Limits.line)
+        state.advice = Text.clean(trouble.advice, limit: Limits.line)
+        return state
+    }
+
+    private func currentLock(_ policy: Policy) -> State.Lock {
+        switch health {
+        case .erased: return .erased
+        case .damaged: return .damaged
+        case .live:
+            if records.damage != nil { return .damaged }
+            if records.isOpen { return .unlocked }
+            return hasPasscode && snapshot.tally.isRetryLocked(policy) ? .retryLocked : .locked
+        }
+    }
+
+    private func trouble(_ lock: State.Lock) -> (what: String, advice: String) {
+        switch lock {
+        case .absent, .locked, .unlocked: return ("", "")
+        case .erased: return (Refusal.deleted.message, Refusal.deleted.hint)
+        case .retryLocked:
+            let refusal = Refusal.retryLimitReached(erased: false)
+            return (refusal.message, refusal.hint)
+        case .ownerChanged:
+            return (
+                "the store was made for uid \(identity.uid), \(Text.clean(identity.account))",
+                "root moves it: appvault chown \(id) USER, or erases it: appvault reset --user USER"
+            )
+        case .damaged:
+            let what: String
+            if case .damaged(let found) = health { what = found } else { what = records.damage ?? "unknown" }
+            if isForeign {
+                return (what, "appvault recover brings it under this machine's key, with the recovery key")
+            }
+            return (what, "restore the state folder from a backup; nothing here overwrites what is left")
+        }
+    }
+}
+
+/// A recovery key on its way to a disk thread.
+final class RecoveryKeyBox: Sendable {
+    let key: RecoveryKey
+
+    init(_ key: consuming RecoveryKey) {
+        self.key = key
+    }
+}
+
+/// This boot, read once.
+enum Boot {
+    static let id = BootID(Clock.bootID()) ?? .none
+}

@@ -1,0 +1,40 @@
+import Posix
+import Wire
+
+/// Says *working* each second to whoever waits for something long, so that silence always means a fault. Runs only
+/// while somebody waits: an idle daemon has no timer.
+@LoopActor
+final class Ticker {
+    private var waiting: [ObjectIdentifier: Connection] = [:]
+    private var isArmed = false
+
+    func begin(_ connection: Connection, _ tag: UInt32) {
+        connection.workingTag = tag
+        waiting[ObjectIdentifier(connection)] = connection
+        arm()
+    }
+
+    func end(_ connection: Connection) {
+        connection.workingTag = nil
+        waiting[ObjectIdentifier(connection)] = nil
+    }
+
+    private func arm() {
+        guard !isArmed, !waiting.isEmpty else { return }
+        isArmed = true
+        let next = Clock.bootMilliseconds() + UInt64(Limits.workingEvery)
+        _ = EventLoop.shared.at(next) {
+            EventLoop.shared.task { self.tick() }
+        }
+    }
+
+    private func tick() {
+        isArmed = false
+        let now = Clock.bootMilliseconds()
+        for connection in waiting.values where !connection.isAsking {
+            guard let tag = connection.workingTag, now - connection.lastSent >= 900 else { continue }
+            connection.sendWorking(tag: tag)
+        }
+        arm()
+    }
+}

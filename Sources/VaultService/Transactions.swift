@@ -1,0 +1,127 @@
+import KeySlots
+import Posix
+import Secrets
+import Wire
+
+/// A token, as a hash under a key that exists only as long as this daemon: enough to know it again, useless to
+/// anybody else.
+struct TokenHash: Equatable, Hashable, Sendable {
+    private let bytes: [UInt8]
+
+    /// Compared in constant time, because one side is chosen by whoever types.
+    static func == (left: TokenHash, right: TokenHash) -> Bool {
+        constantTimeEqual(left.bytes.span, right.bytes.span)
+    }
+
+    fileprivate init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}
+
+@LoopActor
+final class TokenHasher {
+    private let key: SecretBytes
+
+    init() throws(SecretsError) {
+        key = try SecretBytes.random(32)
+    }
+
+    func hash(_ token: borrowing SecretBytes, for store: StoreID) throws(SecretsError) -> TokenHash {
+        var hash = try Blake2b(key: key, purpose: Purpose("AppVault token"))
+        hash.update(store.bytes)
+        hash.update(token)
+        return TokenHash(try hash.finish())
+    }
+}
+
+/// What one PAM transaction did, kept until setcred confirms it, for a minute at most.
+struct Transaction: Sendable {
+    /// What is known of the token that the stack ended with.
+    enum Token: Sendable {
+        /// No line of ours stood behind to see it.
+        case unseen
+        case same
+        case different
+    }
+
+    /// The store is to follow a new login password, once the login with it is confirmed.
+    struct Rekey: Sendable {
+        let storeKey: SecretBox
+        let token: SecretBox
+    }
+
+    let store: StoreID
+    let person: Person
+    /// The wrong own try of this transaction, by its token.
+    var wrongOwn: TokenHash?
+    /// A token that this transaction used and that confirmation proves to be the login password.
+    var token: Token = .unseen
+    var rekey: Rekey?
+}
+
+@LoopActor
+final class Transactions {
+    private struct Entry {
+        var transaction: Transaction
+        let timer: UInt64
+    }
+
+    private var entries: [Handle: Entry] = [:]
+    private let life: UInt64
+
+    init(lifeMilliseconds: UInt64) {
+        life = lifeMilliseconds
+    }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    func keep(_ transaction: Transaction) throws(SecretsError) -> Handle {
+        let handle = Handle(bytes: try Random.bytes(Handle.size))
+        let timer = EventLoop.shared.at(Clock.bootMilliseconds() + life) {
+            EventLoop.shared.task { self.entries[handle] = nil }
+        }
+        entries[handle] = Entry(transaction: transaction, timer: timer)
+        return handle
+    }
+
+    /// Looks without taking: an `unlock` line behind an `or_password` line of the same transaction.
+    func update(_ handle: Handle, _ change: (inout Transaction) -> Void) {
+        guard entries[handle] != nil else { return }
+        change(&entries[handle]!.transaction)
+    }
+
+    func peek(_ handle: Handle) -> Transaction? {
+        entries[handle]?.transaction
+    }
+
+    /// One confirmation each.
+    func take(_ handle: Handle) -> Transaction? {
+        guard let entry = entries.removeValue(forKey: handle) else { return nil }
+        EventLoop.shared.cancel(entry.timer)
+        return entry.transaction
+    }
+}
+
+/// The login sessions of each person, as PAM registered them.
+@LoopActor
+final class Sessions {
+    private var open: [UInt32: [[UInt8]: Int]] = [:]
+
+    var isEmpty: Bool { open.isEmpty }
+
+    func count(of uid: UInt32) -> Int {
+        open[uid]?.count ?? 0
+    }
+
+    func add(_ id: [UInt8], of uid: UInt32) {
+        open[uid, default: [:]][id, default: 0] += 1
+    }
+
+    /// True where this was the person's last one.
+    func remove(_ id: [UInt8], of uid: UInt32) -> Bool {
+        guard var sessions = open[uid], let times = sessions[id] else { return false }
+        sessions[id] = times > 1 ? times - 1 : nil
+        open[uid] = sessions.isEmpty ? nil : sessions
+        return sessions.isEmpty
+    }
+}

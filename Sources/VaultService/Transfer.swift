@@ -1,0 +1,218 @@
+import KeySlots
+import Policy
+import Posix
+import SealedStore
+import Secrets
+import Wire
+
+/// An export under way: the client asks for piece after piece, and the store serves others in between.
+@LoopActor
+final class Export {
+    struct Piece {
+        let chunk: Chunk
+        let bytes: WipedBuffer
+    }
+
+    let caller: Caller
+    let total: UInt64
+    let header: WipedBuffer
+    private let host: StoreHost
+    private let writer: ExportWriter
+    /// One piece ahead, so that the last one can be told as such.
+    private var ahead: [UInt8]?
+
+    init(caller: Caller, host: StoreHost, writer: ExportWriter, total: UInt64) {
+        self.caller = caller
+        self.host = host
+        self.writer = writer
+        self.total = total
+        header = WipedBuffer(bytes: writer.header)
+    }
+
+    func next() async throws(Interruption) -> Piece {
+        let current: [UInt8]
+        if let ahead { current = ahead } else { current = try await piece() ?? [] }
+        ahead = try await piece()
+        let chunk = Chunk(done: writer.done, total: max(total, writer.done), last: ahead == nil)
+        return Piece(chunk: chunk, bytes: WipedBuffer(bytes: current))
+    }
+
+    private func piece() async throws(Interruption) -> [UInt8]? {
+        let writer = writer
+        let result: Result<[UInt8]?, ExportError>
+        do throws(Refusal) {
+            result = try await host.walk { (records) throws(RecordsError) in
+                Result { () throws(ExportError) in try writer.next(from: records) }
+            }
+        } catch {
+            throw .refused(error)
+        }
+        switch result {
+        case .success(let piece): return piece
+        case .failure(let error): throw .refused(Transfer.refusal(error, "exporting"))
+        }
+    }
+}
+
+/// An import under way: the whole file comes twice, to be checked to its end and then to be stored, so that a file
+/// that was cut short changes nothing.
+@LoopActor
+final class Import {
+    enum Step {
+        case more(UInt64)
+        case checked(UInt64)
+        case stored(UInt64)
+    }
+
+    let caller: Caller
+    private let host: StoreHost
+    private let header: ExportHeader
+    private let key: SecretBox
+    private let replace: Bool
+    private var reader: ExportReader
+    private var isChecked = false
+
+    init(
+        caller: Caller, host: StoreHost, header: ExportHeader, key: SecretBox, replace: Bool
+    ) throws(Refusal) {
+        self.caller = caller
+        self.host = host
+        self.header = header
+        self.key = key
+        self.replace = replace
+        reader = try Self.reader(header, key)
+    }
+
+    private static func reader(_ header: ExportHeader, _ key: SecretBox) throws(Refusal) -> ExportReader {
+        do throws(SecretsError) {
+            let made = try key.read { (secret) throws(SecretsError) in
+                Result { () throws(ExportError) in try ExportReader(header: header, key: secret) }
+            }
+            guard let made else { throw SecretsError.wrongSize }
+            switch made {
+            case .success(let reader): return reader
+            case .failure: throw SecretsError.notAuthentic
+            }
+        } catch {
+            throw .storeDamaged(what: "the export file does not open")
+        }
+    }
+
+    /// One piece of the file.
+    func take(_ bytes: WipedBuffer, last: Bool) async throws(Interruption) -> Step {
+        let reader = reader
+        let isChecked = isChecked
+        let result: Result<Void, ExportError>
+        do throws(Refusal) {
+            result = try await host.walk { (records) throws(RecordsError) in
+                Result { () throws(ExportError) in
+                    try bytes.withBytes { (piece) throws(ExportError) in
+                        if isChecked {
+                            try reader.store(piece, in: records)
+                        } else {
+                            try reader.check(piece, against: records)
+                        }
+                    }
+                    if last { try reader.finish() }
+                }
+            }
+        } catch {
+            throw .refused(error)
+        }
+        if case .failure(let error) = result { throw .refused(Transfer.refusal(error, "importing")) }
+        guard last else { return .more(reader.done) }
+        if isChecked { return .stored(reader.done) }
+        guard replace || reader.existing == 0 else { throw .refused(.alreadyExists) }
+        self.isChecked = true
+        let done = reader.done
+        do throws(Refusal) {
+            self.reader = try Self.reader(header, key)
+        } catch {
+            throw .refused(error)
+        }
+        return .checked(done)
+    }
+}
+
+enum Transfer {
+    @LoopActor
+    static func refusal(_ error: ExportError, _ during: String) -> Refusal {
+        switch error {
+        case .records(let error): OpenRecordsQueue.plainRefusal(error, during)
+        case .notAuthentic: .storeDamaged(what: "the export file does not open, or was changed")
+        case .cutShort: .storeDamaged(what: "the export file was cut short")
+        case .malformed: .storeDamaged(what: "the export file is not laid out as one")
+        case .refused: .storageFailed(during: during, reason: "a value could not be stored")
+        case .outOfMemory: .outOfMemory
+        }
+    }
+}
+
+extension Service {
+    /// What leaves the store needs the passcode typed in this exchange: an open store is not enough.
+    func beginExport(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Export {
+        let (host, _) = try await proven(target, exchange)
+        let first = try await exchange.ask(.newPassphrase, .newPassphrase)
+        let again = try await exchange.ask(.confirmPassphrase, .confirmPassphrase)
+        return try await refusingAsync { () async throws(Refusal) in
+            guard let chosen = first.take(), let confirmed = again.take() else { throw .unknown }
+            guard chosen.count > 0 else { throw .cancelled }
+            guard chosen.matches(confirmed) else { throw .noMatch }
+            let cost = self.cost
+            let salt: [UInt8]
+            do throws(SecretsError) { salt = try Random.bytes(KeyDerivation.saltSize) } catch { throw .outOfMemory }
+            let key = try await self.vault.workers.deriveKey(SecretBox(chosen), salt, cost)
+            guard let secret = key.take() else { throw .unknown }
+            do throws(ExportError) {
+                let writer = try ExportWriter(key: secret, salt: salt, cost: cost)
+                return Export(caller: exchange.caller, host: host, writer: writer, total: host.records.count)
+            } catch {
+                throw Transfer.refusal(error, "exporting")
+            }
+        }
+    }
+
+    func beginImport(
+        _ request: ImportBegin, _ header: WipedBuffer, _ exchange: Exchange
+    ) async throws(Interruption) -> Import {
+        let read: ExportHeader
+        do throws(FormatError) {
+            read = try header.withBytes { (bytes) throws(FormatError) in try ExportHeader(decoding: bytes) }
+        } catch {
+            throw .refused(.invalidArgument(reason: "that is no export file of AppVault"))
+        }
+        let person = try await person(request.target.subject, exchange.caller)
+        guard person.uid == exchange.caller.credentials.uid else { throw .refused(.notPermitted(.notYours)) }
+        let host = try requireStore(of: person, request.target)
+        try host.requireUsable()
+        try await openIfNone(host)
+        guard host.isOpen else { throw .refused(.locked) }
+        let answer = try await exchange.ask(.passphrase, .passphrase)
+        return try await refusingAsync { () async throws(Refusal) in
+            let key = try await self.vault.workers.deriveKey(answer, read.salt, read.cost)
+            return try Import(
+                caller: exchange.caller, host: host, header: read, key: key, replace: request.replace)
+        }
+    }
+
+    /// The caller's own store, open, and its passcode typed just now.
+    private func proven(
+        _ target: Target, _ exchange: Exchange
+    ) async throws(Interruption) -> (StoreHost, Person) {
+        let person = try await person(target.subject, exchange.caller)
+        guard person.uid == exchange.caller.credentials.uid else { throw .refused(.notPermitted(.notYours)) }
+        let host = try requireStore(of: person, target)
+        try host.requireUsable()
+        let key = try await proveOrDevice(host, person, exchange, .promptCurrent)
+        try await refusingAsync { () async throws(Refusal) in try await host.open(key) }
+        return (host, person)
+    }
+
+    /// State none: it opens without a question for its owner.
+    func openIfNone(_ host: StoreHost) async throws(Interruption) {
+        guard !host.isOpen, !host.hasPasscode else { return }
+        try await refusingAsync { () async throws(Refusal) in
+            try await host.open(try await host.deviceKey())
+        }
+    }
+}

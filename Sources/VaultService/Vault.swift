@@ -1,0 +1,371 @@
+import KeySlots
+import Policy
+import Posix
+import SealedStore
+import Secrets
+import Wire
+
+/// All stores of this machine, and the key that their slots need.
+@LoopActor
+final class Vault {
+    private let stateFolder: String
+    let workers = Workers()
+    private var machine: MachineKey?
+    private var machineTrouble: String?
+    private var hosts: [StoreID: StoreHost] = [:]
+    private var byUID: [UInt32: [StoreHost]] = [:]
+
+    private nonisolated static let storesName = "stores"
+
+    init(stateFolder: String) {
+        self.stateFolder = stateFolder
+    }
+
+    // MARK: start
+
+    private struct Found: Sendable {
+        var machine: MachineKey?
+        var machineTrouble: String?
+        var stores: [(StoreID, Folder, StoreHost.Contents)] = []
+        var notes: [(Audit.Event, String, String?)] = []
+    }
+
+    func open(_ note: (Audit.Event, String, String?) -> Void) async {
+        let path = stateFolder
+        let found = await workers.disk.run { Self.look(at: path) }
+        machine = found.machine
+        machineTrouble = found.machineTrouble
+        for (id, folder, contents) in found.stores {
+            add(StoreHost(id: id, folder: folder, workers: workers, contents: contents))
+        }
+        for (event, text, store) in found.notes { note(event, text, store) }
+    }
+
+    private nonisolated static func look(at path: String) -> Found {
+        var found = Found()
+        do throws(PosixError) {
+            let state = try Folder(path: path)
+            if !state.exists(storesName) {
+                try state.makeFolder(storesName)
+                try state.sync()
+            }
+            do throws(KeyError) {
+                found.machine = try MachineKey.load(in: state)
+            } catch {
+                switch error {
+                case .missing: found.machineTrouble = "the machine key is missing"
+                default: found.machineTrouble = "the machine key cannot be read"
+                }
+            }
+            let stores = try state.folder(storesName)
+            removeLeftovers(stores)
+            for name in try TextFile.names(in: stores.path) {
+                guard let id = StoreID(text: name), let folder = try? stores.folder(name) else {
+                    found.notes.append((.fault, "something that is no store lies among the stores", nil))
+                    continue
+                }
+                let contents = read(folder, id, found.machine, found.machineTrouble)
+                if case .damaged(_, let what, _) = contents {
+                    found.notes.append((.fault, "a store is damaged: \(what)", name))
+                }
+                found.stores.append((id, folder, contents))
+            }
+        } catch {
+            found.notes.append((.fault, error.description, nil))
+            found.machineTrouble = "the state folder cannot be read"
+        }
+        return found
+    }
+
+    private nonisolated static func read(
+        _ folder: Folder, _ id: StoreID, _ machine: MachineKey?, _ machineTrouble: String?
+    ) -> StoreHost.Contents {
+        let unchecked: UncheckedSlotFile
+        do throws(KeyError) {
+            unchecked = try SlotFile.open(in: folder, store: id)
+        } catch {
+            return .damaged(nil, what: words(error), isForeign: false)
+        }
+        guard let machine else {
+            return .damaged(unchecked, what: machineTrouble ?? "the machine key is missing", isForeign: false)
+        }
+        do throws(KeyError) {
+            let file = try unchecked.checked(with: machine)
+            switch file.identity.condition {
+            case .live: return .live(file, StoreHost.snapshot(of: file))
+            case .erased: return .erased(file.identity)
+            case .erasing:
+                // A power cut came in between: what was begun is ended.
+                try file.eraseKeys()
+                try destroyRecords(in: folder.path)
+                try file.finishErasing()
+                return .erased(file.identity)
+            }
+        } catch {
+            let isForeign = error == .damaged(.foreignMachineKey)
+            return .damaged(unchecked, what: words(error), isForeign: isForeign)
+        }
+    }
+
+    private nonisolated static func words(_ error: KeyError) -> String {
+        switch error {
+        case .damaged(let damage): StoreHost.words(damage)
+        case .missing: "its slots file is missing"
+        case .storage(let error): error.description
+        case .wrongSecret, .erased, .noSuchSlot, .tooLong, .alreadyExists, .storesExist, .secrets:
+            "its slots file cannot be read"
+        }
+    }
+
+    /// Stores that were never finished, or whose reset was: their names begin with a dot.
+    private nonisolated static func removeLeftovers(_ stores: Folder) {
+        guard let names = try? stores.names() else { return }
+        for name in names where name.hasPrefix(".") && StoreID(text: String(name.dropFirst())) != nil {
+            guard let folder = try? stores.folder(name) else { continue }
+            try? removeAll(folder, name, from: stores)
+        }
+    }
+
+    private nonisolated static func removeAll(_ folder: Folder, _ name: String, from stores: Folder) throws(KeyError) {
+        try destroyRecords(in: folder.path)
+        do throws(PosixError) {
+            if folder.exists(SlotFile.fileName) { try folder.remove(SlotFile.fileName) }
+            try stores.removeFolder(name)
+            try stores.sync()
+        } catch {
+            throw .storage(error)
+        }
+    }
+
+    nonisolated static func destroyRecords(in path: String) throws(KeyError) {
+        do throws(RecordsError) {
+            try Records.destroy(inFolder: path)
+        } catch {
+            throw .storage(PosixError(call: "overwriting the records", number: 5))
+        }
+    }
+
+    // MARK: looking up
+
+    private func add(_ host: StoreHost) {
+        host.machineForAdoption = machine
+        hosts[host.id] = host
+        byUID[host.identity.uid, default: []].append(host)
+    }
+
+    private func forget(_ host: StoreHost) {
+        hosts[host.id] = nil
+        byUID[host.identity.uid]?.removeAll { $0 === host }
+    }
+
+    var hasOpenStores: Bool { hosts.values.contains { $0.isOpen } }
+
+    func host(_ id: StoreID) -> StoreHost? { hosts[id] }
+
+    func stores(of uid: UInt32) -> [StoreHost] { byUID[uid] ?? [] }
+
+    func hasStore(_ person: Person) -> Bool {
+        stores(of: person.uid).contains { $0.identity.account == person.name }
+    }
+
+    private static let defaultName = Array("default".utf8)
+
+    private static func name(_ asked: [UInt8]) -> [UInt8] {
+        asked.isEmpty ? defaultName : asked
+    }
+
+    /// The person's store of that name. Where only the uid or only the name still fits, it stays shut: both are given
+    /// away again.
+    func store(of person: Person, named asked: [UInt8] = []) throws(Interruption) -> StoreHost? {
+        let name = Self.name(asked)
+        for host in stores(of: person.uid)
+        where host.identity.storeName == name && host.identity.account == person.name {
+            return host
+        }
+        if strayStore(of: person, named: asked) != nil { throw .refused(.notPermitted(.ownerChanged)) }
+        return nil
+    }
+
+    /// A store whose owner is this person by one of the two names only.
+    func strayStore(of person: Person, named asked: [UInt8]) -> StoreHost? {
+        let name = Self.name(asked)
+        return hosts.values.first { host in
+            let identity = host.identity
+            return identity.storeName == name
+                && (identity.uid == person.uid) != (identity.account == person.name)
+        }
+    }
+
+    // MARK: making and removing
+
+    struct Made {
+        let host: StoreHost
+        /// The store key, for a recovery key that is shown next.
+        let key: SecretBox
+    }
+
+    /// Makes a store and opens it. It exists from the moment its folder has its name: what a crash leaves before that
+    /// is removed at the next start.
+    func create(
+        for person: Person, named asked: [UInt8], _ secret: SecretBox?, _ cost: KeyDerivation.Cost,
+        followsLogin: Bool
+    ) async throws(Refusal) -> Made {
+        let identity = Identity(
+            uid: person.uid, account: person.name, createdAt: Clock.wallSeconds(),
+            way: followsLogin ? .followsLogin : .own,
+            withoutPasscode: secret == nil ? .byChoice : .hasPasscode,
+            storeName: Self.name(asked), policyKey: Self.defaultName)
+        let passcode = try await derived(secret, cost, identity.way)
+        let path = stateFolder
+        let present = machine
+        let built = await workers.disk.run { () -> Result<Built, KeyError> in
+            Result { () throws(KeyError) in try Self.build(in: path, present, identity, passcode) }
+        }
+        switch built {
+        case .failure(let error): throw StoreHost.refusal(error, "creating a store")
+        case .success(let built):
+            machine = built.machine
+            machineTrouble = nil
+            let contents = StoreHost.Contents.live(built.file, StoreHost.snapshot(of: built.file))
+            let host = StoreHost(id: built.id, folder: built.folder, workers: workers, contents: contents)
+            // Two creations at once: the one that came second is undone.
+            if let first = stores(of: person.uid).first(where: { $0.identity.storeName == identity.storeName }),
+                first.identity.account == person.name
+            {
+                try await removeFiles(host)
+                throw .alreadyExists
+            }
+            add(host)
+            let (opening, kept) = try built.key.doubled()
+            try await host.open(opening)
+            return Made(host: host, key: kept)
+        }
+    }
+
+    private struct Derived: Sendable {
+        let key: SecretBox
+        let details: PasscodeSlot.Details
+    }
+
+    private struct Built: Sendable {
+        let machine: MachineKey
+        let id: StoreID
+        let folder: Folder
+        let file: SlotFile
+        let key: SecretBox
+    }
+
+    private func derived(
+        _ secret: SecretBox?, _ cost: KeyDerivation.Cost, _ way: Identity.Way
+    ) async throws(Refusal) -> Derived? {
+        guard let secret else { return nil }
+        let details: PasscodeSlot.Details
+        do throws(SecretsError) {
+            details = try PasscodeSlot.Details(cost: cost, setAt: Clock.wallSeconds(), way: way)
+        } catch {
+            throw .outOfMemory
+        }
+        let key = try await workers.deriveKey(secret, details.salt, details.cost)
+        return Derived(key: key, details: details)
+    }
+
+    private nonisolated static func build(
+        in path: String, _ present: MachineKey?, _ identity: Identity, _ passcode: Derived?
+    ) throws(KeyError) -> Built {
+        let state: Folder
+        let stores: Folder
+        let folder: Folder
+        let id: StoreID
+        do { id = try StoreID.random() } catch { throw .secrets(error) }
+        let hidden = ".\(id)"
+        do throws(PosixError) {
+            state = try Folder(path: path)
+            stores = try state.folder(storesName)
+            try stores.makeFolder(hidden)
+            folder = try stores.folder(hidden)
+        } catch {
+            throw .storage(error)
+        }
+        do throws(KeyError) {
+            let machine: MachineKey
+            if let present { machine = present } else { machine = try MachineKey.make(in: state) }
+            let key: SecretBytes
+            do { key = try SecretBytes.random(32) } catch { throw KeyError.secrets(error) }
+            do throws(RecordsError) {
+                let records = try Records.create(inFolder: folder.path, id: id.bytes, key: key)
+                records.close()
+            } catch {
+                throw .storage(PosixError(call: "making the records", number: error == .full ? 28 : 5))
+            }
+            let file = try SlotFile.create(in: folder, store: id, identity: identity, machine: machine)
+            if let passcode, let derived = passcode.key.take() {
+                try file.replacePasscode(passcode.details, derived: derived, storeKey: key, proven: nil)
+            } else {
+                try file.replacePasscodeWithDevice(storeKey: key)
+            }
+            do throws(PosixError) {
+                try stores.rename(hidden, to: "\(id)")
+                try stores.sync()
+                return Built(
+                    machine: machine, id: id, folder: try stores.folder("\(id)"), file: file, key: SecretBox(key))
+            } catch {
+                throw .storage(error)
+            }
+        } catch {
+            try? removeAll(folder, hidden, from: stores)
+            throw error
+        }
+    }
+
+    /// A reset: the store is overwritten and its folder goes, so that the name is free.
+    func remove(_ host: StoreHost) async throws(Refusal) {
+        try await host.eraseForReset()
+        try await removeFiles(host)
+        forget(host)
+    }
+
+    private func removeFiles(_ host: StoreHost) async throws(Refusal) {
+        let path = stateFolder
+        let name = "\(host.id)"
+        let folder = host.folder
+        let result = await workers.disk.run { () -> Result<Void, KeyError> in
+            Result { () throws(KeyError) in
+                let stores: Folder
+                do throws(PosixError) {
+                    stores = try Folder(path: path).folder(Self.storesName)
+                } catch {
+                    throw .storage(error)
+                }
+                try Self.removeAll(folder, name, from: stores)
+            }
+        }
+        if case .failure(let error) = result { throw StoreHost.refusal(error, "removing the store") }
+    }
+
+    func chown(_ host: StoreHost, to owner: Person) async throws(Refusal) {
+        let taken = stores(of: owner.uid).contains {
+            $0 !== host && $0.identity.storeName == host.identity.storeName && $0.identity.account == owner.name
+        }
+        guard !taken else { throw .alreadyExists }
+        // An open store would stay open for whoever had it before.
+        await host.lock()
+        let former = host.identity.uid
+        try await host.rewrite { identity in
+            identity.uid = owner.uid
+            identity.account = owner.name
+        }
+        byUID[former]?.removeAll { $0 === host }
+        byUID[owner.uid, default: []].append(host)
+    }
+
+    // MARK: all of them
+
+    /// A session of the person is known: what a login opened stays open.
+    func followed(_ person: Person) {
+        for host in stores(of: person.uid) { host.cancelShut() }
+    }
+
+    func lockAll() async {
+        for host in hosts.values where host.isOpen { await host.lock() }
+    }
+}

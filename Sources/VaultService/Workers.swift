@@ -1,0 +1,79 @@
+import Posix
+import SealedStore
+import Secrets
+
+/// The threads that block so that the loop does not, and the gates in front of them.
+@LoopActor
+final class Workers {
+    /// Syncs and SQLite.
+    let disk = WorkerPool(name: "disk", threads: 2)
+    /// Argon2id: one a core, never niced, because a niced login waits for everybody's compile job.
+    let derivation = WorkerPool(name: "derivation", threads: ThisProcess.cores)
+    let cores = Gate(width: ThisProcess.cores, ownLimit: 1024, apartLimit: 512)
+    /// Tries that are counted on disk already: a few more than there are cores, so that no core waits for a disk,
+    /// and few enough that a kill leaves few of them without an outcome.
+    let tries = Gate(width: ThisProcess.cores + 2, ownLimit: 1024, apartLimit: 512)
+
+    static let queueWait: UInt64 = 60_000
+
+    private var slab: WipedBuffer?
+
+    /// Where opened records pass through; there only while a store is open.
+    func recordSlab() -> WipedBuffer {
+        if let slab { return slab }
+        let made = WipedBuffer(capacity: Records.slabSize)
+        slab = made
+        return made
+    }
+
+    func dropSlab() {
+        slab = nil
+    }
+
+    /// Derives on a core, when there is one.
+    func derive<R: Sendable>(
+        _ kind: Gate.Class, _ body: @escaping @Sendable () -> R
+    ) async throws(Refusal) -> R {
+        try await cores.enter(kind, until: Clock.bootMilliseconds() + Self.queueWait)
+        defer { cores.leave() }
+        return await derivation.run(body)
+    }
+}
+
+extension Workers {
+    /// Argon2id of what somebody typed; the typed bytes are wiped with their box.
+    func deriveKey(
+        _ typed: SecretBox, _ salt: [UInt8], _ cost: KeyDerivation.Cost
+    ) async throws(Refusal) -> SecretBox {
+        guard let raw = typed.take() else { throw .unknown }
+        guard raw.count > 0 else { throw .cancelled }
+        let prepared = SecretBox(try PasscodeEntry.prepared(raw))
+        guard KeyDerivation.memoryIsAvailable(for: cost) else { throw .outOfMemory }
+        let key = try await derive(.own) { () -> SecretBox? in
+            guard let secret = prepared.take(),
+                let key = try? KeyDerivation.derive(secret, salt: salt, cost: cost)
+            else { return nil }
+            return SecretBox(key)
+        }
+        guard let key else { throw .outOfMemory }
+        return key
+    }
+}
+
+extension SecretBox {
+    /// Nothing was typed, or it was taken already.
+    var isEmpty: Bool {
+        (try? read { (secret) throws(SecretsError) in secret.count == 0 }) ?? true
+    }
+
+    /// Two of one: for a key that opens a store now and is needed once more.
+    func doubled() throws(Refusal) -> (SecretBox, SecretBox) {
+        guard let secret = take() else { throw .unknown }
+        do throws(SecretsError) {
+            let copy = try secret.copy()
+            return (SecretBox(secret), SecretBox(copy))
+        } catch {
+            throw .outOfMemory
+        }
+    }
+}
