@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <link.h>
+#include <malloc.h>
 #include <locale.h>
 #include <poll.h>
 #include <pthread.h>
@@ -55,6 +57,27 @@ static inline int appvault_fcntl(int fd, int command, int argument) {
 
 static inline void appvault_ignore_sigpipe(void) { signal(SIGPIPE, SIG_IGN); }
 static inline long appvault_cores(void) { return sysconf(_SC_NPROCESSORS_ONLN); }
+// Gives back the pages of code and constants that only the start has needed: they are files' pages, unchanged, and
+// come back from the page cache when they are called for. Writable segments are not touched.
+static inline int appvault_give_back_segment(struct dl_phdr_info *object, size_t size, void *unused) {
+    (void)size;
+    (void)unused;
+    const uintptr_t page = 4096;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W)) continue;
+        uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+        uintptr_t from = (start + page - 1) & ~(page - 1);
+        uintptr_t end = (start + segment->p_filesz) & ~(page - 1);
+        if (end > from) madvise((void *)from, end - from, MADV_DONTNEED);
+    }
+    return 0;
+}
+static inline void appvault_give_back(void) {
+    malloc_trim(0);
+    dl_iterate_phdr(appvault_give_back_segment, NULL);
+}
+
 static inline int appvault_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int appvault_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 static inline int appvault_thread_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }

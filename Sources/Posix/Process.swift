@@ -24,6 +24,11 @@ public enum ThisProcess {
         return .done
     }
 
+    /// Lets go of memory that an idle daemon has no use for.
+    public static func giveBackMemory() {
+        appvault_give_back()
+    }
+
     public static var cores: Int {
         max(1, appvault_cores())
     }

@@ -9,10 +9,13 @@ struct Person: Equatable, Hashable, Sendable {
 }
 
 /// Who is at the other end, and what it says it is.
-struct Caller: Sendable {
+@LoopActor
+final class Caller {
     let credentials: PeerCredentials
     let hello: Hello
     let standing: Peer
+    /// The peer's own account, once it was asked for: the directory service has no part in every single get.
+    var account: Person?
 
     init(credentials: PeerCredentials, hello: Hello, daemonUID: UInt32) {
         self.credentials = credentials
@@ -21,7 +24,7 @@ struct Caller: Sendable {
     }
 
     /// A private daemon of an ordinary user takes its own uid for root.
-    static func standing(of uid: UInt32, daemonUID: UInt32) -> Peer {
+    nonisolated static func standing(of uid: UInt32, daemonUID: UInt32) -> Peer {
         if uid == 0 { return .root }
         return uid == daemonUID ? .privateOwner : .other
     }

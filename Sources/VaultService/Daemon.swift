@@ -78,6 +78,7 @@ public enum Daemon {
         service.audit.note(.start, "appvaultd \(Service.software) serves")
         _ = unsafe sd_notify(0, "READY=1")
         watch()
+        ThisProcess.giveBackMemory()
     }
 
     @LoopActor

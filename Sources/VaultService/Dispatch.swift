@@ -198,10 +198,20 @@ final class Dispatcher {
             case .gone(let end): throw end
             case .refused(let refusal):
                 service.noteRefusal(refusal, caller)
-                verdict = Verdict(outcome: refusal.code.outcome, code: refusal.code.rawValue)
+                verdict = Self.verdict(refusal, caller)
             }
         }
         try await connection.send(verdict, .verdict, tag: tag)
+    }
+
+    /// To a remote front end a limit or a throttle looks like any wrong passcode.
+    static func verdict(_ refusal: Refusal, _ caller: Caller, handle: Handle = .none) -> Verdict {
+        var code = refusal.code
+        switch refusal {
+        case .throttled, .retryLimitReached: if caller.isRemote { code = .invalidPasscode }
+        default: break
+        }
+        return Verdict(outcome: code.outcome, code: code.rawValue, handle: handle)
     }
 
     private func refuse(_ error: Interruption, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {

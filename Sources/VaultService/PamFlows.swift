@@ -104,20 +104,26 @@ extension Service {
                     store: host.id, person: person, wrongOwn: standing == .own ? hash : nil)
                 handle = (try? transactions.keep(transaction)) ?? .none
             }
-            return Verdict(outcome: error.code.outcome, code: error.code.rawValue, handle: handle)
+            return Dispatcher.verdict(error, caller, handle: handle)
         }
     }
 
     private func admitted(
         _ key: SecretBox, _ host: StoreHost, _ person: Person, _ exchange: Exchange
     ) async throws(Refusal) -> Verdict {
-        try await host.open(key)
-        shutUnlessFollowed(host, person)
+        try await openForLogin(key, host, person)
         audit.note(
             .unlock, "a store was opened", store: host.id.description, person: person,
             service: exchange.caller.hello.service, uid: exchange.caller.credentials.uid)
         let handle = (try? transactions.keep(Transaction(store: host.id, person: person))) ?? .none
         return Verdict(outcome: .success, handle: handle)
+    }
+
+    /// Opened by a login, it needs a session to stay open; what was open before stays as it is.
+    private func openForLogin(_ key: SecretBox, _ host: StoreHost, _ person: Person) async throws(Refusal) {
+        let wasOpen = host.isOpen
+        try await host.open(key)
+        if !wasOpen { shutUnlessFollowed(host, person) }
     }
 
     /// What can be said before anything is typed: no try is possible now.
@@ -209,8 +215,7 @@ extension Service {
             let standing = await standing(caller, person)
             let key = try await openFormer(SecretBox(typed), standing.kind, host)
             let (opening, kept) = try key.doubled()
-            try await host.open(opening)
-            shutUnlessFollowed(host, person)
+            try await openForLogin(opening, host, person)
             let rekey = Transaction.Rekey(storeKey: kept, token: token)
             if transactions.peek(handle) != nil {
                 transactions.update(handle) { $0.rekey = rekey }

@@ -108,6 +108,17 @@ public final class Service {
         let count = connections[uid, default: 1] - 1
         connections[uid] = count > 0 ? count : nil
         startIdling()
+        rest()
+    }
+
+    private var restedAt: UInt64 = 0
+
+    /// Nobody is here: what the last ones needed goes, but not after every single call.
+    private func rest() {
+        let now = Clock.bootMilliseconds()
+        guard connections.isEmpty, !vault.hasOpenStores, now - restedAt > 10_000 else { return }
+        restedAt = now
+        ThisProcess.giveBackMemory()
     }
 
     func caller(_ credentials: PeerCredentials, _ hello: Hello) -> Caller {
@@ -125,9 +136,9 @@ public final class Service {
                 guard subject.uid != Subject.unknownUID else { throw .refused(.doesNotExist(.account)) }
                 return Person(uid: subject.uid, name: subject.name)
             }
-            return try await account(of: caller.credentials.uid)
+            return try await account(of: caller)
         case .privateOwner, .other:
-            let own = try await account(of: caller.credentials.uid)
+            let own = try await account(of: caller)
             guard subject.name.isEmpty || subject.name == own.name else {
                 throw .refused(.notPermitted(.notYours))
             }
@@ -135,9 +146,13 @@ public final class Service {
         }
     }
 
-    private func account(of uid: UInt32) async throws(Interruption) -> Person {
-        switch await directory.account(of: uid) {
-        case .found(let name, let uid): return Person(uid: uid, name: name)
+    private func account(of caller: Caller) async throws(Interruption) -> Person {
+        if let known = caller.account { return known }
+        switch await directory.account(of: caller.credentials.uid) {
+        case .found(let name, let uid):
+            let person = Person(uid: uid, name: name)
+            caller.account = person
+            return person
         case .none: throw .refused(.notPermitted(.notYours))
         case .unknown:
             throw .refused(.serviceUnavailable(reason: "the directory service does not say who you are"))

@@ -252,10 +252,8 @@ extension Service {
 
     private func reset(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
         let caller = exchange.caller
-        let person: Person
-        let host: StoreHost
-        person = try await self.person(target.subject, caller)
-        host = try requireStore(of: person, target, evenIfOwnerChanged: caller.credentials.uid == 0)
+        let person = try await self.person(target.subject, caller)
+        let host = try requireStore(of: person, target, evenIfOwnerChanged: caller.credentials.uid == 0)
         // Root's word is enough; the person proves the passcode, where there is still something to protect.
         let isRootForOther = caller.credentials.uid == 0 && person.uid != 0
         switch host.health {
@@ -263,7 +261,7 @@ extension Service {
             _ = try await prove(host, person, exchange, .promptCurrent)
         case .live, .erased: break
         case .damaged(let what):
-            guard isRootForOther || caller.credentials.uid == 0 else { throw .refused(.storeDamaged(what: what)) }
+            guard caller.isTrusted else { throw .refused(.storeDamaged(what: what)) }
         }
         try await refusingAsync { () async throws(Refusal) in try await self.vault.remove(host) }
         failedTokens.forget(host)

@@ -38,6 +38,7 @@ final class StoreHost {
     let turn = Gate(width: 1, ownLimit: 128, apartLimit: 64)
     let records: OpenRecordsQueue
     private var shutTimer: UInt64?
+    private var proven: PasscodeSlot?
 
     init(id: StoreID, folder: Folder, workers: Workers, contents: Contents) {
         self.id = id
@@ -230,6 +231,7 @@ final class StoreHost {
             if slots.count > 1 {
                 try? await onDisk(file, "unlock") { (file) throws(KeyError) in try file.settle(on: slot) }
             }
+            proven = slot
             return key
         case .wrong:
             return try await wasWrong(kind, file, policy)
@@ -384,13 +386,15 @@ final class StoreHost {
         try await inTurn(.own) { () async throws(Refusal) in
             if let foreign { return try await adopt(foreign, change) }
             let file = try requireLive()
+            let present = provenSlot
             try await onDisk(file, "changing the passcode") { (file) throws(KeyError) in
                 guard let storeKey = change.key.take(), let derived = change.derived.take() else { return }
                 // The way first: a store that follows and has a passcode of its own is opened by it all the same.
                 var identity = file.identity
                 identity.way = change.details.way
                 identity.withoutPasscode = .hasPasscode
-                try file.replacePasscode(change.details, derived: derived, storeKey: storeKey, proven: nil)
+                try file.replacePasscode(
+                    change.details, derived: derived, storeKey: storeKey, proven: present)
                 if identity != file.identity { try file.write(identity) }
             }
         }
@@ -401,12 +405,17 @@ final class StoreHost {
         let change = try await slotChange(key, new, cost, true)
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
+            let present = provenSlot
             try await onDisk(file, "following the login password") { (file) throws(KeyError) in
                 guard let storeKey = change.key.take(), let derived = change.derived.take() else { return }
-                let present = try file.passcodeSlots.first
                 try file.addPasscode(change.details, derived: derived, storeKey: storeKey, proven: present)
             }
         }
+    }
+
+    /// The slot that the last right passcode opened: the one to keep until a new one is proven.
+    private var provenSlot: PasscodeSlot? {
+        snapshot.passcodes.first { $0.sequence == proven?.sequence && $0.block == proven?.block }
     }
 
     private struct SlotChange: Sendable {
@@ -552,8 +561,8 @@ final class StoreHost {
     /// Opens the records. What was open stays open.
     func open(_ key: SecretBox) async throws(Refusal) {
         _ = try requireLive()
-        cancelShut()
         guard !records.isOpen else { return }
+        cancelShut()
         try await records.open(folder.path, id, key)
     }
 
