@@ -310,7 +310,7 @@ public final class SlotFile: @unchecked Sendable {
     }
 
     private func readBack(_ number: Int) throws(KeyError) -> Block {
-        let bytes = try stored(try disk.read())
+        let bytes = try stored(try disk.readBack())
         guard bytes.count == Self.size else { throw .damaged(.fileSize) }
         let start = number * Block.size
         guard

@@ -45,6 +45,33 @@ import Testing
         }
     }
 
+    @Test("what a failed change left on the disk goes with the next change that succeeds")
+    func leftover() throws {
+        let fixture = try Fixture()
+        func failed() throws -> (PowerDisk, SlotFile) {
+            let disk = PowerDisk(try fixture.bytes())
+            let file = try fixture.open(disk)
+            // The new slot is written, and its sync fails.
+            disk.budget = 1
+            #expect(throws: KeyError.self) {
+                try file.addPasscode(
+                    try Fixture.details(), derived: try secret(Fixture.second),
+                    storeKey: try secret(Fixture.storeKey), proven: try file.passcodeSlots[0])
+            }
+            #expect(try fixture.opens(try fixture.open(disk.bytes), Fixture.second))
+            disk.budget = nil
+            return (disk, file)
+        }
+        let (settled, first) = try failed()
+        try first.settle(on: try first.passcodeSlots[0])
+        #expect(try !fixture.opens(try fixture.open(settled.bytes), Fixture.second))
+        #expect(try fixture.opens(try fixture.open(settled.bytes), Fixture.first))
+
+        let (off, second) = try failed()
+        try second.replacePasscodeWithDevice(storeKey: try secret(Fixture.storeKey))
+        #expect(try fixture.open(off.bytes).passcodeSlots.isEmpty)
+    }
+
     @Test("a recovered passcode, with two on the disk before: one of them, or the recovery key")
     func recoverPasscode() throws {
         let fixture = try Fixture()

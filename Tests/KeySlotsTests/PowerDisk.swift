@@ -21,6 +21,10 @@ final class PowerDisk: BlockDisk {
         bytes
     }
 
+    func readBack() throws(PosixError) -> [UInt8] {
+        durable
+    }
+
     func write(_ bytes: [UInt8], block: Int) throws(PosixError) {
         // The write at which the power goes may have reached the disk.
         pending.append((block, bytes))
