@@ -83,7 +83,8 @@ struct Block: Equatable {
         }
     }
 
-    private static func seal(_ bytes: [UInt8], _ guardian: Guardian) throws(SecretsError) -> [UInt8] {
+    private static func seal(_ bytes: [UInt8], _ guardian: Guardian) throws(SecretsError) -> [UInt8]
+    {
         switch guardian {
         case .machine(let key):
             try Hash.blake2b(bytes.span, key: key.blockKey, purpose: .blockMAC)

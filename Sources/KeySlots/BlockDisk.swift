@@ -3,6 +3,8 @@ import Posix
 /// Where the blocks lie. A test's disk loses power.
 package protocol BlockDisk: AnyObject {
     func read() throws(PosixError) -> [UInt8]
+    /// As `read`, from the disk itself and not from what the page cache believes it to hold.
+    func readBack() throws(PosixError) -> [UInt8]
     /// One sector at once, not yet synced.
     func write(_ bytes: [UInt8], block: Int) throws(PosixError)
     func sync() throws(PosixError)
@@ -16,9 +18,12 @@ final class FileDisk: BlockDisk {
         self.file = file
     }
 
-    func read() throws(PosixError) -> [UInt8] {
-        // Whoever reads back wants to know what the disk has, not what the page cache believes.
+    func readBack() throws(PosixError) -> [UInt8] {
         file.dropCache()
+        return try read()
+    }
+
+    func read() throws(PosixError) -> [UInt8] {
         // One byte more than it may have, so that a longer file is seen.
         var bytes = [UInt8](repeating: 0, count: SlotFile.size + 1)
         var span = bytes.mutableSpan

@@ -45,7 +45,9 @@ public final class MachineKey: Sendable {
 
     /// Makes the key where there is none and no store either, and loads it. Of two that make it at once one
     /// wins, and both get the winner's.
-    public static func make(in folder: Folder, stores: String = "stores") throws(KeyError) -> MachineKey {
+    public static func make(
+        in folder: Folder, stores: String = "stores"
+    ) throws(KeyError) -> MachineKey {
         guard !folder.exists(fileName) else { throw .alreadyExists }
         if folder.exists(stores) {
             let names = try stored(try TextFile.names(in: "\(folder.path)/\(stores)"))

@@ -56,7 +56,8 @@ public struct PasscodeSlot: Equatable, Sendable {
             store: store, kind: .passcode, block: block, generation: SlotFile.keyGeneration,
             cost: details.cost)
         let key = try key(derived: derived, place: place, machine: machine)
-        return payload(details, SlotFile.keyGeneration, try WrappedKey(storeKey, under: key, at: place))
+        let wrapped = try WrappedKey(storeKey, under: key, at: place)
+        return payload(details, SlotFile.keyGeneration, wrapped)
     }
 
     private static func payload(

@@ -131,8 +131,10 @@ public struct RecoveryKey: ~Copyable, Sendable {
         switch text[index] {
         case UInt8(ascii: " "), UInt8(ascii: "-"), 9, 10, 13: return 1
         case 0xc2 where index + 1 < text.count && text[index + 1] == 0xa0: return 2
-        case 0xe2 where index + 2 < text.count && text[index + 1] == 0x80
-            && (0x90...0x95).contains(text[index + 2]): return 3
+        case 0xe2
+        where index + 2 < text.count && text[index + 1] == 0x80
+            && (0x90...0x95).contains(text[index + 2]):
+            return 3
         default: return 0
         }
     }

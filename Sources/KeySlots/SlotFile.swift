@@ -71,7 +71,8 @@ public final class SlotFile: @unchecked Sendable {
     }
 
     /// Reads the file once; what comes back still has to be checked.
-    public static func open(in folder: Folder, store: StoreID) throws(KeyError) -> UncheckedSlotFile {
+    public static func open(in folder: Folder, store: StoreID) throws(KeyError) -> UncheckedSlotFile
+    {
         let file = try openFile(fileName, .readWrite, in: folder)
         return try UncheckedSlotFile(store: store, disk: FileDisk(file))
     }
@@ -309,7 +310,7 @@ public final class SlotFile: @unchecked Sendable {
     }
 
     private func readBack(_ number: Int) throws(KeyError) -> Block {
-        let bytes = try stored(try disk.read())
+        let bytes = try stored(try disk.readBack())
         guard bytes.count == Self.size else { throw .damaged(.fileSize) }
         let start = number * Block.size
         guard

@@ -1,4 +1,4 @@
-public import Secrets
+import Secrets
 
 /// A store's name among stores, and the name of its folder: a random UUID (version 4).
 public struct StoreID: Hashable, Sendable, CustomStringConvertible {

@@ -13,6 +13,7 @@ public final class Folder: Sendable {
 
     /// A folder that is no symbolic link.
     public convenience init(path: String) throws(PosixError) {
+        // SAFETY: the name is passed as a C string, for this call alone.
         let number = unsafe appvault_open(
             path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
         guard number >= 0 else { throw .last("open \(path)") }
@@ -20,6 +21,7 @@ public final class Folder: Sendable {
     }
 
     public func folder(_ name: String) throws(PosixError) -> Folder {
+        // SAFETY: the name is passed as a C string, for this call alone.
         let number = unsafe appvault_openat(
             descriptor.raw, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
         guard number >= 0 else { throw .last("open \(path)/\(name)") }
@@ -28,6 +30,7 @@ public final class Folder: Sendable {
 
     /// Mode 0700; one that is there is not an error.
     public func makeFolder(_ name: String) throws(PosixError) {
+        // SAFETY: the name is passed as a C string, for this call alone.
         guard unsafe mkdirat(descriptor.raw, name, 0o700) == 0 || appvault_errno() == EEXIST
         else { throw .last("mkdir \(path)/\(name)") }
     }
@@ -54,6 +57,7 @@ public final class Folder: Sendable {
             flags = O_RDWR | O_CREAT
             mode = 0o600
         }
+        // SAFETY: the name is passed as a C string, for this call alone.
         let number = unsafe appvault_openat(
             descriptor.raw, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode)
         guard number >= 0 else { throw .last("open \(path)/\(name)") }
@@ -61,6 +65,7 @@ public final class Folder: Sendable {
     }
 
     public func exists(_ name: String) -> Bool {
+        // SAFETY: the name is passed as a C string, for this call alone.
         unsafe faccessat(descriptor.raw, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }
 
@@ -70,26 +75,31 @@ public final class Folder: Sendable {
     }
 
     public func rename(_ old: String, to new: String) throws(PosixError) {
+        // SAFETY: the name is passed as a C string, for this call alone.
         guard unsafe renameat(descriptor.raw, old, descriptor.raw, new) == 0
         else { throw .last("rename \(path)/\(old)") }
     }
 
     /// Gives a file a second name; fails with EEXIST where that is taken.
     public func link(_ old: String, to new: String) throws(PosixError) {
+        // SAFETY: the name is passed as a C string, for this call alone.
         guard unsafe linkat(descriptor.raw, old, descriptor.raw, new, 0) == 0
         else { throw .last("link \(path)/\(new)") }
     }
 
     /// One that is not there is not an error.
     public func remove(_ name: String) throws(PosixError) {
+        // SAFETY: the name is passed as a C string, for this call alone.
         guard unsafe unlinkat(descriptor.raw, name, 0) == 0 || appvault_errno() == ENOENT
         else { throw .last("unlink \(path)/\(name)") }
     }
 
     /// One that is not there is not an error; one that is not empty is.
     public func removeFolder(_ name: String) throws(PosixError) {
-        guard unsafe unlinkat(descriptor.raw, name, AT_REMOVEDIR) == 0
-            || appvault_errno() == ENOENT
+        // SAFETY: the name is passed as a C string, for this call alone.
+        guard
+            unsafe unlinkat(descriptor.raw, name, AT_REMOVEDIR) == 0
+                || appvault_errno() == ENOENT
         else { throw .last("rmdir \(path)/\(name)") }
     }
 
@@ -109,12 +119,14 @@ public struct File: ~Copyable, Sendable {
 
     public func size() throws(PosixError) -> Int {
         var status = stat()
+        // SAFETY: the status is ours, and as large as fstat takes it to be.
         guard unsafe fstat(descriptor.raw, &status) == 0 else { throw .last("fstat") }
         return Int(status.st_size)
     }
 
     /// Reads until the buffer is full or the file ends; how many bytes it was.
-    public func read(into bytes: inout MutableSpan<UInt8>, at offset: Int) throws(PosixError) -> Int {
+    public func read(into bytes: inout MutableSpan<UInt8>, at offset: Int) throws(PosixError) -> Int
+    {
         let count = bytes.count
         var done = 0
         while done < count {

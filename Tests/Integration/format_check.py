@@ -1,0 +1,278 @@
+#!/usr/bin/python3
+"""Opens a slots file by what FORMAT.md says, and by nothing else: not one line of the daemon's code is behind it.
+
+    format_check.py SLOTS MACHINE_KEY              asks for the passcode, prints the store key in hexadecimal
+    format_check.py SLOTS MACHINE_KEY --device     a store without a passcode
+    format_check.py SLOTS --recovery               asks for the recovery key instead; no machine key needed
+
+Imported by the test runner, it does the same with Tests/Vectors.
+"""
+
+import getpass
+import hashlib
+import os
+import struct
+import sys
+import unittest
+import uuid
+
+import nacl.bindings as sodium
+import nacl.exceptions
+
+BLOCK = 512
+EMPTY = bytes(BLOCK)
+MACHINE_BLOCKS = range(0, 6)
+PASSCODE_BLOCKS = (3, 4)
+DEVICE_BLOCK = 5
+RECOVERY_BLOCKS = (6, 7)
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+class Damaged(Exception):
+    pass
+
+
+class Wrong(Exception):
+    pass
+
+
+def h(purpose, message, count, key=b""):
+    return hashlib.blake2b(
+        message, digest_size=count, key=key, person=purpose.encode().ljust(16, b"\0")
+    ).digest()
+
+
+class Machine:
+    def __init__(self, key):
+        if len(key) != 32:
+            raise Damaged("machine.key")
+        self.id = h("AV machine id", key, 16)
+        self.block_key = h("AV block key", b"", 32, key)
+        self.slot_key = h("AV slot key", b"", 32, key)
+
+
+class Block:
+    def __init__(self, data, number, store, machine):
+        """With a machine the block is the machine's, without one it is anybody's."""
+        magic, version, found, self.sequence = struct.unpack_from("<4sHHQ", data)
+        if (magic, version, found, data[16:32]) != (b"AVSB", 1, number, store):
+            raise Damaged(f"block {number}")
+        if data[32:48] != (machine.id if machine else bytes(16)):
+            raise Damaged("foreign machine key" if machine else f"block {number}")
+        if machine:
+            check = h("AV block mac", data[:480], 32, machine.block_key)
+        else:
+            check = h("AV block check", data[:480], 32)
+        if data[480:] != check:
+            raise Damaged(f"block {number}")
+        self.number, self.payload = number, data[48:480]
+
+
+def read(data, machine):
+    """The store's id and its blocks, all checked; without a machine the recovery slots alone."""
+    if len(data) != 16 * BLOCK:
+        raise Damaged("length")
+    store = data[16:32]
+    blocks = {}
+    for number in range(16):
+        part = data[number * BLOCK : (number + 1) * BLOCK]
+        if part == EMPTY:
+            continue
+        if number in RECOVERY_BLOCKS:
+            blocks[number] = Block(part, number, store, None)
+        elif number not in MACHINE_BLOCKS:
+            raise Damaged(f"block {number}")
+        elif machine:
+            blocks[number] = Block(part, number, store, machine)
+    if machine and not {0, 1} <= blocks.keys():
+        raise Damaged("no owner, no label")
+    return store, blocks
+
+
+def unwrap(kek, wrapped, store, kind, number, generation, memory=0, passes=0):
+    place = store + struct.pack("<HHIII", kind, number, generation, memory, passes)
+    try:
+        return sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(wrapped[24:], place, wrapped[:24], kek)
+    except nacl.exceptions.CryptoError:
+        raise Wrong from None
+
+
+def here(store, number):
+    return store + struct.pack("<H", number)
+
+
+def open_passcode(data, machine_key, passcode):
+    machine = Machine(machine_key)
+    store, blocks = read(data, machine)
+    slots = [blocks[number] for number in PASSCODE_BLOCKS if number in blocks]
+    for slot in sorted(slots, key=lambda slot: -slot.sequence):
+        generation, memory, passes, _way, _set_at, salt, _digest, wrapped = struct.unpack_from(
+            "<IIIIQ16s32s72s", slot.payload
+        )
+        if not (8 <= memory <= 1048576 and 1 <= passes <= 16):
+            raise Damaged(f"block {slot.number}")
+        derived = sodium.crypto_pwhash_alg(
+            32, passcode, salt, passes, memory * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13
+        )
+        kek = h("AV kek passcode", derived + here(store, slot.number), 32, machine.slot_key)
+        try:
+            return unwrap(kek, wrapped, store, 1, slot.number, generation, memory, passes)
+        except Wrong:
+            continue
+    raise Wrong
+
+
+def open_device(data, machine_key):
+    machine = Machine(machine_key)
+    store, blocks = read(data, machine)
+    if DEVICE_BLOCK not in blocks:
+        raise Wrong
+    generation, wrapped = struct.unpack_from("<I72s", blocks[DEVICE_BLOCK].payload)
+    kek = h("AV kek device", here(store, DEVICE_BLOCK), 32, machine.slot_key)
+    return unwrap(kek, wrapped, store, 2, DEVICE_BLOCK, generation)
+
+
+def open_recovery(data, text):
+    key = recovery_key(text)
+    store, blocks = read(data, None)
+    for slot in sorted(blocks.values(), key=lambda slot: -slot.sequence):
+        generation, _zero, _set_at, wrapped = struct.unpack_from("<IIQ72s", slot.payload)
+        kek = h("AV kek recovery", here(store, slot.number), 32, key)
+        try:
+            return unwrap(kek, wrapped, store, 3, slot.number, generation)
+        except Wrong:
+            continue
+    raise Wrong
+
+
+def check_symbol(values, group):
+    total = 0
+    for value in values:
+        total ^= value
+        total <<= 1
+        if total & 32:
+            total ^= 0b100101
+    return total ^ group
+
+
+def recovery_key(text):
+    values = []
+    for character in text.upper():
+        if character in " \t\r\n-\u00a0" or "\u2010" <= character <= "\u2015":
+            continue
+        character = {"O": "0", "I": "1", "L": "1", "U": "V"}.get(character, character)
+        if character not in ALPHABET:
+            raise Damaged("a character of the recovery key")
+        values.append(ALPHABET.index(character))
+    if len(values) != 35:
+        raise Damaged("the recovery key's length")
+    bits = 0
+    for group in range(7):
+        *data, check = values[group * 5 : group * 5 + 5]
+        if check != check_symbol(data, group + 1):
+            raise Damaged(f"group {group + 1} of the recovery key")
+        for value in data:
+            bits = bits << 5 | value
+    key = (bits >> 12).to_bytes(16, "big")
+    if bits & 0xFFF != int.from_bytes(h("AV recovery text", key, 16)[:2], "big") >> 4:
+        raise Damaged("the recovery key")
+    return key
+
+
+def owner(data, machine_key):
+    _store, blocks = read(data, Machine(machine_key))
+    created, uid, way, condition, without, length = struct.unpack_from("<QIBBBB", blocks[0].payload)
+    return {
+        "created": created,
+        "uid": uid,
+        "way": way,
+        "condition": condition,
+        "without": without,
+        "account": blocks[0].payload[16 : 16 + length],
+        "store": blocks[1].payload[1 : 1 + blocks[1].payload[0]],
+    }
+
+
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors")
+
+
+def vector(name):
+    with open(os.path.join(VECTORS, name), "rb") as file:
+        return file.read()
+
+
+class FormatCheck(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        lines = [line for line in vector("slots.txt").decode().splitlines() if line and line[0] != "#"]
+        cls.values = {name.strip(): value.strip() for name, value in (line.split("=", 1) for line in lines)}
+        cls.machine = bytes.fromhex(cls.values["machine-key"])
+        cls.key = bytes.fromhex(cls.values["store-key"])
+        cls.slots = vector("slots.bin")
+
+    def test_passcodes(self):
+        """FORMAT.md alone opens the vector with either passcode, and not with a wrong one"""
+        for name in ("passcode", "old-passcode"):
+            opened = open_passcode(self.slots, self.machine, self.values[name].encode())
+            self.assertEqual(opened, self.key)
+        with self.assertRaises(Wrong):
+            open_passcode(self.slots, self.machine, b"wrong")
+
+    def test_recovery(self):
+        """FORMAT.md alone opens the vector with the recovery key's text, on any machine"""
+        self.assertEqual(recovery_key(self.values["recovery-text"]).hex(), self.values["recovery-key"])
+        self.assertEqual(open_recovery(self.slots, self.values["recovery-text"].lower()), self.key)
+
+    def test_device(self):
+        """FORMAT.md alone opens the vector without a passcode"""
+        self.assertEqual(open_device(vector("slots-device.bin"), self.machine), self.key)
+
+    def test_owner(self):
+        """FORMAT.md alone says whose store the vector is"""
+        found = owner(self.slots, self.machine)
+        self.assertEqual(found["uid"], 4242)
+        self.assertEqual(found["account"].decode(), self.values["account"])
+        self.assertEqual(found["store"].decode(), self.values["store-name"])
+        self.assertEqual(str(uuid.UUID(bytes=self.slots[16:32])), self.values["store"])
+        self.assertEqual(Machine(self.machine).id.hex(), self.values["machine-key-id"])
+
+    def test_foreign(self):
+        """a foreign machine key and a changed byte are damage, not a wrong passcode"""
+        with self.assertRaises(Damaged):
+            open_passcode(self.slots, bytes(32), self.values["passcode"].encode())
+        for place in range(0, 8 * BLOCK, 97):
+            changed = bytearray(self.slots)
+            changed[place] ^= 1
+            if self.slots[place // BLOCK * BLOCK :][:BLOCK] == EMPTY:
+                continue
+            with self.assertRaises(Damaged, msg=str(place)):
+                open_passcode(bytes(changed), self.machine, self.values["passcode"].encode())
+
+
+def main():
+    arguments = sys.argv[1:]
+    flags = {argument for argument in arguments if argument.startswith("--")}
+    paths = [argument for argument in arguments if not argument.startswith("--")]
+    if flags - {"--device", "--recovery"} or len(paths) != (1 if "--recovery" in flags else 2):
+        sys.exit(__doc__)
+    data = open(paths[0], "rb").read()
+    try:
+        if "--recovery" in flags:
+            key = open_recovery(data, ask("recovery key: "))
+        elif "--device" in flags:
+            key = open_device(data, open(paths[1], "rb").read())
+        else:
+            key = open_passcode(data, open(paths[1], "rb").read(), ask("passcode: ").encode())
+    except Damaged as what:
+        sys.exit(f"damaged: {what}")
+    except Wrong:
+        sys.exit("does not open")
+    print(key.hex())
+
+
+def ask(prompt):
+    return getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+import Policy
+import Secrets
+import Testing
+
+@testable import KeySlots
+
+/// The power goes at each write and at each sync, and of what was not synced any part may be there.
+@Suite struct PowerCutTests {
+    /// Runs the change with power for 0, 1, 2 ... steps until it gets through; hands over what may be left.
+    private func cut(
+        _ fixture: Fixture, _ bytes: [UInt8], _ change: (SlotFile) throws -> Void,
+        _ check: (_ left: [UInt8], _ finished: Bool) throws -> Void
+    ) throws {
+        for budget in 0..<40 {
+            let disk = PowerDisk(bytes)
+            let file = try fixture.open(disk)
+            disk.budget = budget
+            var finished = true
+            do {
+                try change(file)
+            } catch KeyError.storage {
+                finished = false
+            }
+            for left in disk.afterPowerCut { try check(left, finished) }
+            if finished {
+                #expect(budget > 1, "the change wrote something")
+                return
+            }
+        }
+        Issue.record("the change never ends")
+    }
+
+    @Test("a changed passcode: the old or the new one opens, at every instant")
+    func replacePasscode() throws {
+        let fixture = try Fixture()
+        try cut(fixture, try fixture.bytes()) { file in
+            try file.replacePasscode(
+                try Fixture.details(), derived: try secret(Fixture.second),
+                storeKey: try secret(Fixture.storeKey), proven: try file.passcodeSlots[0])
+        } _: { left, finished in
+            let file = try fixture.open(left)
+            let old = try fixture.opens(file, Fixture.first)
+            let new = try fixture.opens(file, Fixture.second)
+            #expect(finished ? new && !old : new || old)
+        }
+    }
+
+    @Test("what a failed change left on the disk goes with the next change that succeeds")
+    func leftover() throws {
+        let fixture = try Fixture()
+        func failed() throws -> (PowerDisk, SlotFile) {
+            let disk = PowerDisk(try fixture.bytes())
+            let file = try fixture.open(disk)
+            // The new slot is written, and its sync fails.
+            disk.budget = 1
+            #expect(throws: KeyError.self) {
+                try file.addPasscode(
+                    try Fixture.details(), derived: try secret(Fixture.second),
+                    storeKey: try secret(Fixture.storeKey), proven: try file.passcodeSlots[0])
+            }
+            #expect(try fixture.opens(try fixture.open(disk.bytes), Fixture.second))
+            disk.budget = nil
+            return (disk, file)
+        }
+        let (settled, first) = try failed()
+        try first.settle(on: try first.passcodeSlots[0])
+        #expect(try !fixture.opens(try fixture.open(settled.bytes), Fixture.second))
+        #expect(try fixture.opens(try fixture.open(settled.bytes), Fixture.first))
+
+        let (off, second) = try failed()
+        try second.replacePasscodeWithDevice(storeKey: try secret(Fixture.storeKey))
+        #expect(try fixture.open(off.bytes).passcodeSlots.isEmpty)
+    }
+
+    @Test("a recovered passcode, with two on the disk before: one of them, or the recovery key")
+    func recoverPasscode() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes(recovery: true))
+        let file = try fixture.open(disk)
+        try file.addPasscode(
+            try Fixture.details(), derived: try secret(Fixture.second),
+            storeKey: try secret(Fixture.storeKey), proven: try file.passcodeSlots[0])
+        try cut(fixture, disk.bytes) { file in
+            try file.replacePasscode(
+                try Fixture.details(), derived: try secret(Fixture.third),
+                storeKey: try secret(Fixture.storeKey), proven: nil)
+        } _: { left, finished in
+            let file = try fixture.open(left)
+            // The newer of the two, which is the one in use, outlives the change.
+            let old = try fixture.opens(file, Fixture.second)
+            let new = try fixture.opens(file, Fixture.third)
+            #expect(finished ? new && !old : new || old)
+            #expect(try fixture.opensWithRecovery(left))
+        }
+    }
+
+    @Test("a passcode turned off: it opens, or the device slot does")
+    func turnOff() throws {
+        let fixture = try Fixture()
+        try cut(fixture, try fixture.bytes()) { file in
+            try file.replacePasscodeWithDevice(storeKey: try secret(Fixture.storeKey))
+        } _: { left, finished in
+            let file = try fixture.open(left)
+            let passcode = try fixture.opens(file, Fixture.first)
+            #expect(passcode || file.hasDeviceSlot)
+            #expect(!finished || !passcode)
+            if file.hasDeviceSlot { #expect(reveal(try file.openDevice()) == Fixture.storeKey) }
+        }
+    }
+
+    @Test("a passcode turned on: the device slot opens, or the passcode does")
+    func turnOn() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes())
+        try fixture.open(disk).replacePasscodeWithDevice(storeKey: try secret(Fixture.storeKey))
+        try cut(fixture, disk.bytes) { file in
+            try file.replacePasscode(
+                try Fixture.details(), derived: try secret(Fixture.second),
+                storeKey: try secret(Fixture.storeKey), proven: nil)
+        } _: { left, finished in
+            let file = try fixture.open(left)
+            let passcode = try fixture.opens(file, Fixture.second)
+            #expect(passcode || file.hasDeviceSlot)
+            #expect(!finished || !file.hasDeviceSlot)
+        }
+    }
+
+    @Test("a new recovery key: the old or the new one opens, and the passcode always")
+    func recovery() throws {
+        let fixture = try Fixture()
+        let new: [UInt8] = Array(200..<216)
+        try cut(fixture, try fixture.bytes(recovery: true)) { file in
+            try file.replaceRecovery(
+                try RecoveryKey(try secret(new)), setAt: 4, storeKey: try secret(Fixture.storeKey))
+        } _: { left, finished in
+            let file = try fixture.open(left)
+            var opened = 0
+            for bytes in [Fixture.recovery, new] {
+                do {
+                    let key = try file.openRecovery(try RecoveryKey(try secret(bytes)))
+                    #expect(reveal(key) == Fixture.storeKey)
+                    opened += 1
+                } catch KeyError.wrongSecret {
+                }
+            }
+            #expect(finished ? opened == 1 : opened >= 1)
+            #expect(try fixture.opens(file, Fixture.first))
+        }
+    }
+
+    @Test("an erase: all opens and nothing was begun, or it can be ended")
+    func erase() throws {
+        let fixture = try Fixture()
+        try cut(fixture, try fixture.bytes(recovery: true)) { file in
+            try file.eraseKeys()
+            try file.finishErasing()
+        } _: { left, finished in
+            let file = try fixture.open(left)
+            switch file.identity.condition {
+            case .live:
+                #expect(try fixture.opens(file, Fixture.first))
+                #expect(!finished)
+            case .erasing, .erased:
+                let disk = PowerDisk(left)
+                let again = try fixture.open(disk)
+                try again.eraseKeys()
+                try again.finishErasing()
+                #expect(Array(disk.bytes[1024...]).allSatisfy { $0 == 0 })
+            }
+        }
+    }
+
+    @Test("an adoption: the recovery key opens at every instant, and the new passcode at the end")
+    func adoption() throws {
+        let fixture = try Fixture(machine: 7)
+        let here = try Fixture(store: fixture.store, machine: 8)
+        let bytes = try fixture.bytes(recovery: true)
+        for budget in 0..<40 {
+            let disk = PowerDisk(bytes)
+            let unchecked = try UncheckedSlotFile(store: fixture.store, disk: disk)
+            disk.budget = budget
+            var finished = true
+            do {
+                _ = try unchecked.adopted(
+                    by: here.machine, identity: unchecked.identity, try Fixture.details(),
+                    derived: try secret(Fixture.second), storeKey: try secret(Fixture.storeKey))
+            } catch KeyError.storage {
+                finished = false
+            }
+            let all = disk.afterPowerCut
+            // All subsets of up to 14 writes would be 16,384; every 37th and the last are enough.
+            for (index, left) in all.enumerated() where index % 37 == 0 || index == all.count - 1 {
+                #expect(try fixture.opensWithRecovery(left))
+            }
+            if finished {
+                #expect(try here.opens(try here.open(disk.bytes), Fixture.second))
+                return
+            }
+        }
+        Issue.record("the adoption never ends")
+    }
+}

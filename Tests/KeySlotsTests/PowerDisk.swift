@@ -1,0 +1,63 @@
+import KeySlots
+import Posix
+
+/// A disk that loses power: after `budget` writes and syncs every call fails, and what was not synced may
+/// be there or not.
+final class PowerDisk: BlockDisk {
+    private var durable: [UInt8]
+    private var pending: [(block: Int, bytes: [UInt8])] = []
+    private(set) var steps = 0
+    var budget: Int?
+
+    init(_ bytes: [UInt8]) {
+        durable = bytes
+    }
+
+    var bytes: [UInt8] {
+        Self.apply(pending, to: durable)
+    }
+
+    func read() throws(PosixError) -> [UInt8] {
+        bytes
+    }
+
+    func readBack() throws(PosixError) -> [UInt8] {
+        durable
+    }
+
+    func write(_ bytes: [UInt8], block: Int) throws(PosixError) {
+        // The write at which the power goes may have reached the disk.
+        pending.append((block, bytes))
+        try step()
+    }
+
+    func sync() throws(PosixError) {
+        try step()
+        durable = bytes
+        pending = []
+    }
+
+    private func step() throws(PosixError) {
+        if let budget, steps >= budget { throw PosixError(call: "power", number: 5) }
+        steps += 1
+    }
+
+    /// Everything that can be on the disk after the power came back.
+    var afterPowerCut: [[UInt8]] {
+        (0..<(1 << pending.count)).map { mask in
+            let survived = pending.enumerated().filter { mask >> $0.offset & 1 == 1 }
+            return Self.apply(survived.map(\.element), to: durable)
+        }
+    }
+
+    private static func apply(
+        _ writes: [(block: Int, bytes: [UInt8])], to bytes: [UInt8]
+    ) -> [UInt8] {
+        var result = bytes
+        for write in writes {
+            result.replaceSubrange(
+                (write.block * 512)..<((write.block + 1) * 512), with: write.bytes)
+        }
+        return result
+    }
+}

@@ -1,0 +1,307 @@
+import Policy
+import Posix
+import Secrets
+import Testing
+
+@testable import KeySlots
+
+@Suite struct SlotFileTests {
+    @Test("a store that was made is opened again from its file")
+    func create() throws {
+        let folder = try TemporaryFolder()
+        let fixture = try Fixture()
+        let made = try SlotFile.create(
+            in: folder.folder, store: fixture.store, identity: Fixture.identity,
+            machine: fixture.machine)
+        #expect(throws: KeyError.damaged(.noSlot)) {
+            try SlotFile.open(in: folder.folder, store: fixture.store).checked(
+                with: fixture.machine)
+        }
+        try made.replacePasscode(
+            try Fixture.details(), derived: try secret(Fixture.first),
+            storeKey: try secret(Fixture.storeKey), proven: nil)
+        let unchecked = try SlotFile.open(in: folder.folder, store: fixture.store)
+        #expect(unchecked.identity == Fixture.identity)
+        #expect(unchecked.machineID == fixture.machine.id)
+        let file = try unchecked.checked(with: fixture.machine)
+        #expect(file.identity == Fixture.identity)
+        #expect(file.tally == Tally())
+        #expect(try fixture.opens(file, Fixture.first))
+        #expect(try !fixture.opens(file, Fixture.second))
+        #expect(throws: KeyError.alreadyExists) {
+            try SlotFile.create(
+                in: folder.folder, store: fixture.store, identity: Fixture.identity,
+                machine: fixture.machine)
+        }
+        let empty = try TemporaryFolder()
+        #expect(throws: KeyError.missing) {
+            try SlotFile.open(in: empty.folder, store: fixture.store)
+        }
+    }
+
+    @Test("identity and tries are written and read back, field by field")
+    func fields() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes())
+        let file = try fixture.open(disk)
+        var identity = Identity(
+            uid: .max - 2, account: [UInt8](repeating: 0xff, count: 255), createdAt: .max,
+            way: .followsLogin, withoutPasscode: .byPolicyDefault,
+            storeName: [UInt8](repeating: 0xc3, count: 255),
+            policyKey: [UInt8](repeating: 0x61, count: 128))
+        try file.write(identity)
+        let boot = try #require(BootID(Array(1...16)))
+        let tally = Tally(
+            own: Tries(wrong: 1, unresolved: 2, last: Moment(bootID: boot, milliseconds: 3)),
+            apart: Tries(
+                wrong: .max, unresolved: 5, last: Moment(bootID: boot, milliseconds: .max)),
+            recovery: Tries(wrong: 7, unresolved: 8), lockedForRecovery: true)
+        try file.write(tally)
+        let again = try fixture.open(disk.bytes)
+        #expect(again.identity == identity)
+        #expect(again.tally == tally)
+        #expect(try fixture.opens(again, Fixture.first))
+        identity.account.append(1)
+        #expect(throws: KeyError.tooLong) { try file.write(identity) }
+    }
+
+    @Test("a tally that could not be synced is reported and not believed")
+    func unsynced() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes())
+        let file = try fixture.open(disk)
+        for budget in 0..<2 {
+            disk.budget = disk.steps + budget
+            #expect(throws: KeyError.storage(PosixError(call: "power", number: 5))) {
+                try file.write(Tally(own: Tries(unresolved: 1)))
+            }
+            #expect(file.tally == Tally())
+        }
+        disk.budget = nil
+        try file.write(Tally(own: Tries(unresolved: 1)))
+        #expect(try fixture.open(disk.bytes).tally.own.unresolved == 1)
+    }
+
+    @Test("each bit changed in any block is found")
+    func flips() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes(recovery: true))
+        let file = try fixture.open(disk)
+        // Every block that can be filled is, the second recovery slot too.
+        try file.addPasscode(
+            try Fixture.details(), derived: try secret(Fixture.second),
+            storeKey: try secret(Fixture.storeKey), proven: try file.passcodeSlots[0])
+        var bytes = disk.bytes
+        let payload = try DeviceSlot.payload(
+            try secret(Fixture.storeKey), block: 5, store: fixture.store, machine: fixture.machine)
+        bytes.replaceSubrange(
+            2560..<3072,
+            with: try Block(number: 5, sequence: 90, payload: payload).encoded(
+                fixture.store, .machine(fixture.machine)))
+        let recovery = try RecoverySlot.payload(
+            try secret(Fixture.storeKey), key: try RecoveryKey(try secret(Fixture.recovery)),
+            setAt: 3, block: 7, store: fixture.store)
+        bytes.replaceSubrange(
+            3584..<4096,
+            with: try Block(number: 7, sequence: 91, payload: recovery).encoded(
+                fixture.store, .anybody))
+        _ = try fixture.open(bytes)
+        var missed: [Int] = []
+        // Each bit where something is; where all is zero, one bit a byte.
+        let used = 0..<(8 * 512 * 8)
+        for bit in Array(used) + stride(from: used.upperBound, to: bytes.count * 8, by: 9) {
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            do {
+                _ = try fixture.open(bytes)
+                missed.append(bit)
+            } catch KeyError.damaged {
+            }
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+        }
+        #expect(missed.isEmpty)
+    }
+
+    @Test("a file of another length is damage", arguments: [0, 512, 8191, 8193])
+    func length(count: Int) throws {
+        let fixture = try Fixture()
+        var bytes = try fixture.bytes()
+        bytes = Array((bytes + [0]).prefix(count))
+        #expect(throws: KeyError.damaged(.fileSize)) { try fixture.open(bytes) }
+    }
+
+    @Test("a block at another place is refused")
+    func moved() throws {
+        let fixture = try Fixture()
+        var bytes = try fixture.bytes(recovery: true)
+        bytes.replaceSubrange(2048..<2560, with: bytes[1536..<2048])
+        #expect(throws: KeyError.damaged(.block(4))) { try fixture.open(bytes) }
+        bytes.replaceSubrange(2048..<2560, with: Block.empty)
+        bytes.replaceSubrange(3584..<4096, with: bytes[3072..<3584])
+        #expect(throws: KeyError.damaged(.block(7))) { try fixture.open(bytes) }
+    }
+
+    @Test("a block of another store is refused", arguments: [0, 1, 2, 3, 6])
+    func otherStore(block: Int) throws {
+        let fixture = try Fixture()
+        let other = try Fixture()
+        var bytes = try fixture.bytes(recovery: true)
+        let range = (block * 512)..<((block + 1) * 512)
+        bytes.replaceSubrange(range, with: try other.bytes(recovery: true)[range])
+        #expect(throws: KeyError.damaged(.block(block))) { try fixture.open(bytes) }
+    }
+
+    @Test("identity, label and tries cannot be wiped away", arguments: [0, 1, 2])
+    func wiped(block: Int) throws {
+        let fixture = try Fixture()
+        var bytes = try fixture.bytes()
+        bytes.replaceSubrange((block * 512)..<((block + 1) * 512), with: Block.empty)
+        #expect(throws: KeyError.damaged(.block(block))) { try fixture.open(bytes) }
+    }
+
+    @Test("a foreign machine key is damage before anything is tried")
+    func foreign() throws {
+        let fixture = try Fixture(machine: 7)
+        let bytes = try fixture.bytes()
+        let elsewhere = try Fixture(store: fixture.store, machine: 8)
+        #expect(throws: KeyError.damaged(.foreignMachineKey)) { try elsewhere.open(bytes) }
+    }
+
+    @Test("a cost beyond the caps is damage, even under a valid MAC", arguments: [8, 9])
+    func cost(place: Int) throws {
+        let fixture = try Fixture()
+        var bytes = try fixture.bytes()
+        let block = try #require(
+            try Block.checked(
+                Array(bytes[1536..<2048]), number: 3, store: fixture.store,
+                .machine(fixture.machine)))
+        var payload = block.payload
+        // Memory stands at 4 and passes at 8: this makes 2^24 KiB and more, or 3 + 256 passes.
+        payload[place == 8 ? 7 : 9] = 1
+        bytes.replaceSubrange(
+            1536..<2048,
+            with: try Block(number: 3, sequence: 9, payload: payload).encoded(
+                fixture.store, .machine(fixture.machine)))
+        #expect(throws: KeyError.damaged(.block(3))) { try fixture.open(bytes) }
+    }
+
+    @Test("between a new login password and its first unlock both open; then the proven one alone")
+    func twoSteps() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes())
+        let file = try fixture.open(disk)
+        let old = try file.passcodeSlots[0]
+        let added = try file.addPasscode(
+            try Fixture.details(setAt: 2), derived: try secret(Fixture.second),
+            storeKey: try secret(Fixture.storeKey), proven: old)
+        let again = try fixture.open(disk.bytes)
+        #expect(try again.passcodeSlots.map(\.details.setAt) == [2, 1])
+        #expect(try fixture.opens(again, Fixture.first))
+        #expect(try fixture.opens(again, Fixture.second))
+
+        // Once more before any unlock: the proven one stays, the abandoned one makes room.
+        try file.addPasscode(
+            try Fixture.details(setAt: 3), derived: try secret(Fixture.third),
+            storeKey: try secret(Fixture.storeKey), proven: added)
+        #expect(try !fixture.opens(file, Fixture.first))
+        #expect(try fixture.opens(file, Fixture.second))
+        #expect(try fixture.opens(file, Fixture.third))
+        #expect(throws: KeyError.noSuchSlot) { try file.settle(on: old) }
+
+        let steps = disk.steps
+        try file.settle(on: added)
+        #expect(disk.steps == steps + 2)
+        try file.settle(on: added)
+        #expect(disk.steps == steps + 2)
+        let settled = try fixture.open(disk.bytes)
+        #expect(try fixture.opens(settled, Fixture.second))
+        #expect(try !fixture.opens(settled, Fixture.third))
+    }
+
+    @Test("turning the passcode off and on leaves one way in each time")
+    func device() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes())
+        let file = try fixture.open(disk)
+        #expect(throws: KeyError.noSuchSlot) { _ = try file.openDevice() }
+        try file.replacePasscodeWithDevice(storeKey: try secret(Fixture.storeKey))
+        let off = try fixture.open(disk.bytes)
+        #expect(try off.passcodeSlots.isEmpty)
+        #expect(reveal(try off.openDevice()) == Fixture.storeKey)
+        // Off already: the same again changes nothing.
+        let steps = disk.steps
+        try file.replacePasscodeWithDevice(storeKey: try secret(Fixture.storeKey))
+        #expect(disk.steps == steps)
+        try off.replacePasscode(
+            try Fixture.details(), derived: try secret(Fixture.second),
+            storeKey: try secret(Fixture.storeKey), proven: nil)
+        #expect(!off.hasDeviceSlot)
+        #expect(try fixture.opens(off, Fixture.second))
+    }
+
+    @Test("a new recovery key revokes the former, and the last way in stays")
+    func recovery() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes(recovery: true))
+        let file = try fixture.open(disk)
+        #expect(try fixture.opensWithRecovery(disk.bytes))
+        let key = try RecoveryKey.random()
+        #expect(throws: KeyError.wrongSecret) { _ = try file.openRecovery(key) }
+        try file.replaceRecovery(key, setAt: 9, storeKey: try secret(Fixture.storeKey))
+        #expect(reveal(try file.openRecovery(key)) == Fixture.storeKey)
+        #expect(try file.recoverySlots.map(\.setAt) == [9])
+        #expect(throws: KeyError.wrongSecret) { _ = try fixture.opensWithRecovery(disk.bytes) }
+        try file.removeRecovery()
+        #expect(try fixture.open(disk.bytes).recoverySlots.isEmpty)
+    }
+
+    @Test("a policy digest is written without making the slot anew")
+    func digest() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes())
+        let file = try fixture.open(disk)
+        let digest = [UInt8](repeating: 5, count: 32)
+        try file.write(policyDigest: digest, on: try file.passcodeSlots[0])
+        let again = try fixture.open(disk.bytes)
+        #expect(try again.passcodeSlots[0].details.policyDigest == digest)
+        #expect(try fixture.opens(again, Fixture.first))
+    }
+
+    @Test("after erasing nothing opens, nothing is counted, and the tombstone stays")
+    func erase() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes(recovery: true))
+        let file = try fixture.open(disk)
+        let slot = try file.passcodeSlots[0]
+        try file.eraseKeys()
+        #expect(Array(disk.bytes[1024...]).allSatisfy { $0 == 0 })
+        #expect(throws: KeyError.erased) {
+            _ = try file.openPasscode(slot, derived: try secret(Fixture.first))
+        }
+        #expect(throws: KeyError.erased) { try file.write(Tally()) }
+        #expect(throws: KeyError.erased) { _ = try fixture.opensWithRecovery(disk.bytes) }
+        let unfinished = try fixture.open(disk.bytes)
+        #expect(unfinished.identity.condition == .erasing)
+        try file.finishErasing()
+        let tombstone = try fixture.open(disk.bytes)
+        #expect(tombstone.identity.condition == .erased)
+        #expect(tombstone.identity.account == Fixture.identity.account)
+    }
+
+    @Test("a restored backup is brought under this machine's key by its recovery key")
+    func adopted() throws {
+        let fixture = try Fixture(machine: 7)
+        let disk = PowerDisk(try fixture.bytes(recovery: true))
+        let here = try Fixture(store: fixture.store, machine: 8)
+        let unchecked = try UncheckedSlotFile(store: fixture.store, disk: disk)
+        let storeKey = try unchecked.openRecovery(try RecoveryKey(try secret(Fixture.recovery)))
+        let file = try unchecked.adopted(
+            by: here.machine, identity: unchecked.identity, try Fixture.details(setAt: 5),
+            derived: try secret(Fixture.second), storeKey: storeKey)
+        #expect(try here.opens(file, Fixture.second))
+        let again = try here.open(disk.bytes)
+        #expect(try here.opens(again, Fixture.second))
+        #expect(again.identity == Fixture.identity)
+        #expect(try here.opensWithRecovery(disk.bytes))
+        #expect(throws: KeyError.damaged(.foreignMachineKey)) { try fixture.open(disk.bytes) }
+    }
+}

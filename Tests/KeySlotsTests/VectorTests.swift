@@ -1,0 +1,147 @@
+import Posix
+import Secrets
+import Testing
+
+@testable import KeySlots
+
+/// Tests/Vectors/slots.txt and slots.bin: a store on whose opening FORMAT.md, the checker in Python and this
+/// code have to agree. APPVAULT_RENEW=1 writes slots.bin anew; the rest is written by hand.
+@Suite struct VectorTests {
+    private static let folder =
+        #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Vectors"
+
+    private let values: [String: String]
+
+    init() throws {
+        let text = String(
+            decoding: try TextFile.read(at: "\(Self.folder)/slots.txt", limit: 100_000),
+            as: UTF8.self)
+        var values: [String: String] = [:]
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            let parts = line.split(separator: "=", maxSplits: 1).map {
+                String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            }
+            try #require(parts.count == 2)
+            values[parts[0]] = parts[1]
+        }
+        self.values = values
+    }
+
+    private func text(_ name: String) throws -> String {
+        try #require(values[name], "slots.txt has no \(name)")
+    }
+
+    private func bytes(_ name: String) throws -> [UInt8] {
+        let digits = Array(try text(name))
+        return try stride(from: 0, to: digits.count, by: 2).map {
+            try #require(UInt8(String(digits[$0...($0 + 1)]), radix: 16))
+        }
+    }
+
+    private func machine() throws -> MachineKey {
+        try MachineKey(try secret(try bytes("machine-key")))
+    }
+
+    private func store() throws -> StoreID {
+        try #require(StoreID(text: try text("store")))
+    }
+
+    private func recoveryKey() throws -> RecoveryKey {
+        try RecoveryKey(text: try secret(Array(try text("recovery-text").utf8)))
+    }
+
+    @Test("the vector is written anew on demand")
+    func renew() throws {
+        guard ToolIO.variable("APPVAULT_RENEW") == Array("1".utf8) else { return }
+        let parent = try Folder(path: Self.folder)
+        try parent.makeFolder("new")
+        let folder = try parent.folder("new")
+        let storeKey = try secret(try bytes("store-key"))
+        var identity = Fixture.identity
+        identity.uid = 4242
+        identity.account = Array(try text("account").utf8)
+        identity.storeName = Array(try text("store-name").utf8)
+        let file = try SlotFile.create(
+            in: folder, store: try store(), identity: identity, machine: try machine())
+        try file.replacePasscodeWithDevice(storeKey: storeKey)
+        let device = try TextFile.read(at: "\(folder.path)/slots", limit: 10_000)
+        var proven: PasscodeSlot?
+        for (name, setAt) in [("old-passcode", 1_700_000_000), ("passcode", 1_700_000_001)] {
+            let details = try PasscodeSlot.Details(
+                cost: try KeyDerivation.Cost(memoryKiB: 1024, passes: 2), setAt: UInt64(setAt),
+                way: .own)
+            let derived = try derive(try text(name), details)
+            if name == "old-passcode" {
+                proven = try file.replacePasscode(
+                    details, derived: derived, storeKey: storeKey, proven: nil)
+            } else {
+                try file.addPasscode(details, derived: derived, storeKey: storeKey, proven: proven)
+            }
+        }
+        try file.replaceRecovery(try recoveryKey(), setAt: 1_700_000_002, storeKey: storeKey)
+        try folder.rename("slots", to: "slots.bin")
+        let both = try TextFile.read(at: "\(folder.path)/slots.bin", limit: 10_000)
+        try write(both, "slots.bin", parent)
+        try write(device, "slots-device.bin", parent)
+        try folder.remove("slots.bin")
+        try parent.removeFolder("new")
+    }
+
+    private func write(_ bytes: [UInt8], _ name: String, _ folder: Folder) throws {
+        try folder.remove(name)
+        try folder.file(name, .createNew(mode: 0o644)).write(bytes.span, at: 0)
+    }
+
+    private func derive(_ passcode: String, _ details: PasscodeSlot.Details) throws -> SecretBytes {
+        try KeyDerivation.derive(
+            try secret(Array(passcode.utf8)), salt: details.salt, cost: details.cost)
+    }
+
+    private func open(_ name: String) throws -> SlotFile {
+        let bytes = try TextFile.read(at: "\(Self.folder)/\(name)", limit: 10_000)
+        return try UncheckedSlotFile(store: try store(), disk: PowerDisk(bytes)).checked(
+            with: try machine())
+    }
+
+    @Test("the machine key has the id that the vector gives")
+    func machineID() throws {
+        #expect(hex(try machine().id) == (try text("machine-key-id")))
+    }
+
+    @Test("the vector's identity is read")
+    func identity() throws {
+        let identity = try open("slots.bin").identity
+        #expect(identity.uid == 4242)
+        #expect(identity.account == Array(try text("account").utf8))
+        #expect(identity.storeName == Array(try text("store-name").utf8))
+        #expect(identity.condition == .live)
+    }
+
+    @Test("both passcodes open the vector, each its own slot, the newer one first")
+    func passcodes() throws {
+        let file = try open("slots.bin")
+        let slots = try file.passcodeSlots
+        #expect(slots.map(\.block) == [4, 3])
+        for (slot, name) in zip(slots, ["passcode", "old-passcode"]) {
+            let derived = try derive(try text(name), slot.details)
+            let opened = hex(reveal(try file.openPasscode(slot, derived: derived)))
+            #expect(opened == (try text("store-key")))
+            let wrong = try derive("wrong", slot.details)
+            #expect(throws: KeyError.wrongSecret) {
+                _ = try file.openPasscode(slot, derived: wrong)
+            }
+        }
+    }
+
+    @Test("the recovery text opens the vector")
+    func recovery() throws {
+        let key = try recoveryKey()
+        #expect(reveal(key.bytes) == (try bytes("recovery-key")))
+        #expect(hex(reveal(try open("slots.bin").openRecovery(key))) == (try text("store-key")))
+    }
+
+    @Test("the machine key alone opens the vector without a passcode")
+    func device() throws {
+        #expect(hex(reveal(try open("slots-device.bin").openDevice())) == (try text("store-key")))
+    }
+}
