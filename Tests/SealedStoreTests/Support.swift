@@ -1,4 +1,4 @@
-import CLinux
+import Glibc
 import Posix
 import SealedStore
 import Secrets
@@ -132,9 +132,9 @@ func write(_ bytes: [UInt8], to path: String) throws {
     try StoreFile.remove(at: path)
     try StoreFile.create(at: path)
     // SAFETY: an existing file of our own, and the array's own bytes.
-    let number = unsafe appvault_open(path, O_WRONLY | O_CLOEXEC, 0)
+    let number = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC)
     try #require(number >= 0)
     let file = FileDescriptor(owning: number)
-    let written = unsafe bytes.withUnsafeBytes { unsafe CLinux.write(file.raw, $0.baseAddress, $0.count) }
+    let written = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file.raw, $0.baseAddress, $0.count) }
     try #require(written == bytes.count)
 }
