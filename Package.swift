@@ -90,7 +90,7 @@ let package = Package(
             name: "KeySlotsTests", dependencies: ["KeySlots", "Policy", "Secrets", "Posix"],
             swiftSettings: strict),
         .testTarget(
-            name: "SealedStoreTests", dependencies: ["SealedStore", "Secrets", "Posix", "CSQLite", "CLinux"],
+            name: "SealedStoreTests", dependencies: ["SealedStore", "Secrets", "Posix", "CSQLite"],
             swiftSettings: strict),
         .testTarget(name: "VaultServiceTests", dependencies: ["VaultService"], swiftSettings: strict),
         .testTarget(name: "ClientTests", dependencies: ["Client"], swiftSettings: strict),

@@ -11,5 +11,16 @@ enum FileCheck {
             throw RecordsError(error)
         }
         try Schema.check(header: header)
+        guard try isLogComplete(path + "-wal") else { throw .damaged(.journal) }
+    }
+
+    private static func isLogComplete(_ path: String) throws(RecordsError) -> Bool {
+        do throws(PosixError) {
+            return try LogCheck.isComplete(try ReadableFile(at: path))
+        } catch {
+            // None is left behind by a store that was closed.
+            if error.isMissing { return true }
+            throw RecordsError(error)
+        }
     }
 }

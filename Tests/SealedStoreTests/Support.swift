@@ -1,4 +1,4 @@
-import CLinux
+import Glibc
 import Posix
 import SealedStore
 import Secrets
@@ -70,7 +70,15 @@ func set(_ name: [UInt8], _ value: [UInt8]) -> Change {
 extension Records {
     /// The value as the test's own bytes.
     func get(_ name: [UInt8]) throws -> [UInt8]? {
-        var slab = [UInt8](repeating: 0xee, count: Records.slabSize)
+        do {
+            return try get(name, room: 4096)
+        } catch RecordsError.bufferTooSmall {
+            return try get(name, room: Records.slabSize)
+        }
+    }
+
+    private func get(_ name: [UInt8], room: Int) throws -> [UInt8]? {
+        var slab = [UInt8](repeating: 0xee, count: room)
         var span = slab.mutableSpan
         guard let range = try value(of: name, into: &span) else { return nil }
         return Array(slab[range])
@@ -117,4 +125,16 @@ extension SecretBytes {
     static func of(_ text: String) throws -> SecretBytes {
         try SecretBytes(copying: Array(text.utf8).span)
     }
+}
+
+/// A whole file, in place of what was there.
+func write(_ bytes: [UInt8], to path: String) throws {
+    try StoreFile.remove(at: path)
+    try StoreFile.create(at: path)
+    // SAFETY: an existing file of our own, and the array's own bytes.
+    let number = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC)
+    try #require(number >= 0)
+    let file = FileDescriptor(owning: number)
+    let written = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file.raw, $0.baseAddress, $0.count) }
+    try #require(written == bytes.count)
 }

@@ -1,0 +1,101 @@
+internal import Posix
+
+/// Whether the write-ahead log still holds every commit that was answered, as far as the log itself can tell.
+///
+/// SQLite takes the first frame with a wrong checksum for the end of the log: right after a power cut, but a flipped bit
+/// would set the store back to an older state in silence. Each commit is synced before the next one is begun; so where a
+/// later transaction goes on behind a commit that SQLite would not reach, that commit was answered and is lost.
+/// A change in the very last transaction cannot be told from a power cut.
+enum LogCheck {
+    private static let headerSize = 32
+    private static let frameHeaderSize = 24
+    private static let pageSize = 4096
+    private static let frameSize = frameHeaderSize + pageSize
+
+    /// SQLite's running checksum: of pairs of little-endian words, as our magic number says.
+    private struct Checksum: Equatable {
+        var first: UInt32 = 0
+        var second: UInt32 = 0
+
+        mutating func add(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+            var position = range.lowerBound
+            while position + 8 <= range.upperBound {
+                first = first &+ LogCheck.little(bytes, position) &+ second
+                second = second &+ LogCheck.little(bytes, position + 4) &+ first
+                position += 8
+            }
+        }
+    }
+
+    private struct Frame {
+        let endsCommit: Bool
+        let isOfThisLog: Bool
+        let stored: Checksum
+        /// What it must be, if the frame before it has this one.
+        let from: (Checksum) -> Checksum
+    }
+
+    static func isComplete(_ log: borrowing ReadableFile) throws(PosixError) -> Bool {
+        let size = try log.size()
+        guard size >= headerSize else { return true }
+        let header = try log.read(at: 0, count: headerSize)
+        // Made, but nothing synced yet.
+        if header.allSatisfy({ $0 == 0 }) { return true }
+        var sum = Checksum()
+        sum.add(header.span, 0..<24)
+        guard big(header, 0) == 0x377f_0682, big(header, 4) == 3_007_000,
+            big(header, 8) == UInt32(pageSize), sum == stored(header, 24)
+        else { return false }
+
+        let frames = (size - headerSize) / frameSize
+        var index = 0
+        while index < frames {
+            let frame = try read(log, index, header)
+            guard frame.isOfThisLog, frame.from(sum) == frame.stored else { break }
+            sum = frame.stored
+            index += 1
+        }
+        // Behind SQLite's end: did a transaction go on from a commit?
+        var commit: Checksum?
+        while index < frames {
+            let frame = try read(log, index, header)
+            if let commit, frame.isOfThisLog, frame.from(commit) == frame.stored { return false }
+            commit = frame.isOfThisLog && frame.endsCommit ? frame.stored : nil
+            index += 1
+        }
+        return true
+    }
+
+    private static func read(
+        _ log: borrowing ReadableFile, _ index: Int, _ header: [UInt8]
+    ) throws(PosixError) -> Frame {
+        let bytes = try log.read(at: headerSize + index * frameSize, count: frameSize)
+        // The file does not shrink while we hold it; if it did, the rest is no frame.
+        guard bytes.count == frameSize else {
+            return Frame(endsCommit: false, isOfThisLog: false, stored: Checksum(), from: { $0 })
+        }
+        return Frame(
+            endsCommit: big(bytes, 4) != 0,
+            isOfThisLog: bytes[8..<16] == header[16..<24],
+            stored: stored(bytes, 16),
+            from: { before in
+                var sum = before
+                sum.add(bytes.span, 0..<8)
+                sum.add(bytes.span, frameHeaderSize..<frameSize)
+                return sum
+            })
+    }
+
+    private static func stored(_ bytes: [UInt8], _ position: Int) -> Checksum {
+        Checksum(first: big(bytes, position), second: big(bytes, position + 4))
+    }
+
+    private static func big(_ bytes: [UInt8], _ position: Int) -> UInt32 {
+        bytes[position..<position + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    private static func little(_ bytes: Span<UInt8>, _ position: Int) -> UInt32 {
+        UInt32(bytes[position]) | UInt32(bytes[position + 1]) << 8
+            | UInt32(bytes[position + 2]) << 16 | UInt32(bytes[position + 3]) << 24
+    }
+}
