@@ -9,6 +9,7 @@ struct Call {
 
     init(_ pam: Pam, _ flags: Int32, _ count: Int32, _ arguments: Arguments?) {
         self.pam = pam
+        // SAFETY: libpam brings as many arguments as it counts.
         options = unsafe Options(pam, count, arguments)
         face = Face(pam, flags: flags)
     }

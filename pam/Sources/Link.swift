@@ -40,8 +40,8 @@ struct Link: ~Copyable {
     }
 
     private func attempt(_ options: Options) -> Int32 {
+        // SAFETY: libpam's string, NUL-terminated, and alive as long as the service's configuration.
         if let path = unsafe options.socket {
-            // SAFETY: libpam's string, NUL-terminated.
             return unsafe appvault_pam_connect(socket, path)
         }
         let path: StaticString = "/run/appvault/socket"
