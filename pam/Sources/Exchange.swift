@@ -38,6 +38,7 @@ struct Exchange: ~Copyable {
 
     private let call: Call
     private let questions: Questions
+    private var link: Link?
     private var lines = 0
     private var lastQuestion: UInt32?
     private(set) var delivery = Delivery.nothing
@@ -47,15 +48,28 @@ struct Exchange: ~Copyable {
     init(_ call: Call, questions: Questions) {
         self.call = call
         self.questions = questions
+        link = nil
+    }
+
+    /// Connects. Before anything else is done: where AppVault is absent, not even a name is looked up.
+    mutating func open() -> Ending? {
+        do throws(Fault) {
+            link = try Link.open(call.pam, call.options)
+            return nil
+        } catch {
+            error.log(call.pam)
+            return .fault(error)
+        }
     }
 
     /// Runs it to its end. The message is a greeting and one request; `delivery` is what that carries.
     mutating func run(_ message: consuming Memory?, carrying delivery: Delivery = .nothing)
         -> Ending
     {
+        guard let link = link.take() else { return .fault(.absent) }
         do throws(Fault) {
             guard let message else { throw .noMemory }
-            return try converse(message, delivery)
+            return try converse(link, message, delivery)
         } catch {
             error.log(call.pam)
             return .fault(error)
@@ -69,10 +83,9 @@ struct Exchange: ~Copyable {
     }
 
     private mutating func converse(
-        _ message: consuming Memory, _ carried: Delivery
+        _ link: borrowing Link, _ message: consuming Memory, _ carried: Delivery
     ) throws(Fault) -> Ending {
         let whole = Deadline(in: Exchange.wholeWait)
-        let link = try Link.open(call.pam, call.options)
         guard var inbox = Memory(capacity: Limits.smallFrame + FrameHeader.size) else {
             throw .noMemory
         }
