@@ -15,11 +15,9 @@ import unittest
 
 import wire
 from pamlab import (
-    ECHO_OFF,
     PAM_AUTH_ERR,
     PAM_AUTHINFO_UNAVAIL,
     PAM_CONV_ERR,
-    PAM_IGNORE,
     PAM_PERM_DENIED,
     PAM_RHOST,
     PAM_SUCCESS,
@@ -78,8 +76,8 @@ class Case(unittest.TestCase):
         self.assertEqual(before, Footprint())
         return result, talk, took
 
-    def assertFault(self, least, most, talks=False):
-        """The fault that is set up now, at all four places; `talks` where the daemon lives to ask somebody."""
+    def assertFault(self, least, most, everywhere=True):
+        """The fault that is set up now: alone and in front, and `everywhere` behind and at a session as well."""
         result, _, took = self.alone()
         self.assertEqual(result, PAM_AUTHINFO_UNAVAIL)
         self.assertTook(took, least, most)
@@ -89,8 +87,8 @@ class Case(unittest.TestCase):
         self.assertTook(took, least, most)
         # Whoever typed once is not asked again: a `sudo -S` has but one line.
         self.assertEqual(len(talk.prompts), 1)
-        if talks:
-            self.assertTrue(talk.prompts[0].startswith("AppVault"))
+        if not everywhere:
+            return
 
         result, _, took = self.behind()
         self.assertEqual(result, PAM_SUCCESS)
@@ -174,12 +172,12 @@ class Faults(Case):
     def test_stopped(self):
         """a daemon under SIGSTOP: two seconds"""
         self.lab.daemon(lambda peer: peer.hang()).kill(signal.SIGSTOP)
-        self.assertFault(2, 2)
+        self.assertFault(2, 2, everywhere=False)
 
     def test_one_byte(self):
         """one byte and then nothing: two seconds"""
         self.lab.daemon(lambda peer: (peer.send_raw(b"\x01"), peer.hang()))
-        self.assertFault(2, 2)
+        self.assertFault(2, 2, everywhere=False)
 
     def test_drip(self):
         """a byte now and then keeps nobody waiting: the deadline is for the whole frame"""
@@ -190,7 +188,7 @@ class Faults(Case):
                 time.sleep(0.3)
 
         self.lab.daemon(drip)
-        self.assertFault(2, 2)
+        self.assertFault(2, 2, everywhere=False)
 
     def test_one_byte_and_gone(self):
         """one byte and hung up"""
@@ -200,7 +198,7 @@ class Faults(Case):
     def test_silent_later(self):
         """welcomed and then silent: five seconds"""
         self.lab.daemon(lambda peer: (peer.greet(), peer.hang()))
-        self.assertFault(5, 5)
+        self.assertFault(5, 5, everywhere=False)
 
     def test_silent_after_working(self):
         """every sign of life starts the five seconds anew, silence ends them"""
@@ -502,8 +500,6 @@ class Names(Case):
 
     def test_claims(self):
         """a remote host that is unfit for the protocol does not become a local login"""
-        with self.lab.transaction("alone", items={PAM_RHOST: b"\xff" * 300}) as pam:
-            self.alone()
         self.lab.stack("auth required {ours}", name="alone")
         with self.lab.transaction("alone", items={PAM_RHOST: b"\xff" * 300}) as pam:
             self.assertEqual(pam.authenticate(), PAM_USER_UNKNOWN)

@@ -1,5 +1,7 @@
 """What the module answers, tells and leaves behind, line by line: codes, tokens, confirmation, sessions, passwords."""
 
+import os
+import re
 import unittest
 
 import wire
@@ -21,6 +23,7 @@ from pamlab import (
     PAM_SUCCESS,
     PAM_TTY,
     PAM_USER_UNKNOWN,
+    ROOT,
     TEXT_INFO,
     Footprint,
     Lab,
@@ -101,12 +104,12 @@ class Codes(Case):
         expected |= {name: PAM_PERM_DENIED for name in ("policyDenies", "notPermitted")}
         numbers = {wire.CODES[name]: code for name, code in expected.items()}
         numbers |= {8: PAM_AUTHINFO_UNAVAIL, 999: PAM_AUTHINFO_UNAVAIL}
-        for tag in (1, 2):
+        for tag in (0, 1, 2):
             for number, code in numbers.items():
                 with self.subTest(tag=tag, number=number):
 
                     def handler(peer, tag=tag, number=number):
-                        if tag == 1:
+                        if tag < 2:
                             peer.receive()
                             peer.receive()
                         else:
@@ -475,8 +478,6 @@ class Sessions(Case):
 
     def test_process_environment(self):
         """the process's own environment is never read"""
-        import os
-
         os.environ["XDG_SESSION_ID"] = "ours"
         self.addCleanup(os.environ.pop, "XDG_SESSION_ID")
         daemon = self.daemon()
@@ -531,6 +532,64 @@ class Passwords(Case):
         self.lab.stack("password required {ours}")
         with self.lab.transaction() as pam:
             self.assertEqual(pam.chauthtok(), PAM_PERM_DENIED)
+
+
+class Examples(Case):
+    """The service files that we ship, with a module for tests in the place of pam_unix."""
+
+    FOLDER = os.path.join(ROOT, "pam", "pam.d", "examples")
+
+    def service(self, name, password="login"):
+        with open(os.path.join(self.FOLDER, name)) as file:
+            lines = [line.strip() for line in file if not line.startswith("#")]
+        self.lab.stack(
+            *(
+                re.sub(r"pam_unix\.so.*", "{lab} want=" + password if line.startswith("auth") else "{lab} return=0", line)
+                .replace("pam_systemd.so", "{lab} env=XDG_SESSION_ID=c9")
+                .replace("pam_appvault.so", "{ours}")
+                for line in lines
+            )
+        )
+
+    def login(self, answers):
+        talk = Talk(answers)
+        with self.lab.transaction(talk=talk) as pam:
+            codes = (pam.authenticate(), pam.setcred(), pam.open_session(), pam.close_session())
+        return codes[0], codes[1:] == (PAM_SUCCESS,) * 3, len(talk.prompts)
+
+    def test_follows_login(self):
+        """(a): the login's token opens the store; without a daemon the login is what it was"""
+        self.service("follows-login")
+        daemon = self.daemon()
+        self.assertEqual(self.login(["login"]), (PAM_SUCCESS, True, 1))
+        self.assertEqual([each.payload for each in daemon.messages("unlock")], [b"login"])
+        self.assertEqual([each.id for each in daemon.messages("sessionOpen")], ["c9"])
+        self.assertEqual(self.login(["wrong"])[0], PAM_AUTH_ERR)
+        self.assertEqual(len(daemon.messages("unlock")), 1)
+        daemon.stop()
+        self.assertEqual(self.login(["login"]), (PAM_SUCCESS, True, 1))
+
+    def test_own_passcode(self):
+        """(b): one prompt takes either; with neither nobody comes in; without a daemon pam_unix asks"""
+        self.service("own-passcode")
+        daemon = self.daemon()
+        self.assertEqual(self.login(["right"]), (PAM_SUCCESS, True, 1))
+        self.assertEqual(self.login(["login"]), (PAM_SUCCESS, True, 1))
+        code, _, prompts = self.login(["wrong"])
+        self.assertEqual((code, prompts), (PAM_AUTH_ERR, 1))
+        daemon.stop()
+        self.assertEqual(self.login(["login"]), (PAM_SUCCESS, True, 1))
+        self.assertEqual(self.login(["right"])[0], PAM_AUTH_ERR)
+
+    def test_required_step(self):
+        """behind pam_unix: both are asked, both must be right, and without a daemon nobody comes in"""
+        self.service("required-step")
+        daemon = self.daemon()
+        self.assertEqual(self.login(["login", "right"]), (PAM_SUCCESS, True, 2))
+        self.assertEqual(self.login(["login", "wrong"])[0], PAM_AUTH_ERR)
+        self.assertEqual(self.login(["wrong", "right"])[0], PAM_AUTH_ERR)
+        daemon.stop()
+        self.assertEqual(self.login(["login", "right"])[0], PAM_AUTHINFO_UNAVAIL)
 
 
 class Repeats(Case):
