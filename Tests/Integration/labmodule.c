@@ -1,6 +1,7 @@
 // A PAM module for tests: it stands in for the modules in front of ours and behind it.
 //   want=TOKEN     succeeds only with this PAM_AUTHTOK; asks for one where there is none, as pam_unix does
 //   set=TOKEN      sets PAM_AUTHTOK        setold=TOKEN   sets PAM_OLDAUTHTOK
+//   setlong=NUMBER sets a PAM_AUTHTOK of that many characters: a service file's line is 1024 at most
 //   look=NAME      puts PAM_AUTHTOK into the PAM environment as NAME, or NAME=(none)
 //   env=NAME=VALUE puts that into the PAM environment
 //   return=NUMBER  what it answers otherwise (0)
@@ -20,12 +21,19 @@ static int run(pam_handle_t *pam, int argc, const char **argv) {
         if (strncmp(argv[i], "want=", 5) == 0) {
             const char *token = NULL;
             int found = pam_get_authtok(pam, PAM_AUTHTOK, &token, NULL);
-            if (found != PAM_SUCCESS) return PAM_AUTH_ERR;
-            if (token == NULL || strcmp(token, value) != 0) return PAM_AUTH_ERR;
+            if (found != PAM_SUCCESS || token == NULL || strcmp(token, value) != 0) result = PAM_AUTH_ERR;
         } else if (strncmp(argv[i], "set=", 4) == 0) {
             pam_set_item(pam, PAM_AUTHTOK, value);
         } else if (strncmp(argv[i], "setold=", 7) == 0) {
             pam_set_item(pam, PAM_OLDAUTHTOK, value);
+        } else if (strncmp(argv[i], "setlong=", 8) == 0) {
+            size_t count = strtoul(value, NULL, 10);
+            char *token = malloc(count + 1);
+            if (token == NULL) return PAM_BUF_ERR;
+            memset(token, 'x', count);
+            token[count] = 0;
+            pam_set_item(pam, PAM_AUTHTOK, token);
+            free(token);
         } else if (strncmp(argv[i], "env=", 4) == 0) {
             pam_putenv(pam, value);
         } else if (strncmp(argv[i], "look=", 5) == 0) {

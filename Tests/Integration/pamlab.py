@@ -10,7 +10,6 @@ APPVAULT_MODULE names the module; otherwise it is the one in APPVAULT_BUILD or i
 """
 
 import ctypes
-import ctypes.util
 import json
 import os
 import pwd
@@ -18,7 +17,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -443,7 +441,10 @@ class Lab:
         self.services = os.path.join(self.folder, "pam.d")
         os.mkdir(self.services)
         self.socket = os.path.join(self.folder, "socket")
-        self.module = module_path()
+        # A copy, which other users can read and no build replaces under us.
+        self.module = os.path.join(self.folder, "pam_appvault.so")
+        shutil.copyfile(module_path(), self.module)
+        os.chmod(self.module, 0o644)
         self.daemons = []
         self.service("other", *(f"{kind} required pam_deny.so" for kind in KINDS))
 
@@ -502,6 +503,30 @@ def lab_module():
 
 
 _compiled = None
+
+
+def as_user(uid, work):
+    """Runs `work()` in a child with that uid and no other group; what it returns, as JSON can carry it."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+            answer = {"value": work()}
+        except BaseException:
+            answer = {"fault": traceback.format_exc()}
+        os.write(write, json.dumps(answer).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(child, 0)
+    answer = json.loads(data)
+    if "fault" in answer:
+        raise AssertionError(answer["fault"])
+    return answer["value"]
 
 
 def compiled(source, name, *flags):

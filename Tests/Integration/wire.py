@@ -354,7 +354,7 @@ BY_NUMBER = {shape.number: name for name, shape in MESSAGES.items()}
 
 
 class Message:
-    """One decoded frame. Its fields are attributes as well, where their names leave room for it."""
+    """One decoded frame. Its fields are attributes as well; a field `name` is only in `fields`."""
 
     def __init__(self, name, tag, fields, payloads=()):
         self.name, self.tag, self.fields, self.payloads = name, tag, fields, list(payloads)
@@ -380,7 +380,7 @@ def raw_frame(number, tag, body):
     return struct.pack("<IHI", len(body), number, tag) + body
 
 
-def encode(name, tag=2, payloads=(), **fields):
+def encode(name, /, tag=2, payloads=(), **fields):
     shape = MESSAGES[name]
     writer = Writer()
     for field, kind in shape.fields:
@@ -424,7 +424,7 @@ class Channel:
     def __init__(self, connected):
         self.socket, self.buffer = connected, b""
 
-    def send(self, name, tag=2, payloads=(), **fields):
+    def send(self, name, /, tag=2, payloads=(), **fields):
         self.socket.sendall(encode(name, tag, payloads, **fields))
 
     def send_raw(self, data):
@@ -485,7 +485,7 @@ class Client(Channel):
         self.send("hello", self.tag, frontEnd=frontEnd, realUID=uid, **fields)
         return self.receive(self.timeout)
 
-    def run(self, request, answers=(), payloads=(), **fields):
+    def run(self, request, /, answers=(), payloads=(), **fields):
         """One request to its last word: done, refused, verdict, state, value, names, chunk or progress."""
         self.tag += 1
         self.send(request, self.tag, payloads, **fields)

@@ -8,16 +8,9 @@ extension Call {
         Transaction.forget(in: pam)
         let known = pam.askForUser()
         guard known == PAM_SUCCESS else { return known == PAM_CONV_AGAIN ? PAM_INCOMPLETE : known }
-        guard let subject = subject() else { return PAM_USER_UNKNOWN }
-
-        var request = Authenticate(subject: subject)
-        request.orPassword = options.prompt == .passcodeOrLogin
-        request.tokenOnly = options.source == .tokenOnly
-        request.enforce = options.due == .denies
-        let token = options.source == .person ? nil : pam.token(PAM_AUTHTOK)
+        guard let name = userName() else { return PAM_USER_UNKNOWN }
         var exchange = Exchange(self, questions: .asked)
-        let ending = exchange.run(
-            message(request, .authenticate, token), carrying: token == nil ? .nothing : .secret)
+        let ending = exchange.open() ?? authenticate(name, &exchange)
         let result = pamCode(of: ending, exchange.delivery)
         switch options.prompt {
         case .passcode: break
@@ -28,18 +21,29 @@ extension Call {
         return result
     }
 
+    private func authenticate(_ name: [UInt8], _ exchange: inout Exchange) -> Exchange.Ending {
+        var request = Authenticate(subject: subject(name))
+        request.orPassword = options.prompt == .passcodeOrLogin
+        request.tokenOnly = options.source == .tokenOnly
+        request.enforce = options.due == .denies
+        let token = options.source == .person ? nil : pam.token(PAM_AUTHTOK)
+        return exchange.run(
+            message(request, .authenticate, token), carrying: token == nil ? .nothing : .secret)
+    }
+
     /// `auth` behind others: whatever happens is no answer to PAM.
     func unlock() {
-        guard let token = pam.token(PAM_AUTHTOK), let subject = subject() else { return }
+        guard let token = pam.token(PAM_AUTHTOK), let name = userName() else { return }
+        var exchange = Exchange(self, questions: .asked)
+        if exchange.open() != nil { return }
         let before = Transaction.kept(by: pam)
-        var request = Unlock(subject: subject)
+        var request = Unlock(subject: subject(name))
         if let before {
             switch before.origin {
             case .authenticate: request.handle = before.handle
             case .unlock, .none: break
             }
         }
-        var exchange = Exchange(self, questions: .asked)
         let ending = exchange.run(message(request, .unlock, token), carrying: .secret)
         switch ending {
         case .verdict(let verdict):
@@ -60,10 +64,12 @@ extension Call {
         {
             transaction.confirmation = .done
             transaction.keep(in: pam)
-            var message = greeting(.pamAuth)
-            message?.put(Confirm(handle: transaction.handle), .confirm)
             var exchange = Exchange(self, questions: .aborted)
-            _ = exchange.run(message)
+            if exchange.open() == nil {
+                var message = greeting(.pamAuth)
+                message?.put(Confirm(handle: transaction.handle), .confirm)
+                _ = exchange.run(message)
+            }
         }
         switch transaction.proof {
         case .none: return PAM_IGNORE

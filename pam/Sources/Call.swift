@@ -9,6 +9,7 @@ struct Call {
 
     init(_ pam: Pam, _ flags: Int32, _ count: Int32, _ arguments: Arguments?) {
         self.pam = pam
+        // SAFETY: libpam brings as many arguments as it counts.
         options = unsafe Options(pam, count, arguments)
         face = Face(pam, flags: flags)
     }
@@ -37,11 +38,15 @@ struct Call {
     }
 
     /// The account that the application names; nil where no account can have such a name. Nobody is asked.
-    func subject() -> Subject? {
+    func userName() -> [UInt8]? {
         guard case .fits(let bytes) = pam.text(PAM_USER) else { return nil }
         // An empty name would mean the peer itself: root.
-        if bytes.isEmpty { return nil }
-        return Subject(name: bytes, uid: pam.userID())
+        return bytes.isEmpty ? nil : bytes
+    }
+
+    /// With its uid; the directory may take its time over that.
+    func subject(_ name: [UInt8]) -> Subject {
+        Subject(name: name, uid: pam.userID())
     }
 
     func debug(_ text: StaticString, _ number: Int) {

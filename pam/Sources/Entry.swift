@@ -6,6 +6,7 @@ internal import CPam
 public func authenticate(
     _ pam: OpaquePointer?, _ flags: Int32, _ count: Int32, _ arguments: Arguments?
 ) -> Int32 {
+    // SAFETY: libpam brings its own handle and as many arguments as it counts.
     guard let pam = unsafe pam else { return PAM_SYSTEM_ERR }
     let errno = appvault_pam_errno()
     defer { appvault_pam_set_errno(errno) }
@@ -22,6 +23,7 @@ public func authenticate(
 public func setCredentials(
     _ pam: OpaquePointer?, _ flags: Int32, _ count: Int32, _ arguments: Arguments?
 ) -> Int32 {
+    // SAFETY: libpam brings its own handle and as many arguments as it counts.
     guard let pam = unsafe pam else { return PAM_IGNORE }
     let errno = appvault_pam_errno()
     defer { appvault_pam_set_errno(errno) }
@@ -39,6 +41,7 @@ public func account(
 public func openSession(
     _ pam: OpaquePointer?, _ flags: Int32, _ count: Int32, _ arguments: Arguments?
 ) -> Int32 {
+    // SAFETY: libpam brings its own handle and as many arguments as it counts.
     guard let pam = unsafe pam else { return PAM_IGNORE }
     let errno = appvault_pam_errno()
     defer { appvault_pam_set_errno(errno) }
@@ -50,6 +53,7 @@ public func openSession(
 public func closeSession(
     _ pam: OpaquePointer?, _ flags: Int32, _ count: Int32, _ arguments: Arguments?
 ) -> Int32 {
+    // SAFETY: libpam brings its own handle and as many arguments as it counts.
     guard let pam = unsafe pam else { return PAM_IGNORE }
     let errno = appvault_pam_errno()
     defer { appvault_pam_set_errno(errno) }
@@ -61,6 +65,7 @@ public func closeSession(
 public func changePassword(
     _ pam: OpaquePointer?, _ flags: Int32, _ count: Int32, _ arguments: Arguments?
 ) -> Int32 {
+    // SAFETY: libpam brings its own handle and as many arguments as it counts.
     guard let pam = unsafe pam, flags & Int32(PAM_UPDATE_AUTHTOK) != 0 else { return PAM_IGNORE }
     let errno = appvault_pam_errno()
     defer { appvault_pam_set_errno(errno) }

@@ -38,6 +38,9 @@ struct Exchange: ~Copyable {
 
     private let call: Call
     private let questions: Questions
+    private var link: Link?
+    /// Until when the daemon waits for a greeting on this connection, with a second to spare.
+    private var greetBy: Deadline
     private var lines = 0
     private var lastQuestion: UInt32?
     private(set) var delivery = Delivery.nothing
@@ -47,15 +50,32 @@ struct Exchange: ~Copyable {
     init(_ call: Call, questions: Questions) {
         self.call = call
         self.questions = questions
+        link = nil
+        greetBy = Deadline(in: 0)
+    }
+
+    /// Connects. Before anything else is done: where AppVault is absent, not even a name is looked up.
+    mutating func open() -> Ending? {
+        do throws(Fault) {
+            link = try Link.open(call.pam, call.options)
+            greetBy = Deadline(in: Limits.firstFrameWait / 2)
+            return nil
+        } catch {
+            error.log(call.pam)
+            return .fault(error)
+        }
     }
 
     /// Runs it to its end. The message is a greeting and one request; `delivery` is what that carries.
     mutating func run(_ message: consuming Memory?, carrying delivery: Delivery = .nothing)
         -> Ending
     {
+        // A slow directory can have used up the time between connecting and greeting.
+        if greetBy.passed, let ending = open() { return ending }
+        guard let link = link.take() else { return .fault(.absent) }
         do throws(Fault) {
             guard let message else { throw .noMemory }
-            return try converse(message, delivery)
+            return try converse(link, message, delivery)
         } catch {
             error.log(call.pam)
             return .fault(error)
@@ -69,10 +89,9 @@ struct Exchange: ~Copyable {
     }
 
     private mutating func converse(
-        _ message: consuming Memory, _ carried: Delivery
+        _ link: borrowing Link, _ message: consuming Memory, _ carried: Delivery
     ) throws(Fault) -> Ending {
         let whole = Deadline(in: Exchange.wholeWait)
-        let link = try Link.open(call.pam, call.options)
         guard var inbox = Memory(capacity: Limits.smallFrame + FrameHeader.size) else {
             throw .noMemory
         }
@@ -94,16 +113,15 @@ struct Exchange: ~Copyable {
 
     private func welcome(_ link: borrowing Link, _ inbox: inout Memory) throws(Fault) -> Step {
         let header = try link.receive(into: &inbox, by: Deadline(in: Limits.firstFrameWait))
+        if isRefusal(header) { return .ends(try refusal(inbox)) }
         guard header.tag == Exchange.helloTag else { throw .nonsense }
         switch AnswerType(rawValue: header.type) {
         case .welcome:
             let welcome: Welcome = try decode(inbox)
             guard welcome.version == Limits.version else { throw .nonsense }
             return .goesOn
-        case .refused:
-            let refused: Refused = try decode(inbox)
-            return .ends(.refused(refused.code))
-        case .show, .ask, .working, .done, .reveal, .verdict, .state, .value, .names, .chunk,
+        case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .value, .names,
+            .chunk,
             .progress,
             nil:
             throw .nonsense
@@ -114,6 +132,7 @@ struct Exchange: ~Copyable {
         _ header: FrameHeader, _ inbox: borrowing Memory, _ link: borrowing Link,
         _ outbox: inout Memory
     ) throws(Fault) -> Step {
+        if isRefusal(header) { return .ends(try refusal(inbox)) }
         guard header.tag == Exchange.requestTag else { throw .nonsense }
         switch AnswerType(rawValue: header.type) {
         case .working:
@@ -134,6 +153,16 @@ struct Exchange: ~Copyable {
         case .welcome, .done, .reveal, .state, .value, .names, .chunk, .progress, nil:
             throw .nonsense
         }
+    }
+
+    /// Of the request, of the greeting before it, or of the connection as such, which has the tag 0.
+    private func isRefusal(_ header: FrameHeader) -> Bool {
+        AnswerType(rawValue: header.type) == .refused && header.tag <= Exchange.requestTag
+    }
+
+    private func refusal(_ inbox: borrowing Memory) throws(Fault) -> Ending {
+        let refused: Refused = try decode(inbox)
+        return .refused(refused.code)
     }
 
     private mutating func count() throws(Fault) {

@@ -40,8 +40,8 @@ struct Link: ~Copyable {
     }
 
     private func attempt(_ options: Options) -> Int32 {
+        // SAFETY: libpam's string, NUL-terminated, and alive as long as the service's configuration.
         if let path = unsafe options.socket {
-            // SAFETY: libpam's string, NUL-terminated.
             return unsafe appvault_pam_connect(socket, path)
         }
         let path: StaticString = "/run/appvault/socket"
@@ -102,13 +102,12 @@ struct Link: ~Copyable {
         while inbox.count < count {
             let result = inbox.receive(count - inbox.count, over: socket)
             switch result {
-            case 1...: break
-            case 0: throw .closed
+            case 1..., -EINTR:
+                // Whoever drips bytes gains nothing by it.
+                if inbox.count < count, deadline.passed { throw .late }
             case -EAGAIN: try wait(Int16(POLLIN), deadline)
-            case -EINTR: break
             default: throw .closed
             }
-            if inbox.count < count, deadline.passed { throw .late }
         }
     }
 

@@ -42,29 +42,55 @@ struct Options {
     init(_ pam: Pam, _ count: Int32, _ arguments: Arguments?) {
         var socket: UnsafePointer<CChar>?
         var index: Int32 = 0
-        // SAFETY (this loop): the shim checks the index, and every argument is a NUL-terminated string.
-        while index < count, let argument = unsafe appvault_pam_argument(arguments, count, index) {
+        // SAFETY: the shim checks the index, and every argument ends with NUL.
+        while index < count, let start = unsafe appvault_pam_argument(arguments, count, index) {
             index += 1
-            if unsafe strcmp(argument, "unlock") == 0 {
+            let word = unsafe Word(start)
+            if word == "unlock" {
                 role = .unlocker
-            } else if unsafe strcmp(argument, "or_password") == 0 {
+            } else if word == "or_password" {
                 prompt = .passcodeOrLogin
-            } else if unsafe strcmp(argument, "try_first_pass") == 0 {
+            } else if word == "try_first_pass" {
                 if source == .person { source = .tokenThenPerson }
-            } else if unsafe strcmp(argument, "use_first_pass") == 0 {
+            } else if word == "use_first_pass" {
                 source = .tokenOnly
-            } else if unsafe strcmp(argument, "use_authtok") == 0 {
+            } else if word == "use_authtok" {
                 // We never ask for a new login password: this is what we do in any case.
-            } else if unsafe strcmp(argument, "enforce") == 0 {
+            } else if word == "enforce" {
                 due = .denies
-            } else if unsafe strcmp(argument, "debug") == 0 {
+            } else if word == "debug" {
                 speech = .debug
-            } else if unsafe strncmp(argument, "socket=", 7) == 0 {
-                unsafe socket = argument + 7
+            } else if word.starts("socket=", 7) {
+                // SAFETY: seven characters are there, and then at least NUL.
+                unsafe socket = start + 7
             } else if appvault_pam_first_complaint() != 0 {
-                unsafe pam.log(LOG_ERR, "unknown option, ignored:", argument)
+                // SAFETY: every argument ends with NUL.
+                unsafe pam.log(LOG_ERR, "unknown option, ignored:", start)
             }
         }
+        // SAFETY: only kept.
         unsafe self.socket = socket
+    }
+}
+
+/// One word of a service file.
+@safe
+private struct Word {
+    private let start: UnsafePointer<CChar>
+
+    @unsafe
+    init(_ start: UnsafePointer<CChar>) {
+        // SAFETY: only kept.
+        unsafe self.start = start
+    }
+
+    static func == (word: Word, literal: StaticString) -> Bool {
+        // SAFETY: both end with NUL.
+        unsafe strcmp(word.start, literal.cString) == 0
+    }
+
+    func starts(_ literal: StaticString, _ count: Int) -> Bool {
+        // SAFETY: both end with NUL.
+        unsafe strncmp(start, literal.cString, count) == 0
     }
 }

@@ -10,50 +10,59 @@ struct Pam {
 
     @unsafe
     init(_ raw: OpaquePointer) {
+        // SAFETY: the caller vouches for the handle.
         unsafe self.raw = raw
     }
 
-    // SAFETY (all of this type): the handle is libpam's own and valid during the call that brought it; libpam's
-    // strings end with NUL and live until their item is set again, which we never do while one is used.
+    // In all of this type the handle is libpam's own and valid during the call that brought it; libpam's strings
+    // end with NUL and live until their item is set again, which we never do while one is used.
 
     func text(_ item: Int32) -> Text {
+        // SAFETY: libpam's string; it is copied.
         unsafe Text(appvault_pam_item(raw, item))
     }
 
     func token(_ item: Int32) -> Token? {
+        // SAFETY: libpam's string; the token only looks at it.
         guard let start = unsafe appvault_pam_item(raw, item) else { return nil }
         return unsafe Token(start)
     }
 
     /// libpam's own environment list, never the process's.
     func environment(_ name: StaticString) -> Text {
+        // SAFETY: a literal, and libpam's string, which is copied.
         unsafe Text(pam_getenv(raw, name.cString))
     }
 
     /// The name of the account; the first module of a stack is the one that asks the person for it.
     func askForUser() -> Int32 {
+        // SAFETY: the name that is written stays libpam's.
         var user: UnsafePointer<CChar>?
         return unsafe pam_get_user(raw, &user, nil)
     }
 
     /// The uid of the account that the application names.
     func userID() -> UInt32 {
+        // SAFETY: libpam's string.
         guard let name = unsafe appvault_pam_item(raw, PAM_USER) else { return Subject.unknownUID }
         return unsafe appvault_pam_uid(raw, name)
     }
 
     func userID(of account: StaticString) -> UInt32 {
+        // SAFETY: a literal.
         unsafe appvault_pam_uid(raw, account.cString)
     }
 
     /// libpam keeps a copy, and wipes it when pam_authenticate returns.
     func setToken(_ answer: borrowing Answer) {
+        // SAFETY: a NUL-terminated string, alive during the call.
         _ = unsafe answer.withCString { start in
             unsafe appvault_pam_set_token(raw, start)
         }
     }
 
     func converse(_ line: [UInt8], style: Int32) -> Reaction {
+        // SAFETY: the text ends with NUL and outlives the call; the answer is ours from then on.
         var text = line
         text.append(0)
         var answer: UnsafeMutablePointer<CChar>?
@@ -68,20 +77,24 @@ struct Pam {
     }
 
     func log(_ priority: Int32, _ text: StaticString) {
+        // SAFETY: a literal.
         unsafe appvault_pam_log(raw, priority, text.cString)
     }
 
     func log(_ priority: Int32, _ text: StaticString, _ number: Int) {
+        // SAFETY: a literal.
         unsafe appvault_pam_log_number(raw, priority, text.cString, number)
     }
 
     @unsafe
     func log(_ priority: Int32, _ text: StaticString, _ detail: UnsafePointer<CChar>) {
+        // SAFETY: a literal, and the caller's NUL-terminated string.
         unsafe appvault_pam_log_text(raw, priority, text.cString, detail)
     }
 
     /// Kept under this name until the handle ends, then wiped; no bytes: nothing is kept any more.
     func keep(_ bytes: [UInt8], as name: StaticString) {
+        // SAFETY: the shim copies count bytes, which outlive the call.
         unsafe bytes.withUnsafeBytes { buffer in
             _ = unsafe appvault_pam_keep(raw, name.cString, buffer.baseAddress, buffer.count)
         }
@@ -89,6 +102,7 @@ struct Pam {
 
     /// Exactly `count` bytes that an earlier call kept.
     func kept(_ count: Int, as name: StaticString) -> [UInt8]? {
+        // SAFETY: the shim writes count bytes or none.
         var bytes = [UInt8](repeating: 0, count: count)
         let found = unsafe bytes.withUnsafeMutableBytes { buffer in
             unsafe appvault_pam_kept(raw, name.cString, buffer.baseAddress, buffer.count)
@@ -106,9 +120,9 @@ enum Reaction: ~Copyable {
 }
 
 extension StaticString {
-    // SAFETY: the compiler ends its literals with NUL, and ours are ASCII.
     @unsafe
     var cString: UnsafePointer<CChar> {
+        // SAFETY: the compiler ends its literals with NUL, and ours are ASCII.
         unsafe UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
     }
 }

@@ -5,15 +5,17 @@ extension Call {
     /// Behind pam_unix: the login password is another one now, and both are known. Nobody is asked.
     func changePassword() {
         guard let former = pam.token(PAM_OLDAUTHTOK), let new = pam.token(PAM_AUTHTOK),
-            let subject = subject()
+            let name = userName()
         else { return }
+        var exchange = Exchange(self, questions: .aborted)
+        if exchange.open() != nil { return }
+        let account = subject(name)
         var message = greeting(.pamPassword)
         former.withBytes { first in
             new.withBytes { second in
-                message?.put(WireEmbedded.Password(subject: subject), .password, first, second)
+                message?.put(WireEmbedded.Password(subject: account), .password, first, second)
             }
         }
-        var exchange = Exchange(self, questions: .aborted)
         switch exchange.run(message, carrying: .secret) {
         case .verdict(let verdict): debug("password: code", Int(verdict.code))
         case .refused(let code): debug("password: refused with code", Int(code))

@@ -9,8 +9,9 @@ struct Answer: ~Copyable {
 
     @unsafe
     init(owning start: UnsafeMutablePointer<CChar>) {
+        // SAFETY: the caller gives it away. A conversation answers with NUL-terminated strings; that is PAM's
+        // contract.
         unsafe self.start = start
-        // SAFETY: a conversation answers with NUL-terminated strings; that is PAM's contract.
         count = unsafe strlen(start)
     }
 
@@ -28,6 +29,7 @@ struct Answer: ~Copyable {
 
     @unsafe
     func withCString<R>(_ body: (UnsafePointer<CChar>) -> R) -> R {
+        // SAFETY: alive as long as self.
         unsafe body(start)
     }
 }

@@ -14,12 +14,14 @@ extension Call {
     }
 
     private func tell(_ type: RequestType, _ id: [UInt8]) {
-        guard let subject = subject() else { return }
+        guard let name = userName() else { return }
+        var exchange = Exchange(self, questions: .aborted)
+        if exchange.open() != nil { return }
         let session = WireEmbedded.Session(
-            subject: subject, id: id, sessionClass: pam.environment("XDG_SESSION_CLASS").orEmpty)
+            subject: subject(name), id: id,
+            sessionClass: pam.environment("XDG_SESSION_CLASS").orEmpty)
         var message = greeting(.pamSession)
         message?.put(session, type)
-        var exchange = Exchange(self, questions: .aborted)
         switch exchange.run(message) {
         case .verdict(let verdict): debug("session: code", Int(verdict.code))
         case .refused(let code): debug("session: refused with code", Int(code))

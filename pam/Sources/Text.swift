@@ -9,6 +9,7 @@ enum Text {
 
     @unsafe
     init(_ start: UnsafePointer<CChar>?) {
+        // SAFETY: only compared with NULL.
         guard let start = unsafe start else {
             self = .absent
             return
