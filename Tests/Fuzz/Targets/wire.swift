@@ -1,4 +1,3 @@
-// modules: Wire
 import Wire
 
 /// A frame as a peer sends it: the header, then the body of the type that it names. Whatever is taken must be written
