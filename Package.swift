@@ -83,7 +83,7 @@ let package = Package(
             swiftSettings: embedded, linkerSettings: moduleLinker),
 
         .testTarget(name: "WireTests", dependencies: ["Wire", "Posix"], swiftSettings: strict),
-        .testTarget(name: "PosixTests", dependencies: ["Posix"], swiftSettings: strict),
+        .testTarget(name: "PosixTests", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
         .testTarget(
@@ -92,7 +92,7 @@ let package = Package(
         .testTarget(
             name: "SealedStoreTests", dependencies: ["SealedStore", "Secrets", "Posix", "CSQLite"],
             swiftSettings: strict),
-        .testTarget(name: "VaultServiceTests", dependencies: ["VaultService"], swiftSettings: strict),
+        .testTarget(name: "VaultServiceTests", dependencies: ["VaultService", "Posix", "Wire"], swiftSettings: strict),
         .testTarget(name: "ClientTests", dependencies: ["Client"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,108 @@
+import Testing
+
+@testable import Posix
+
+/// The one loop of this test process, on a thread of its own.
+enum TestLoop {
+    private static let started: Bool = {
+        WorkerPool(name: "loop", threads: 1).submit { EventLoop.shared.run() }
+        return true
+    }()
+
+    static func run<R: Sendable>(_ body: @escaping @LoopActor @Sendable () async -> R) async -> R {
+        _ = started
+        return await Task(executorPreference: EventLoop.shared, operation: body).value
+    }
+}
+
+@Test("work on a pool comes back to the loop's own thread")
+func poolComesBack() async {
+    let sum = await TestLoop.run {
+        let pool = WorkerPool(name: "test", threads: 2)
+        var total = 0
+        for number in 0..<200 {
+            total += await pool.run { number }
+            LoopActor.shared.preconditionIsolated()
+        }
+        return total
+    }
+    #expect(sum == 19_900)
+}
+
+@Test("timers fire in the order of their moments, and a cancelled one does not")
+func timersInOrder() async {
+    let order = await TestLoop.run { () -> [Int] in
+        let now = Clock.bootMilliseconds()
+        let seen = Order()
+        _ = EventLoop.shared.at(now + 30) { seen.add(3) }
+        _ = EventLoop.shared.at(now + 10) { seen.add(1) }
+        let gone = EventLoop.shared.at(now + 15) { seen.add(9) }
+        _ = EventLoop.shared.at(now + 20) { seen.add(2) }
+        EventLoop.shared.cancel(gone)
+        await EventLoop.sleep(until: now + 60)
+        return seen.all
+    }
+    #expect(order == [1, 2, 3])
+}
+
+private final class Order: @unchecked Sendable {
+    // On the loop alone.
+    private(set) var all: [Int] = []
+    func add(_ number: Int) { all.append(number) }
+}
+
+@Test("a channel hears bytes, a deadline and the peer's leaving")
+func channelWakes() async throws {
+    let wakes = await TestLoop.run { () -> [Channel.Wake] in
+        guard let (left, other) = try? SocketPair.make() else { return [] }
+        guard let channel = try? Channel(owning: FileDescriptor(owning: left)) else { return [] }
+        var wakes: [Channel.Wake] = []
+        // The first edge may be there already: what counts is what a read finds.
+        wakes.append(await channel.readable(until: Clock.bootMilliseconds() + 30))
+        SocketPair.send(other, [1, 2, 3])
+        wakes.append(await channel.readable(until: Clock.bootMilliseconds() + 1000))
+        let buffer = WipedBuffer(capacity: 16)
+        let got = unsafe buffer.withRoom { room in unsafe channel.read(into: room) }
+        if got != .bytes(3) { return [] }
+        SocketPair.close(other)
+        wakes.append(await channel.readable(until: Clock.bootMilliseconds() + 1000))
+        let end = unsafe buffer.withRoom { room in unsafe channel.read(into: room) }
+        if end != .ended { return [] }
+        channel.close()
+        wakes.append(await channel.readable(until: nil))
+        return wakes
+    }
+    #expect(wakes == [.timedOut, .ready, .ready, .closed])
+}
+
+@Test("a wiped buffer keeps its bytes when it grows and moves")
+func bufferGrows() {
+    let buffer = WipedBuffer(capacity: 2)
+    for byte in UInt8(0)..<200 { buffer.append(byte) }
+    buffer.removeFirst(50)
+    let kept = buffer.withBytes { bytes in (0..<bytes.count).map { bytes[$0] } }
+    #expect(kept == Array(50..<200))
+    buffer.wipe()
+    #expect(buffer.count == 0)
+}
+
+@Test("a small file is replaced whole, and one over the limit is refused")
+func smallFiles() throws {
+    let path = "/tmp/appvault-test-\(Clock.bootMilliseconds())-\(ThisProcess.pid)"
+    try TextFile.replace(at: path, with: Array("first".utf8))
+    try TextFile.replace(at: path, with: Array("second".utf8))
+    #expect(try TextFile.read(at: path, limit: 6) == Array("second".utf8))
+    #expect(throws: PosixError.self) { try TextFile.read(at: path, limit: 5) }
+    SocketPair.unlink(path)
+    #expect(throws: PosixError.self) { try TextFile.read(at: path, limit: 5) }
+}
+
+@Test("a second lock on a folder is refused while the first is held")
+func oneLock() throws {
+    let path = "/tmp/appvault-lock-\(ThisProcess.pid)"
+    let first = try FolderLock(at: path)
+    #expect(throws: FolderLock.Failure.held) { _ = try FolderLock(at: path) }
+    _ = consume first
+    _ = try FolderLock(at: path)
+    SocketPair.unlink(path)
+}

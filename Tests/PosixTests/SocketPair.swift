@@ -1,0 +1,31 @@
+import CLinux
+
+@testable import Posix
+
+/// Two ends of one connection.
+enum SocketPair {
+    static func make() throws(PosixError) -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        // SAFETY: the kernel writes two descriptors.
+        let failed = unsafe ends.withUnsafeMutableBufferPointer { buffer in
+            unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, buffer.baseAddress!)
+        }
+        guard failed == 0 else { throw .last("socketpair") }
+        return (ends[0], ends[1])
+    }
+
+    static func send(_ descriptor: Int32, _ bytes: [UInt8]) {
+        // SAFETY: exactly the array.
+        _ = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe write(descriptor, buffer.baseAddress, buffer.count)
+        }
+    }
+
+    static func close(_ descriptor: Int32) {
+        _ = CLinux.close(descriptor)
+    }
+
+    static func unlink(_ path: String) {
+        _ = unsafe CLinux.unlink(path)
+    }
+}

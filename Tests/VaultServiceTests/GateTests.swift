@@ -1,0 +1,77 @@
+import Posix
+import Testing
+
+@testable import VaultService
+
+enum TestLoop {
+    private static let started: Bool = {
+        WorkerPool(name: "loop", threads: 1).submit { EventLoop.shared.run() }
+        return true
+    }()
+
+    static func run<R: Sendable>(_ body: @escaping @LoopActor @Sendable () async -> R) async -> R {
+        _ = started
+        return await Task(executorPreference: EventLoop.shared, operation: body).value
+    }
+}
+
+@LoopActor
+private final class Log {
+    var entries: [String] = []
+}
+
+@Test("own tries pass apart ones that wait longer")
+func ownFirst() async {
+    let order = await TestLoop.run { () -> [String] in
+        let gate = Gate(width: 1, ownLimit: 10, apartLimit: 10)
+        let log = Log()
+        let end = Clock.bootMilliseconds() + 5_000
+        try? await gate.enter(.apart, until: end)
+        for name in ["apart 1", "apart 2"] {
+            EventLoop.shared.task {
+                try? await gate.enter(.apart, until: end)
+                log.entries.append(name)
+                gate.leave()
+            }
+        }
+        await Task.yield()
+        EventLoop.shared.task {
+            try? await gate.enter(.own, until: end)
+            log.entries.append("own")
+            gate.leave()
+        }
+        await EventLoop.sleep(until: Clock.bootMilliseconds() + 20)
+        gate.leave()
+        await EventLoop.sleep(until: Clock.bootMilliseconds() + 20)
+        return log.entries + [gate.isIdle ? "idle" : "busy"]
+    }
+    #expect(order == ["own", "apart 1", "apart 2", "idle"])
+}
+
+@Test("a full queue refuses, and a place that was given up is free again")
+func fullAndLate() async {
+    let seen = await TestLoop.run { () -> [String] in
+        let gate = Gate(width: 1, ownLimit: 1, apartLimit: 1)
+        let log = Log()
+        let late = Clock.bootMilliseconds() + 40
+        try? await gate.enter(.own, until: late)
+        EventLoop.shared.task {
+            do throws(Refusal) {
+                try await gate.enter(.apart, until: late)
+            } catch {
+                log.entries.append("late \(error.code.rawValue)")
+            }
+        }
+        await EventLoop.sleep(until: Clock.bootMilliseconds() + 10)
+        do throws(Refusal) {
+            try await gate.enter(.apart, until: late)
+        } catch {
+            log.entries.append("full \(error.code.rawValue)")
+        }
+        await EventLoop.sleep(until: late + 40)
+        gate.leave()
+        log.entries.append(gate.isIdle ? "idle" : "busy")
+        return log.entries
+    }
+    #expect(seen == ["full 35", "late 35", "idle"])
+}
