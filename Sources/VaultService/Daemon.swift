@@ -25,8 +25,17 @@ public enum Daemon {
             complain(error.description, hint: "appvaultd keeps keys only in a process that cannot be dumped")
             return 1
         }
+        let signals: Channel
+        do throws(PosixError) {
+            // Before the first thread: one that does not block them would take them, and the process with it.
+            signals = try Channel(
+                owning: try Signals.descriptor(for: [Signals.terminate, Signals.interrupt, Signals.hangup]))
+        } catch {
+            complain(error.description, hint: "appvaultd --help")
+            return 1
+        }
         let outcome = Outcome()
-        EventLoop.shared.task { await start(options, outcome) }
+        EventLoop.shared.task { await start(options, signals, outcome) }
         EventLoop.shared.run()
         return outcome.status
     }
@@ -37,10 +46,10 @@ public enum Daemon {
     }
 
     @LoopActor
-    private static func start(_ options: Options, _ outcome: Outcome) async {
+    private static func start(_ options: Options, _ signals: Channel, _ outcome: Outcome) async {
         do throws(Service.StartFailure) {
             let service = try Service(options)
-            try await serve(service, options)
+            try await serve(service, options, signals)
         } catch {
             outcome.status = 1
             switch error {
@@ -56,12 +65,12 @@ public enum Daemon {
     }
 
     @LoopActor
-    private static func serve(_ service: Service, _ options: Options) async throws(Service.StartFailure) {
+    private static func serve(
+        _ service: Service, _ options: Options, _ signals: Channel
+    ) async throws(Service.StartFailure) {
+        EventLoop.shared.task { await listen(to: signals, service) }
         await service.sweepAtStart()
         do throws(PosixError) {
-            let signals = try Channel(
-                owning: try Signals.descriptor(for: [Signals.terminate, Signals.interrupt, Signals.hangup]))
-            EventLoop.shared.task { await listen(to: signals, service) }
             if let path = options.socket {
                 try service.listen(on: try ListeningSocket.make(at: path, mode: 0o666))
             } else {

@@ -1,0 +1,416 @@
+"""The real appvaultd in a temporary folder of its own, and whoever talks to it.
+
+    with Daemon(policy="RetryLimit=10\\nThrottleAfter=0") as daemon:
+        daemon.create("correct horse")                         # a store for `daemon.person`
+        with daemon.client(service="login") as client:         # greeted already
+            message = client.run("openStore", answers("correct horse"), subject=daemon.person)
+        daemon.authenticate("wrong").code                      # what the module would hear: a verdict
+        daemon.derivations()                                   # counted in the daemon itself, not guessed from its answers
+        daemon.tally().own.wrong                               # read from the slots file
+        daemon.kill(); daemon.start()
+
+As root the daemon runs as root, its peers may be any uid (`as_uid(1234, lambda: ...)`), and `person` is a name that needs
+no account. As an ordinary user the daemon is a private one, and `person` is that user.
+
+APPVAULT_BUILD names the folder with appvaultd; otherwise it is .build/release.
+"""
+
+import ctypes
+import os
+import pickle
+import pwd
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import traceback
+
+import pamlab
+import wire
+
+ROOT = pamlab.ROOT
+IS_ROOT = os.getuid() == 0
+PASSCODE = "correct horse"
+# Cheap derivations: what is tested here is how many there are.
+CHEAP = "DerivationMemory=19MiB\nDerivationPasses=2\n"
+BLOCK = 512
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def build(name):
+    """A program under test."""
+    for folder in filter(None, [os.environ.get("APPVAULT_BUILD"), os.path.join(ROOT, ".build", "release")]):
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            return os.path.abspath(path)
+    raise FileNotFoundError(f"no {name}: run make, or name its folder in APPVAULT_BUILD")
+
+
+def wait_until(condition, what, seconds=10.0):
+    """Polls an outside condition; its value. Fails loudly, never passes for luck."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.005)
+
+
+def as_uid(uid, function, gid=None):
+    """Runs the function in a child with that uid and gives what it returns; what it raises is raised here."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(read)
+            try:
+                group = uid if gid is None else gid
+                os.setgroups([])
+                os.setresgid(group, group, group)
+                os.setresuid(uid, uid, uid)
+                answer = (True, function())
+            except BaseException as error:
+                answer = (False, f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+            with os.fdopen(write, "wb") as file:
+                pickle.dump(answer, file)
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as file:
+        data = file.read()
+    os.waitpid(child, 0)
+    good, value = pickle.loads(data)
+    if not good:
+        raise AssertionError(f"as uid {uid}: {value}")
+    return value
+
+
+def answers(passcode=PASSCODE, **by_purpose):
+    """A conversation: answers by the purpose of the question; one without an answer aborts.
+
+    A list is used up one by one. `passcode` answers the passcode and, unless said otherwise, the new one twice.
+    """
+    script = {"passcode": passcode, "newPasscode": passcode, "loginPassword": passcode, "former": passcode}
+    script.update(by_purpose)
+    script.setdefault("confirmPasscode", script["newPasscode"])
+    script = {key: list(value) if isinstance(value, (list, tuple)) else value for key, value in script.items()}
+    if "newPassphrase" in script:
+        script.setdefault("confirmPassphrase", script["newPassphrase"])
+
+    def answer(ask):
+        value = script.get(ask.purpose)
+        if isinstance(value, list):
+            return value.pop(0) if value else None
+        return value() if callable(value) else value
+
+    return answer
+
+
+class Tries:
+    def __init__(self, data):
+        self.wrong, self.unresolved, self.boot, self.at = struct.unpack("<II16sQ", data)
+
+    @property
+    def count(self):
+        return self.wrong + self.unresolved
+
+    def __repr__(self):
+        return f"wrong={self.wrong} unresolved={self.unresolved}"
+
+
+class Tally:
+    """Block 2 of a slots file, as FORMAT.md has it."""
+
+    def __init__(self, block):
+        payload = block[48:480]
+        self.own, self.apart, self.recovery = (Tries(payload[at : at + 32]) for at in (0, 32, 64))
+        self.locked = payload[96] == 1
+
+    def counts(self):
+        return (self.own.count, self.apart.count, self.recovery.count)
+
+    def __repr__(self):
+        return f"<own {self.own}, apart {self.apart}, recovery {self.recovery}, locked={self.locked}>"
+
+
+class Daemon:
+    """`options` and `env` go to the daemon; `before` is a command line in front of its own (unshare, for one)."""
+
+    def __init__(self, policy="", options=(), env=(), uid=None, start=True, before=(), socket_activated=False):
+        self.uid = os.getuid() if uid is None else uid
+        self.folder = tempfile.mkdtemp(prefix="appvault-daemon-")
+        os.chmod(self.folder, 0o755)
+        self.socket = os.path.join(self.folder, "socket")
+        self.state = os.path.join(self.folder, "state")
+        self.config = os.path.join(self.folder, "config")
+        self.log_path = os.path.join(self.folder, "log")
+        self.count_path = os.path.join(self.folder, "derivations")
+        self.options, self.env, self.before = list(options), dict(env), list(before)
+        self.socket_activated, self.listener = socket_activated, None
+        os.mkdir(self.state, 0o700)
+        os.mkdir(self.config, 0o755)
+        for path in (self.log_path, self.count_path):
+            with open(path, "w"):
+                pass
+        self.policy(policy)
+        self.process = None
+        if IS_ROOT:
+            self.person = ("alice", 47011)
+            for path in (self.folder, self.state, self.log_path, self.count_path):
+                os.chown(path, self.uid, self.uid)
+        else:
+            self.person = (pwd.getpwuid(os.getuid()).pw_name, os.getuid())
+        if start:
+            try:
+                self.start()
+            except BaseException:
+                self.close()
+                raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # its life
+
+    def policy(self, text, reload=False):
+        """Writes the policy: lines of [Passcode], or a whole file that has sections of its own."""
+        if "[" not in text:
+            text = "[Passcode]\n" + (CHEAP if "DerivationMemory" not in text else "") + text + "\n"
+        with open(os.path.join(self.config, "policy.conf"), "w") as file:
+            file.write(text)
+        if reload:
+            before = self.log().count("policy")
+            self.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: self.log().count("policy") > before, "the policy was read again")
+
+    def command(self):
+        where = [] if self.socket_activated else ["--socket", self.socket]
+        return [
+            *self.before, build("appvaultd"), *where, "--state-dir", self.state, "--config-dir", self.config,
+            *self.options,
+        ]
+
+    def environment(self):
+        return {
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            # No logind but the one that a test brings.
+            "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.folder}/no-bus",
+            "LD_PRELOAD": derivation_counter(),
+            "DERIVATIONS": self.count_path,
+            **self.env,
+        }
+
+    def spawn(self):
+        """Starts the process and waits for nothing."""
+        uid, activated = self.uid, self.socket_activated
+        environment = self.environment()
+        if activated:
+            self._listen()
+            environment["LISTEN_FDS"] = "1"
+
+        def prepare():
+            # Whatever becomes of the test, its daemon ends with it.
+            _libc.prctl(1, signal.SIGKILL, 0, 0, 0)
+            if uid != os.getuid():
+                os.setgroups([])
+                os.setresgid(uid, uid, uid)
+                os.setresuid(uid, uid, uid)
+
+        command = self.command()
+        kept = ()
+        if activated:
+            # LISTEN_PID must be the daemon's own: the shell that becomes it knows.
+            kept = (self.listener.fileno(),)
+            script = f'export LISTEN_PID=$$; exec "$@" 3<&{kept[0]}'
+            command = ["/bin/sh", "-c", script, "sh", *command]
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=prepare,
+                pass_fds=kept, start_new_session=True,
+            )
+        return self.process
+
+    def _listen(self):
+        if self.listener is None:
+            self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.listener.bind(self.socket)
+            os.chmod(self.socket, 0o666)
+            self.listener.listen(128)
+            self.listener.set_inheritable(True)
+
+    def start(self):
+        self.spawn()
+        self.wait_ready()
+        return self
+
+    def wait_ready(self, seconds=10.0):
+        """Until it answers a greeting."""
+        end = time.monotonic() + seconds
+        while True:
+            if self.process.poll() is not None:
+                raise AssertionError(f"appvaultd ended with {self.process.returncode}: {self.log()}")
+            try:
+                with wire.Client(self.socket, 2.0) as client:
+                    if client.hello().name == "welcome":
+                        return
+            except OSError:
+                pass
+            if time.monotonic() > end:
+                raise AssertionError(f"appvaultd does not answer: {self.log()}")
+            time.sleep(0.005)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def end(self, number=signal.SIGTERM, seconds=10.0):
+        """Sends the signal and waits for the end; the exit status."""
+        if self.is_running:
+            self.process.send_signal(number)
+            if number != signal.SIGKILL:
+                self.process.send_signal(signal.SIGCONT)
+        return self.process.wait(seconds)
+
+    def stop(self):
+        """A clean end."""
+        return self.end()
+
+    def kill(self):
+        return self.end(signal.SIGKILL)
+
+    def restart(self, number=signal.SIGTERM):
+        self.end(number)
+        return self.start()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def close(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if self.listener is not None:
+            self.listener.close()
+            self.listener = None
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def log(self):
+        with open(self.log_path, errors="replace") as file:
+            return file.read()
+
+    # what it does, seen from outside
+
+    def _notes(self):
+        with open(self.count_path) as file:
+            return file.read()
+
+    def derivations(self):
+        """Derivations that began since the daemon's folder was made; needs no word of the daemon."""
+        return self._notes().count("(")
+
+    def derivations_ended(self):
+        return self._notes().count(")")
+
+    def hold(self):
+        """Derivations begin and do not end, until `release`."""
+        with open(self.count_path + ".hold", "w"):
+            pass
+
+    def release(self):
+        os.unlink(self.count_path + ".hold")
+
+    def stores(self):
+        """The folders of the stores there are."""
+        folder = os.path.join(self.state, "stores")
+        return sorted(os.path.join(folder, name) for name in os.listdir(folder) if not name.startswith("."))
+
+    def store(self):
+        (only,) = self.stores()
+        return only
+
+    def blocks(self, store=None):
+        with open(os.path.join(store or self.store(), "slots"), "rb") as file:
+            data = file.read()
+        return [data[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
+
+    def tally(self, store=None):
+        return Tally(self.blocks(store)[2])
+
+    # talking to it
+
+    def client(self, frontEnd="program", timeout=30.0, greet=True, **fields):
+        """A connection, greeted. Fields of the greeting: service, remoteHost, remoteUser, realUID, ..."""
+        client = wire.Client(self.socket, timeout)
+        if greet:
+            answer = client.hello(frontEnd=frontEnd, **fields)
+            if answer is None or answer.name != "welcome":
+                client.close()
+                raise AssertionError(f"no welcome: {answer}")
+        return client
+
+    def ask(self, request, script=(), payloads=(), hello=(), **fields):
+        """One request on a connection of its own; its last word."""
+        with self.client(**dict(hello)) as client:
+            if "subject" not in fields and ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields:
+                fields["subject"] = self.person
+            return client.run(request, script, payloads, **fields)
+
+    def create(self, passcode=PASSCODE, way="ownPasscode", subject=None, store=""):
+        """Makes a store, open afterwards; as `program`, so that no recovery key is made."""
+        done = self.ask("create", answers(passcode), way=way, subject=subject or self.person, store=store)
+        if done is None or done.name != "done":
+            raise AssertionError(f"no store: {done}")
+        return done
+
+    def create_with_recovery(self, passcode=PASSCODE, way="ownPasscode", subject=None):
+        """The same on a terminal; the recovery key that was shown."""
+        with self.client(frontEnd="terminal") as client:
+            done = client.run("create", answers(passcode), way=way, subject=subject or self.person)
+            if done is None or done.name != "done":
+                raise AssertionError(f"no store: {done}")
+            return client.revealed[0]
+
+    def authenticate(self, typed=PASSCODE, token=b"", service="login", subject=None, hello=(), **fields):
+        """What pam_appvault asks; the verdict."""
+        greeting = {"frontEnd": "pamAuth", "service": service, **dict(hello)}
+        script = answers(typed) if typed is not None else ()
+        return self.ask(
+            "authenticate", script, [token], hello=greeting, subject=subject or self.person, **fields
+        )
+
+    def unlock(self, typed=PASSCODE, subject=None, hello=()):
+        """What `appvault unlock` asks: always an apart try."""
+        return self.ask("openStore", answers(typed), subject=subject or self.person, hello=hello)
+
+    def lock(self, subject=None):
+        return self.ask("lock", subject=subject or self.person)
+
+    def status(self, subject=None):
+        return self.ask("status", subject=subject or self.person)
+
+
+_counter = None
+
+
+def derivation_counter():
+    """derivations.c, built once a process, in a folder that everybody may read."""
+    global _counter
+    if _counter is None or not os.path.exists(_counter):
+        _counter = pamlab.compiled("derivations.c", "derivations.so", "-shared", "-fPIC", "-ldl")
+    return _counter
