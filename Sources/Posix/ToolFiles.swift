@@ -163,6 +163,7 @@ public struct SourceFile: ~Copyable {
     private init(_ descriptor: consuming FileDescriptor) throws(PosixError) {
         let end = lseek(descriptor.raw, 0, SEEK_END)
         guard end >= 0 else { throw PosixError.last("lseek") }
+        guard lseek(descriptor.raw, 0, SEEK_SET) == 0 else { throw PosixError.last("lseek") }
         size = UInt64(end)
         self.descriptor = descriptor
     }
