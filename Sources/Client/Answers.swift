@@ -55,7 +55,9 @@ final class Answers {
         switch source {
         case .nobody: return .nobody
         case .terminal(let terminal):
-            switch terminal.ask(Text(Answers.shaped(prompt)).bytes, echo: echo, limit: limit, into: &answer) {
+            switch terminal.ask(
+                Text(Answers.shaped(prompt)).bytes, echo: echo, limit: limit, into: &answer)
+            {
             case .line: return .answered
             case .endOfInput, .interrupted: return .cancelled
             case .tooLong: return .tooLong
@@ -72,7 +74,8 @@ final class Answers {
         case .confirmPasscode, .confirmPassphrase:
             answer.append(newest)
             return .answered
-        case .passcode, .newPasscode, .loginPassword, .passphrase, .newPassphrase, .recoveryKey, .former:
+        case .passcode, .newPasscode, .loginPassword, .passphrase, .newPassphrase, .recoveryKey,
+            .former:
             break
         }
         guard asked.insert(purpose).inserted else { return .notTaken }
@@ -87,13 +90,16 @@ final class Answers {
     private func line(_ descriptor: Int32, into answer: inout SecretBuffer) -> Outcome {
         while true {
             var end: Int?
-            for index in 0..<pending.count where end == nil && pending[index] == 0x0A { end = index }
+            for index in 0..<pending.count where end == nil && pending[index] == 0x0A {
+                end = index
+            }
             if let end {
                 return take(end, through: end + 1, into: &answer)
             }
             guard pending.count <= Limits.secret else { return .tooLong }
             guard let got = try? pending.read(from: descriptor, atMost: 1024), got > 0 else {
-                return pending.isEmpty ? .exhausted : take(pending.count, through: pending.count, into: &answer)
+                return pending.isEmpty
+                    ? .exhausted : take(pending.count, through: pending.count, into: &answer)
             }
         }
     }

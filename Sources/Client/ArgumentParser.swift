@@ -46,9 +46,12 @@ struct ArgumentParser {
                 continue
             }
             let equals = argument.firstIndex(of: 0x3D)
-            let flag = String(decoding: equals.map { argument[..<$0] } ?? argument[...], as: UTF8.self)
+            let flag = String(
+                decoding: equals.map { argument[..<$0] } ?? argument[...], as: UTF8.self)
             guard let option = Option.named(flag) else { throw ArgumentParser.unknown(flag) }
-            guard given[option] == nil else { throw UsageError(Text(flag, " is given twice"), hint: Text("once is enough")) }
+            guard given[option] == nil else {
+                throw UsageError(Text(flag, " is given twice"), hint: Text("once is enough"))
+            }
             if let placeholder = option.entry.argument {
                 if let equals {
                     given[option] = Array(argument[(equals + 1)...])
@@ -56,10 +59,12 @@ struct ArgumentParser {
                     given[option] = arguments[index]
                     index += 1
                 } else {
-                    throw UsageError(Text(flag, " needs a value"), hint: Text(flag, " ", placeholder))
+                    throw UsageError(
+                        Text(flag, " needs a value"), hint: Text(flag, " ", placeholder))
                 }
             } else if equals != nil {
-                throw UsageError(Text(flag, " takes no value"), hint: Text("write ", flag, " alone"))
+                throw UsageError(
+                    Text(flag, " takes no value"), hint: Text("write ", flag, " alone"))
             } else {
                 given[option] = []
             }
@@ -79,7 +84,9 @@ struct ArgumentParser {
     private mutating func invocation() throws(UsageError) -> Invocation {
         if given[.version] != nil { return Invocation(command: .version, settings: try settings()) }
         guard let first = operands.first else {
-            if given[.help] != nil { return Invocation(command: .help(nil), settings: try settings()) }
+            if given[.help] != nil {
+                return Invocation(command: .help(nil), settings: try settings())
+            }
             throw UsageError(Text("no verb given"), hint: Text("`appvault help` lists them"))
         }
         let verb = try takeVerb(first)
@@ -94,14 +101,19 @@ struct ArgumentParser {
             operands.removeFirst()
             return verb
         }
-        if operands.count > 1, let verb = Verb.named([word, String(decoding: operands[1], as: UTF8.self)]) {
+        if operands.count > 1,
+            let verb = Verb.named([word, String(decoding: operands[1], as: UTF8.self)])
+        {
             operands.removeFirst(2)
             return verb
         }
-        if let longer = Verb.allCases.first(where: { $0.entry.words.count > 1 && $0.entry.words[0] == word }) {
+        if let longer = Verb.allCases.first(where: {
+            $0.entry.words.count > 1 && $0.entry.words[0] == word
+        }) {
             if given[.help] != nil { operands.removeAll(); return longer }
             throw UsageError(
-                Text(word, " needs a second word"), hint: Text("`appvault ", longer.entry.name, "`"))
+                Text(word, " needs a second word"), hint: Text("`appvault ", longer.entry.name, "`")
+            )
         }
         throw ArgumentParser.noVerb(word)
     }
@@ -110,7 +122,8 @@ struct ArgumentParser {
         let nearest = Nearness.nearest(to: word, among: Verb.allCases.map(\.entry.name))
         return UsageError(
             Text("there is no verb ", Printable.escaped(Array(word.utf8))),
-            hint: nearest.map { Text("did you mean `appvault ", $0, "`?") } ?? Text("`appvault help` lists them"))
+            hint: nearest.map { Text("did you mean `appvault ", $0, "`?") }
+                ?? Text("`appvault help` lists them"))
     }
 
     private func checkOptions(_ verb: Verb) throws(UsageError) {
@@ -133,20 +146,24 @@ struct ArgumentParser {
         if verb == .help { return }
         if operands.count < entry.fewest {
             throw UsageError(
-                Text(entry.name, " needs ", entry.operands.prefix(entry.fewest).joined(separator: " and ")),
+                Text(
+                    entry.name, " needs ",
+                    entry.operands.prefix(entry.fewest).joined(separator: " and ")),
                 hint: Text("`", entry.synopsis, "`"))
         }
         if operands.count > entry.operands.count {
             throw UsageError(
                 Text(
-                    "too much for ", entry.name, ": ", Printable.escaped(operands[entry.operands.count])),
+                    "too much for ", entry.name, ": ",
+                    Printable.escaped(operands[entry.operands.count])),
                 hint: Text("`", entry.synopsis, "`"))
         }
     }
 
     private func command(_ verb: Verb) throws(UsageError) -> Command {
         switch verb {
-        case .create: .create(way: try way(), existing: given[.openExisting] == nil ? .refuse : .open)
+        case .create:
+            .create(way: try way(), existing: given[.openExisting] == nil ? .refuse : .open)
         case .status: .status
         case .unlock: .unlock
         case .lock: .lock
@@ -172,7 +189,11 @@ struct ArgumentParser {
         guard !operands.isEmpty else { return nil }
         let words = operands.map { String(decoding: $0, as: UTF8.self) }
         if let verb = Verb.named(words) { return verb }
-        if words.count == 1, let verb = Verb.allCases.first(where: { $0.entry.words[0] == words[0] }) { return verb }
+        if words.count == 1,
+            let verb = Verb.allCases.first(where: { $0.entry.words[0] == words[0] })
+        {
+            return verb
+        }
         throw ArgumentParser.noVerb(words.joined(separator: " "))
     }
 
@@ -233,7 +254,8 @@ struct ArgumentParser {
             UTF8Check.isText(bytes.span, start: 0, count: bytes.count)
         else {
             throw UsageError(
-                Text(Printable.escaped(bytes), " is no account name"), hint: Text("`getent passwd` lists them"))
+                Text(Printable.escaped(bytes), " is no account name"),
+                hint: Text("`getent passwd` lists them"))
         }
         return bytes
     }
@@ -274,7 +296,8 @@ struct ArgumentParser {
             guard let descriptor = Int32(text), descriptor > 2, descriptor < 65_536 else {
                 throw UsageError(
                     Text("--passcode-fd ", Printable.escaped(number), " cannot be"),
-                    hint: Text("a number from 3 on, as in `appvault unlock --passcode-fd 3 3<FILE`"))
+                    hint: Text("a number from 3 on, as in `appvault unlock --passcode-fd 3 3<FILE`")
+                )
             }
             settings.passcodeDescriptor = descriptor
         }

@@ -48,16 +48,22 @@ extension ClientError.Unavailable {
         case .notRunning:
             Refused(
                 .serviceUnavailable, "appvaultd is not running",
-                hint: "`systemctl status appvaultd.socket` says why; `systemctl start appvaultd.socket` starts it")
+                hint:
+                    "`systemctl status appvaultd.socket` says why; `systemctl start appvaultd.socket` starts it"
+            )
         case .notReachable(let error):
             Refused(
-                .serviceUnavailable, Text("appvaultd cannot be reached: ", ToolIO.reason(error)).bytes,
+                .serviceUnavailable,
+                Text("appvaultd cannot be reached: ", ToolIO.reason(error)).bytes,
                 hint: Text("`systemctl status appvaultd.socket` says more").bytes)
         case .stranger(let uid):
             Refused(
                 .serviceUnavailable,
-                Text("the socket belongs to uid ", Int(uid), ", not to appvault; nothing was sent").bytes,
-                hint: Text("is --socket right? `systemctl status appvaultd.socket` shows the real one").bytes)
+                Text("the socket belongs to uid ", Int(uid), ", not to appvault; nothing was sent")
+                    .bytes,
+                hint: Text(
+                    "is --socket right? `systemctl status appvaultd.socket` shows the real one"
+                ).bytes)
         case .silent:
             Refused(
                 .serviceUnavailable, "appvaultd does not answer",
@@ -74,10 +80,13 @@ extension ClientError.Broken {
     var refusal: Refused {
         let what: Text =
             switch self {
-            case .undecodable(let error): Text("appvaultd sent what is no message (", error.words, ")")
-            case .unexpected(let type): Text("appvaultd sent an answer that was not asked for (type ", Int(type), ")")
+            case .undecodable(let error):
+                Text("appvaultd sent what is no message (", error.words, ")")
+            case .unexpected(let type):
+                Text("appvaultd sent an answer that was not asked for (type ", Int(type), ")")
             case .wrongTag: Text("appvaultd answered another request")
-            case .otherVersion(let version): Text("appvaultd speaks version ", Int(version), " of the protocol")
+            case .otherVersion(let version):
+                Text("appvaultd speaks version ", Int(version), " of the protocol")
             }
         return Refused(
             .protocolError, what.bytes,

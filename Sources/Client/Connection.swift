@@ -20,19 +20,23 @@ public final class Connection {
 
     /// Connects, looks who listens before a byte is sent, and greets.
     public convenience init(
-        path: [UInt8] = Connection.defaultPath, hello: Hello, accepting trusted: (UInt32) -> Bool = Connection.isTrusted
+        path: [UInt8] = Connection.defaultPath, hello: Hello,
+        accepting trusted: (UInt32) -> Bool = Connection.isTrusted
     ) throws(ClientError) {
         let socket: ClientSocket
         do throws(PosixError) {
-            socket = try ClientSocket(path: path, wait: Limits.connectWait, silence: Limits.silenceWait)
+            socket = try ClientSocket(
+                path: path, wait: Limits.connectWait, silence: Limits.silenceWait)
         } catch {
-            throw .unavailable(error.isMissing || error.isRefused ? .notRunning : .notReachable(error))
+            throw .unavailable(
+                error.isMissing || error.isRefused ? .notRunning : .notReachable(error))
         }
         try self.init(socket: socket, hello: hello, accepting: trusted)
     }
 
     public init(
-        socket: consuming ClientSocket, hello: Hello, accepting trusted: (UInt32) -> Bool = Connection.isTrusted
+        socket: consuming ClientSocket, hello: Hello,
+        accepting trusted: (UInt32) -> Bool = Connection.isTrusted
     ) throws(ClientError) {
         let uid: UInt32
         do throws(PosixError) {
@@ -45,27 +49,35 @@ public final class Connection {
         software = []
         try send(.hello, hello)
         let welcome = try expect(.welcome, Welcome.self)
-        guard welcome.version == Limits.version else { throw .protocolBroken(.otherVersion(welcome.version)) }
+        guard welcome.version == Limits.version else {
+            throw .protocolBroken(.otherVersion(welcome.version))
+        }
         software = welcome.software
     }
 
     /// systemd's listener, the daemon's own user, or a private daemon of ours.
     public static func isTrusted(_ uid: UInt32) -> Bool {
-        uid == 0 || uid == ToolIO.effectiveUID || ToolIO.account(named: Array("_appvault".utf8)) == .uid(uid)
+        uid == 0 || uid == ToolIO.effectiveUID
+            || ToolIO.account(named: Array("_appvault".utf8)) == .uid(uid)
     }
 
     // MARK: Requests of one answer
 
     /// Appends the value to `value`.
-    public func get(_ name: [UInt8], store: [UInt8] = [], into value: inout SecretBuffer) throws(ClientError) {
+    public func get(_ name: [UInt8], store: [UInt8] = [], into value: inout SecretBuffer)
+        throws(ClientError)
+    {
         try send(.get, Record(store: store, name: name))
         try receive(.value)
         let slice = try readPayload(Empty.self, limit: Limits.value).slice
-        input.withSpan(from: FrameHeader.size + slice.start, count: slice.count) { value.append($0) }
+        input.withSpan(from: FrameHeader.size + slice.start, count: slice.count) {
+            value.append($0)
+        }
         release()
     }
 
-    public func set(_ name: [UInt8], store: [UInt8] = [], _ value: Span<UInt8>) throws(ClientError) {
+    public func set(_ name: [UInt8], store: [UInt8] = [], _ value: Span<UInt8>) throws(ClientError)
+    {
         try send(.set, Record(store: store, name: name), payload: value)
         try receive(.done)
         release()
@@ -115,8 +127,10 @@ public final class Connection {
         case .reply, .abort:
             // They belong to the exchange that goes on.
             break
-        case .hello, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password, .status, .create,
-            .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync, .triesClear, .chown, .get, .set,
+        case .hello, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password,
+            .status, .create,
+            .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync, .triesClear,
+            .chown, .get, .set,
             .delete, .list, .exportBegin, .exportNext, .importBegin, .importChunk:
             tag &+= 1
         }
@@ -207,7 +221,9 @@ public final class Connection {
     }
 
     /// The same for a body with a payload behind it.
-    func readPayload<B: Body>(_ type: B.Type, limit: Int) throws(ClientError) -> (body: B, slice: Slice) {
+    func readPayload<B: Body>(_ type: B.Type, limit: Int) throws(ClientError) -> (
+        body: B, slice: Slice
+    ) {
         try decoded { body throws(WireError) in
             var reader = Reader()
             let value = try B(&reader, body)
@@ -218,7 +234,9 @@ public final class Connection {
     }
 
     /// A payload that `read` has found.
-    func withPayload<R, E: Error>(_ slice: Slice, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+    func withPayload<R, E: Error>(_ slice: Slice, _ body: (Span<UInt8>) throws(E) -> R) throws(E)
+        -> R
+    {
         try input.withSpan(from: FrameHeader.size + slice.start, count: slice.count, body)
     }
 
@@ -229,9 +247,11 @@ public final class Connection {
         return .refused(refused)
     }
 
-    private func decoded<T>(_ decode: (Span<UInt8>) throws(WireError) -> T) throws(ClientError) -> T {
+    private func decoded<T>(_ decode: (Span<UInt8>) throws(WireError) -> T) throws(ClientError) -> T
+    {
         do throws(WireError) {
-            return try input.withSpan(from: FrameHeader.size, count: frame - FrameHeader.size, decode)
+            return try input.withSpan(
+                from: FrameHeader.size, count: frame - FrameHeader.size, decode)
         } catch {
             throw .protocolBroken(.undecodable(error))
         }

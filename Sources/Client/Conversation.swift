@@ -17,7 +17,9 @@ struct Conversation {
         return try converse()
     }
 
-    func run<B: Body>(_ type: RequestType, _ body: B, payload: Span<UInt8>) throws(ClientError) -> AnswerType {
+    func run<B: Body>(_ type: RequestType, _ body: B, payload: Span<UInt8>) throws(ClientError)
+        -> AnswerType
+    {
         try connection.send(type, body, payload: payload)
         return try converse()
     }
@@ -72,7 +74,8 @@ struct Conversation {
         if ask.purpose == .loginPassword, let prove {
             outcome = try proven(ask, prove, into: &answer)
         } else {
-            outcome = answers.answer(ask.purpose, prompt: prompt(ask), echo: ask.echo, into: &answer)
+            outcome = answers.answer(
+                ask.purpose, prompt: prompt(ask), echo: ask.echo, into: &answer)
         }
         switch outcome {
         case .answered:
@@ -87,16 +90,23 @@ struct Conversation {
             throw .refused(
                 Refused(
                     .tooLarge, "that answer is too long", hint: "at most \(Limits.secret) bytes",
-                    parameters: [.init(name: Array("limit".utf8), value: Array(String(Limits.secret).utf8))]))
+                    parameters: [
+                        .init(name: Array("limit".utf8), value: Array(String(Limits.secret).utf8))
+                    ]))
         case .nobody:
             try abort(ask, .conversationFailed)
-            throw .refused(Refused(.passcodeRequired, Text("there is no terminal to ask on: ", prompt(ask)).bytes))
+            throw .refused(
+                Refused(
+                    .passcodeRequired, Text("there is no terminal to ask on: ", prompt(ask)).bytes))
         case .exhausted:
             try abort(ask, .conversationFailed)
             throw .refused(
                 Refused(
-                    .passcodeRequired, Text("the descriptor has no line for this: ", prompt(ask)).bytes,
-                    hint: Array("--passcode-fd takes one line a question, in the order of the questions".utf8)))
+                    .passcodeRequired,
+                    Text("the descriptor has no line for this: ", prompt(ask)).bytes,
+                    hint: Array(
+                        "--passcode-fd takes one line a question, in the order of the questions"
+                            .utf8)))
         case .notTaken:
             try abort(ask, .cancelled)
             throw .refused(Conversation.notTaken(ask.purpose, shown))
@@ -144,12 +154,16 @@ struct Conversation {
     // MARK: The login password
 
     private func proven(
-        _ ask: Ask, _ prove: (inout SecretBuffer) -> LoginProof.Verdict, into answer: inout SecretBuffer
+        _ ask: Ask, _ prove: (inout SecretBuffer) -> LoginProof.Verdict,
+        into answer: inout SecretBuffer
     ) throws(ClientError) -> Answers.Outcome {
         for attempt in 1...3 {
             answer.removeAll()
-            let outcome = answers.answer(ask.purpose, prompt: prompt(ask), echo: false, into: &answer)
-            guard outcome == .answered else { return attempt > 1 && outcome == .notTaken ? .notTaken : outcome }
+            let outcome = answers.answer(
+                ask.purpose, prompt: prompt(ask), echo: false, into: &answer)
+            guard outcome == .answered else {
+                return attempt > 1 && outcome == .notTaken ? .notTaken : outcome
+            }
             switch prove(&answer) {
             case .proven: return .answered
             case .wrong:
@@ -161,13 +175,16 @@ struct Conversation {
             case .notInstalled:
                 guard answers.kind == .terminal else { return .answered }
                 voice.info(
-                    Array("this machine has no PAM service appvault to prove the password with; type it twice".utf8))
+                    Array(
+                        "this machine has no PAM service appvault to prove the password with; type it twice"
+                            .utf8))
                 return try twice(ask, into: &answer)
             case .failed(let reason):
                 try abort(ask, .conversationFailed)
                 throw .refused(
                     Refused(
-                        .serviceUnavailable, Text("the login password could not be proven: ", reason).bytes,
+                        .serviceUnavailable,
+                        Text("the login password could not be proven: ", reason).bytes,
                         hint: Array("is /etc/pam.d/appvault as it was installed?".utf8)))
             }
         }
@@ -178,7 +195,9 @@ struct Conversation {
                 hint: "`appvault create --own-passcode` makes a store with a passcode of its own"))
     }
 
-    private func twice(_ ask: Ask, into answer: inout SecretBuffer) throws(ClientError) -> Answers.Outcome {
+    private func twice(_ ask: Ask, into answer: inout SecretBuffer) throws(ClientError)
+        -> Answers.Outcome
+    {
         for _ in 1...3 {
             var again = SecretBuffer()
             let prompt = Array("once more".utf8)
@@ -187,7 +206,8 @@ struct Conversation {
             if again.isEqual(to: answer) { return .answered }
             voice.error(Array("the two do not match".utf8))
             answer.removeAll()
-            let first = answers.answer(.loginPassword, prompt: self.prompt(ask), echo: false, into: &answer)
+            let first = answers.answer(
+                .loginPassword, prompt: self.prompt(ask), echo: false, into: &answer)
             guard first == .answered else { return first }
         }
         try abort(ask, .cancelled)

@@ -30,7 +30,9 @@ struct Environment {
     /// The language of messages, as setlocale would find it.
     var language: [UInt8] {
         for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
-            if let value = variable(name), !value.isEmpty, value.count <= Limits.text, Printable.isUTF8(value) {
+            if let value = variable(name), !value.isEmpty, value.count <= Limits.text,
+                Printable.isUTF8(value)
+            {
                 return value
             }
         }

@@ -22,8 +22,10 @@ extension Code {
         case .serviceUnavailable, .outOfMemory, .busy, .protocolError, .storageFailed: .unavailable
         case .storeDamaged: .damaged
         case .cancelled: .cancelled
-        case .unknown, .alreadyExists, .dataType, .invalidPasscode, .passcodeRequired, .underMinLength,
-            .retryLimitReached, .throttled, .policyDenies, .invalidAction, .notPermitted, .tooLarge, .noMatch,
+        case .unknown, .alreadyExists, .dataType, .invalidPasscode, .passcodeRequired,
+            .underMinLength,
+            .retryLimitReached, .throttled, .policyDenies, .invalidAction, .notPermitted, .tooLarge,
+            .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken:
             .refused
         }
@@ -102,8 +104,10 @@ extension Code {
     /// For a refusal that came without advice.
     var advice: String {
         switch self {
-        case .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .unknown, .outOfMemory, .underMinLength,
-            .policyDenies, .invalidAction, .cancelled, .noMatch, .sameAsCurrent, .resetRequested, .skipped,
+        case .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .unknown, .outOfMemory,
+            .underMinLength,
+            .policyDenies, .invalidAction, .cancelled, .noMatch, .sameAsCurrent, .resetRequested,
+            .skipped,
             .policyBroken, .protocolError:
             ""
         case .invalidPasscode: "`appvault status` shows how many tries are left"

@@ -47,7 +47,8 @@ enum Help {
     }
 
     private static func row(_ left: String, _ right: String, _ width: Int) -> String {
-        "  " + left + String(repeating: " ", count: max(0, width - left.utf8.count) + 2) + right + "\n"
+        "  " + left + String(repeating: " ", count: max(0, width - left.utf8.count) + 2) + right
+            + "\n"
     }
 
     static func wrapped(_ paragraph: String, _ width: Int) -> String {

@@ -149,7 +149,9 @@ struct JSON: ~Copyable {
 }
 
 extension JSON {
-    private static let numbers = ["triesRemaining", "minimum", "count", "seconds", "failuresLeft", "limit", "line"]
+    private static let numbers = [
+        "triesRemaining", "minimum", "count", "seconds", "failuresLeft", "limit", "line",
+    ]
 
     mutating func refusal(_ refused: Refused) {
         field("domain", "org.appvault")
@@ -158,7 +160,9 @@ extension JSON {
         object("parameters") { json in
             for parameter in refused.parameters {
                 let name = String(decoding: parameter.name, as: UTF8.self)
-                if JSON.numbers.contains(name), let number = Int(String(decoding: parameter.value, as: UTF8.self)) {
+                if JSON.numbers.contains(name),
+                    let number = Int(String(decoding: parameter.value, as: UTF8.self))
+                {
                     json.field(name, number)
                 } else {
                     json.field(name, parameter.value)

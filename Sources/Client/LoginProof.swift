@@ -14,20 +14,24 @@ enum LoginProof {
     static let service = "appvault"
 
     static func check(user: [UInt8], password: inout SecretBuffer, folder: [UInt8]?) -> Verdict {
-        let places = folder.map { [$0] } ?? [Array("/etc/pam.d".utf8), Array("/usr/lib/pam.d".utf8)]
-        guard places.contains(where: { ToolIO.kind(of: $0 + Array("/\(service)".utf8)) == .regular }) else {
+        let places =
+            folder.map { [$0] } ?? [Array("/etc/pam.d".utf8), Array("/usr/lib/pam.d".utf8)]
+        guard
+            places.contains(where: { ToolIO.kind(of: $0 + Array("/\(service)".utf8)) == .regular })
+        else {
             return .notInstalled
         }
         let name = String(decoding: user, as: UTF8.self)
-        let private_ = folder.map { String(decoding: $0, as: UTF8.self) }
-        // SAFETY: the secret outlives the transaction, which ends in `run`; PAM copies nothing of it but the answer
-        // that `answer` makes, and wipes that.
+        let confined = folder.map { String(decoding: $0, as: UTF8.self) }
+        // SAFETY: the secret outlives the transaction, which ends in `run`; PAM copies nothing of it
+        // but the answer that `answer` makes, and wipes that.
         return unsafe password.withCString { secret in
-            unsafe run(user: name, secret: secret, folder: private_)
+            unsafe run(user: name, secret: secret, folder: confined)
         }
     }
 
-    private static func run(user: String, secret: UnsafePointer<CChar>, folder: String?) -> Verdict {
+    private static func run(user: String, secret: UnsafePointer<CChar>, folder: String?) -> Verdict
+    {
         var conversation = unsafe pam_conv(
             conv: answer, appdata_ptr: UnsafeMutableRawPointer(mutating: UnsafeRawPointer(secret)))
         var handle: OpaquePointer?
@@ -38,10 +42,14 @@ enum LoginProof {
             } else {
                 unsafe pam_start(service, user, &conversation, &handle)
             }
-        guard started == PAM_SUCCESS, let transaction = unsafe handle else { return .failed(Array("pam_start".utf8)) }
+        guard started == PAM_SUCCESS, let transaction = unsafe handle else {
+            return .failed(Array("pam_start".utf8))
+        }
         let flags = Int32(PAM_DISALLOW_NULL_AUTHTOK) | Int32(bitPattern: UInt32(PAM_SILENT))
         let result = unsafe pam_authenticate(transaction, flags)
-        let words = unsafe pam_strerror(transaction, result).map { unsafe Array(String(cString: $0).utf8) }
+        let words = unsafe pam_strerror(transaction, result).map {
+            unsafe Array(String(cString: $0).utf8)
+        }
         unsafe _ = pam_end(transaction, result)
         switch result {
         case PAM_SUCCESS: return .proven
@@ -65,7 +73,8 @@ enum LoginProof {
             for index in 0..<Int(count) {
                 guard let message = unsafe messages[index] else { continue }
                 switch unsafe message.pointee.msg_style {
-                case PAM_PROMPT_ECHO_OFF: unsafe list[index].resp = strdup(secret.assumingMemoryBound(to: CChar.self))
+                case PAM_PROMPT_ECHO_OFF:
+                    unsafe list[index].resp = strdup(secret.assumingMemoryBound(to: CChar.self))
                 case PAM_ERROR_MSG, PAM_TEXT_INFO: continue
                 default:
                     unsafe release(list, Int(count))

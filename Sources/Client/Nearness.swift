@@ -10,7 +10,8 @@ enum Nearness {
     static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.utf8.prefix(64))
         let right = Array(right.utf8)
-        var rows = [[Int]](repeating: [Int](repeating: 0, count: right.count + 1), count: left.count + 1)
+        var rows = [[Int]](
+            repeating: [Int](repeating: 0, count: right.count + 1), count: left.count + 1)
         for i in 0...left.count {
             for j in 0...right.count {
                 if i == 0 || j == 0 {

@@ -13,19 +13,23 @@ enum PamWiring: Equatable {
         var lines: [[Substring]] = []
         var seen: Set<String> = []
         for service in ["common-auth", "login"] { collect(service, folder, &seen, &lines) }
-        let ours = lines.filter { $0.contains { $0 == "pam_appvault.so" || $0.hasSuffix("/pam_appvault.so") } }
+        let ours = lines.filter {
+            $0.contains { $0 == "pam_appvault.so" || $0.hasSuffix("/pam_appvault.so") }
+        }
         if ours.isEmpty { return .none }
         return ours.allSatisfy { $0.contains("unlock") } ? .followsLogin : .ownPasscode
     }
 
     /// The words of each line that concerns `auth`.
     private static func collect(
-        _ service: String, _ folder: [UInt8], _ seen: inout Set<String>, _ lines: inout [[Substring]]
+        _ service: String, _ folder: [UInt8], _ seen: inout Set<String>,
+        _ lines: inout [[Substring]]
     ) {
         guard seen.count < 64, seen.insert(service).inserted else { return }
         let path = service.hasPrefix("/") ? Array(service.utf8) : folder + Array("/\(service)".utf8)
         guard let text = ToolIO.contents(of: path) else { return }
-        let unfolded = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: true)
+        let unfolded = String(decoding: text, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: true)
         for line in unfolded {
             let code = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
             let words = code.split { $0 == " " || $0 == "\t" || $0 == "\r" }

@@ -35,7 +35,9 @@ enum Printable {
         var index = 0
         while index <= bytes.count {
             if index == bytes.count || bytes[index] == 0 {
-                guard UTF8Check.isText(bytes, start: start, count: index - start) else { return false }
+                guard UTF8Check.isText(bytes, start: start, count: index - start) else {
+                    return false
+                }
                 start = index + 1
             }
             index += 1

@@ -8,14 +8,16 @@ final class ProgressBar {
 
     init(_ title: String, _ environment: Environment) {
         self.title = title
-        let isWatched = environment.errors.isTerminal && environment.variable("TERM") != Array("dumb".utf8)
+        let isWatched =
+            environment.errors.isTerminal && environment.variable("TERM") != Array("dumb".utf8)
         descriptor = isWatched ? environment.errors.descriptor : nil
     }
 
     func show(done: UInt64, total: UInt64) {
         guard let descriptor, total > 0 else { return }
-        let percent = Int(min(done, total).multipliedReportingOverflow(by: 100).overflow
-            ? min(done, total) / (total / 100) : min(done, total) * 100 / total)
+        let percent = Int(
+            min(done, total).multipliedReportingOverflow(by: 100).overflow
+                ? min(done, total) / (total / 100) : min(done, total) * 100 / total)
         guard percent != shown else { return }
         shown = percent
         let line = ProgressBar.line(title, percent, columns: ToolIO.columns(descriptor))

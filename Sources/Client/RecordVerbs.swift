@@ -8,7 +8,9 @@ extension Run {
         switch settings.form {
         case .plain:
             // A newline for a person's eyes; a program gets the bytes that were stored and nothing else.
-            if environment.output.isTerminal, value.isEmpty || value[value.count - 1] != 0x0A { value.append(0x0A) }
+            if environment.output.isTerminal, value.isEmpty || value[value.count - 1] != 0x0A {
+                value.append(0x0A)
+            }
             try voice.output(value)
         case .json:
             var json = JSON()
@@ -26,7 +28,8 @@ extension Run {
             voice.hint(
                 Text(
                     "other users could have seen this value in the list of processes; `appvault set ",
-                    Printable.escaped(name), "` asks for it").bytes)
+                    Printable.escaped(name), "` asks for it"
+                ).bytes)
         case .input: try readInput(into: &value)
         case .whateverIsThere:
             if environment.input.isTerminal {
@@ -46,10 +49,13 @@ extension Run {
             let got: Int
             do throws(PosixError) {
                 got = try value.read(
-                    from: environment.input.descriptor, atMost: min(65_536, Limits.value + 1 - value.count))
+                    from: environment.input.descriptor,
+                    atMost: min(65_536, Limits.value + 1 - value.count))
             } catch {
                 throw .refused(
-                    Refused(.invalidArgument, Text("standard input cannot be read: ", ToolIO.reason(error)).bytes))
+                    Refused(
+                        .invalidArgument,
+                        Text("standard input cannot be read: ", ToolIO.reason(error)).bytes))
             }
             if got == 0 { return }
         }
@@ -57,7 +63,8 @@ extension Run {
 
     private func askValue(_ name: [UInt8], into value: inout SecretBuffer) throws(ClientError) {
         guard let terminal = Terminal() else {
-            throw .refused(Refused(.passcodeRequired, "there is no terminal to ask for the value on"))
+            throw .refused(
+                Refused(.passcodeRequired, "there is no terminal to ask for the value on"))
         }
         let prompt = Text("value of ", Printable.escaped(name), " (does not show): ").bytes
         switch terminal.ask(prompt, echo: false, limit: Run.longestTyped, into: &value) {
@@ -65,7 +72,8 @@ extension Run {
             // The kernel drops what goes beyond its line, without a word.
             guard value.count < Run.longestTyped else { throw .refused(Run.tooLongTyped) }
         case .tooLong: throw .refused(Run.tooLongTyped)
-        case .endOfInput, .interrupted: throw .refused(Refused(.cancelled, "cancelled; nothing changed"))
+        case .endOfInput, .interrupted:
+            throw .refused(Refused(.cancelled, "cancelled; nothing changed"))
         }
     }
 
@@ -73,14 +81,18 @@ extension Run {
 
     private static var tooLongTyped: Refused {
         Refused(
-            .tooLarge, "that is too long to be typed", hint: "`appvault set NAME - <FILE` takes up to 1 MiB",
-            parameters: [.init(name: Array("limit".utf8), value: Array(String(longestTyped - 1).utf8))])
+            .tooLarge, "that is too long to be typed",
+            hint: "`appvault set NAME - <FILE` takes up to 1 MiB",
+            parameters: [
+                .init(name: Array("limit".utf8), value: Array(String(longestTyped - 1).utf8))
+            ])
     }
 
     private static var tooLarge: Refused {
         Refused(
             .tooLarge, "a value has at most 1 MiB",
-            hint: "keep a key to the file in the store, and the file itself encrypted with it elsewhere",
+            hint:
+                "keep a key to the file in the store, and the file itself encrypted with it elsewhere",
             parameters: [.init(name: Array("limit".utf8), value: Array(String(Limits.value).utf8))])
     }
 
@@ -102,7 +114,9 @@ extension Run {
         switch settings.form {
         case .plain:
             var text: [UInt8] = []
-            for name in names { text += (environment.output.isTerminal ? Printable.escaped(name) : name) + [0x0A] }
+            for name in names {
+                text += (environment.output.isTerminal ? Printable.escaped(name) : name) + [0x0A]
+            }
             voice.print(text)
         case .json:
             var json = JSON()

@@ -95,7 +95,8 @@ final class Run {
             throw .refused(
                 Refused(
                     .serviceUnavailable,
-                    Text("the account ", name, " cannot be looked up: ", ToolIO.reason(error)).bytes))
+                    Text("the account ", name, " cannot be looked up: ", ToolIO.reason(error)).bytes
+                ))
         }
     }
 
@@ -115,14 +116,17 @@ final class Run {
         guard let terminal = Terminal() else {
             throw .refused(
                 Refused(
-                    .invalidArgument, "\(verb) needs somebody to agree, and there is no terminal to ask on",
+                    .invalidArgument,
+                    "\(verb) needs somebody to agree, and there is no terminal to ask on",
                     hint: "with --yes it does not ask: \(consequence)"))
         }
         voice.info(Array(consequence.utf8))
         var answer = SecretBuffer()
-        let outcome = terminal.ask(Array("type yes to go on: ".utf8), echo: true, limit: 64, into: &answer)
+        let outcome = terminal.ask(
+            Array("type yes to go on: ".utf8), echo: true, limit: 64, into: &answer)
         let isYes = answer.withSpan { span in
-            span.count == 3 && span[0] | 0x20 == 0x79 && span[1] | 0x20 == 0x65 && span[2] | 0x20 == 0x73
+            span.count == 3 && span[0] | 0x20 == 0x79 && span[1] | 0x20 == 0x65
+                && span[2] | 0x20 == 0x73
         }
         guard outcome == .line, isYes else {
             throw .refused(Refused(.cancelled, "not agreed to; nothing changed"))

@@ -25,7 +25,9 @@ enum StatusView {
                 row("tries", tries(state))
                 row("recovery", state.hasRecoveryKey ? "a recovery key exists" : "no recovery key")
             }
-            if state.throttledSeconds > 0 { row("wait", span(state.throttledSeconds), " until the next try") }
+            if state.throttledSeconds > 0 {
+                row("wait", span(state.throttledSeconds), " until the next try")
+            }
             if state.lock == .unlocked {
                 row("records", state.records)
                 row("sessions", Int(state.sessions))
@@ -36,7 +38,10 @@ enum StatusView {
             id(state, row)
         }
         if !state.trouble.isEmpty {
-            row("trouble", voice.outputPaint.painted(String(decoding: Printable.escaped(state.trouble), as: UTF8.self), .red))
+            row(
+                "trouble",
+                voice.outputPaint.painted(
+                    String(decoding: Printable.escaped(state.trouble), as: UTF8.self), .red))
         }
         return text.bytes
     }
@@ -53,7 +58,8 @@ enum StatusView {
             case .absent, .erased: "`appvault create` makes one"
             case .locked: "`appvault unlock` opens it"
             case .retryLocked: "`appvault recover` opens it with the recovery key"
-            case .ownerChanged: "root moves it with `appvault chown \(StoreID.text(state.store)) USER`"
+            case .ownerChanged:
+                "root moves it with `appvault chown \(StoreID.text(state.store)) USER`"
             case .unlocked:
                 state.passcode == .passcode && !state.hasRecoveryKey
                     ? "`appvault recovery new` makes a way back for a forgotten passcode" : nil
@@ -109,7 +115,11 @@ enum StatusView {
         json.field("store", StoreID.text(state.store))
         json.field("name", state.name)
         json.field("owner", state.owner.name)
-        if state.owner.uid == Subject.unknownUID { json.null("uid") } else { json.field("uid", Int(state.owner.uid)) }
+        if state.owner.uid == Subject.unknownUID {
+            json.null("uid")
+        } else {
+            json.field("uid", Int(state.owner.uid))
+        }
         json.field("ownTriesLeft", Int(state.ownTriesLeft))
         json.field("apartTriesLeft", Int(state.apartTriesLeft))
         json.field("throttledSeconds", Int(state.throttledSeconds))

@@ -8,7 +8,9 @@ extension Run {
         let way = wanted ?? wayOfThisMachine()
         if way == .followLogin, let user = accountName() {
             let folder = settings.pamFolder
-            conversation.prove = { password in LoginProof.check(user: user, password: &password, folder: folder) }
+            conversation.prove = { password in
+                LoginProof.check(user: user, password: &password, folder: folder)
+            }
         }
         let request = Create(target: target, way: way, openExisting: existing == .open)
         report("create", try conversation.finish(.create, request))
@@ -18,13 +20,17 @@ extension Run {
         let wiring = settings.pamFolder.map { PamWiring.of(folder: $0) } ?? PamWiring.of()
         switch wiring {
         case .followsLogin:
-            voice.info(Array("logins here open stores with the login password: the passcode will follow it".utf8))
+            voice.info(
+                Array(
+                    "logins here open stores with the login password: the passcode will follow it"
+                        .utf8))
             return .followLogin
         case .ownPasscode:
             voice.info(Array("logins here ask for a passcode of AppVault's own: choose one".utf8))
             return .ownPasscode
         case .none:
-            voice.info(Array("logins here do not open stores: the store gets a passcode of its own".utf8))
+            voice.info(
+                Array("logins here do not open stores: the store gets a passcode of its own".utf8))
             return .ownPasscode
         }
     }
@@ -47,7 +53,10 @@ extension Run {
     func passwd(_ change: Passcode.Change) throws(ClientError) {
         switch change {
         case .turnOff:
-            try agree("passwd --off", "without a passcode the store opens by itself, and whoever has the disk can read it")
+            try agree(
+                "passwd --off",
+                "without a passcode the store opens by itself, and whoever has the disk can read it"
+            )
         case .change, .turnOn: break
         }
         try act("passwd", .passcode, Passcode(target: target(), change: change))
@@ -61,7 +70,9 @@ extension Run {
 
     func triesClear() throws(ClientError) {
         let target = try target()
-        try agree("tries clear", "the wrong tries will be forgotten; whoever made them can make as many again")
+        try agree(
+            "tries clear",
+            "the wrong tries will be forgotten; whoever made them can make as many again")
         try act("tries clear", .triesClear, target)
     }
 
@@ -94,7 +105,8 @@ extension Run {
         case .plain: voice.print(verb.map { Help.page($0, paint) } ?? Help.overview(paint))
         case .json:
             var json = JSON()
-            json.objects("verbs", Verb.allCases.filter { verb == nil || $0 == verb }) { json, verb in
+            json.objects("verbs", Verb.allCases.filter { verb == nil || $0 == verb }) {
+                json, verb in
                 json.field("name", verb.entry.name)
                 json.field("synopsis", verb.entry.synopsis)
                 json.field("summary", verb.entry.summary)

@@ -28,7 +28,9 @@ public enum Tool {
         }
     }
 
-    private static func report(_ refused: Refused, _ form: Settings.Form, _ voice: Voice) -> ExitStatus {
+    private static func report(_ refused: Refused, _ form: Settings.Form, _ voice: Voice)
+        -> ExitStatus
+    {
         switch form {
         case .plain: voice.refusal(refused)
         case .json:

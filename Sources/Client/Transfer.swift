@@ -20,7 +20,9 @@ extension Run {
                         hint: "name a file: `appvault export FILE`"))
             }
             let descriptor = environment.output.descriptor
-            let line = try receiveExport { span throws(PosixError) in try ToolIO.write(descriptor, span) }
+            let line = try receiveExport { span throws(PosixError) in
+                try ToolIO.write(descriptor, span)
+            }
             voice.info(line)
         }
     }
@@ -36,7 +38,8 @@ extension Run {
         case .folder, .other:
             throw .refused(
                 Refused(
-                    .invalidArgument, "\(shown) is not a file", hint: "name a file, or - for standard output"))
+                    .invalidArgument, "\(shown) is not a file",
+                    hint: "name a file, or - for standard output"))
         }
         let target: ReplacementFile
         do throws(PosixError) {
@@ -63,18 +66,22 @@ extension Run {
         while true {
             switch type {
             case .chunk:
-                let (chunk, slice) = try conversation.connection.readPayload(Chunk.self, limit: Limits.value)
+                let (chunk, slice) = try conversation.connection.readPayload(
+                    Chunk.self, limit: Limits.value)
                 do throws(PosixError) {
                     try conversation.connection.withPayload(slice, write)
                 } catch {
                     throw .refused(
-                        Refused(.storageFailed, Text("the export cannot be written: ", ToolIO.reason(error)).bytes))
+                        Refused(
+                            .storageFailed,
+                            Text("the export cannot be written: ", ToolIO.reason(error)).bytes))
                 }
                 conversation.connection.release()
                 bar.show(done: chunk.done, total: chunk.total)
                 if chunk.last { return [] }
             case .done: _ = try conversation.doneLine(type)
-            case .welcome, .show, .ask, .working, .refused, .reveal, .verdict, .state, .value, .names, .progress:
+            case .welcome, .show, .ask, .working, .refused, .reveal, .verdict, .state, .value,
+                .names, .progress:
                 throw .protocolBroken(.unexpected(type: type.rawValue))
             }
             type = try conversation.run(.exportNext, Empty())
@@ -85,14 +92,18 @@ extension Run {
 
     func importFile(_ file: Command.File?, _ clash: Command.Clash) throws(ClientError) {
         if clash == .replace {
-            try agree("import --replace", "records that have the same names as those in the file will be replaced")
+            try agree(
+                "import --replace",
+                "records that have the same names as those in the file will be replaced")
         }
         let name: [UInt8]
         switch file {
         case .path(let path): name = path
         case .standardStream, nil:
             guard !environment.input.isTerminal else {
-                throw .refused(Refused(.invalidArgument, "import needs a file", hint: "`appvault import FILE`"))
+                throw .refused(
+                    Refused(.invalidArgument, "import needs a file", hint: "`appvault import FILE`")
+                )
             }
             name = Array("standard input".utf8)
         }
@@ -110,7 +121,9 @@ extension Run {
     ) throws(ClientError) {
         let conversation = try conversation()
         var piece = SecretBuffer(capacity: Run.piece)
-        try Run.reading(name) { () throws(PosixError) in try source.read(into: &piece, upTo: Run.head) }
+        try Run.reading(name) { () throws(PosixError) in
+            try source.read(into: &piece, upTo: Run.head)
+        }
         let request = ImportBegin(target: try target(), replace: clash == .replace)
         var answer = try piece.withSpan { head throws(ClientError) in
             try conversation.run(.importBegin, request, payload: head)
@@ -124,7 +137,9 @@ extension Run {
             repeat {
                 try goOn(answer, conversation)
                 piece.removeAll()
-                try Run.reading(name) { () throws(PosixError) in try source.read(into: &piece, upTo: Run.piece) }
+                try Run.reading(name) { () throws(PosixError) in
+                    try source.read(into: &piece, upTo: Run.piece)
+                }
                 sent += UInt64(piece.count)
                 // A file that shrinks meanwhile ends all the same, and is found to be cut short.
                 let isLast = sent >= source.size || piece.isEmpty
@@ -142,7 +157,8 @@ extension Run {
     private func goOn(_ answer: AnswerType, _ conversation: Conversation) throws(ClientError) {
         switch answer {
         case .done, .progress: conversation.connection.release()
-        case .welcome, .show, .ask, .working, .refused, .reveal, .verdict, .state, .value, .names, .chunk:
+        case .welcome, .show, .ask, .working, .refused, .reveal, .verdict, .state, .value, .names,
+            .chunk:
             throw .protocolBroken(.unexpected(type: answer.rawValue))
         }
     }

@@ -30,29 +30,42 @@ enum Option: CaseIterable, Sendable {
 
     var entry: Entry {
         switch self {
-        case .json: Entry(flag: "--json", summary: "one JSON object on standard output", reach: .everywhere)
+        case .json:
+            Entry(flag: "--json", summary: "one JSON object on standard output", reach: .everywhere)
         case .store:
-            Entry(flag: "--store", argument: "NAME", summary: "this store instead of default", reach: .everywhere)
+            Entry(
+                flag: "--store", argument: "NAME", summary: "this store instead of default",
+                reach: .everywhere)
         case .socket:
-            Entry(flag: "--socket", argument: "PATH", summary: "the daemon's socket", reach: .everywhere)
-        case .user: Entry(flag: "--user", argument: "NAME", summary: "for this person (root)", reach: .named)
-        case .yes: Entry(flag: "--yes", summary: "do not ask before something is lost", reach: .everywhere)
+            Entry(
+                flag: "--socket", argument: "PATH", summary: "the daemon's socket",
+                reach: .everywhere)
+        case .user:
+            Entry(
+                flag: "--user", argument: "NAME", summary: "for this person (root)", reach: .named)
+        case .yes:
+            Entry(flag: "--yes", summary: "do not ask before something is lost", reach: .everywhere)
         case .passcodeDescriptor:
             Entry(
-                flag: "--passcode-fd", argument: "N", summary: "read passcodes from descriptor N, a line each",
+                flag: "--passcode-fd", argument: "N",
+                summary: "read passcodes from descriptor N, a line each",
                 reach: .everywhere)
         case .pamFolder:
             Entry(flag: "--pam-dir", argument: "PATH", summary: "PAM's folder", reach: .hidden)
         case .help: Entry(flag: "--help", short: "-h", summary: "show help", reach: .everywhere)
         case .version: Entry(flag: "--version", summary: "show the version", reach: .everywhere)
         case .followLogin:
-            Entry(flag: "--follow-login", summary: "the passcode is the login password", reach: .named)
+            Entry(
+                flag: "--follow-login", summary: "the passcode is the login password", reach: .named
+            )
         case .ownPasscode:
             Entry(flag: "--own-passcode", summary: "a passcode of its own", reach: .named)
         case .noPasscode:
             Entry(flag: "--no-passcode", summary: "opens without being asked", reach: .named)
         case .openExisting:
-            Entry(flag: "--open-existing", summary: "a store that exists is opened instead", reach: .named)
+            Entry(
+                flag: "--open-existing", summary: "a store that exists is opened instead",
+                reach: .named)
         case .off: Entry(flag: "--off", summary: "turn the passcode off", reach: .named)
         case .on: Entry(flag: "--on", summary: "turn the passcode on", reach: .named)
         case .replace:

@@ -60,17 +60,21 @@ extension Verb {
             VerbEntry(
                 words: ["status"], group: .store, operands: [], options: [.user],
                 summary: "show the state of a store",
-                text: ["Nothing is asked and nothing changes. Where something is wrong, it says what can be done."],
+                text: [
+                    "Nothing is asked and nothing changes. Where something is wrong, it says what can be done."
+                ],
                 examples: [.init(command: "appvault status --json", meaning: "for programs")])
         case .unlock:
             VerbEntry(
-                words: ["unlock"], group: .store, operands: [], options: [.user], summary: "open the store",
+                words: ["unlock"], group: .store, operands: [], options: [.user],
+                summary: "open the store",
                 text: [
-                    "Asks for the passcode. A store that is open stays open and nothing is asked.",
+                    "Asks for the passcode. A store that is open stays open and nothing is asked."
                 ])
         case .lock:
             VerbEntry(
-                words: ["lock"], group: .store, operands: [], options: [.user], summary: "shut the store",
+                words: ["lock"], group: .store, operands: [], options: [.user],
+                summary: "shut the store",
                 text: ["The key is wiped from memory. Needs no passcode."])
         case .passwd:
             VerbEntry(
@@ -82,13 +86,15 @@ extension Verb {
                         + "has the disk can read it.",
                     "Where the passcode follows the login password, change that one with passwd(1).",
                 ],
-                examples: [.init(command: "appvault passwd --on", meaning: "from no passcode to one")])
+                examples: [
+                    .init(command: "appvault passwd --on", meaning: "from no passcode to one")
+                ])
         case .recoveryNew:
             VerbEntry(
                 words: ["recovery", "new"], group: .store, operands: [], options: [.user],
                 summary: "make a recovery key; the former one ends",
                 text: [
-                    "The key is shown once, on a terminal only. Write it down and keep it away from the machine.",
+                    "The key is shown once, on a terminal only. Write it down and keep it away from the machine."
                 ])
         case .recover:
             VerbEntry(
@@ -107,25 +113,33 @@ extension Verb {
                 ],
                 examples: [
                     .init(command: "appvault set mail/work", meaning: "asks, without echo"),
-                    .init(command: "appvault set tls.key - <server.key", meaning: "a file, byte for byte"),
+                    .init(
+                        command: "appvault set tls.key - <server.key",
+                        meaning: "a file, byte for byte"),
                 ])
         case .get:
             VerbEntry(
-                words: ["get"], group: .records, operands: ["NAME"], summary: "show the value of a name",
-                text: ["Into a pipe or a file the value goes as it is; a terminal gets a newline behind it."],
+                words: ["get"], group: .records, operands: ["NAME"],
+                summary: "show the value of a name",
+                text: [
+                    "Into a pipe or a file the value goes as it is; a terminal gets a newline behind it."
+                ],
                 examples: [
-                    .init(command: "appvault get tls.key >server.key", meaning: "the very bytes that were stored")
+                    .init(
+                        command: "appvault get tls.key >server.key",
+                        meaning: "the very bytes that were stored")
                 ])
         case .list:
             VerbEntry(
                 words: ["list"], group: .records, operands: ["[PREFIX]"], summary: "list names",
                 text: [
                     "One a line, sorted. On a terminal control characters are shown as \\xNN; into a pipe names go "
-                        + "as they are.",
+                        + "as they are."
                 ])
         case .delete:
             VerbEntry(
-                words: ["delete"], group: .records, operands: ["NAME"], summary: "remove a name and its value",
+                words: ["delete"], group: .records, operands: ["NAME"],
+                summary: "remove a name and its value",
                 text: ["What is removed cannot be brought back."])
         case .export:
             VerbEntry(
@@ -133,16 +147,20 @@ extension Verb {
                 summary: "write everything into one encrypted file",
                 text: [
                     "The file has a passphrase of its own, which is asked for after the passcode. It appears under "
-                        + "its name only when it is whole.",
+                        + "its name only when it is whole."
                 ],
-                examples: [.init(command: "appvault export backup.vault", meaning: "mode 0600, never half a file")])
+                examples: [
+                    .init(
+                        command: "appvault export backup.vault",
+                        meaning: "mode 0600, never half a file")
+                ])
         case .import:
             VerbEntry(
                 words: ["import"], group: .records, operands: ["[FILE|-]"], options: [.replace],
                 summary: "read a file that export wrote",
                 text: [
                     "The whole file is checked before anything is stored. Names that exist already stop it, unless "
-                        + "--replace is given.",
+                        + "--replace is given."
                 ])
         case .reset:
             VerbEntry(
@@ -150,34 +168,42 @@ extension Verb {
                 summary: "erase the store and everything in it",
                 text: [
                     "Needs the passcode, or root. Copies in backups and on worn flash may live on; only the passcode "
-                        + "protects those.",
+                        + "protects those."
                 ])
         case .resync:
             VerbEntry(
                 words: ["resync"], group: .mending, operands: [], options: [.user],
                 summary: "follow a login password that was changed elsewhere",
-                text: ["Asks for the login password, and once for the former one or for the recovery key."])
+                text: [
+                    "Asks for the login password, and once for the former one or for the recovery key."
+                ])
         case .triesClear:
             VerbEntry(
                 words: ["tries", "clear"], group: .mending, operands: [], options: [.user],
                 summary: "forget the wrong tries (root)",
                 text: ["A store that was locked by too many wrong tries can be tried again."],
-                examples: [.init(command: "appvault tries clear --user alice", meaning: "let alice try again")])
+                examples: [
+                    .init(
+                        command: "appvault tries clear --user alice", meaning: "let alice try again"
+                    )
+                ])
         case .chown:
             VerbEntry(
                 words: ["chown"], group: .mending, operands: ["STORE", "USER"],
                 summary: "give a store to the account that owns it now (root)",
                 text: [
                     "A store whose owner's uid and name no longer belong together stays shut. STORE is the id that "
-                        + "status shows.",
+                        + "status shows."
                 ])
         case .version:
             VerbEntry(
-                words: ["version"], group: .tool, operands: [], summary: "show the versions of tool and daemon",
+                words: ["version"], group: .tool, operands: [],
+                summary: "show the versions of tool and daemon",
                 text: ["The daemon's is left out where none runs."])
         case .help:
             VerbEntry(
-                words: ["help"], group: .tool, operands: ["[VERB]"], summary: "show help, for one verb too",
+                words: ["help"], group: .tool, operands: ["[VERB]"],
+                summary: "show help, for one verb too",
                 text: ["The same as VERB --help."])
         }
     }

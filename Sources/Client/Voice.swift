@@ -33,7 +33,8 @@ struct Voice {
         output = environment.output
         errors = environment.errors
         let wanted =
-            (environment.variable("NO_COLOR") ?? []).isEmpty && environment.variable("TERM") != Array("dumb".utf8)
+            (environment.variable("NO_COLOR") ?? []).isEmpty
+            && environment.variable("TERM") != Array("dumb".utf8)
         outputPaint = wanted && output.isTerminal ? .coloured : .plain
         errorPaint = wanted && errors.isTerminal ? .coloured : .plain
     }
@@ -82,10 +83,14 @@ struct Voice {
     /// A value that did not arrive whole is an error that its receiver must hear of.
     func output(_ bytes: borrowing SecretBuffer) throws(ClientError) {
         do throws(PosixError) {
-            try bytes.withSpan { span throws(PosixError) in try ToolIO.write(output.descriptor, span) }
+            try bytes.withSpan { span throws(PosixError) in
+                try ToolIO.write(output.descriptor, span)
+            }
         } catch {
             throw .refused(
-                Refused(.storageFailed, Text("standard output cannot be written: ", ToolIO.reason(error)).bytes))
+                Refused(
+                    .storageFailed,
+                    Text("standard output cannot be written: ", ToolIO.reason(error)).bytes))
         }
     }
 

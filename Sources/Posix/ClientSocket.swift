@@ -9,7 +9,8 @@ public struct ClientSocket: ~Copyable {
         try self.init(connected: ClientSocket.connect(path, wait), silence: silence)
     }
 
-    private static func connect(_ path: [UInt8], _ wait: Int32) throws(PosixError) -> FileDescriptor {
+    private static func connect(_ path: [UInt8], _ wait: Int32) throws(PosixError) -> FileDescriptor
+    {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw PosixError.last("socket") }
         let descriptor = FileDescriptor(owning: number)
@@ -23,7 +24,9 @@ public struct ClientSocket: ~Copyable {
             throw PosixError(call: "connect", number: ENAMETOOLONG)
         }
         // SAFETY: address and size were filled just above.
-        guard unsafe appvault_connect(number, &address, size) == 0 else { throw PosixError.last("connect") }
+        guard unsafe appvault_connect(number, &address, size) == 0 else {
+            throw PosixError.last("connect")
+        }
         return descriptor
     }
 
@@ -39,7 +42,9 @@ public struct ClientSocket: ~Copyable {
     public func peerUID() throws(PosixError) -> UInt32 {
         var peer = appvault_peer()
         // SAFETY: the function fills the structure or fails.
-        guard unsafe appvault_peer_of(descriptor.raw, &peer) == 0 else { throw PosixError.last("getsockopt") }
+        guard unsafe appvault_peer_of(descriptor.raw, &peer) == 0 else {
+            throw PosixError.last("getsockopt")
+        }
         return peer.uid
     }
 
@@ -50,7 +55,8 @@ public struct ClientSocket: ~Copyable {
                 // SAFETY: the offset is below the count, and send reads no further than the rest.
                 let wrote = unsafe span.withUnsafeBufferPointer { buffer in
                     unsafe CLinux.send(
-                        descriptor.raw, buffer.baseAddress! + sent, span.count - sent, Int32(MSG_NOSIGNAL))
+                        descriptor.raw, buffer.baseAddress! + sent, span.count - sent,
+                        Int32(MSG_NOSIGNAL))
                 }
                 if wrote >= 0 {
                     sent += wrote
@@ -69,7 +75,9 @@ public struct ClientSocket: ~Copyable {
 
 extension PosixError {
     /// A blocking call on a socket ran into its limit.
-    public var isTimeout: Bool { number == EAGAIN || number == EWOULDBLOCK || number == EINPROGRESS }
+    public var isTimeout: Bool {
+        number == EAGAIN || number == EWOULDBLOCK || number == EINPROGRESS
+    }
     public var isRefused: Bool { number == ECONNREFUSED }
     public var isDenied: Bool { number == EACCES || number == EPERM }
     public var isBrokenPipe: Bool { number == EPIPE || number == ECONNRESET }

@@ -10,6 +10,7 @@ public struct SecretBuffer: ~Copyable {
 
     public init(capacity: Int = 4096) {
         self.capacity = SecretBuffer.pages(capacity)
+        // SAFETY: fresh pages of this capacity, ours alone.
         unsafe base = SecretBuffer.map(self.capacity)
     }
 
@@ -24,7 +25,9 @@ public struct SecretBuffer: ~Copyable {
 
     private static func map(_ size: Int) -> UnsafeMutablePointer<UInt8> {
         // SAFETY: fresh pages of this size, used as bytes only.
-        guard let pages = unsafe appvault_secret_map(size) else { fatalError("out of memory") }
+        guard let pages = unsafe appvault_secret_map(size) else {
+            preconditionFailure("out of memory")
+        }
         return unsafe pages.assumingMemoryBound(to: UInt8.self)
     }
 
@@ -34,8 +37,8 @@ public struct SecretBuffer: ~Copyable {
     public mutating func reserve(_ more: Int) {
         guard more > capacity - count else { return }
         let larger = SecretBuffer.pages(max(count + more, capacity * 2))
-        let target = unsafe SecretBuffer.map(larger)
         // SAFETY: both mappings hold at least count bytes and do not overlap.
+        let target = unsafe SecretBuffer.map(larger)
         unsafe target.update(from: base, count: count)
         unsafe appvault_secret_unmap(base, count, capacity)
         unsafe base = target

@@ -93,7 +93,9 @@ public struct Terminal: ~Copyable {
                 continue
             }
             guard watched[0].revents != 0 else { continue }
-            guard let got = try? answer.read(from: descriptor.raw, atMost: limit + 1) else { return .endOfInput }
+            guard let got = try? answer.read(from: descriptor.raw, atMost: limit + 1) else {
+                return .endOfInput
+            }
             if got == 0 {
                 write([0x0A])
                 return answer.isEmpty ? .endOfInput : .line

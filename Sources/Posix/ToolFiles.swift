@@ -68,11 +68,14 @@ public final class ReplacementFile {
         }
         guard parentNumber >= 0 else { throw PosixError.last("open") }
         let folder = FileDescriptor(owning: parentNumber)
-        var number = unsafe appvault_openat(folder.raw, ".", appvault_unnamed_file() | O_RDWR | O_CLOEXEC, 0o600)
+        var number = unsafe appvault_openat(
+            folder.raw, ".", appvault_unnamed_file() | O_RDWR | O_CLOEXEC, 0o600)
         hasName = number < 0
         if number < 0 {
             let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-            number = unsafe ToolIO.withPath(temporary) { unsafe appvault_openat(folder.raw, $0, flags, 0o600) }
+            number = unsafe ToolIO.withPath(temporary) {
+                unsafe appvault_openat(folder.raw, $0, flags, 0o600)
+            }
         }
         guard number >= 0 else { throw PosixError.last("open") }
         file = FileDescriptor(owning: number)
@@ -95,7 +98,9 @@ public final class ReplacementFile {
             let source = Array("/proc/self/fd/\(file.raw)".utf8)
             // SAFETY: both paths end with a NUL.
             let linked = unsafe ToolIO.withPath(source) { source in
-                unsafe ToolIO.withPath(target) { unsafe linkat(AT_FDCWD, source, folder.raw, $0, AT_SYMLINK_FOLLOW) }
+                unsafe ToolIO.withPath(target) {
+                    unsafe linkat(AT_FDCWD, source, folder.raw, $0, AT_SYMLINK_FOLLOW)
+                }
             }
             guard linked == 0 else { throw PosixError.last("link") }
             hasName = existing == .replace
@@ -132,7 +137,9 @@ public struct SourceFile: ~Copyable {
 
     public init(path: [UInt8]) throws(PosixError) {
         // SAFETY: the path ends with a NUL; the descriptor is owned from here on.
-        let number = unsafe ToolIO.withPath(path) { unsafe appvault_open($0, O_RDONLY | O_CLOEXEC, 0) }
+        let number = unsafe ToolIO.withPath(path) {
+            unsafe appvault_open($0, O_RDONLY | O_CLOEXEC, 0)
+        }
         guard number >= 0 else { throw PosixError.last("open") }
         let descriptor = FileDescriptor(owning: number)
         switch ToolIO.kind(of: descriptor.raw) {
@@ -156,6 +163,7 @@ public struct SourceFile: ~Copyable {
     private init(_ descriptor: consuming FileDescriptor) throws(PosixError) {
         let end = lseek(descriptor.raw, 0, SEEK_END)
         guard end >= 0 else { throw PosixError.last("lseek") }
+        guard lseek(descriptor.raw, 0, SEEK_SET) == 0 else { throw PosixError.last("lseek") }
         size = UInt64(end)
         self.descriptor = descriptor
     }

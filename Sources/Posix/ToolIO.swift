@@ -7,7 +7,8 @@ public enum ToolIO {
         while written < bytes.count {
             // SAFETY: the offset is below the count, and write reads no further than the rest.
             let count = unsafe bytes.withUnsafeBufferPointer { buffer in
-                unsafe CLinux.write(descriptor, buffer.baseAddress! + written, bytes.count - written)
+                unsafe CLinux.write(
+                    descriptor, buffer.baseAddress! + written, bytes.count - written)
             }
             if count >= 0 {
                 written += count
@@ -38,8 +39,11 @@ public enum ToolIO {
     public static func terminalName() -> [UInt8] {
         for descriptor: Int32 in 0...2 {
             // SAFETY: ttyname_r writes at most the count it is given, NUL included.
-            let name = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-                guard unsafe ttyname_r(descriptor, buffer.baseAddress!, 256) == 0 else { return [UInt8]() }
+            let name = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) {
+                buffer in
+                guard unsafe ttyname_r(descriptor, buffer.baseAddress!, 256) == 0 else {
+                    return [UInt8]()
+                }
                 return unsafe bytes(buffer.baseAddress!)
             }
             if !name.isEmpty { return name }
@@ -52,7 +56,9 @@ public enum ToolIO {
         var result: [[UInt8]] = []
         // SAFETY: argv holds argc strings for the whole life of the process.
         for index in 1..<max(1, Int(CommandLine.argc)) {
-            if let argument = unsafe CommandLine.unsafeArgv[index] { unsafe result.append(bytes(argument)) }
+            if let argument = unsafe CommandLine.unsafeArgv[index] {
+                unsafe result.append(bytes(argument))
+            }
         }
         return result
     }
@@ -79,7 +85,8 @@ public enum ToolIO {
             var record = unsafe passwd()
             var found: UnsafeMutablePointer<passwd>?
             let text = name.map { CChar(bitPattern: $0) } + [0]
-            let failure = unsafe getpwnam_r(text, &record, buffer.baseAddress!, buffer.count, &found)
+            let failure = unsafe getpwnam_r(
+                text, &record, buffer.baseAddress!, buffer.count, &found)
             if unsafe found != nil { return unsafe .uid(record.pw_uid) }
             return failure == 0 ? .missing : .unknown(PosixError(call: "getpwnam", number: failure))
         }
@@ -91,7 +98,9 @@ public enum ToolIO {
             var record = unsafe passwd()
             var found: UnsafeMutablePointer<passwd>?
             let failure = unsafe getpwuid_r(uid, &record, buffer.baseAddress!, buffer.count, &found)
-            guard failure == 0, unsafe found != nil, let name = unsafe record.pw_name else { return nil }
+            guard failure == 0, unsafe found != nil, let name = unsafe record.pw_name else {
+                return nil
+            }
             return unsafe bytes(name)
         }
     }
@@ -103,7 +112,9 @@ public enum ToolIO {
         // SAFETY: both are ours, and strftime ends what it writes with a NUL.
         guard unsafe localtime_r(&time, &parts) != nil else { return [] }
         return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-            guard unsafe strftime(buffer.baseAddress!, 64, "%Y-%m-%d %H:%M", &parts) > 0 else { return [] }
+            guard unsafe strftime(buffer.baseAddress!, 64, "%Y-%m-%d %H:%M", &parts) > 0 else {
+                return []
+            }
             return unsafe bytes(buffer.baseAddress!)
         }
     }

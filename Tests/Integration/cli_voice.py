@@ -1,0 +1,173 @@
+"""How the tool speaks: exit statuses, colours, and what is asked before something is lost."""
+
+import json
+import subprocess
+import unittest
+
+import wire
+from clilab import END_OF_FILE, INTERRUPT, Lab
+
+MISSING, LOCKED, UNAVAILABLE, DAMAGED, CANCELLED, USAGE = 3, 4, 5, 6, 130, 2
+STATUS = {
+    "doesNotExist": MISSING, "deleted": MISSING, "locked": LOCKED, "storeDamaged": DAMAGED, "cancelled": CANCELLED,
+    "invalidArgument": USAGE, "serviceUnavailable": UNAVAILABLE, "outOfMemory": UNAVAILABLE, "busy": UNAVAILABLE,
+    "protocolError": UNAVAILABLE, "storageFailed": UNAVAILABLE,
+}
+
+
+class Voice(unittest.TestCase):
+    def setUp(self):
+        self.lab = Lab()
+        self.addCleanup(self.finish)
+
+    def finish(self):
+        self.lab.__exit__()
+        self.assertEqual(self.lab.faults, [])
+
+    def test_every_code_has_its_exit_status_and_words(self):
+        for name, code in wire.CODES.items():
+            self.lab.answer("lock", lambda daemon, request, code=code: daemon.refuse(code))
+            result = self.lab.run("lock")
+            self.assertEqual(result.status, STATUS.get(name, 1), name)
+            self.assertTrue(result.err.startswith(b"appvault: "), result.err)
+            told = json.loads(self.lab.run("lock", "--json").out)
+            self.assertEqual((told["code"], told["name"]), (code, name[0].upper() + name[1:]))
+            self.assertTrue(told["message"])
+
+    def test_a_code_of_a_newer_daemon_is_a_refusal_that_keeps_its_number(self):
+        self.lab.answer("lock", lambda daemon, request: daemon.refuse(46, "locked by your administrator"))
+        result = self.lab.run("lock", "--json")
+        told = json.loads(result.out)
+        self.assertEqual((result.status, told["code"], told["name"]), (1, 46, "Unknown"))
+
+    def test_colours_are_for_terminals_and_can_be_turned_off(self):
+        self.lab.answer("lock", lambda daemon, request: daemon.refuse(6))
+        for environment, coloured in [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False),
+                                      ({"NO_COLOR": ""}, True)]:
+            with self.lab.terminal("lock", env=environment) as screen:
+                self.assertEqual(screen.end(), 4)
+                self.assertEqual(b"\x1b[31mappvault:\x1b[0m" in screen.seen, coloured, environment)
+                self.assertEqual(b"\x1b" in screen.seen, coloured, environment)
+        self.assertNotIn(b"\x1b", self.lab.run("lock").err)
+
+    def test_help_goes_to_standard_output_and_nothing_at_all_is_a_usage_error(self):
+        for arguments in [["help"], ["--help"], ["-h"]]:
+            result = self.lab.run(*arguments)
+            self.assertEqual((result.status, result.err), (0, b""))
+            self.assertIn(b"recovery new", result.out)
+        bare = subprocess.run([self.lab.command()[0]], capture_output=True)
+        self.assertEqual((bare.returncode, bare.stdout), (2, b""))
+        self.assertEqual(bare.stderr, self.lab.run("help").out)
+
+    def test_version_works_with_and_without_a_daemon(self):
+        self.assertRegex(self.lab.run("version").out, rb"^appvault [0-9.]+\nappvaultd a test\n$")
+        self.assertRegex(self.lab.run("--version", "--socket=/nonexistent").out, rb"^$|^appvault [0-9.]+\n$")
+        told = json.loads(self.lab.run("version", "--json").out)
+        self.assertEqual((told["appvaultd"], told["protocol"]), ("a test", 1))
+
+
+class Status(unittest.TestCase):
+    STORE = bytes(range(16))
+
+    def setUp(self):
+        self.lab = Lab()
+        self.addCleanup(self.finish)
+
+    finish = Voice.finish
+
+    def show(self, **fields):
+        self.lab.answer("status", lambda daemon, request: daemon.reply("state", **fields))
+        return self.lab.run("status")
+
+    def test_an_open_store(self):
+        result = self.show(
+            lock="unlocked", passcode="passcode", followsLogin=True, hasRecoveryKey=True, store=self.STORE,
+            owner=("alice", 1000), ownTriesLeft=7, apartTriesLeft=3, records=12, sessions=1)
+        self.assertEqual(result.status, 0)
+        self.assertEqual(result.err, b"")
+        self.assertEqual(
+            result.out.decode(),
+            "store      default of alice\n"
+            "state      open\n"
+            "opens with the login password\n"
+            "tries      7 left at this machine, 3 left from elsewhere\n"
+            "recovery   a recovery key exists\n"
+            "records    12\n"
+            "sessions   1\n"
+            "id         00010203-0405-0607-0809-0a0b0c0d0e0f\n")
+
+    def test_what_can_be_done_is_a_hint(self):
+        self.assertEqual(self.show(lock="absent").err, b"hint: `appvault create` makes one\n")
+        self.assertEqual(
+            self.show(lock="locked", passcode="passcode", ownTriesLeft=-1, apartTriesLeft=-1).err,
+            b"hint: `appvault unlock` opens it\n")
+        result = self.show(lock="damaged", trouble="the head does not fit", advice="restore a backup")
+        self.assertIn(b"trouble    the head does not fit\n", result.out)
+        self.assertEqual(result.err, b"hint: restore a backup\n")
+
+    def test_json_holds_every_field(self):
+        self.lab.answer(
+            "status",
+            lambda daemon, request: daemon.reply(
+                "state", lock="retryLocked", passcode="passcode", store=self.STORE, owner=("alice", 1000),
+                ownTriesLeft=0, apartTriesLeft=-1, throttledSeconds=900))
+        told = json.loads(self.lab.run("status", "--json").out)
+        self.assertEqual(
+            (told["state"], told["ownTriesLeft"], told["apartTriesLeft"], told["throttledSeconds"], told["uid"]),
+            ("retry-locked", 0, -1, 900, 1000))
+        self.assertEqual(told["store"], "00010203-0405-0607-0809-0a0b0c0d0e0f")
+
+
+class Agreement(unittest.TestCase):
+    VERBS = [
+        ("reset", ["reset"]),
+        ("passcode", ["passwd", "--off"]),
+        ("triesClear", ["tries", "clear"]),
+        ("chown", ["chown", "00010203-0405-0607-0809-0a0b0c0d0e0f", "root"]),
+    ]
+
+    def setUp(self):
+        self.lab = Lab()
+        self.addCleanup(self.finish)
+        for request, _ in self.VERBS:
+            self.lab.answer(request, lambda daemon, request: daemon.done("it is done"))
+
+    finish = Voice.finish
+
+    def test_without_terminal_and_yes_nothing_is_sent(self):
+        for _, arguments in self.VERBS:
+            result = self.lab.run(*arguments, input=b"yes\n")
+            self.assertEqual(result.status, 2, arguments)
+            self.assertIn(b"hint: with --yes it does not ask", result.err)
+        self.assertEqual(self.lab.requests, [])
+
+    def test_yes_on_the_command_line_is_enough(self):
+        for request, arguments in self.VERBS:
+            self.assertEqual(self.lab.run(*arguments, "--yes").out, b"it is done\n")
+            self.assertEqual(self.lab.requests.pop().name, request)
+
+    def test_a_person_types_yes(self):
+        for _, arguments in self.VERBS:
+            with self.lab.terminal(*arguments) as screen:
+                screen.expect("type yes to go on: ")
+                self.assertTrue(screen.echoes)
+                screen.type("yes\n")
+                self.assertEqual(screen.end(), 0)
+                self.assertIn(b"it is done", screen.seen)
+
+    def test_anything_else_changes_nothing(self):
+        for typed in ["no\n", "y\n", "\n", "yes please\n", INTERRUPT, END_OF_FILE]:
+            with self.lab.terminal("reset") as screen:
+                screen.expect("type yes to go on: ")
+                screen.type(typed)
+                self.assertEqual(screen.end(), 130)
+                self.assertTrue(screen.is_restored)
+        self.assertEqual(self.lab.requests, [])
+
+    def test_verbs_that_lose_nothing_do_not_ask(self):
+        self.lab.answer("lock", lambda daemon, request: daemon.done("shut"))
+        self.assertEqual(self.lab.run("lock").out, b"shut\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
