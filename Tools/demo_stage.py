@@ -1,0 +1,347 @@
+"""What Tools/demo plays with: the page it writes on, a terminal, libpam, and a daemon of its own. Python's own
+library is all it needs."""
+
+import ctypes
+import fcntl
+import getpass
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import textwrap
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+WIDTH = 88
+
+
+class Page:
+    """A transcript: headings, why, what was shown and typed, and how each step came out."""
+
+    COLOURS = {"bold": "1", "faint": "2", "red": "31", "green": "32", "typed": "33", "blue": "34", "command": "36"}
+
+    def __init__(self):
+        out = sys.stdout
+        self.coloured = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.number, self.good, self.bad = 0, 0, 0
+
+    def paint(self, text, colour):
+        return f"\033[{self.COLOURS[colour]}m{text}\033[0m" if self.coloured and text else text
+
+    def typed(self, text):
+        """What somebody typed where nothing shows."""
+        return self.paint(text, "typed") if self.coloured else f">{text}<"
+
+    def write(self, line=""):
+        print(line, flush=True)
+
+    def title(self, name, *text):
+        self.write()
+        self.write(self.paint(name, "bold"))
+        for line in text:
+            self.write(line)
+
+    def section(self, heading, *why):
+        self.number += 1
+        self.write()
+        self.write(self.paint(f"{self.number:2}  {heading}", "bold"))
+        for line in textwrap.wrap(" ".join(why), WIDTH - 4):
+            self.write("    " + self.paint(line, "faint"))
+        self.write()
+
+    def command(self, *words):
+        shown = " ".join(word if re.fullmatch(r"[\w@%+=:,./-]+", word) else f"'{word}'" for word in words)
+        self.write("    " + self.paint("$ ", "faint") + self.paint(shown, "command"))
+
+    def note(self, line):
+        self.write("    " + self.paint(line, "faint"))
+
+    def line(self, text, typed=None):
+        self.write("    " + text + ("" if typed is None else self.typed(typed)))
+
+    @staticmethod
+    def time(seconds):
+        if seconds >= 1:
+            return f"{seconds:.1f} s"
+        return f"{seconds * 1000:.{0 if seconds >= 0.01 else 1}f} ms"
+
+    def step(self, good, text, seconds, wanted=""):
+        """How a step came out and how long it took; one that is not as it should be says what was wanted."""
+        took = "" if seconds is None else self.time(seconds)
+        mark = "ok" if good else "NO"
+        room = " " * max(2, WIDTH - 8 - len(text) - len(took))
+        self.write("    " + self.paint(mark, "green" if good else "red") + f"  {text}{room}" + self.paint(took, "faint"))
+        if good:
+            self.good += 1
+        else:
+            self.bad += 1
+            if wanted:
+                self.write("    " + self.paint(f"    should have been: {wanted}", "red"))
+
+
+class Stopwatch:
+    """Time that passed, without the time that a person took."""
+
+    def __init__(self):
+        self.began, self.waited = time.monotonic(), 0.0
+
+    def pause(self, work):
+        start = time.monotonic()
+        try:
+            return work()
+        finally:
+            self.waited += time.monotonic() - start
+
+    @property
+    def seconds(self):
+        return time.monotonic() - self.began - self.waited
+
+
+# A terminal for programs that ask a person, and for nobody else.
+
+
+class Ended(Exception):
+    """The program ended, or went silent, where a question was due."""
+
+
+class Screen:
+    """A program on a terminal of its own. What it shows comes out line by line; its questions are answered."""
+
+    def __init__(self, command, environment):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            try:
+                os.execve(command[0], command, environment)
+            finally:
+                os._exit(127)
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, WIDTH, 0, 0))
+
+    def run(self, answers, page, patience=30):
+        """Plays it to its end with `answers`, (start of the question, answer) in their order. Gives status and text."""
+        answers, text, rest, deadline = list(answers), "", "", time.monotonic() + patience
+        while True:
+            ready, _, _ = select.select([self.fd], [], [], max(0, deadline - time.monotonic()))
+            if not ready:
+                os.kill(self.pid, signal.SIGKILL)
+                break
+            try:
+                data = os.read(self.fd, 4096)
+            except OSError:
+                data = b""
+            if not data:
+                break
+            rest += data.decode(errors="replace").replace("\r", "")
+            *lines, rest = rest.split("\n")
+            for line in lines:
+                text += line + "\n"
+                page.line(line)
+            if answers and rest.startswith(answers[0][0]) and rest.endswith(": "):
+                question, answer = rest, answers.pop(0)[1]
+                answer = answer(text) if callable(answer) else answer
+                page.line(question, answer)
+                text += question + "\n"
+                os.write(self.fd, answer.encode() + b"\n")
+                # The newline that ends the question; what was typed must not come with it.
+                rest = self._skip_newline(deadline)
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.fd)
+        if rest.strip():
+            page.line(rest)
+        return os.waitstatus_to_exitcode(status), text + rest
+
+    def _skip_newline(self, deadline):
+        data = ""
+        while "\n" not in data:
+            if not select.select([self.fd], [], [], max(0, deadline - time.monotonic()))[0]:
+                raise Ended
+            try:
+                piece = os.read(self.fd, 4096)
+            except OSError:
+                return data
+            if not piece:
+                return data
+            data += piece.decode(errors="replace").replace("\r", "")
+        return data.removeprefix("\n")
+
+
+# libpam, as login and sudo use it.
+
+PAM_SUCCESS, PAM_CONV_ERR = 0, 19
+ECHO_OFF, ECHO_ON, ERROR_MSG, TEXT_INFO = 1, 2, 3, 4
+PAM_TTY = 3
+PAM_ESTABLISH_CRED = 2
+
+
+class _Message(ctypes.Structure):
+    _fields_ = [("style", ctypes.c_int), ("text", ctypes.c_char_p)]
+
+
+class _Response(ctypes.Structure):
+    _fields_ = [("text", ctypes.c_void_p), ("code", ctypes.c_int)]
+
+
+_CONVERSE = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_int,
+    ctypes.POINTER(ctypes.POINTER(_Message)),
+    ctypes.POINTER(ctypes.POINTER(_Response)),
+    ctypes.c_void_p,
+)
+
+
+class _Conversation(ctypes.Structure):
+    _fields_ = [("converse", _CONVERSE), ("data", ctypes.c_void_p)]
+
+
+def _libraries():
+    pam, c = ctypes.CDLL("libpam.so.0"), ctypes.CDLL(None)
+    c.calloc.restype = ctypes.c_void_p
+    c.calloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
+    c.strdup.restype = ctypes.c_void_p
+    c.strdup.argtypes = [ctypes.c_char_p]
+    pam.pam_start_confdir.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_char_p,
+        ctypes.POINTER(_Conversation),
+        ctypes.c_char_p,
+        ctypes.POINTER(ctypes.c_void_p),
+    ]
+    pam.pam_set_item.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p]
+    pam.pam_strerror.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    pam.pam_strerror.restype = ctypes.c_char_p
+    for name in ("authenticate", "setcred", "acct_mgmt", "open_session", "close_session", "end"):
+        getattr(pam, "pam_" + name).argtypes = [ctypes.c_void_p, ctypes.c_int]
+    return pam, c
+
+
+class Login:
+    """One PAM transaction, from pam_start to pam_end. Answers come from a list, or from the person."""
+
+    def __init__(self, folder, service, user, page, answers=None):
+        self.pam, self.c = _libraries()
+        self.page, self.answers, self.lines = page, None if answers is None else list(answers), []
+        self.callback = _CONVERSE(self._converse)
+        self.conversation, self.error = _Conversation(self.callback, None), None
+        self.handle, self.result, self.watch = ctypes.c_void_p(), PAM_SUCCESS, Stopwatch()
+        code = self.pam.pam_start_confdir(
+            service.encode(), user.encode(), ctypes.byref(self.conversation), folder.encode(), ctypes.byref(self.handle)
+        )
+        if code != PAM_SUCCESS:
+            raise OSError(f"pam_start_confdir: {code}")
+        self.pam.pam_set_item(self.handle, PAM_TTY, b"demo")
+
+    def call(self, name, flags=0):
+        """The call's code and its seconds, the person's own time left out."""
+        self.watch = Stopwatch()
+        self.result = getattr(self.pam, "pam_" + name)(self.handle, flags)
+        if self.error is not None:
+            raise self.error
+        return self.result, self.watch.seconds
+
+    def words(self, code):
+        return self.pam.pam_strerror(self.handle, code).decode()
+
+    def end(self):
+        self.pam.pam_end(self.handle, self.result)
+
+    def _answer(self, style, text):
+        if style in (ERROR_MSG, TEXT_INFO):
+            self.lines.append(text)
+            self.page.line(text)
+            return None
+        if self.answers is None:
+            return self.watch.pause(lambda: getpass.getpass("    " + text)).encode()
+        if not self.answers:
+            return PAM_CONV_ERR
+        answer = self.answers.pop(0)
+        self.page.line(text, answer)
+        return answer.encode()
+
+    def _converse(self, count, messages, responses, _data):
+        try:
+            array = ctypes.cast(self.c.calloc(count, ctypes.sizeof(_Response)), ctypes.POINTER(_Response))
+            for index in range(count):
+                message = messages[index].contents
+                answer = self._answer(message.style, (message.text or b"").decode(errors="replace"))
+                if isinstance(answer, int):
+                    return answer
+                if answer is not None:
+                    # The module's to free: memory of malloc's.
+                    array[index].text = self.c.strdup(answer)
+            responses[0] = array
+            return PAM_SUCCESS
+        except BaseException as error:
+            # Nothing may pass through libpam; Ctrl-C goes on when it is back.
+            self.error = error
+            return PAM_CONV_ERR
+
+
+class Stage:
+    """A temporary folder with everything in it; nothing is left of it afterwards."""
+
+    def __init__(self):
+        build = os.environ.get("APPVAULT_BUILD") or os.path.join(ROOT, ".build", "release")
+        module = os.path.join(build, "pam_appvault.so")
+        if not os.path.exists(module):
+            module = os.path.join(build, "libpam_appvault.so")
+        for path in (os.path.join(build, "appvaultd"), os.path.join(build, "appvault"), module):
+            if not os.path.exists(path):
+                sys.exit(f"appvault: {path} is missing\nhint: run make first")
+        # A socket's path has 107 bytes; some TMPDIRs are longer.
+        place = tempfile.gettempdir()
+        self.folder = tempfile.mkdtemp(prefix="appvault-demo.", dir=place if len(place) < 64 else "/tmp")
+        self.daemon = None
+        for name in ("state", "etc", "pam.d"):
+            os.mkdir(self.at(name), 0o700)
+        for name, target in (("appvaultd", "appvaultd"), ("appvault", "appvault")):
+            os.symlink(os.path.join(build, target), self.at(name))
+        os.symlink(module, self.at("pam_appvault.so"))
+        self.environment = {
+            "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1"}
+
+    def at(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.at(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def start_daemon(self):
+        """Until it serves."""
+        with open(self.at("journal"), "ab") as journal:
+            self.daemon = subprocess.Popen(
+                ["./appvaultd", "--socket", "socket", "--state-dir", "state", "--config-dir", "etc"],
+                cwd=self.folder, stdin=subprocess.DEVNULL, stdout=journal, stderr=journal, env=self.environment,
+            )
+        deadline = time.monotonic() + 10
+        while not os.path.exists(self.at("socket")) or b"serves" not in open(self.at("journal"), "rb").read():
+            if self.daemon.poll() is not None or time.monotonic() > deadline:
+                return False
+            time.sleep(0.001)
+        return True
+
+    def signal_daemon(self, number):
+        os.kill(self.daemon.pid, number)
+        if number == signal.SIGKILL:
+            self.daemon.wait()
+
+    def appvault(self, *words):
+        return [self.at("appvault"), "--socket", self.at("socket"), *words]
+
+    def close(self):
+        if self.daemon is not None and self.daemon.poll() is None:
+            self.daemon.send_signal(signal.SIGCONT)
+            self.daemon.terminate()
+            try:
+                self.daemon.wait(5)
+            except subprocess.TimeoutExpired:
+                self.daemon.kill()
+                self.daemon.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
