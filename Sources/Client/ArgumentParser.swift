@@ -198,7 +198,7 @@ struct ArgumentParser {
     }
 
     private func way() throws(UsageError) -> Create.Way? {
-        try only(of: [.followLogin, .ownPasscode, .noPasscode]).map { option in
+        try only(of: Option.exclusive[0]).map { option in
             switch option {
             case .followLogin: .followLogin
             case .ownPasscode: .ownPasscode
@@ -208,7 +208,7 @@ struct ArgumentParser {
     }
 
     private func change() throws(UsageError) -> Passcode.Change {
-        switch try only(of: [.off, .on]) {
+        switch try only(of: Option.exclusive[1]) {
         case .off?: .turnOff
         case .on?: .turnOn
         default: .change

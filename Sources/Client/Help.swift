@@ -19,15 +19,18 @@ enum Help {
     static func page(_ verb: Verb, _ paint: Voice.Paint) -> [UInt8] {
         let entry = verb.entry
         var text = "\(paint.painted("appvault " + entry.name, .bold)): \(entry.summary)\n\n"
-        text += "\(paint.painted("usage:", .bold)) \(entry.synopsis)\n"
+        let usage = wrapped(entry.synopsis, 72).split(separator: "\n").joined(
+            separator: "\n         ")
+        text += "\(paint.painted("usage:", .bold)) \(usage)\n"
         for paragraph in entry.text { text += "\n" + wrapped(paragraph, 76) }
         if !entry.options.isEmpty {
             text += "\n\(paint.painted("options", .bold))\n" + options(entry.options)
         }
         if !entry.examples.isEmpty {
             text += "\n\(paint.painted("for example", .bold))\n"
-            let width = entry.examples.map(\.command.utf8.count).max() ?? 0
-            for example in entry.examples { text += row(example.command, example.meaning, width) }
+            for example in entry.examples {
+                text += "  \(example.command)\n      \(example.meaning)\n"
+            }
         }
         return Array(text.utf8)
     }
@@ -40,7 +43,7 @@ enum Help {
         let flags = options.map { option in
             let entry = option.entry
             let short = entry.short.map { $0 + ", " } ?? ""
-            return short + entry.flag + (entry.argument.map { " " + $0 } ?? "")
+            return short + entry.usage
         }
         let width = max(18, flags.map(\.utf8.count).max() ?? 0)
         return zip(flags, options).map { row($0, $1.entry.summary, width) }.joined()

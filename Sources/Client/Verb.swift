@@ -26,6 +26,8 @@ enum Option: CaseIterable, Sendable {
         var argument: String?
         var summary: String
         var reach: Reach
+
+        var usage: String { argument.map { flag + " " + $0 } ?? flag }
     }
 
     var entry: Entry {
@@ -72,6 +74,9 @@ enum Option: CaseIterable, Sendable {
             Entry(flag: "--replace", summary: "replace records that exist already", reach: .named)
         }
     }
+
+    /// Of each of these at most one can be given.
+    static let exclusive: [[Option]] = [[.followLogin, .ownPasscode, .noPasscode], [.off, .on]]
 
     static func named(_ flag: String) -> Option? {
         allCases.first { $0.entry.flag == flag || $0.entry.short == flag }

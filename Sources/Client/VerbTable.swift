@@ -26,9 +26,11 @@ struct VerbEntry: Sendable {
 
     var synopsis: String {
         var parts = ["appvault", name]
-        for option in options where option != .user {
-            let entry = option.entry
-            parts.append("[" + entry.flag + (entry.argument.map { " " + $0 } ?? "") + "]")
+        var shown: Set<Option> = [.user]
+        for option in options where !shown.contains(option) {
+            let choice = Option.exclusive.first { $0.contains(option) } ?? [option]
+            shown.formUnion(choice)
+            parts.append("[" + choice.map(\.entry.usage).joined(separator: "|") + "]")
         }
         return (parts + operands).joined(separator: " ")
     }
@@ -99,8 +101,11 @@ extension Verb {
         case .recover:
             VerbEntry(
                 words: ["recover"], group: .store, operands: [], options: [.user],
-                summary: "open the store with the recovery key, and set a new passcode",
-                text: ["Capitals, spaces and dashes in what you type do not matter."])
+                summary: "open the store with the recovery key",
+                text: [
+                    "A new passcode is set at once. Capitals, spaces and dashes in what you type do not "
+                        + "matter."
+                ])
         case .set:
             VerbEntry(
                 words: ["set"], group: .records, operands: ["NAME", "[VALUE|-]"],

@@ -1,0 +1,165 @@
+import Testing
+import Wire
+
+@testable import Client
+
+private func parse(_ line: String) throws(UsageError) -> Invocation {
+    try ArgumentParser.parse(line.split(separator: " ").map { Array($0.utf8) })
+}
+
+private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+struct ArgumentParserTests {
+    static let good: [(String, Command)] = [
+        ("create", .create(way: nil, existing: .refuse)),
+        ("create --follow-login", .create(way: .followLogin, existing: .refuse)),
+        ("create --own-passcode", .create(way: .ownPasscode, existing: .refuse)),
+        ("create --no-passcode --open-existing", .create(way: .noPasscode, existing: .open)),
+        ("status", .status),
+        ("unlock", .unlock),
+        ("lock", .lock),
+        ("passwd", .passwd(.change)),
+        ("passwd --off", .passwd(.turnOff)),
+        ("passwd --on", .passwd(.turnOn)),
+        ("recovery new", .recoveryNew),
+        ("recover", .recover),
+        ("set a", .set(name: bytes("a"), value: .whateverIsThere)),
+        ("set a -", .set(name: bytes("a"), value: .input)),
+        ("set a b", .set(name: bytes("a"), value: .argument(bytes("b")))),
+        ("set -- -a -b", .set(name: bytes("-a"), value: .argument(bytes("-b")))),
+        ("set -- --json --", .set(name: bytes("--json"), value: .argument(bytes("--")))),
+        ("get a", .get(name: bytes("a"))),
+        ("get -", .get(name: bytes("-"))),
+        ("list", .list(prefix: [])),
+        ("list a/", .list(prefix: bytes("a/"))),
+        ("delete a", .delete(name: bytes("a"))),
+        ("export", .export(nil)),
+        ("export -", .export(.standardStream)),
+        ("export f", .export(.path(bytes("f")))),
+        ("import f", .import(.path(bytes("f")), .refuse)),
+        ("import --replace -", .import(.standardStream, .replace)),
+        ("reset", .reset),
+        ("resync", .resync),
+        ("tries clear", .triesClear),
+        (
+            "chown 000102030405060708090a0b0c0d0e0f alice",
+            .chown(store: Array(0...15), user: bytes("alice"))
+        ),
+        (
+            "chown 00010203-0405-0607-0809-0A0B0C0D0E0F alice",
+            .chown(store: Array(0...15), user: bytes("alice"))
+        ),
+        ("version", .version),
+        ("--version", .version),
+        ("help", .help(nil)),
+        ("-h", .help(nil)),
+        ("--help", .help(nil)),
+        ("help set", .help(.set)),
+        ("help recovery new", .help(.recoveryNew)),
+        ("help tries", .help(.triesClear)),
+        ("set --help", .help(.set)),
+        ("tries --help", .help(.triesClear)),
+        ("help --help", .help(.help)),
+        ("create -h", .help(.create)),
+    ]
+
+    @Test("each verb is understood", arguments: good)
+    func understood(line: String, command: Command) throws {
+        #expect(try parse(line).command == command)
+    }
+
+    @Test("no verb is missing from the table of good lines")
+    func complete() {
+        let words = Set(ArgumentParserTests.good.map { $0.0 })
+        for verb in Verb.allCases {
+            let name = verb.entry.name
+            #expect(words.contains { $0 == name || $0.hasPrefix(name + " ") })
+        }
+    }
+
+    @Test("settings are taken before and behind the verb, with = and without")
+    func settings() throws {
+        let expected = Settings(
+            form: .json, store: bytes("work"), socket: bytes("/s"), user: bytes("alice"),
+            agreement: .given, passcodeDescriptor: 7, pamFolder: bytes("/pam"))
+        for line in [
+            "--json --store work --socket /s --user alice --yes --passcode-fd 7 --pam-dir /pam unlock",
+            "unlock --json --store=work --socket=/s --user=alice --yes --passcode-fd=7 --pam-dir=/pam",
+            "--json --store=work unlock --socket /s --user=alice --yes --passcode-fd 7 --pam-dir /pam",
+        ] {
+            #expect(try parse(line).settings == expected)
+        }
+        #expect(try parse("unlock").settings == Settings())
+    }
+
+    static let bad: [(String, String, String)] = [
+        ("", "no verb given", "`appvault help` lists them"),
+        ("stauts", "there is no verb stauts", "did you mean `appvault status`?"),
+        ("frobnicate", "there is no verb frobnicate", "`appvault help` lists them"),
+        ("help frobnicate", "there is no verb frobnicate", "`appvault help` lists them"),
+        ("recovery", "recovery needs a second word", "`appvault recovery new`"),
+        ("tries wipe", "tries needs a second word", "`appvault tries clear`"),
+        ("get", "get needs NAME", "`appvault get NAME`"),
+        ("chown", "chown needs STORE and USER", "`appvault chown STORE USER`"),
+        ("chown 00 alice", "00 is no store's id", "`appvault status --user NAME` shows it"),
+        ("get a b", "too much for get: b", "`appvault get NAME`"),
+        ("unlock now", "too much for unlock: now", "`appvault unlock`"),
+        ("set a b c", "too much for set: c", "`appvault set NAME [VALUE|-]`"),
+        ("--jsno status", "unknown option --jsno", "did you mean --json?"),
+        ("-x status", "unknown option -x", "a name or value that begins with - goes behind --"),
+        ("get -5", "unknown option -5", "a name or value that begins with - goes behind --"),
+        ("--json --json status", "--json is given twice", "once is enough"),
+        ("--store a status --store=b", "--store is given twice", "once is enough"),
+        ("--store", "--store needs a value", "--store NAME"),
+        ("--store= status", "--store  cannot be", "a store's name is UTF-8 of 1 to 255 bytes"),
+        ("--socket= status", "--socket needs a path", "--socket PATH"),
+        ("--json=1 status", "--json takes no value", "write --json alone"),
+        (
+            "lock --replace", "--replace does not go with lock",
+            "`appvault help lock` shows what does"
+        ),
+        (
+            "get a --user bob", "--user does not go with get",
+            "records are read and written by their owner alone"
+        ),
+        (
+            "create --own-passcode --no-passcode",
+            "--own-passcode and --no-passcode exclude each other",
+            "give one of them"
+        ),
+        ("passwd --on --off", "--off and --on exclude each other", "give one of them"),
+        (
+            "unlock --passcode-fd 0", "--passcode-fd 0 cannot be",
+            "a number from 3 on, as in `appvault unlock --passcode-fd 3 3<FILE`"
+        ),
+        (
+            "unlock --passcode-fd x", "--passcode-fd x cannot be",
+            "a number from 3 on, as in `appvault unlock --passcode-fd 3 3<FILE`"
+        ),
+    ]
+
+    @Test("what makes no sense is told with what would be right", arguments: bad)
+    func told(line: String, message: String, hint: String) {
+        #expect(throws: UsageError(Text(message), hint: Text(hint))) { try parse(line) }
+    }
+
+    @Test("a usage error is code 4 and exit status 2")
+    func usage() {
+        let error = UsageError(Text("m"), hint: Text("h"))
+        #expect(error.refusal.known == .invalidArgument)
+        #expect(error.refusal.exitStatus == .usage)
+    }
+
+    @Test("names of 1 to 255 bytes are taken, whatever the bytes", arguments: [0, 1, 255, 256])
+    func names(count: Int) {
+        let name = [UInt8](repeating: 0xFF, count: count)
+        let parsed = try? ArgumentParser.parse([bytes("get"), name])
+        #expect((parsed != nil) == (1...255).contains(count))
+    }
+
+    @Test("the form of an answer is known even where the arguments make no sense")
+    func form() {
+        #expect(ArgumentParser.wantsJSON([bytes("nonsense"), bytes("--json")]) == .json)
+        #expect(ArgumentParser.wantsJSON([bytes("set"), bytes("--"), bytes("--json")]) == .plain)
+    }
+}
