@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Every target: no warning passes, and every unsafe expression is marked and argued for.
-// One view of glibc's headers in all C modules: CLinux needs _GNU_SOURCE, and a module that sees the
-// same structs without it does not load beside it.
+// Every target: no warning passes, and every unsafe expression is marked and argued for. One view
+// of glibc's headers in all C modules: CLinux needs _GNU_SOURCE, and a module that sees the same
+// structs without it does not load beside it.
 let strict: [SwiftSetting] = [
     .strictMemorySafety(), .treatAllWarnings(as: .error), .unsafeFlags(["-Xcc", "-D_GNU_SOURCE"]),
 ]
@@ -11,16 +11,19 @@ let strict: [SwiftSetting] = [
 // The module lives in other people's processes: no runtime, no metadata, one object file.
 // Debian's compiler builds Embedded code only when the triple is written out.
 #if arch(arm64)
-let triple = "aarch64-unknown-linux-gnu"
+    let triple = "aarch64-unknown-linux-gnu"
 #else
-let triple = "x86_64-unknown-linux-gnu"
+    let triple = "x86_64-unknown-linux-gnu"
 #endif
-let embedded: [SwiftSetting] = strict + [
-    .enableExperimentalFeature("Embedded"),
-    .unsafeFlags(["-wmo", "-target", triple, "-Xcc", "-fPIC", "-Xfrontend", "-function-sections"]),
-    // 64 KiB at most: specialised generics are several times that when they are tuned for speed.
-    .unsafeFlags(["-Osize"], .when(configuration: .release)),
-]
+let embedded: [SwiftSetting] =
+    strict + [
+        .enableExperimentalFeature("Embedded"),
+        .unsafeFlags([
+            "-wmo", "-target", triple, "-Xcc", "-fPIC", "-Xfrontend", "-function-sections",
+        ]),
+        // 64 KiB at most: specialised generics are several times that when they are tuned for speed.
+        .unsafeFlags(["-Osize"], .when(configuration: .release)),
+    ]
 
 // The runtime goes into our executables: an AppVault machine needs no Swift installed.
 let executableLinker: [LinkerSetting] = [
@@ -53,9 +56,12 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CPam"),
-        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(
+            name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         .target(name: "Wire", swiftSettings: strict),
@@ -63,13 +69,16 @@ let package = Package(
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "Secrets", dependencies: ["CSodium", "Posix"], swiftSettings: strict),
         .target(name: "Policy", swiftSettings: strict),
-        .target(name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: strict),
+        .target(
+            name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: strict),
         .target(
             name: "SealedStore", dependencies: ["KeySlots", "Secrets", "Posix", "CSQLite"],
             swiftSettings: strict),
         .target(
             name: "VaultService",
-            dependencies: ["SealedStore", "KeySlots", "Policy", "Secrets", "Posix", "Wire", "CSystemd"],
+            dependencies: [
+                "SealedStore", "KeySlots", "Policy", "Secrets", "Posix", "Wire", "CSystemd",
+            ],
             swiftSettings: strict),
         .target(name: "Client", dependencies: ["Posix", "Wire", "CPam"], swiftSettings: strict),
         .executableTarget(
@@ -79,12 +88,14 @@ let package = Package(
             name: "appvault", dependencies: ["Client"], swiftSettings: strict,
             linkerSettings: executableLinker),
         .target(
-            name: "PamAppVault", dependencies: ["WireEmbedded", "CPam", "CLinux"], path: "pam/Sources",
+            name: "PamAppVault", dependencies: ["WireEmbedded", "CPam", "CLinux"],
+            path: "pam/Sources",
             swiftSettings: embedded, linkerSettings: moduleLinker),
 
         .testTarget(name: "WireTests", dependencies: ["Wire", "Posix"], swiftSettings: strict),
         .testTarget(name: "PosixTests", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
-        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
+        .testTarget(
+            name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
         .testTarget(
             name: "KeySlotsTests", dependencies: ["KeySlots", "Policy", "Secrets", "Posix"],
@@ -92,7 +103,9 @@ let package = Package(
         .testTarget(
             name: "SealedStoreTests", dependencies: ["SealedStore", "Secrets", "Posix", "CSQLite"],
             swiftSettings: strict),
-        .testTarget(name: "VaultServiceTests", dependencies: ["VaultService", "Posix", "Wire"], swiftSettings: strict),
+        .testTarget(
+            name: "VaultServiceTests", dependencies: ["VaultService", "Posix", "Wire"],
+            swiftSettings: strict),
         .testTarget(name: "ClientTests", dependencies: ["Client"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -2,7 +2,8 @@ internal import CLinux
 
 /// A descriptor on the loop: waits until it can be read or written, with a deadline.
 ///
-/// Confined to the loop's thread: its callbacks come from the loop itself, everything else is the loop's actor.
+/// Confined to the loop's thread: its callbacks come from the loop itself, everything else is the
+/// loop's actor.
 public final class Channel: @unchecked Sendable {
     public enum Wake: Equatable, Sendable {
         case ready
@@ -18,7 +19,8 @@ public final class Channel: @unchecked Sendable {
     private var reader: Waiter?
     private var writer: Waiter?
 
-    // SAFETY: the continuation is resumed exactly once, where the waiter is taken out of its variable.
+    // SAFETY: the continuation is resumed exactly once, where the waiter is taken out of its
+    // variable.
     @safe
     private struct Waiter {
         let continuation: UnsafeContinuation<Wake, Never>

@@ -18,7 +18,8 @@ public struct ClientSocket: ~Copyable {
         var address = sockaddr_un()
         var size: socklen_t = 0
         let text = path.map { CChar(bitPattern: $0) } + [0]
-        // SAFETY: the path ends with a NUL, and the address is measured by the function that fills it.
+        // SAFETY: the path ends with a NUL, and the address is measured by the function that fills
+        // it.
         let fits = unsafe appvault_unix_address(text, &address, &size) == 0
         guard fits, !path.contains(0) else {
             throw PosixError(call: "connect", number: ENAMETOOLONG)
@@ -67,7 +68,8 @@ public struct ClientSocket: ~Copyable {
         }
     }
 
-    /// At least one byte behind those in `buffer`, as many as there are and fit; 0 where the peer has closed.
+    /// At least one byte behind those in `buffer`, as many as there are and fit; 0 where the peer
+    /// has closed.
     public func receive(into buffer: inout SecretBuffer) throws(PosixError) -> Int {
         try buffer.receive(from: descriptor.raw)
     }

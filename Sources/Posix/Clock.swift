@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// Milliseconds of the clocks that matter here. Deadlines and throttles use the boot clock: it cannot be set, and
-/// it goes on while the machine sleeps.
+/// Milliseconds of the clocks that matter here. Deadlines and throttles use the boot clock: it
+/// cannot be set, and it goes on while the machine sleeps.
 public enum Clock {
     public static func bootMilliseconds() -> UInt64 {
         appvault_clock_ms(CLOCK_BOOTTIME)

@@ -11,7 +11,8 @@ public actor LoopActor {
     }
 }
 
-/// The loop is itself the executor: a request costs no thread switch (measured against three other shapes).
+/// The loop is itself the executor: a request costs no thread switch (measured against three other
+/// shapes).
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     public static let shared = EventLoop()
 
@@ -35,7 +36,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         poll = epoll_create1(Int32(O_CLOEXEC))
         wakeup = appvault_wakeup()
         precondition(poll >= 0 && wakeup >= 0, "no descriptors for the loop")
-        precondition(appvault_epoll_add(poll, wakeup, EPOLLIN.rawValue) == 0, "no events for the loop")
+        precondition(
+            appvault_epoll_add(poll, wakeup, EPOLLIN.rawValue) == 0, "no events for the loop")
     }
 
     private var isLoopThread: Bool {
@@ -144,7 +146,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         let fire: @Sendable () -> Void
     }
 
-    /// Calls `fire` on the loop at that moment of the boot clock, unless cancelled before. On the loop only.
+    /// Calls `fire` on the loop at that moment of the boot clock, unless cancelled before. On the
+    /// loop only.
     public func at(_ moment: UInt64, _ fire: @escaping @Sendable () -> Void) -> UInt64 {
         timerCount += 1
         let timer = Timer(at: moment, id: timerCount, fire: fire)

@@ -21,9 +21,12 @@ public struct PosixError: Error, Equatable, CustomStringConvertible {
     public var isReadOnly: Bool { number == EROFS || number == EACCES || number == EPERM }
 
     public var description: String {
-        // SAFETY: strerror_r writes at most the count it is given, and GNU's returns a NUL-terminated string.
+        // SAFETY: strerror_r writes at most the count it is given, and GNU's returns a
+        // NUL-terminated string.
         let reason = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
-            guard let text = unsafe strerror_r(number, buffer.baseAddress!, 128) else { return "error \(number)" }
+            guard let text = unsafe strerror_r(number, buffer.baseAddress!, 128) else {
+                return "error \(number)"
+            }
             return unsafe String(cString: text)
         }
         return "\(call): \(reason)"

@@ -171,7 +171,8 @@ public struct File: ~Copyable, Sendable {
         guard fsync(descriptor.raw) == 0 else { throw .last("fsync") }
     }
 
-    /// Asks that the next read come from the disk; what was synced can be dropped. A wish, so it cannot fail.
+    /// Asks that the next read come from the disk; what was synced can be dropped. A wish, so it
+    /// cannot fail.
     public func dropCache() {
         _ = posix_fadvise(descriptor.raw, 0, 0, POSIX_FADV_DONTNEED)
     }

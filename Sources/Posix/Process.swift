@@ -12,13 +12,18 @@ public enum ThisProcess {
         case failed(PosixError)
     }
 
-    /// Not dumpable (no ptrace, no /proc/PID/mem for others of the same user), no core, no new privileges.
+    /// Not dumpable (no ptrace, no /proc/PID/mem for others of the same user), no core, no new
+    /// privileges.
     public static func harden() -> Hardening {
         guard appvault_not_dumpable() == 0 else { return .failed(.last("PR_SET_DUMPABLE")) }
-        guard appvault_no_new_privileges() == 0 else { return .failed(.last("PR_SET_NO_NEW_PRIVS")) }
+        guard appvault_no_new_privileges() == 0 else {
+            return .failed(.last("PR_SET_NO_NEW_PRIVS"))
+        }
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         // SAFETY: the limit is read by the kernel during the call.
-        guard unsafe setrlimit(RLIMIT_CORE, &none) == 0 else { return .failed(.last("RLIMIT_CORE")) }
+        guard unsafe setrlimit(RLIMIT_CORE, &none) == 0 else {
+            return .failed(.last("RLIMIT_CORE"))
+        }
         umask(0o077)
         appvault_ignore_sigpipe()
         return .done
@@ -41,7 +46,9 @@ public enum Signals {
         // SAFETY: the set is filled before it is used.
         unsafe sigemptyset(&set)
         for number in numbers { unsafe sigaddset(&set, number) }
-        guard unsafe pthread_sigmask(SIG_BLOCK, &set, nil) == 0 else { throw .last("pthread_sigmask") }
+        guard unsafe pthread_sigmask(SIG_BLOCK, &set, nil) == 0 else {
+            throw .last("pthread_sigmask")
+        }
         let descriptor = unsafe signalfd(-1, &set, Int32(O_CLOEXEC) | Int32(O_NONBLOCK))
         guard descriptor >= 0 else { throw .last("signalfd") }
         return FileDescriptor(owning: descriptor)

@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// Bytes that must not be left behind: in pages of their own, locked where the limit allows it, wiped at the end.
-/// For programs that do not link libsodium; the daemon has SecretBytes.
+/// Bytes that must not be left behind: in pages of their own, locked where the limit allows it,
+/// wiped at the end. For programs that do not link libsodium; the daemon has SecretBytes.
 @safe
 public struct SecretBuffer: ~Copyable {
     public private(set) var count = 0

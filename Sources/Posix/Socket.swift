@@ -24,7 +24,8 @@ public struct PeerCredentials: Equatable, Sendable {
 }
 
 public enum ListeningSocket {
-    /// A socket of our own at `path`, for everybody; one that nobody listens at any more is replaced.
+    /// A socket of our own at `path`, for everybody; one that nobody listens at any more is
+    /// replaced.
     public static func make(at path: String, mode: UInt32) throws(PosixError) -> FileDescriptor {
         let socket = FileDescriptor(owning: appvault_unix_socket())
         guard socket.raw >= 0 else { throw .last("socket") }
@@ -41,7 +42,9 @@ public enum ListeningSocket {
                 appvault_errno() == ECONNREFUSED
             else { throw PosixError(call: "bind \(path)", number: EADDRINUSE) }
             unsafe unlink(path)
-            guard unsafe appvault_bind(socket.raw, &address, size) == 0 else { throw .last("bind \(path)") }
+            guard unsafe appvault_bind(socket.raw, &address, size) == 0 else {
+                throw .last("bind \(path)")
+            }
         }
         guard unsafe chmod(path, mode_t(mode)) == 0 else { throw .last("chmod \(path)") }
         guard listen(socket.raw, 1024) == 0 else { throw .last("listen \(path)") }

@@ -2,7 +2,8 @@ internal import CLinux
 
 /// Files of a store's folder, for those who do more with a file than read it to its end.
 public enum StoreFile {
-    /// The folder's path without a symbolic link in it: what opens the files behind it refuses links.
+    /// The folder's path without a symbolic link in it: what opens the files behind it refuses
+    /// links.
     public static func realPath(of folder: String) throws(PosixError) -> String {
         // SAFETY: a null buffer asks for an allocated answer, which is freed here.
         guard let text = unsafe realpath(folder, nil) else { throw .last("realpath") }
@@ -13,7 +14,8 @@ public enum StoreFile {
     /// A new, empty file of mode 0600, synced; one that exists is an error.
     public static func create(at path: String) throws(PosixError) {
         // SAFETY: the path is passed as a C string.
-        let number = unsafe appvault_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let number = unsafe appvault_open(
+            path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard number >= 0 else { throw .last("create") }
         let file = FileDescriptor(owning: number)
         guard fsync(file.raw) == 0 else { throw .last("fsync") }
@@ -32,7 +34,8 @@ public enum StoreFile {
         guard fsync(folder.raw) == 0 else { throw .last("fsync folder") }
     }
 
-    /// Overwrites a file where it lies, to its end, and syncs it. A missing one has nothing left to overwrite.
+    /// Overwrites a file where it lies, to its end, and syncs it. A missing one has nothing left to
+    /// overwrite.
     public static func overwrite(at path: String) throws(PosixError) {
         // SAFETY: the path is passed as a C string.
         let number = unsafe appvault_open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0)
@@ -85,7 +88,8 @@ public struct ReadableFile: ~Copyable {
         while filled < count {
             // SAFETY: at most the bytes that are not filled yet.
             let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe pread(file.raw, buffer.baseAddress! + filled, count - filled, position + filled)
+                unsafe pread(
+                    file.raw, buffer.baseAddress! + filled, count - filled, position + filled)
             }
             if got < 0 {
                 if appvault_errno() == EINTR { continue }

@@ -31,8 +31,8 @@ public struct Terminal: ~Copyable {
         secret.withSpan { try? ToolIO.write(descriptor.raw, $0) }
     }
 
-    /// Asks one line. With `echo` false nothing that is typed appears. Whatever happens, Ctrl-C and a signal that
-    /// ends the program included, the terminal is left as it was found.
+    /// Asks one line. With `echo` false nothing that is typed appears. Whatever happens, Ctrl-C and
+    /// a signal that ends the program included, the terminal is left as it was found.
     public func ask(
         _ prompt: [UInt8], echo: Bool, limit: Int, into answer: inout SecretBuffer
     ) -> Answer {

@@ -3,6 +3,7 @@ internal import CLinux
 /// Small files that are read whole: configuration, /proc. What is longer than the limit is refused.
 public enum TextFile {
     public static func read(at path: String, limit: Int) throws(PosixError) -> [UInt8] {
+        // SAFETY: the path is a terminated copy for the length of the call.
         let number = unsafe appvault_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0)
         guard number >= 0 else { throw .last("open \(path)") }
         let file = FileDescriptor(owning: number)
@@ -49,9 +50,11 @@ public enum TextFile {
         guard unsafe rename(temporary, path) == 0 else { throw .last("rename \(temporary)") }
     }
 
-    /// The names in a folder, sorted by bytes, without the dotted ones; none where the folder is missing.
+    /// The names in a folder, sorted by bytes, without the dotted ones; none where the folder is
+    /// missing.
     public static func names(in folder: String) throws(PosixError) -> [String] {
-        // SAFETY: opendir copies the path; readdir's entry is read before the next call, on this thread alone.
+        // SAFETY: opendir copies the path; readdir's entry is read before the next call, on this
+        // thread alone.
         guard let stream = unsafe opendir(folder) else {
             if appvault_errno() == ENOENT { return [] }
             throw .last("open \(folder)")

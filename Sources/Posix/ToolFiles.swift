@@ -46,8 +46,8 @@ extension ToolIO {
     }
 }
 
-/// A file that appears under its name only when it is whole. Where the file system can, it has no name until then,
-/// so that not even a kill leaves a piece of it behind.
+/// A file that appears under its name only when it is whole. Where the file system can, it has no
+/// name until then, so that not even a kill leaves a piece of it behind.
 public final class ReplacementFile {
     public enum Existing: Equatable, Sendable { case keep, replace }
 
@@ -149,7 +149,8 @@ public struct SourceFile: ~Copyable {
         }
     }
 
-    /// What standard input or another descriptor has. A pipe is kept in a file without a name meanwhile.
+    /// What standard input or another descriptor has. A pipe is kept in a file without a name
+    /// meanwhile.
     public init(reading number: Int32) throws(PosixError) {
         if ToolIO.kind(of: number) == .regular {
             let copy = dup(number)

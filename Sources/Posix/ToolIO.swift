@@ -35,7 +35,8 @@ public enum ToolIO {
         Int(appvault_columns(descriptor))
     }
 
-    /// The name of the terminal behind one of the three standard descriptors, empty where none is one.
+    /// The name of the terminal behind one of the three standard descriptors, empty where none is
+    /// one.
     public static func terminalName() -> [UInt8] {
         for descriptor: Int32 in 0...2 {
             // SAFETY: ttyname_r writes at most the count it is given, NUL included.
@@ -80,7 +81,8 @@ public enum ToolIO {
 
     public static func account(named name: [UInt8]) -> Account {
         guard !name.contains(0) else { return .missing }
-        // SAFETY: getpwnam_r writes into the record and the buffer, both ours, and says through `found` whether it did.
+        // SAFETY: getpwnam_r writes into the record and the buffer, both ours, and says through
+        // `found` whether it did.
         return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 65_536) { buffer in
             var record = unsafe passwd()
             var found: UnsafeMutablePointer<passwd>?

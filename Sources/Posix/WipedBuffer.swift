@@ -1,7 +1,8 @@
 internal import CLinux
 
-/// Heap memory that is wiped before it is given back: for frames in the making and for values. Not locked into
-/// memory one by one, because that costs more than a whole request; the unit runs with swap off.
+/// Heap memory that is wiped before it is given back: for frames in the making and for values. Not
+/// locked into memory one by one, because that costs more than a whole request; the unit runs with
+/// swap off.
 @safe
 public final class WipedBuffer: @unchecked Sendable {
     // Confined to one owner at a time: the loop, or the worker that a closure was handed to.
@@ -47,7 +48,8 @@ public final class WipedBuffer: @unchecked Sendable {
     ) throws(E) -> R {
         precondition(start >= 0 && start <= capacity)
         // SAFETY: start was checked against the capacity.
-        return try unsafe body(UnsafeMutableRawBufferPointer(start: base + start, count: capacity - start))
+        return try unsafe body(
+            UnsafeMutableRawBufferPointer(start: base + start, count: capacity - start))
     }
 
     /// The whole capacity, safely.
@@ -97,7 +99,8 @@ public final class WipedBuffer: @unchecked Sendable {
     public func removeFirst(_ dropped: Int) {
         precondition(dropped >= 0 && dropped <= count)
         let rest = count - dropped
-        // SAFETY: both ranges lie within `count`; the ranges may overlap, which update(from:) allows.
+        // SAFETY: both ranges lie within `count`; the ranges may overlap, which update(from:)
+        // allows.
         unsafe base.update(from: base + dropped, count: rest)
         unsafe appvault_wipe(base + rest, dropped)
         count = rest
@@ -111,7 +114,8 @@ public final class WipedBuffer: @unchecked Sendable {
     public func grow(to wanted: Int) {
         guard wanted > capacity else { return }
         let room = max(wanted, capacity * 2)
-        // SAFETY: the old memory is wiped before it is freed, and only `count` bytes are carried over.
+        // SAFETY: the old memory is wiped before it is freed, and only `count` bytes are carried
+        // over.
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: room)
         unsafe larger.initialize(repeating: 0, count: room)
         unsafe larger.update(from: base, count: count)

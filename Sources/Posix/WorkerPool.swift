@@ -1,8 +1,8 @@
 internal import CLinux
 
-/// Threads for what blocks: derivations on one pool, syncs and SQLite on another, the directory service on a
-/// third. A thread is started when there is work for it and leaves after a while without, so that an idle daemon
-/// is one sleeping thread.
+/// Threads for what blocks: derivations on one pool, syncs and SQLite on another, the directory
+/// service on a third. A thread is started when there is work for it and leaves after a while
+/// without, so that an idle daemon is one sleeping thread.
 public final class WorkerPool: @unchecked Sendable {
     // Everything below is guarded by `mutex`.
     private let mutex = Mutex()

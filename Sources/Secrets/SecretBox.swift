@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Carries one secret into a closure, to be taken out once; what is never taken is wiped with the box.
+/// Carries one secret into a closure, to be taken out once; what is never taken is wiped with the
+/// box.
 public final class SecretBox: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -22,7 +23,9 @@ public final class SecretBox: Sendable, CustomStringConvertible, CustomDebugStri
         try content.withLock { (slot) throws(SecretsError) -> R? in
             guard let secret = slot.take() else { return nil }
             let outcome: Result<R, SecretsError>
-            do throws(SecretsError) { outcome = .success(try body(secret)) } catch { outcome = .failure(error) }
+            do throws(SecretsError) { outcome = .success(try body(secret)) } catch {
+                outcome = .failure(error)
+            }
             slot = consume secret
             return try outcome.get()
         }

@@ -2,12 +2,14 @@ internal import CSystemd
 import Posix
 import Wire
 
-/// One structured journal line for each thing that matters. Never a secret, never the length of one; a user name
-/// only where it belongs to an account with a store, because people type passwords at the login prompt.
+/// One structured journal line for each thing that matters. Never a secret, never the length of
+/// one; a user name only where it belongs to an account with a store, because people type passwords
+/// at the login prompt.
 @LoopActor
 final class Audit {
     enum Event: String, Sendable {
-        case attempt, unlock, lock, change, refusal, erase, create, session, policy, start, stop, fault
+        case attempt, unlock, lock, change, refusal, erase, create, session, policy, start, stop,
+            fault
     }
 
     private struct Bucket {
@@ -27,7 +29,8 @@ final class Audit {
     private static let perSecond = 2.0
 
     func note(
-        _ event: Event, _ text: String, store: String? = nil, person: Person? = nil, service: [UInt8] = [],
+        _ event: Event, _ text: String, store: String? = nil, person: Person? = nil,
+        service: [UInt8] = [],
         code: Code? = nil, uid: UInt32? = nil
     ) {
         guard let suppressed = admit(uid ?? 0) else { return }
@@ -44,7 +47,8 @@ final class Audit {
         Journal.send(fields)
         if toStandardError {
             Journal.printError(
-                "appvaultd: \(text)\(code.map { " (\($0.rawValue))" } ?? "")\(store.map { " [\($0)]" } ?? "")\n")
+                "appvaultd: \(text)\(code.map { " (\($0.rawValue))" } ?? "")\(store.map { " [\($0)]" } ?? "")\n"
+            )
         }
     }
 
@@ -52,7 +56,8 @@ final class Audit {
     private func admit(_ uid: UInt32) -> UInt64? {
         let now = Clock.bootMilliseconds()
         var bucket = buckets[uid] ?? Bucket(tokens: Self.burst, at: now, suppressed: 0)
-        bucket.tokens = min(Self.burst, bucket.tokens + Double(now - bucket.at) / 1000 * Self.perSecond)
+        bucket.tokens = min(
+            Self.burst, bucket.tokens + Double(now - bucket.at) / 1000 * Self.perSecond)
         bucket.at = now
         defer {
             // Uids come and go; a machine has fewer than this, and an attacker has one.

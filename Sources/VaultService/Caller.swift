@@ -14,7 +14,8 @@ final class Caller {
     let credentials: PeerCredentials
     let hello: Hello
     let standing: Peer
-    /// The peer's own account, once it was asked for: the directory service has no part in every single get.
+    /// The peer's own account, once it was asked for: the directory service has no part in every
+    /// single get.
     var account: Person?
 
     init(credentials: PeerCredentials, hello: Hello, daemonUID: UInt32) {

@@ -2,7 +2,8 @@ import Posix
 import Secrets
 import Wire
 
-/// Why a connection is over. None of it is told to the peer: it is gone, or it does not speak our language.
+/// Why a connection is over. None of it is told to the peer: it is gone, or it does not speak our
+/// language.
 enum ConnectionEnd: Error, Equatable {
     case closed
     case timedOut
@@ -10,8 +11,8 @@ enum ConnectionEnd: Error, Equatable {
     case outOfMemory
 }
 
-/// Memory that frames pass through: one piece in each direction for everybody, locked where the limit allows,
-/// wiped after each use. What does not fit takes a buffer of its own.
+/// Memory that frames pass through: one piece in each direction for everybody, locked where the
+/// limit allows, wiped after each use. What does not fit takes a buffer of its own.
 @LoopActor
 final class Slabs {
     static let size = 64 << 10
@@ -48,7 +49,8 @@ final class Connection {
 
     // MARK: in
 
-    /// The next frame, decoded where it lies: the closure copies out what it keeps, then the bytes are wiped.
+    /// The next frame, decoded where it lies: the closure copies out what it keeps, then the bytes
+    /// are wiped.
     func receive<R>(
         limit: Int, until deadline: UInt64?,
         _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
@@ -82,7 +84,10 @@ final class Connection {
             let header = try Self.header(buffer, limit: limit)
             let wanted = FrameHeader.size + (header?.length ?? 0)
             buffer.grow(to: max(wanted, buffer.count + 512))
-            let transfer = unsafe buffer.withRoom(from: buffer.count) { room in unsafe channel.read(into: room) }
+            // SAFETY: the room lies behind what is there, and the read stays within it.
+            let transfer = unsafe buffer.withRoom(from: buffer.count) { room in
+                unsafe channel.read(into: room)
+            }
             guard let count = try Self.count(transfer) else { return nil }
             buffer.setCount(buffer.count + count)
             return try decodePending(limit: limit, decode)
@@ -109,7 +114,9 @@ final class Connection {
         }
     }
 
-    private static func header(_ buffer: WipedBuffer, limit: Int) throws(ConnectionEnd) -> FrameHeader? {
+    private static func header(_ buffer: WipedBuffer, limit: Int) throws(ConnectionEnd)
+        -> FrameHeader?
+    {
         do {
             return try buffer.withBytes { (bytes) throws(WireError) in
                 try FrameHeader.decode(bytes, limit: limit)
@@ -125,7 +132,9 @@ final class Connection {
     ) throws(ConnectionEnd) -> (R?, Int) {
         do {
             return try buffer.withBytes { (bytes) throws(WireError) -> (R?, Int) in
-                guard let header = try FrameHeader.decode(bytes, limit: limit) else { return (nil, 0) }
+                guard let header = try FrameHeader.decode(bytes, limit: limit) else {
+                    return (nil, 0)
+                }
                 let end = FrameHeader.size + header.length
                 guard bytes.count >= end else { return (nil, 0) }
                 return (try decode(header, bytes.extracting(FrameHeader.size..<end)), end)
@@ -184,14 +193,19 @@ final class Connection {
             buffer.wipe(first: total)
             return
         }
-        // A slow reader: the slab is for everybody, so the rest moves out of it before anybody waits.
+        // A slow reader: the slab is for everybody, so the rest moves out of it before anybody
+        // waits.
         let rest = WipedBuffer(capacity: total)
         buffer.withBytes { bytes in rest.append(bytes) }
         buffer.wipe(first: total)
         isSending = true
         defer { isSending = false }
         var sent = 0
-        if case .bytes(let count) = transfer { sent = count } else { try Self.refuseBroken(transfer) }
+        if case .bytes(let count) = transfer {
+            sent = count
+        } else {
+            try Self.refuseBroken(transfer)
+        }
         let deadline = Clock.bootMilliseconds() + UInt64(Limits.silenceWait) * 2
         while sent < total {
             switch await channel.writable(until: deadline) {

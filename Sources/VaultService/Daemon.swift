@@ -21,15 +21,21 @@ public enum Daemon {
         case .run(let parsed): options = parsed
         }
         if case .failed(let error) = ThisProcess.harden() {
-            // Without these an open store could be read out of a dump: better no daemon than that one.
-            complain(error.description, hint: "appvaultd keeps keys only in a process that cannot be dumped")
+            // Without these an open store could be read out of a dump: better no daemon than that
+            // one.
+            complain(
+                error.description,
+                hint: "appvaultd keeps keys only in a process that cannot be dumped")
             return 1
         }
         let signals: Channel
         do throws(PosixError) {
-            // Before the first thread: one that does not block them would take them, and the process with it.
+            // Before the first thread: one that does not block them would take them, and the
+            // process with it.
             signals = try Channel(
-                owning: try Signals.descriptor(for: [Signals.terminate, Signals.interrupt, Signals.hangup]))
+                owning: try Signals.descriptor(for: [
+                    Signals.terminate, Signals.interrupt, Signals.hangup,
+                ]))
         } catch {
             complain(error.description, hint: "appvaultd --help")
             return 1
@@ -55,8 +61,10 @@ public enum Daemon {
             switch error {
             case .stateFolderInUse:
                 complain(
-                    "another appvaultd works on \(options.stateFolder)", hint: "two would count tries twice")
-            case .posix(let error): complain(error.description, hint: "it must be a folder of its own user")
+                    "another appvaultd works on \(options.stateFolder)",
+                    hint: "two would count tries twice")
+            case .posix(let error):
+                complain(error.description, hint: "it must be a folder of its own user")
             case .secrets: complain("there is no memory for keys", hint: "see ulimit -l")
             case .keys(let text), .sockets(let text): complain(text, hint: "appvaultd --help")
             }
@@ -76,15 +84,19 @@ public enum Daemon {
             } else {
                 let count = sd_listen_fds(1)
                 guard count > 0 else {
-                    throw PosixError(call: "no socket was handed over, and there is no --socket", number: 22)
+                    throw PosixError(
+                        call: "no socket was handed over, and there is no --socket", number: 22)
                 }
-                for number in 0..<count { try service.listen(on: FileDescriptor(owning: 3 + number)) }
+                for number in 0..<count {
+                    try service.listen(on: FileDescriptor(owning: 3 + number))
+                }
                 service.activated()
             }
         } catch {
             throw .posix(error)
         }
         service.audit.note(.start, "appvaultd \(Service.software) serves")
+        // SAFETY: sd_notify reads a terminated literal.
         _ = unsafe sd_notify(0, "READY=1")
         watch()
         ThisProcess.giveBackMemory()
@@ -110,7 +122,9 @@ public enum Daemon {
     private static func nextSignal(_ channel: Channel) -> Int32? {
         // SAFETY: one signalfd_siginfo is 128 bytes; the first four are its number.
         unsafe withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { room in
-            guard case .bytes(let count) = unsafe channel.read(into: room), count >= 4 else { return nil }
+            guard case .bytes(let count) = unsafe channel.read(into: room), count >= 4 else {
+                return nil
+            }
             return unsafe Signals.number(in: UnsafeRawBufferPointer(room))
         }
     }

@@ -1,8 +1,8 @@
 import Policy
 import Posix
 
-/// The directory service, asked on a thread of its own with a deadline: it may hang, and then the answer is
-/// "unknown", never "another person". Nothing that serves people waits for it.
+/// The directory service, asked on a thread of its own with a deadline: it may hang, and then the
+/// answer is "unknown", never "another person". Nothing that serves people waits for it.
 @LoopActor
 final class Directory {
     private let pool = WorkerPool(name: "accounts", threads: 2)

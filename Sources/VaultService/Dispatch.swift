@@ -2,7 +2,8 @@ import Posix
 import Secrets
 import Wire
 
-/// What a connection may ask for now. Each state permits a stated set of requests; PROTOCOL.md has the table.
+/// What a connection may ask for now. Each state permits a stated set of requests; PROTOCOL.md has
+/// the table.
 enum Phase {
     /// Nothing was said yet: only a greeting is heard.
     case greeting
@@ -76,7 +77,8 @@ final class Dispatcher {
                 return false
             }
             phase = .ready(service.caller(connection.credentials, hello))
-            try await connection.send(Welcome(software: Array(Service.software.utf8)), .welcome, tag: tag)
+            try await connection.send(
+                Welcome(software: Array(Service.software.utf8)), .welcome, tag: tag)
             return true
         case .ready(let caller):
             return try await serve(request, of: caller, tag: tag)
@@ -93,7 +95,9 @@ final class Dispatcher {
         }
     }
 
-    private func serve(_ request: Request, of caller: Caller, tag: UInt32) async throws(ConnectionEnd) -> Bool {
+    private func serve(_ request: Request, of caller: Caller, tag: UInt32)
+        async throws(ConnectionEnd) -> Bool
+    {
         switch request {
         case .get(let record):
             try await get(record, caller, tag)
@@ -109,7 +113,8 @@ final class Dispatcher {
             try await self.list(list, caller, tag)
         case .status(let target):
             try await status(target, caller, tag)
-        case .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync, .triesClear,
+        case .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync,
+            .triesClear,
             .chown:
             try await flow(request, caller, tag)
         case .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password:
@@ -128,7 +133,8 @@ final class Dispatcher {
 
     // MARK: records
 
-    private func get(_ record: Record, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+    private func get(_ record: Record, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd)
+    {
         let value: WipedBuffer
         do throws(Interruption) {
             value = try await service.get(record, for: caller)
@@ -148,7 +154,9 @@ final class Dispatcher {
         try await connection.send(names, .names, tag: tag)
     }
 
-    private func status(_ target: Target, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+    private func status(_ target: Target, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
         let state: State
         do throws(Interruption) {
             state = try await service.status(target, for: caller)
@@ -173,7 +181,9 @@ final class Dispatcher {
         try await connection.send(Done(), .done, tag: tag)
     }
 
-    private func flow(_ request: Request, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+    private func flow(_ request: Request, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
         let exchange = Exchange(connection: connection, caller: caller, tag: tag)
         service.ticker.begin(connection, tag)
         let message: Message
@@ -186,7 +196,9 @@ final class Dispatcher {
         try await connection.send(Done(line: message.line), .done, tag: tag)
     }
 
-    private func pam(_ request: Request, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+    private func pam(_ request: Request, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
         let exchange = Exchange(connection: connection, caller: caller, tag: tag)
         service.ticker.begin(connection, tag)
         let verdict: Verdict
@@ -214,7 +226,9 @@ final class Dispatcher {
         return Verdict(outcome: code.outcome, code: code.rawValue, handle: handle)
     }
 
-    private func refuse(_ error: Interruption, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+    private func refuse(_ error: Interruption, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
         switch error {
         case .gone(let end): throw end
         case .refused(let refusal):
@@ -227,7 +241,9 @@ final class Dispatcher {
 
     private enum Progressed { case goesOn, ended }
 
-    private func beginExport(_ target: Target, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+    private func beginExport(_ target: Target, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
         let exchange = Exchange(connection: connection, caller: caller, tag: tag)
         service.ticker.begin(connection, tag)
         let export: Export
@@ -290,7 +306,8 @@ final class Dispatcher {
             try await connection.send(progress, .progress, tag: tag)
             return .goesOn
         case .stored(let records):
-            try await connection.send(Done(line: Message.imported(count: records).line), .done, tag: tag)
+            try await connection.send(
+                Done(line: Message.imported(count: records).line), .done, tag: tag)
             return .ended
         }
     }

@@ -2,8 +2,8 @@ import Posix
 import Secrets
 import Wire
 
-/// What a flow sees of a front end: *show this*, *ask this*. Every flow is written against it once, and reaches
-/// every face on that day.
+/// What a flow sees of a front end: *show this*, *ask this*. Every flow is written against it once,
+/// and reaches every face on that day.
 @LoopActor
 protocol Conversation: AnyObject {
     var caller: Caller { get }
@@ -73,9 +73,11 @@ final class Exchange: Conversation {
             case .cancelled, .conversationFailed: throw .refused(.cancelled)
             case .answerTooLong: throw .refused(.tooLarge(limit: Limits.secret))
             }
-        case .reply, .abort, .hello, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password,
+        case .reply, .abort, .hello, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose,
+            .password,
             .status, .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync,
-            .triesClear, .chown, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin,
+            .triesClear, .chown, .get, .set, .delete, .list, .exportBegin, .exportNext,
+            .importBegin,
             .importChunk:
             throw .gone(.notUnderstood(.unknownValue))
         }

@@ -1,9 +1,9 @@
 import KeySlots
 import Posix
 
-/// Tokens of other modules that did not open a store, remembered as hashes as long as the daemon lives: the same
-/// token again is refused without a derivation and without a count, so that a login password that has drifted
-/// away costs one try.
+/// Tokens of other modules that did not open a store, remembered as hashes as long as the daemon
+/// lives: the same token again is refused without a derivation and without a count, so that a login
+/// password that has drifted away costs one try.
 @LoopActor
 final class FailedTokens {
     private struct Known {

@@ -1,7 +1,8 @@
 import Posix
 
-/// Lets so many in at once, own tries before apart ones, each kind in its order. A full queue refuses apart
-/// tries first, so that nobody else's guesses can keep a person waiting at their own machine.
+/// Lets so many in at once, own tries before apart ones, each kind in its order. A full queue
+/// refuses apart tries first, so that nobody else's guesses can keep a person waiting at their own
+/// machine.
 @LoopActor
 final class Gate {
     enum Class: Sendable { case own, apart }

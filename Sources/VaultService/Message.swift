@@ -1,6 +1,7 @@
 import Wire
 
-/// Every line that a person reads inside a conversation, by its id. Arguments are placed by position.
+/// Every line that a person reads inside a conversation, by its id. Arguments are placed by
+/// position.
 enum Message: Sendable {
     case prompt
     case promptOrPassword
@@ -47,38 +48,52 @@ enum Message: Sendable {
         case .promptCurrent: ("match.current", [], "Current passcode: ")
         case .chooseNew: ("create.choose", [], "New passcode: ")
         case .confirmNew: ("create.confirm", [], "New passcode again: ")
-        case .rules(let minimum): ("create.rules", [String(minimum)], "At least \(minimum) characters.")
+        case .rules(let minimum):
+            ("create.rules", [String(minimum)], "At least \(minimum) characters.")
         case .loginPassword: ("create.login-password", [], "Login password: ")
         case .retry(let left):
             switch left {
             case nil: ("match.retry", [], "Wrong passcode.")
             case 1: ("match.last", [], "One try left. A wrong passcode now erases the store.")
-            case .some(let count): ("match.retry.left", [String(count)], "Wrong passcode. \(count) tries left.")
+            case .some(let count):
+                ("match.retry.left", [String(count)], "Wrong passcode. \(count) tries left.")
             }
         case .last: ("match.last.lock", [], "One try left. A wrong passcode now locks the store.")
         case .erased: ("match.erased", [], "Too many wrong passcodes. The store was erased.")
-        case .retryLocked: ("match.locked", [], "Too many wrong passcodes. The store needs its recovery key.")
+        case .retryLocked:
+            ("match.locked", [], "Too many wrong passcodes. The store needs its recovery key.")
         case .throttled(let seconds):
-            ("match.throttled", [String(seconds)], "The next try is possible in \(Refusal.span(seconds)).")
+            (
+                "match.throttled", [String(seconds)],
+                "The next try is possible in \(Refusal.span(seconds))."
+            )
         case .differ: ("create.differ", [], "The passcodes do not match.")
-        case .tooShort(let minimum): ("create.short", [String(minimum)], "At least \(minimum) characters, please.")
+        case .tooShort(let minimum):
+            ("create.short", [String(minimum)], "At least \(minimum) characters, please.")
         case .created: ("create.done", [], "Passcode successfully created.")
         case .createdWithout: ("create.done.none", [], "Store created without a passcode.")
         case .opened: ("match.done", [], "Passcode successfully validated.")
         case .openAlready: ("match.open", [], "The store is open.")
         case .lockedNow: ("lock.done", [], "The store is locked.")
         case .changed: ("change.done", [], "Passcode successfully changed.")
-        case .turnedOff: ("off.done", [], "The passcode is off; the store opens without a question.")
+        case .turnedOff:
+            ("off.done", [], "The passcode is off; the store opens without a question.")
         case .turnedOn: ("on.done", [], "Passcode successfully created.")
         case .reset: ("reset.done", [], "Passcode successfully reset.")
         case .cleared: ("tries.done", [], "The tries are cleared.")
         case .moved: ("chown.done", [], "The store has its new owner.")
         case .recoveryPrompt: ("recovery.prompt", [], "Recovery key: ")
         case .recoveryKeep:
-            ("recovery.keep", [], "Write this recovery key down; it is shown once and replaces any former one.")
+            (
+                "recovery.keep", [],
+                "Write this recovery key down; it is shown once and replaces any former one."
+            )
         case .recovered: ("recovery.done", [], "Passcode successfully changed.")
         case .drift:
-            ("drift.notice", [], "Your login password has changed; your store still has the former one.")
+            (
+                "drift.notice", [],
+                "Your login password has changed; your store still has the former one."
+            )
         case .former: ("drift.former", [], "Former password or recovery key (Enter to skip): ")
         case .driftMended: ("drift.done", [], "Your store follows your login password again.")
         case .inStep: ("drift.none", [], "The store and the login password are in step.")
@@ -98,7 +113,8 @@ enum Message: Sendable {
     }
 }
 
-/// Text on its way to a person: no control or bidi character, no newline, and not longer than its place.
+/// Text on its way to a person: no control or bidi character, no newline, and not longer than its
+/// place.
 enum Text {
     static let argument = 200
 
@@ -109,7 +125,8 @@ enum Text {
             if characters == argument && limit != Limits.line { break }
             let shown: Unicode.Scalar
             switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: shown = "?"
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse:
+                shown = "?"
             default: shown = scalar
             }
             let encoded = Array(String(shown).utf8)
@@ -122,6 +139,7 @@ enum Text {
 
     /// Bytes from a peer, for a line of ours.
     static func clean(_ bytes: [UInt8]) -> String {
-        String(decoding: clean(String(decoding: bytes, as: UTF8.self), limit: argument), as: UTF8.self)
+        String(
+            decoding: clean(String(decoding: bytes, as: UTF8.self), limit: argument), as: UTF8.self)
     }
 }

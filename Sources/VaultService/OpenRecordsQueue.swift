@@ -4,8 +4,9 @@ import SealedStore
 import Secrets
 import Wire
 
-/// The records of one store while it is open. A get is served on the loop itself while nobody writes; sets that
-/// wait share one commit; one after the other, because a second reader would check old rows against new sums.
+/// The records of one store while it is open. A get is served on the loop itself while nobody
+/// writes; sets that wait share one commit; one after the other, because a second reader would
+/// check old rows against new sums.
 @LoopActor
 final class OpenRecordsQueue {
     private let workers: Workers
@@ -57,7 +58,9 @@ final class OpenRecordsQueue {
         await acquire()
         defer { release() }
         guard let records else { throw .locked }
-        let result = await workers.disk.run { Result { () throws(RecordsError) in try body(records) } }
+        let result = await workers.disk.run {
+            Result { () throws(RecordsError) in try body(records) }
+        }
         return try get(result, "reading")
     }
 
@@ -106,7 +109,9 @@ final class OpenRecordsQueue {
                 let slice = next..<min(next + 32, Records.bucketCount)
                 next = slice.upperBound
                 // Damage is kept for `status`, and refused again when somebody comes to it.
-                try? await self.onDisk { (records) throws(RecordsError) in try records.verify(buckets: slice) }
+                try? await self.onDisk { (records) throws(RecordsError) in
+                    try records.verify(buckets: slice)
+                }
             }
         }
     }
@@ -170,7 +175,8 @@ final class OpenRecordsQueue {
         case .stored, .replaced, .deleted: return
         case .absent: throw .doesNotExist(.record)
         case .damaged(let found): throw refusal(.damaged(found), "storing")
-        case .collision: throw .storageFailed(during: "storing", reason: "the name collides with another one")
+        case .collision:
+            throw .storageFailed(during: "storing", reason: "the name collides with another one")
         case .nameRefused: throw .invalidArgument(reason: "a name has 1 to 255 bytes")
         case .tooLarge: throw .tooLarge(limit: Limits.value)
         }
@@ -184,7 +190,9 @@ final class OpenRecordsQueue {
             let all = batch.map(\.change)
             let result: Result<[ChangeResult], RecordsError>
             if let records {
-                result = await workers.disk.run { Result { () throws(RecordsError) in try records.apply(all) } }
+                result = await workers.disk.run {
+                    Result { () throws(RecordsError) in try records.apply(all) }
+                }
             } else {
                 result = .failure(.closed)
             }
@@ -210,8 +218,10 @@ final class OpenRecordsQueue {
         case .exists: return .alreadyExists
         case .closed: return .locked
         case .full: return .storageFailed(during: during, reason: "no space left on the disk")
-        case .readOnly: return .storageFailed(during: during, reason: "the state folder is read-only")
-        case .busy: return .storageFailed(during: during, reason: "another process holds the records")
+        case .readOnly:
+            return .storageFailed(during: during, reason: "the state folder is read-only")
+        case .busy:
+            return .storageFailed(during: during, reason: "another process holds the records")
         case .outOfMemory: return .outOfMemory
         case .bufferTooSmall: return .unknown
         case .io(let code): return .storageFailed(during: during, reason: "error \(code)")

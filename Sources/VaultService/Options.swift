@@ -4,7 +4,8 @@ import Posix
 public struct Options: Sendable, Equatable {
     public var stateFolder = "/var/lib/appvault"
     public var configFolder = "/etc/appvault"
-    /// The default policy's file; nil where the built-in values are the default, as for a private daemon.
+    /// The default policy's file; nil where the built-in values are the default, as for a private
+    /// daemon.
     public var defaultPolicy: String? = "/usr/lib/appvault/policy.conf"
     /// A socket of our own; nil where systemd hands one over.
     public var socket: String?
@@ -78,7 +79,9 @@ extension Options.Deadlines {
     /// Only ever shorter: an option must not be a way to keep a store open.
     mutating func shorten(_ setting: String) -> Bool {
         let parts = setting.split(separator: "=", maxSplits: 1)
-        guard parts.count == 2, let seconds = Int(parts[1]), (1...60).contains(seconds) else { return false }
+        guard parts.count == 2, let seconds = Int(parts[1]), (1...60).contains(seconds) else {
+            return false
+        }
         switch parts[0] {
         case "session": session = seconds
         case "transaction": transaction = seconds

@@ -4,7 +4,8 @@ import Posix
 import Secrets
 import Wire
 
-/// What PAM asks for. Nothing here answers success unless the person proved a passcode in this very exchange.
+/// What PAM asks for. Nothing here answers success unless the person proved a passcode in this very
+/// exchange.
 extension Service {
     func pam(_ request: Request, _ exchange: Exchange) async throws(Interruption) -> Verdict {
         switch request {
@@ -20,8 +21,10 @@ extension Service {
             return try await closeSession(session, exchange.caller)
         case .password(let password, let old, let new):
             return try await followPassword(password, old, new, exchange)
-        case .hello, .reply, .abort, .status, .create, .openStore, .lock, .passcode, .recoveryNew, .recover,
-            .reset, .resync, .triesClear, .chown, .get, .set, .delete, .list, .exportBegin, .exportNext,
+        case .hello, .reply, .abort, .status, .create, .openStore, .lock, .passcode, .recoveryNew,
+            .recover,
+            .reset, .resync, .triesClear, .chown, .get, .set, .delete, .list, .exportBegin,
+            .exportNext,
             .importBegin, .importChunk:
             throw .refused(.protocolError)
         }
@@ -34,11 +37,14 @@ extension Service {
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
         let policy = policies.policy
-        guard policy.acts(.passcode, at: caller.hello.service) else { return Verdict(outcome: .ignore) }
+        guard policy.acts(.passcode, at: caller.hello.service) else {
+            return Verdict(outcome: .ignore)
+        }
         let person = try await person(request.subject, caller)
         guard let host = try vault.store(of: person) else { throw .refused(.doesNotExist(.store)) }
         try host.requireUsable()
-        // A store without a passcode proves nothing about anybody: as if there were none, and nothing is asked.
+        // A store without a passcode proves nothing about anybody: as if there were none, and
+        // nothing is asked.
         guard host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
 
         if let given = token.take(), given.count > 0 {
@@ -79,7 +85,8 @@ extension Service {
         if !caller.isRemote, host.stakes(likely.kind, policy) == .erase {
             try await exchange.show(.retry(left: 1))
         }
-        let secret = try await exchange.ask(request.orPassword ? .promptOrPassword : .prompt, .passcode)
+        let secret = try await exchange.ask(
+            request.orPassword ? .promptOrPassword : .prompt, .passcode)
         guard let typed = secret.take() else { throw .refused(.unknown) }
         guard typed.count > 0 else { throw .refused(.cancelled) }
         let answer = SecretBox(typed)
@@ -87,7 +94,8 @@ extension Service {
         let hash = try refusing { () throws(Refusal) in try self.hash(answer, host) }
 
         do throws(Refusal) {
-            // The login password, once confirmed as such, is no guess: refused without a derivation or a count.
+            // The login password, once confirmed as such, is no guess: refused without a derivation
+            // or a count.
             if request.orPassword, failedTokens.isConfirmed(hash, of: host) {
                 throw .invalidPasscode(left: nil)
             }
@@ -120,7 +128,9 @@ extension Service {
     }
 
     /// Opened by a login, it needs a session to stay open; what was open before stays as it is.
-    private func openForLogin(_ key: SecretBox, _ host: StoreHost, _ person: Person) async throws(Refusal) {
+    private func openForLogin(_ key: SecretBox, _ host: StoreHost, _ person: Person)
+        async throws(Refusal)
+    {
         let wasOpen = host.isOpen
         try await host.open(key)
         if !wasOpen { shutUnlessFollowed(host, person) }
@@ -139,7 +149,9 @@ extension Service {
     }
 
     /// One line, and none to a remote front end.
-    private func tell(_ refusal: Refusal, _ host: StoreHost, _ exchange: Exchange) async throws(Interruption) {
+    private func tell(_ refusal: Refusal, _ host: StoreHost, _ exchange: Exchange)
+        async throws(Interruption)
+    {
         guard !exchange.caller.isRemote else { return }
         switch refusal {
         case .invalidPasscode(let left): try await exchange.show(.retry(left: left), .error)
@@ -159,7 +171,8 @@ extension Service {
         let policy = policies.policy
         let ignored = Verdict(outcome: .ignore, handle: request.handle)
         let person = try await person(request.subject, caller)
-        guard let host = try vault.store(of: person), let given = token.take(), given.count > 0 else {
+        guard let host = try vault.store(of: person), let given = token.take(), given.count > 0
+        else {
             return ignored
         }
         let token = SecretBox(given)
@@ -175,7 +188,8 @@ extension Service {
                 let key = try await host.attempt(.apart, tried, policy)
                 let verdict = try await admitted(key, host, person, exchange)
                 return Verdict(
-                    outcome: .ignore, handle: request.handle.isNone ? verdict.handle : request.handle)
+                    outcome: .ignore,
+                    handle: request.handle.isNone ? verdict.handle : request.handle)
             } catch {
                 audit.note(
                     .attempt, "a login password did not open the store", store: host.id.description,
@@ -197,15 +211,18 @@ extension Service {
         }
     }
 
-    /// The login password changed behind our back. At a service that converses the person is asked once for the
-    /// former one; what is re-keyed waits for the login's confirmation.
+    /// The login password changed behind our back. At a service that converses the person is asked
+    /// once for the former one; what is re-keyed waits for the login's confirmation.
     private func mendDrift(
-        _ token: SecretBox, _ handle: Handle, _ host: StoreHost, _ person: Person, _ exchange: Exchange
+        _ token: SecretBox, _ handle: Handle, _ host: StoreHost, _ person: Person,
+        _ exchange: Exchange
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
         let policy = policies.policy
         let ignored = Verdict(outcome: .ignore, handle: handle)
-        guard policy.acts(.converse(onTerminal: !caller.hello.tty.isEmpty), at: caller.hello.service), caller.isTrusted, !caller.isRemote,
+        guard
+            policy.acts(.converse(onTerminal: !caller.hello.tty.isEmpty), at: caller.hello.service),
+            caller.isTrusted, !caller.isRemote,
             !caller.hello.silent, !caller.hello.oneSecret
         else { return ignored }
         try await exchange.show(.drift)
@@ -232,8 +249,10 @@ extension Service {
     // MARK: setcred
 
     /// `auth` as a whole succeeded: what waited for that happens now.
-    private func confirm(_ request: Confirm, _ caller: Caller) async throws(Interruption) -> Verdict {
-        // Anybody can call setcred in a process of their own; only root's word says that a login succeeded.
+    private func confirm(_ request: Confirm, _ caller: Caller) async throws(Interruption) -> Verdict
+    {
+        // Anybody can call setcred in a process of their own; only root's word says that a login
+        // succeeded.
         guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
         guard let transaction = transactions.take(request.handle),
             let host = vault.host(transaction.store)
@@ -256,7 +275,8 @@ extension Service {
             }
             failedTokens.forget(host)
             audit.note(
-                .change, "the store follows its owner's new login password", store: host.id.description,
+                .change, "the store follows its owner's new login password",
+                store: host.id.description,
                 person: transaction.person, service: caller.hello.service)
         }
         return Verdict(outcome: .ignore)
@@ -272,18 +292,23 @@ extension Service {
 
     // MARK: session
 
-    private func openSession(_ session: Session, _ caller: Caller) async throws(Interruption) -> Verdict {
+    private func openSession(_ session: Session, _ caller: Caller) async throws(Interruption)
+        -> Verdict
+    {
         guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
         guard counts(session, caller) else { return Verdict(outcome: .ignore) }
         let person = try await person(session.subject, caller)
         sessions.add(session.id, of: person.uid)
         vault.followed(person)
-        audit.note(.session, "a session began", person: vault.hasStore(person) ? person : nil,
+        audit.note(
+            .session, "a session began", person: vault.hasStore(person) ? person : nil,
             service: caller.hello.service)
         return Verdict(outcome: .ignore)
     }
 
-    private func closeSession(_ session: Session, _ caller: Caller) async throws(Interruption) -> Verdict {
+    private func closeSession(_ session: Session, _ caller: Caller) async throws(Interruption)
+        -> Verdict
+    {
         guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
         guard counts(session, caller) else { return Verdict(outcome: .ignore) }
         let person = try await person(session.subject, caller)
@@ -308,14 +333,15 @@ extension Service {
 
     // MARK: password
 
-    /// `passwd` behind pam_unix: the store follows. The old slot stays until the next unlock proves one of the two,
-    /// because whether the login password really changed is not known here.
+    /// `passwd` behind pam_unix: the store follows. The old slot stays until the next unlock proves
+    /// one of the two, because whether the login password really changed is not known here.
     private func followPassword(
         _ request: Password, _ old: SecretBox, _ new: SecretBox, _ exchange: Exchange
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
         let person = try await person(request.subject, caller)
-        guard let host = try vault.store(of: person), host.isUsable, host.followsLogin, host.hasPasscode,
+        guard let host = try vault.store(of: person), host.isUsable, host.followsLogin,
+            host.hasPasscode,
             !old.isEmpty, !new.isEmpty
         else { return Verdict(outcome: .ignore) }
         try await refusingAsync { () async throws(Refusal) in
@@ -324,7 +350,8 @@ extension Service {
         }
         failedTokens.forget(host)
         audit.note(
-            .change, "the passcode follows the login password", store: host.id.description, person: person,
+            .change, "the passcode follows the login password", store: host.id.description,
+            person: person,
             service: caller.hello.service)
         return Verdict(outcome: .ignore)
     }

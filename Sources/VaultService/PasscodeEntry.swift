@@ -3,8 +3,8 @@ import Secrets
 
 /// A passcode on its way from the person to the derivation.
 enum PasscodeEntry {
-    /// One that is to be tried. What cannot be normalised is taken as it came: no store of its own passcode was
-    /// made with such bytes, but a login password may be any.
+    /// One that is to be tried. What cannot be normalised is taken as it came: no store of its own
+    /// passcode was made with such bytes, but a login password may be any.
     static func prepared(_ typed: borrowing SecretBytes) throws(Refusal) -> SecretBytes {
         do throws(SecretsError) {
             let result = try normalised(typed)
@@ -18,7 +18,8 @@ enum PasscodeEntry {
     }
 
     /// One that is to be set: normalised, and as the rules want it.
-    static func new(_ typed: borrowing SecretBytes, _ policy: Policy) throws(Refusal) -> SecretBytes {
+    static func new(_ typed: borrowing SecretBytes, _ policy: Policy) throws(Refusal) -> SecretBytes
+    {
         let result: Normalised
         do throws(SecretsError) {
             result = try normalised(typed)
@@ -50,7 +51,9 @@ enum PasscodeEntry {
         case refused(PasscodeRefusal)
     }
 
-    private static func normalised(_ typed: borrowing SecretBytes) throws(SecretsError) -> Normalised {
+    private static func normalised(_ typed: borrowing SecretBytes) throws(SecretsError)
+        -> Normalised
+    {
         var output = try SecretBytes(count: PasscodeText.maximum)
         var scratch = try SecretBytes(count: PasscodeText.scratchSize)
         let result = typed.withBytes { text in

@@ -1,14 +1,16 @@
 import Policy
 import Posix
 
-/// The policy in force, read from the real files; the last good one outlives a broken file and the daemon.
+/// The policy in force, read from the real files; the last good one outlives a broken file and the
+/// daemon.
 @LoopActor
 final class PolicyKeeper {
     enum Standing: Equatable {
         case good
         /// The file is broken; the last good policy is in force.
         case lastGood(PolicyProblem)
-        /// The file is broken and there never was a good one: stores open, creating and changing is refused.
+        /// The file is broken and there never was a good one: stores open, creating and changing is
+        /// refused.
         case broken(PolicyProblem)
     }
 
@@ -25,7 +27,8 @@ final class PolicyKeeper {
 
     private var lastGoodPath: String { options.stateFolder + "/policy.last" }
 
-    /// Reads everything anew. Blocking, but these are a few small local files, at start and on SIGHUP.
+    /// Reads everything anew. Blocking, but these are a few small local files, at start and on
+    /// SIGHUP.
     func load() {
         do throws(PolicyProblem) {
             inForce = try readFiles().inForce()
@@ -48,7 +51,8 @@ final class PolicyKeeper {
 
     static func refusal(_ problem: PolicyProblem) -> Refusal {
         .policyBroken(
-            file: problem.file, line: problem.line, key: problem.key, wrong: problem.wrong, right: problem.right)
+            file: problem.file, line: problem.line, key: problem.key, wrong: problem.wrong,
+            right: problem.right)
     }
 
     private func readFiles() throws(PolicyProblem) -> PolicyFiles {
@@ -61,7 +65,8 @@ final class PolicyKeeper {
             names = try TextFile.names(in: folder)
         } catch {
             throw PolicyProblem(
-                file: folder, line: 0, key: "", wrong: error.description, right: "a folder that appvaultd may read")
+                file: folder, line: 0, key: "", wrong: error.description,
+                right: "a folder that appvaultd may read")
         }
         for name in names where name.hasSuffix(".conf") {
             if let file = try read(folder + "/" + name) { files.dropIns.append(file) }
@@ -76,12 +81,14 @@ final class PolicyKeeper {
         } catch {
             if error.isMissing { return nil }
             throw PolicyProblem(
-                file: path, line: 0, key: "", wrong: error.description, right: "a file that appvaultd may read")
+                file: path, line: 0, key: "", wrong: error.description,
+                right: "a file that appvaultd may read")
         }
     }
 
     private func save() {
-        // Without the file the policy in force is only forgotten sooner; nothing rests on this write.
+        // Without the file the policy in force is only forgotten sooner; nothing rests on this
+        // write.
         try? TextFile.replace(at: lastGoodPath, with: inForce.render())
     }
 

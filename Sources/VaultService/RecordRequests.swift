@@ -5,7 +5,8 @@ import Wire
 
 /// Records are read and written by their owner alone: root has no part in it.
 extension Service {
-    private func ownStore(_ name: [UInt8], _ caller: Caller) async throws(Interruption) -> StoreHost {
+    private func ownStore(_ name: [UInt8], _ caller: Caller) async throws(Interruption) -> StoreHost
+    {
         let person = try await person(Subject(), caller)
         guard let host = try vault.store(of: person, named: name) else {
             throw .refused(.doesNotExist(.store))
@@ -19,10 +20,13 @@ extension Service {
 
     func get(_ record: Record, for caller: Caller) async throws(Interruption) -> WipedBuffer {
         let host = try await ownStore(record.store, caller)
-        return try await refusingAsync { () async throws(Refusal) in try await host.value(of: record.name) }
+        return try await refusingAsync { () async throws(Refusal) in
+            try await host.value(of: record.name)
+        }
     }
 
-    func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption) {
+    func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption)
+    {
         let host = try await ownStore(record.store, caller)
         try await refusingAsync { () async throws(Refusal) in
             try await host.change(.set(name: record.name, value: value))
@@ -54,7 +58,8 @@ extension Service {
         } else {
             var state = State(lock: .absent)
             if case .broken(let problem) = policies.standing {
-                state.trouble = Text.clean(PolicyKeeper.refusal(problem).message, limit: Limits.line)
+                state.trouble = Text.clean(
+                    PolicyKeeper.refusal(problem).message, limit: Limits.line)
             }
             return state
         }

@@ -1,6 +1,7 @@
 import Wire
 
-/// Every way in which the daemon says no. The code goes over the socket; the wording is made here and nowhere else.
+/// Every way in which the daemon says no. The code goes over the socket; the wording is made here
+/// and nowhere else.
 enum Refusal: Error, Equatable, Sendable {
     case unknown
     case alreadyExists
@@ -85,7 +86,8 @@ enum Refusal: Error, Equatable, Sendable {
             [("file", file), ("line", String(line)), ("key", key)]
         case .storageFailed(let during, let reason): [("during", during), ("reason", reason)]
         case .unknown, .alreadyExists, .doesNotExist, .invalidArgument, .locked, .outOfMemory,
-            .passcodeRequired, .deleted, .retryLimitReached, .cancelled, .notPermitted, .serviceUnavailable,
+            .passcodeRequired, .deleted, .retryLimitReached, .cancelled, .notPermitted,
+            .serviceUnavailable,
             .protocolError, .busy, .noMatch, .sameAsCurrent, .recoveryKeyInvalid:
             []
         }
@@ -113,7 +115,8 @@ enum Refusal: Error, Equatable, Sendable {
             erased
                 ? "too many wrong passcodes: the store was erased"
                 : "too many wrong passcodes: no more tries"
-        case .throttled(let seconds): "too many wrong passcodes: the next try is possible in \(Self.span(seconds))"
+        case .throttled(let seconds):
+            "too many wrong passcodes: the next try is possible in \(Self.span(seconds))"
         case .policyDenies(let key): "the policy does not allow it (\(key))"
         case .invalidAction(let action, let reason): "\(action) is not possible: \(reason)"
         case .cancelled: "cancelled; nothing was changed"
@@ -129,7 +132,9 @@ enum Refusal: Error, Equatable, Sendable {
         case .sameAsCurrent: "the new passcode is the current one"
         case .recoveryKeyInvalid: "that is not this store's recovery key"
         case .policyBroken(let file, let line, let key, let wrong, let right):
-            key.isEmpty ? "\(file):\(line): \(wrong): \(right)" : "\(file):\(line): \(key): \(wrong): \(right)"
+            key.isEmpty
+                ? "\(file):\(line): \(wrong): \(right)"
+                : "\(file):\(line): \(key): \(wrong): \(right)"
         case .storageFailed(let during, let reason): "\(during) failed: \(reason)"
         }
     }
@@ -149,7 +154,8 @@ enum Refusal: Error, Equatable, Sendable {
         case .passcodeRequired: "run it on a terminal, or pass the passcode with --passcode-fd"
         case .deleted: "appvault reset, then appvault create, makes a new one"
         case .retryLimitReached(true): "appvault reset, then appvault create, makes a new one"
-        case .retryLimitReached(false): "appvault recover, or ask root for: appvault tries clear --user NAME"
+        case .retryLimitReached(false):
+            "appvault recover, or ask root for: appvault tries clear --user NAME"
         case .policyDenies: "the rule is your administrator's, in /etc/appvault/policy.conf"
         case .notPermitted(.ownerChanged): "root moves it: appvault chown STORE USER"
         case .serviceUnavailable: "try again; if it stays so, look at: journalctl -u appvaultd"
@@ -180,6 +186,7 @@ enum Refusal: Error, Equatable, Sendable {
             parameters: parameters.map {
                 Refused.Parameter(name: Array($0.name.utf8), value: Text.clean($0.value))
             },
-            message: Text.clean(message, limit: Limits.line), hint: Text.clean(hint, limit: Limits.line))
+            message: Text.clean(message, limit: Limits.line),
+            hint: Text.clean(hint, limit: Limits.line))
     }
 }

@@ -60,7 +60,8 @@ enum Request: Sendable {
         case .sessionClose: .sessionClose(try Session(&reader, body))
         case .password:
             .password(
-                try Password(&reader, body), old: try secret(&reader, body), new: try secret(&reader, body))
+                try Password(&reader, body), old: try secret(&reader, body),
+                new: try secret(&reader, body))
         case .status: .status(try Target(&reader, body))
         case .create: .create(try Create(&reader, body))
         case .openStore: .openStore(try Target(&reader, body))
@@ -80,13 +81,16 @@ enum Request: Sendable {
         case .exportNext: .exportNext
         case .importBegin:
             .importBegin(
-                try ImportBegin(&reader, body), header: try bytes(&reader, body, limit: Limits.smallFrame))
+                try ImportBegin(&reader, body),
+                header: try bytes(&reader, body, limit: Limits.smallFrame))
         case .importChunk:
             .importChunk(try Chunk(&reader, body), try bytes(&reader, body, limit: Limits.value))
         }
     }
 
-    private static func secret(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) -> SecretBox {
+    private static func secret(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError)
+        -> SecretBox
+    {
         let slice = try reader.payload(body, limit: Limits.secret)
         let bytes = body.extracting(slice.start..<(slice.start + slice.count))
         do {

@@ -2,10 +2,12 @@ internal import CSystemd
 import Policy
 import Posix
 
-/// Whether somebody is at the machine, asked of logind by the peer's pid. Blocking: on a worker only.
+/// Whether somebody is at the machine, asked of logind by the peer's pid. Blocking: on a worker
+/// only.
 enum Seat {
     static func ask(about peer: PeerCredentials, person: UInt32) -> SeatAnswer {
-        // A pid can be given away while we ask: the answer counts only if its process is still the same one.
+        // A pid can be given away while we ask: the answer counts only if its process is still the
+        // same one.
         guard let before = startTime(of: peer.pid) else { return .unknown }
         guard let bus = Bus.open() else { return .unknown }
         let answer = query(bus, peer, person)
@@ -21,7 +23,9 @@ enum Seat {
         return fields.count > 19 ? Array(fields[19]) : nil
     }
 
-    private static func query(_ bus: borrowing Bus, _ peer: PeerCredentials, _ person: UInt32) -> SeatAnswer {
+    private static func query(_ bus: borrowing Bus, _ peer: PeerCredentials, _ person: UInt32)
+        -> SeatAnswer
+    {
         let session: String
         switch bus.object("GetSessionByPID", UInt32(bitPattern: peer.pid)) {
         case .found(let path): session = path
@@ -85,7 +89,9 @@ private struct Bus: ~Copyable {
         return result == 0 || path.isEmpty ? .none : .found(path)
     }
 
-    borrowing func pair(_ object: String, _ interface: String, _ name: String) -> (name: String, path: String)? {
+    borrowing func pair(_ object: String, _ interface: String, _ name: String) -> (
+        name: String, path: String
+    )? {
         var result: Int32 = 0
         var first = ""
         let second = unsafe Self.text { path in

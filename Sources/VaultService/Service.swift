@@ -127,13 +127,15 @@ public final class Service {
 
     // MARK: for whom
 
-    /// The account that a request is about. A peer that is not root speaks for itself alone, and is told the same
-    /// about everybody else, whether they exist or not.
+    /// The account that a request is about. A peer that is not root speaks for itself alone, and is
+    /// told the same about everybody else, whether they exist or not.
     func person(_ subject: Subject, _ caller: Caller) async throws(Interruption) -> Person {
         switch caller.standing {
         case .root:
             if !subject.name.isEmpty {
-                guard subject.uid != Subject.unknownUID else { throw .refused(.doesNotExist(.account)) }
+                guard subject.uid != Subject.unknownUID else {
+                    throw .refused(.doesNotExist(.account))
+                }
                 return Person(uid: subject.uid, name: subject.name)
             }
             return try await account(of: caller)
@@ -155,7 +157,8 @@ public final class Service {
             return person
         case .none: throw .refused(.notPermitted(.notYours))
         case .unknown:
-            throw .refused(.serviceUnavailable(reason: "the directory service does not say who you are"))
+            throw .refused(
+                .serviceUnavailable(reason: "the directory service does not say who you are"))
         }
     }
 
@@ -164,7 +167,8 @@ public final class Service {
     func circumstances(_ caller: Caller, _ person: Person, seat: SeatAnswer) -> Circumstances {
         Circumstances(
             peer: caller.standing, service: caller.hello.service, typedAtOurPrompt: true,
-            remoteHost: caller.hello.remoteHost, realUID: caller.hello.realUID, personUID: person.uid,
+            remoteHost: caller.hello.remoteHost, realUID: caller.hello.realUID,
+            personUID: person.uid,
             remoteUser: caller.hello.remoteUser, personName: person.name, seat: seat)
     }
 
@@ -190,7 +194,9 @@ public final class Service {
 
     func hash(_ token: SecretBox, _ host: StoreHost) throws(Refusal) -> TokenHash {
         do throws(SecretsError) {
-            let hash = try token.read { (secret) throws(SecretsError) in try hasher.hash(secret, for: host.id) }
+            let hash = try token.read { (secret) throws(SecretsError) in
+                try hasher.hash(secret, for: host.id)
+            }
             guard let hash else { throw .wrongSize }
             return hash
         } catch {
@@ -208,7 +214,8 @@ public final class Service {
 
     func noteRefusal(_ refusal: Refusal, _ caller: Caller) {
         switch refusal {
-        // Everyday answers of an everyday client; the journal is for what an administrator looks for.
+        // Everyday answers of an everyday client; the journal is for what an administrator looks
+        // for.
         case .doesNotExist, .locked, .cancelled: return
         default:
             audit.note(
@@ -234,9 +241,11 @@ public final class Service {
         switch policies.standing {
         case .good: break
         case .lastGood(let problem):
-            audit.note(.policy, "\(problem); the last good policy stays in force", code: .policyBroken)
+            audit.note(
+                .policy, "\(problem); the last good policy stays in force", code: .policyBroken)
         case .broken(let problem):
-            audit.note(.policy, "\(problem); nothing can be created or changed", code: .policyBroken)
+            audit.note(
+                .policy, "\(problem); nothing can be created or changed", code: .policyBroken)
         }
     }
 
@@ -245,7 +254,8 @@ public final class Service {
         switch policies.standing {
         case .good: audit.note(.policy, "the policy was read")
         case .lastGood(let problem), .broken(let problem):
-            audit.note(.policy, "\(problem); the policy that was in force stays", code: .policyBroken)
+            audit.note(
+                .policy, "\(problem); the policy that was in force stays", code: .policyBroken)
         }
     }
 

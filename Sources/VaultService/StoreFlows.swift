@@ -19,15 +19,19 @@ extension Service {
         case .resync(let target): return try await resync(target, exchange)
         case .triesClear(let target): return try await clearTries(target, exchange)
         case .chown(let chown): return try await self.chown(chown, exchange)
-        case .hello, .reply, .abort, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password,
-            .status, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin, .importChunk:
+        case .hello, .reply, .abort, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose,
+            .password,
+            .status, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin,
+            .importChunk:
             throw .refused(.protocolError)
         }
     }
 
     // MARK: create, unlock, lock
 
-    private func create(_ request: Create, _ exchange: Exchange) async throws(Interruption) -> Message {
+    private func create(_ request: Create, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
         let person = try await person(request.target.subject, exchange.caller)
         if let existing = try vault.store(of: person, named: request.target.store) {
             try existing.requireUsable()
@@ -45,7 +49,8 @@ extension Service {
         let cost = cost
         let made = try await refusingAsync { () async throws(Refusal) in
             try await self.vault.create(
-                for: person, named: request.target.store, secret, cost, followsLogin: way == .followLogin)
+                for: person, named: request.target.store, secret, cost,
+                followsLogin: way == .followLogin)
         }
         audit.note(
             .create, "a store was created", store: made.host.id.description, person: person,
@@ -64,13 +69,16 @@ extension Service {
         return wanted
     }
 
-    private func openStore(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+    private func openStore(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
         let person = try await person(target.subject, exchange.caller)
         let host = try requireStore(of: person, target)
         return try await open(host, person, exchange)
     }
 
-    private func open(_ host: StoreHost, _ person: Person, _ exchange: Exchange) async throws(Interruption)
+    private func open(_ host: StoreHost, _ person: Person, _ exchange: Exchange)
+        async throws(Interruption)
         -> Message
     {
         try host.requireUsable()
@@ -83,7 +91,8 @@ extension Service {
         return .opened
     }
 
-    private func lock(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+    private func lock(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message
+    {
         let person = try await person(target.subject, exchange.caller)
         let host = try requireStore(of: person, target)
         await host.lock()
@@ -95,7 +104,9 @@ extension Service {
 
     // MARK: the passcode
 
-    private func change(_ request: Passcode, _ exchange: Exchange) async throws(Interruption) -> Message {
+    private func change(_ request: Passcode, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
         let person = try await person(request.target.subject, exchange.caller)
         let host = try requireStore(of: person, request.target)
         try host.requireUsable()
@@ -106,7 +117,8 @@ extension Service {
             guard !host.followsLogin else {
                 throw .refused(
                     .invalidAction(
-                        action: "change-passcode", reason: "it follows the login password, which passwd changes"))
+                        action: "change-passcode",
+                        reason: "it follows the login password, which passwd changes"))
             }
             let (key, current) = try await proveForChange(host, person, exchange)
             let new = try await askNewPasscode(exchange, current: current)
@@ -115,7 +127,8 @@ extension Service {
             return .changed
         case .turnOff:
             guard host.hasPasscode else {
-                throw .refused(.invalidAction(action: "turn-off-passcode", reason: "the passcode is off"))
+                throw .refused(
+                    .invalidAction(action: "turn-off-passcode", reason: "the passcode is off"))
             }
             guard policies.policy.allowNoPasscode else {
                 throw .refused(.policyDenies(key: "AllowNoPasscode"))
@@ -130,13 +143,17 @@ extension Service {
         }
     }
 
-    private func turnOn(_ host: StoreHost, _ person: Person, _ exchange: Exchange) async throws(Interruption)
+    private func turnOn(_ host: StoreHost, _ person: Person, _ exchange: Exchange)
+        async throws(Interruption)
         -> Message
     {
         guard !host.hasPasscode else {
-            throw .refused(.invalidAction(action: "create-passcode", reason: "the store has a passcode"))
+            throw .refused(
+                .invalidAction(action: "create-passcode", reason: "the store has a passcode"))
         }
-        if case .noPasscodeMode = policies.inForce { throw .refused(.policyDenies(key: "UseDefaultPolicy")) }
+        if case .noPasscodeMode = policies.inForce {
+            throw .refused(.policyDenies(key: "UseDefaultPolicy"))
+        }
         let new = try await askNewPasscode(exchange, current: nil)
         try await refusingAsync { () async throws(Refusal) in
             let key = try await host.deviceKey()
@@ -150,24 +167,32 @@ extension Service {
         _ host: StoreHost, _ key: SecretBox, _ new: SecretBox, followsLogin: Bool
     ) async throws(Interruption) {
         try await refusingAsync { () async throws(Refusal) in
-            try await host.replacePasscode(key: key, with: new, self.cost, followsLogin: followsLogin)
+            try await host.replacePasscode(
+                key: key, with: new, self.cost, followsLogin: followsLogin)
         }
         failedTokens.forget(host)
     }
 
-    private func auditChange(_ text: String, _ host: StoreHost, _ person: Person, _ exchange: Exchange) {
+    private func auditChange(
+        _ text: String, _ host: StoreHost, _ person: Person, _ exchange: Exchange
+    ) {
         audit.note(
-            .change, text, store: host.id.description, person: person, uid: exchange.caller.credentials.uid)
+            .change, text, store: host.id.description, person: person,
+            uid: exchange.caller.credentials.uid)
     }
 
     // MARK: recovery
 
-    private func newRecoveryKey(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+    private func newRecoveryKey(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
         let person = try await person(target.subject, exchange.caller)
         let host = try requireStore(of: person, target)
         try host.requireUsable()
         guard exchange.caller.isTerminal else {
-            throw .refused(.invalidAction(action: "new-recovery-key", reason: "it is shown on a terminal only"))
+            throw .refused(
+                .invalidAction(action: "new-recovery-key", reason: "it is shown on a terminal only")
+            )
         }
         guard policies.policy.allowRecoveryKey else {
             throw .refused(.policyDenies(key: "AllowRecoveryKey"))
@@ -188,7 +213,9 @@ extension Service {
         try await exchange.reveal(.recoveryKeep, shown)
     }
 
-    private func recover(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+    private func recover(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
         let person = try await person(target.subject, exchange.caller)
         let host = try requireStore(of: person, target)
         try refusing { () throws(Refusal) in
@@ -206,7 +233,9 @@ extension Service {
         // Using the key leads at once to a new passcode; until it is there nothing has changed.
         let follows = host.followsLogin
         let new =
-            follows ? try await askLoginPassword(exchange) : try await askNewPasscode(exchange, current: nil)
+            follows
+            ? try await askLoginPassword(exchange)
+            : try await askNewPasscode(exchange, current: nil)
         try await replace(host, key, new, followsLogin: follows)
         try await refusingAsync { () async throws(Refusal) in
             _ = try await host.updateTally { $0.right(.recovery) }
@@ -217,13 +246,16 @@ extension Service {
 
     // MARK: in step with the login password
 
-    private func resync(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+    private func resync(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
         let person = try await person(target.subject, exchange.caller)
         let host = try requireStore(of: person, target)
         try host.requireUsable()
         guard host.followsLogin, host.hasPasscode else {
             throw .refused(
-                .invalidAction(action: "resync", reason: "the store does not follow the login password"))
+                .invalidAction(
+                    action: "resync", reason: "the store does not follow the login password"))
         }
         let now = try await askLoginPassword(exchange)
         let typed = try await exchange.ask(.former, .former)
@@ -238,9 +270,11 @@ extension Service {
         return .driftMended
     }
 
-    /// A former passcode or the recovery key: the two cannot be mistaken for each other, because the key carries a
-    /// check.
-    func openFormer(_ typed: SecretBox, _ kind: TryKind, _ host: StoreHost) async throws(Refusal) -> SecretBox {
+    /// A former passcode or the recovery key: the two cannot be mistaken for each other, because
+    /// the key carries a check.
+    func openFormer(_ typed: SecretBox, _ kind: TryKind, _ host: StoreHost) async throws(Refusal)
+        -> SecretBox
+    {
         guard let secret = typed.take() else { throw .unknown }
         if host.hasRecovery, (try? RecoveryKey(text: secret)) != nil {
             return try await host.attemptRecovery(SecretBox(secret), policies.policy)
@@ -250,11 +284,14 @@ extension Service {
 
     // MARK: reset, and what root does
 
-    private func reset(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+    private func reset(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message
+    {
         let caller = exchange.caller
         let person = try await self.person(target.subject, caller)
-        let host = try requireStore(of: person, target, evenIfOwnerChanged: caller.credentials.uid == 0)
-        // Root's word is enough; the person proves the passcode, where there is still something to protect.
+        let host = try requireStore(
+            of: person, target, evenIfOwnerChanged: caller.credentials.uid == 0)
+        // Root's word is enough; the person proves the passcode, where there is still something to
+        // protect.
         let isRootForOther = caller.credentials.uid == 0 && person.uid != 0
         switch host.health {
         case .live where host.hasPasscode && !isRootForOther:
@@ -271,7 +308,9 @@ extension Service {
         return .reset
     }
 
-    private func clearTries(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+    private func clearTries(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
         guard exchange.caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
         let person = try await person(target.subject, exchange.caller)
         let host = try requireStore(of: person, target)
@@ -283,7 +322,8 @@ extension Service {
         return .cleared
     }
 
-    private func chown(_ request: Chown, _ exchange: Exchange) async throws(Interruption) -> Message {
+    private func chown(_ request: Chown, _ exchange: Exchange) async throws(Interruption) -> Message
+    {
         guard exchange.caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
         let owner = try await person(request.owner, exchange.caller)
         guard let id = StoreID(bytes: request.store), let host = vault.host(id) else {
@@ -304,7 +344,9 @@ extension Service {
         do throws(Interruption) {
             if let host = try vault.store(of: person, named: target.store) { return host }
         } catch {
-            if evenIfOwnerChanged, let host = vault.strayStore(of: person, named: target.store) { return host }
+            if evenIfOwnerChanged, let host = vault.strayStore(of: person, named: target.store) {
+                return host
+            }
             throw error
         }
         throw .refused(.doesNotExist(.store))
@@ -339,7 +381,9 @@ extension Service {
         while true {
             rounds -= 1
             try refusing { () throws(Refusal) in try host.mayTry(standing.kind, policies.policy) }
-            if host.stakes(standing.kind, policies.policy) == .erase { try await exchange.show(.retry(left: 1)) }
+            if host.stakes(standing.kind, policies.policy) == .erase {
+                try await exchange.show(.retry(left: 1))
+            }
             let answer = try await exchange.ask(prompt, .passcode)
             guard let typed = answer.take(), typed.count > 0 else { throw .refused(.cancelled) }
             let refusal: Refusal
@@ -353,13 +397,17 @@ extension Service {
             audit.note(
                 .attempt, "a passcode was not accepted", store: host.id.description, person: person,
                 code: refusal.code, uid: exchange.caller.credentials.uid)
-            guard case .invalidPasscode(let left) = refusal, rounds > 0 else { throw .refused(refusal) }
+            guard case .invalidPasscode(let left) = refusal, rounds > 0 else {
+                throw .refused(refusal)
+            }
             try await exchange.show(.retry(left: left), .error)
         }
     }
 
     /// New, and the same again; a rule that is not met or a confirm that differs is not a try.
-    func askNewPasscode(_ exchange: Exchange, current: SecretBox?) async throws(Interruption) -> SecretBox {
+    func askNewPasscode(_ exchange: Exchange, current: SecretBox?) async throws(Interruption)
+        -> SecretBox
+    {
         let policy = policies.policy
         let minimum = Int(policy.minLength)
         try await exchange.show(.rules(minimum: minimum))
@@ -381,15 +429,18 @@ extension Service {
             guard rounds > 0 else { throw .refused(refusal) }
             switch refusal {
             case .noMatch: try await exchange.show(.differ, .error)
-            case .underMinLength(let minimum): try await exchange.show(.tooShort(minimum: minimum), .error)
+            case .underMinLength(let minimum):
+                try await exchange.show(.tooShort(minimum: minimum), .error)
             default: throw .refused(refusal)
             }
         }
     }
 
-    private func isSame(_ new: borrowing SecretBytes, _ current: SecretBox) throws(Refusal) -> Bool {
+    private func isSame(_ new: borrowing SecretBytes, _ current: SecretBox) throws(Refusal) -> Bool
+    {
         do throws(SecretsError) {
-            return try current.read { (secret) throws(SecretsError) in new.matches(secret) } ?? false
+            return try current.read { (secret) throws(SecretsError) in new.matches(secret) }
+                ?? false
         } catch {
             throw .outOfMemory
         }

@@ -7,8 +7,8 @@ import Wire
 
 /// One store of the running daemon: its slots, its tries, and its records while it is open.
 ///
-/// The slots file is used by one at a time, by whoever has the store's turn; what others need to know of it is in
-/// the snapshot.
+/// The slots file is used by one at a time, by whoever has the store's turn; what others need to
+/// know of it is in the snapshot.
 @LoopActor
 final class StoreHost {
     enum Health: Equatable {
@@ -70,7 +70,8 @@ final class StoreHost {
         case damaged(UncheckedSlotFile?, what: String, isForeign: Bool)
     }
 
-    /// The owner of a store that does not even say whose it is: no uid and no name that a person has.
+    /// The owner of a store that does not even say whose it is: no uid and no name that a person
+    /// has.
     private static let nobody = Identity(
         uid: UInt32.max, account: [], createdAt: 0, way: .own, storeName: [], policyKey: [])
 
@@ -143,7 +144,8 @@ final class StoreHost {
 
     /// Blocking work on the slots file, on a disk thread; the snapshot is fresh afterwards.
     private func onDisk<R: Sendable>(
-        _ file: SlotFile, _ during: String, _ body: @escaping @Sendable (SlotFile) throws(KeyError) -> R
+        _ file: SlotFile, _ during: String,
+        _ body: @escaping @Sendable (SlotFile) throws(KeyError) -> R
     ) async throws(Refusal) -> R {
         let (result, fresh) = await workers.disk.run { () -> (Result<R, KeyError>, Snapshot) in
             let result = Result { () throws(KeyError) in try body(file) }
@@ -178,15 +180,18 @@ final class StoreHost {
         case .fileSize: "its slots file has a wrong size"
         case .block(let number): "block \(number) of its slots file is damaged"
         case .noSlot: "its slots file holds no key"
-        case .readBack(let number): "block \(number) of its slots file was not written as it should be"
+        case .readBack(let number):
+            "block \(number) of its slots file was not written as it should be"
         }
     }
 
     // MARK: tries
 
-    /// One try with a passcode: counted and synced before the derivation, its outcome recorded before anybody hears
-    /// of it. Gives the store key.
-    func attempt(_ kind: TryKind, _ secret: SecretBox, _ policy: Policy) async throws(Refusal) -> SecretBox {
+    /// One try with a passcode: counted and synced before the derivation, its outcome recorded
+    /// before anybody hears of it. Gives the store key.
+    func attempt(_ kind: TryKind, _ secret: SecretBox, _ policy: Policy) async throws(Refusal)
+        -> SecretBox
+    {
         try mayTry(kind, policy)
         let queue: Gate.Class = kind == .own ? .own : .apart
         return try await inTurn(queue) { () async throws(Refusal) in
@@ -226,10 +231,13 @@ final class StoreHost {
         }
         switch trial {
         case .opened(let key, let slot):
-            // A count that cannot be cleared is no reason to keep the owner out: it stays and is cleared later.
+            // A count that cannot be cleared is no reason to keep the owner out: it stays and is
+            // cleared later.
             try? await count(file, "clearing the count") { tally in tally.right(kind) }
             if slots.count > 1 {
-                try? await onDisk(file, "unlock") { (file) throws(KeyError) in try file.settle(on: slot) }
+                try? await onDisk(file, "unlock") { (file) throws(KeyError) in
+                    try file.settle(on: slot)
+                }
             }
             proven = slot
             return key
@@ -243,7 +251,8 @@ final class StoreHost {
         }
     }
 
-    /// The newest slot first; a second one is there only between a change of the login password and the next unlock.
+    /// The newest slot first; a second one is there only between a change of the login password and
+    /// the next unlock.
     private nonisolated static func tryAll(
         _ slots: [PasscodeSlot], _ passcode: SecretBox, _ file: SlotFile
     ) -> Trial {
@@ -264,7 +273,9 @@ final class StoreHost {
         return .wrong
     }
 
-    private func wasWrong(_ kind: TryKind, _ file: SlotFile, _ policy: Policy) async throws(Refusal) -> SecretBox {
+    private func wasWrong(_ kind: TryKind, _ file: SlotFile, _ policy: Policy) async throws(Refusal)
+        -> SecretBox
+    {
         var tally = snapshot.tally
         let aftermath = tally.wrong(kind, policy)
         if aftermath == .erase {
@@ -274,7 +285,9 @@ final class StoreHost {
         // Where the outcome cannot be written the try stays counted, as one without an outcome.
         do throws(Refusal) {
             let outcome = tally
-            try await onDisk(file, "counting the try") { (file) throws(KeyError) in try file.write(outcome) }
+            try await onDisk(file, "counting the try") { (file) throws(KeyError) in
+                try file.write(outcome)
+            }
         } catch {
             throw .invalidPasscode(left: snapshot.tally.triesLeft(kind, policy))
         }
@@ -302,18 +315,23 @@ final class StoreHost {
         }
     }
 
-    func updateTally<R: Sendable>(_ change: @escaping @Sendable (inout Tally) -> R) async throws(Refusal) -> R {
+    func updateTally<R: Sendable>(_ change: @escaping @Sendable (inout Tally) -> R)
+        async throws(Refusal) -> R
+    {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             var tally = snapshot.tally
             let result = change(&tally)
             let changed = tally
-            try await onDisk(file, "writing the count") { (file) throws(KeyError) in try file.write(changed) }
+            try await onDisk(file, "writing the count") { (file) throws(KeyError) in
+                try file.write(changed)
+            }
             return result
         }
     }
 
-    /// A try with the recovery key, which is never a guess worth making: throttled, and never erasing.
+    /// A try with the recovery key, which is never a guess worth making: throttled, and never
+    /// erasing.
     func attemptRecovery(_ typed: SecretBox, _ policy: Policy) async throws(Refusal) -> SecretBox {
         guard let text = typed.take(), text.count > 0 else { throw .cancelled }
         let key = RecoveryKeyBox(try Self.recoveryKey(text))
@@ -322,14 +340,19 @@ final class StoreHost {
             try mayTry(.recovery, policy)
             if let foreign { return try await attemptForeign(foreign, key) }
             let file = try requireLive()
-            try await count(file, "counting the try") { tally in tally.began(.recovery, Self.now()) }
-            let opened = await workers.disk.run { Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) } }
+            try await count(file, "counting the try") { tally in tally.began(.recovery, Self.now())
+            }
+            let opened = await workers.disk.run {
+                Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) }
+            }
             switch opened {
             case .success(let storeKey):
                 try await count(file, "clearing the count") { tally in tally.right(.recovery) }
                 return storeKey
             case .failure(.wrongSecret):
-                try await count(file, "counting the try") { tally in _ = tally.wrong(.recovery, policy) }
+                try await count(file, "counting the try") { tally in
+                    _ = tally.wrong(.recovery, policy)
+                }
                 throw .recoveryKeyInvalid
             case .failure(let error):
                 throw Self.refusal(error, "recover")
@@ -341,7 +364,9 @@ final class StoreHost {
         _ file: UncheckedSlotFile, _ key: RecoveryKeyBox
     ) async throws(Refusal) -> SecretBox {
         foreignTally.began(.recovery, Self.now())
-        let opened = await workers.disk.run { Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) } }
+        let opened = await workers.disk.run {
+            Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) }
+        }
         switch opened {
         case .success(let storeKey):
             foreignTally.right(.recovery)
@@ -359,7 +384,8 @@ final class StoreHost {
             return try RecoveryKey(text: text)
         } catch {
             switch error {
-            case .length: throw .invalidArgument(reason: "a recovery key is longer or shorter than that")
+            case .length:
+                throw .invalidArgument(reason: "a recovery key is longer or shorter than that")
             case .character(let group), .group(let group):
                 throw .invalidArgument(reason: "group \(group + 1) of the recovery key is mistyped")
             case .whole: throw .invalidArgument(reason: "the recovery key is mistyped")
@@ -374,11 +400,14 @@ final class StoreHost {
     func deviceKey() async throws(Refusal) -> SecretBox {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            return try await onDisk(file, "unlock") { (file) throws(KeyError) in SecretBox(try file.openDevice()) }
+            return try await onDisk(file, "unlock") { (file) throws(KeyError) in
+                SecretBox(try file.openDevice())
+            }
         }
     }
 
-    /// The new passcode is proven to open before the former one goes; a crash leaves one of the two, or both.
+    /// The new passcode is proven to open before the former one goes; a crash leaves one of the
+    /// two, or both.
     func replacePasscode(
         key: SecretBox, with new: SecretBox, _ cost: KeyDerivation.Cost, followsLogin: Bool
     ) async throws(Refusal) {
@@ -388,8 +417,11 @@ final class StoreHost {
             let file = try requireLive()
             let present = provenSlot
             try await onDisk(file, "changing the passcode") { (file) throws(KeyError) in
-                guard let storeKey = change.key.take(), let derived = change.derived.take() else { return }
-                // The way first: a store that follows and has a passcode of its own is opened by it all the same.
+                guard let storeKey = change.key.take(), let derived = change.derived.take() else {
+                    return
+                }
+                // The way first: a store that follows and has a passcode of its own is opened by it
+                // all the same.
                 var identity = file.identity
                 identity.way = change.details.way
                 identity.withoutPasscode = .hasPasscode
@@ -401,14 +433,19 @@ final class StoreHost {
     }
 
     /// The new slot beside the present one: the next unlock proves one of them, and the other goes.
-    func addPasscode(key: SecretBox, _ new: SecretBox, _ cost: KeyDerivation.Cost) async throws(Refusal) {
+    func addPasscode(key: SecretBox, _ new: SecretBox, _ cost: KeyDerivation.Cost)
+        async throws(Refusal)
+    {
         let change = try await slotChange(key, new, cost, true)
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             let present = provenSlot
             try await onDisk(file, "following the login password") { (file) throws(KeyError) in
-                guard let storeKey = change.key.take(), let derived = change.derived.take() else { return }
-                try file.addPasscode(change.details, derived: derived, storeKey: storeKey, proven: present)
+                guard let storeKey = change.key.take(), let derived = change.derived.take() else {
+                    return
+                }
+                try file.addPasscode(
+                    change.details, derived: derived, storeKey: storeKey, proven: present)
             }
         }
     }
@@ -465,7 +502,8 @@ final class StoreHost {
         }
     }
 
-    private nonisolated static func newRecoveryKey() throws(KeyError) -> (RecoveryKeyBox, SecretBox) {
+    private nonisolated static func newRecoveryKey() throws(KeyError) -> (RecoveryKeyBox, SecretBox)
+    {
         do throws(SecretsError) {
             let key = try RecoveryKey.random()
             let text = SecretBox(try key.text())
@@ -487,14 +525,16 @@ final class StoreHost {
                     throw .noSuchSlot
                 }
                 // Nobody vouches for the slot but the records that its key opens.
-                guard let records = try? Records(opening: folder, id: id.bytes, key: storeKey) else {
+                guard let records = try? Records(opening: folder, id: id.bytes, key: storeKey)
+                else {
                     throw .damaged(.foreignMachineKey)
                 }
                 records.close()
                 var identity = foreign.identity
                 identity.way = change.details.way
                 return try foreign.adopted(
-                    by: machine, identity: identity, change.details, derived: derived, storeKey: storeKey)
+                    by: machine, identity: identity, change.details, derived: derived,
+                    storeKey: storeKey)
             }
         }
         switch adopted {
@@ -626,7 +666,9 @@ final class StoreHost {
         let tally = snapshot.tally
         state.ownTriesLeft = Int32(clamping: tally.triesLeft(.own, policy) ?? -1)
         state.apartTriesLeft = Int32(clamping: tally.triesLeft(.apart, policy) ?? -1)
-        if case .throttled(let seconds) = tally.verdict(.own, policy, now) { state.throttledSeconds = seconds }
+        if case .throttled(let seconds) = tally.verdict(.own, policy, now) {
+            state.throttledSeconds = seconds
+        }
         state.records = records.count
         state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
         state.sessions = UInt32(clamping: sessions)
@@ -661,11 +703,20 @@ final class StoreHost {
             )
         case .damaged:
             let what: String
-            if case .damaged(let found) = health { what = found } else { what = records.damage ?? "unknown" }
-            if isForeign {
-                return (what, "appvault recover brings it under this machine's key, with the recovery key")
+            if case .damaged(let found) = health {
+                what = found
+            } else {
+                what = records.damage ?? "unknown"
             }
-            return (what, "restore the state folder from a backup; nothing here overwrites what is left")
+            if isForeign {
+                return (
+                    what,
+                    "appvault recover brings it under this machine's key, with the recovery key"
+                )
+            }
+            return (
+                what, "restore the state folder from a backup; nothing here overwrites what is left"
+            )
         }
     }
 }

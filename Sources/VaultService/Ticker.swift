@@ -1,8 +1,8 @@
 import Posix
 import Wire
 
-/// Says *working* each second to whoever waits for something long, so that silence always means a fault. Runs only
-/// while somebody waits: an idle daemon has no timer.
+/// Says *working* each second to whoever waits for something long, so that silence always means a
+/// fault. Runs only while somebody waits: an idle daemon has no timer.
 @LoopActor
 final class Ticker {
     private var waiting: [ObjectIdentifier: Connection] = [:]
@@ -32,7 +32,9 @@ final class Ticker {
         isArmed = false
         let now = Clock.bootMilliseconds()
         for connection in waiting.values where !connection.isAsking {
-            guard let tag = connection.workingTag, now - connection.lastSent >= 900 else { continue }
+            guard let tag = connection.workingTag, now - connection.lastSent >= 900 else {
+                continue
+            }
             connection.sendWorking(tag: tag)
         }
         arm()

@@ -3,8 +3,8 @@ import Posix
 import Secrets
 import Wire
 
-/// A token, as a hash under a key that exists only as long as this daemon: enough to know it again, useless to
-/// anybody else.
+/// A token, as a hash under a key that exists only as long as this daemon: enough to know it again,
+/// useless to anybody else.
 struct TokenHash: Equatable, Hashable, Sendable {
     private let bytes: [UInt8]
 
@@ -26,7 +26,8 @@ final class TokenHasher {
         key = try SecretBytes.random(32)
     }
 
-    func hash(_ token: borrowing SecretBytes, for store: StoreID) throws(SecretsError) -> TokenHash {
+    func hash(_ token: borrowing SecretBytes, for store: StoreID) throws(SecretsError) -> TokenHash
+    {
         var hash = try Blake2b(key: key, purpose: Purpose("AppVault token"))
         hash.update(store.bytes)
         hash.update(token)

@@ -5,7 +5,8 @@ import SealedStore
 import Secrets
 import Wire
 
-/// An export under way: the client asks for piece after piece, and the store serves others in between.
+/// An export under way: the client asks for piece after piece, and the store serves others in
+/// between.
 @LoopActor
 final class Export {
     struct Piece {
@@ -54,8 +55,8 @@ final class Export {
     }
 }
 
-/// An import under way: the whole file comes twice, to be checked to its end and then to be stored, so that a file
-/// that was cut short changes nothing.
+/// An import under way: the whole file comes twice, to be checked to its end and then to be stored,
+/// so that a file that was cut short changes nothing.
 @LoopActor
 final class Import {
     enum Step {
@@ -83,7 +84,9 @@ final class Import {
         reader = try Self.reader(header, key)
     }
 
-    private static func reader(_ header: ExportHeader, _ key: SecretBox) throws(Refusal) -> ExportReader {
+    private static func reader(_ header: ExportHeader, _ key: SecretBox) throws(Refusal)
+        -> ExportReader
+    {
         do throws(SecretsError) {
             let made = try key.read { (secret) throws(SecretsError) in
                 Result { () throws(ExportError) in try ExportReader(header: header, key: secret) }
@@ -119,7 +122,9 @@ final class Import {
         } catch {
             throw .refused(error)
         }
-        if case .failure(let error) = result { throw .refused(Transfer.refusal(error, "importing")) }
+        if case .failure(let error) = result {
+            throw .refused(Transfer.refusal(error, "importing"))
+        }
         guard last else { return .more(reader.done) }
         if isChecked { return .stored(reader.done) }
         guard replace || reader.existing == 0 else { throw .refused(.alreadyExists) }
@@ -149,7 +154,8 @@ enum Transfer {
 }
 
 extension Service {
-    /// What leaves the store needs the passcode typed in this exchange: an open store is not enough.
+    /// What leaves the store needs the passcode typed in this exchange: an open store is not
+    /// enough.
     func beginExport(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Export {
         let (host, _) = try await proven(target, exchange)
         let first = try await exchange.ask(.newPassphrase, .newPassphrase)
@@ -160,12 +166,15 @@ extension Service {
             guard chosen.matches(confirmed) else { throw .noMatch }
             let cost = self.cost
             let salt: [UInt8]
-            do throws(SecretsError) { salt = try Random.bytes(KeyDerivation.saltSize) } catch { throw .outOfMemory }
+            do throws(SecretsError) { salt = try Random.bytes(KeyDerivation.saltSize) } catch {
+                throw .outOfMemory
+            }
             let key = try await self.vault.workers.deriveKey(SecretBox(chosen), salt, cost)
             guard let secret = key.take() else { throw .unknown }
             do throws(ExportError) {
                 let writer = try ExportWriter(key: secret, salt: salt, cost: cost)
-                return Export(caller: exchange.caller, host: host, writer: writer, total: host.records.count)
+                return Export(
+                    caller: exchange.caller, host: host, writer: writer, total: host.records.count)
             } catch {
                 throw Transfer.refusal(error, "exporting")
             }
@@ -177,12 +186,16 @@ extension Service {
     ) async throws(Interruption) -> Import {
         let read: ExportHeader
         do throws(FormatError) {
-            read = try header.withBytes { (bytes) throws(FormatError) in try ExportHeader(decoding: bytes) }
+            read = try header.withBytes { (bytes) throws(FormatError) in
+                try ExportHeader(decoding: bytes)
+            }
         } catch {
             throw .refused(.invalidArgument(reason: "that is no export file of AppVault"))
         }
         let person = try await person(request.target.subject, exchange.caller)
-        guard person.uid == exchange.caller.credentials.uid else { throw .refused(.notPermitted(.notYours)) }
+        guard person.uid == exchange.caller.credentials.uid else {
+            throw .refused(.notPermitted(.notYours))
+        }
         let host = try requireStore(of: person, request.target)
         try host.requireUsable()
         try await openIfNone(host)
@@ -191,7 +204,8 @@ extension Service {
         return try await refusingAsync { () async throws(Refusal) in
             let key = try await self.vault.workers.deriveKey(answer, read.salt, read.cost)
             return try Import(
-                caller: exchange.caller, host: host, header: read, key: key, replace: request.replace)
+                caller: exchange.caller, host: host, header: read, key: key,
+                replace: request.replace)
         }
     }
 
@@ -200,7 +214,9 @@ extension Service {
         _ target: Target, _ exchange: Exchange
     ) async throws(Interruption) -> (StoreHost, Person) {
         let person = try await person(target.subject, exchange.caller)
-        guard person.uid == exchange.caller.credentials.uid else { throw .refused(.notPermitted(.notYours)) }
+        guard person.uid == exchange.caller.credentials.uid else {
+            throw .refused(.notPermitted(.notYours))
+        }
         let host = try requireStore(of: person, target)
         try host.requireUsable()
         let key = try await proveOrDevice(host, person, exchange, .promptCurrent)

@@ -61,7 +61,8 @@ final class Vault {
             removeLeftovers(stores)
             for name in try TextFile.names(in: stores.path) {
                 guard let id = StoreID(text: name), let folder = try? stores.folder(name) else {
-                    found.notes.append((.fault, "something that is no store lies among the stores", nil))
+                    found.notes.append(
+                        (.fault, "something that is no store lies among the stores", nil))
                     continue
                 }
                 let contents = read(folder, id, found.machine, found.machineTrouble)
@@ -87,7 +88,8 @@ final class Vault {
             return .damaged(nil, what: words(error), isForeign: false)
         }
         guard let machine else {
-            return .damaged(unchecked, what: machineTrouble ?? "the machine key is missing", isForeign: false)
+            return .damaged(
+                unchecked, what: machineTrouble ?? "the machine key is missing", isForeign: false)
         }
         do throws(KeyError) {
             let file = try unchecked.checked(with: machine)
@@ -120,13 +122,16 @@ final class Vault {
     /// Stores that were never finished, or whose reset was: their names begin with a dot.
     private nonisolated static func removeLeftovers(_ stores: Folder) {
         guard let names = try? stores.names() else { return }
-        for name in names where name.hasPrefix(".") && StoreID(text: String(name.dropFirst())) != nil {
+        for name in names
+        where name.hasPrefix(".") && StoreID(text: String(name.dropFirst())) != nil {
             guard let folder = try? stores.folder(name) else { continue }
             try? removeAll(folder, name, from: stores)
         }
     }
 
-    private nonisolated static func removeAll(_ folder: Folder, _ name: String, from stores: Folder) throws(KeyError) {
+    private nonisolated static func removeAll(_ folder: Folder, _ name: String, from stores: Folder)
+        throws(KeyError)
+    {
         try destroyRecords(in: folder.path)
         do throws(PosixError) {
             if folder.exists(SlotFile.fileName) { try folder.remove(SlotFile.fileName) }
@@ -174,15 +179,17 @@ final class Vault {
         asked.isEmpty ? defaultName : asked
     }
 
-    /// The person's store of that name. Where only the uid or only the name still fits, it stays shut: both are given
-    /// away again.
+    /// The person's store of that name. Where only the uid or only the name still fits, it stays
+    /// shut: both are given away again.
     func store(of person: Person, named asked: [UInt8] = []) throws(Interruption) -> StoreHost? {
         let name = Self.name(asked)
         for host in stores(of: person.uid)
         where host.identity.storeName == name && host.identity.account == person.name {
             return host
         }
-        if strayStore(of: person, named: asked) != nil { throw .refused(.notPermitted(.ownerChanged)) }
+        if strayStore(of: person, named: asked) != nil {
+            throw .refused(.notPermitted(.ownerChanged))
+        }
         return nil
     }
 
@@ -204,8 +211,8 @@ final class Vault {
         let key: SecretBox
     }
 
-    /// Makes a store and opens it. It exists from the moment its folder has its name: what a crash leaves before that
-    /// is removed at the next start.
+    /// Makes a store and opens it. It exists from the moment its folder has its name: what a crash
+    /// leaves before that is removed at the next start.
     func create(
         for person: Person, named asked: [UInt8], _ secret: SecretBox?, _ cost: KeyDerivation.Cost,
         followsLogin: Bool
@@ -227,9 +234,12 @@ final class Vault {
             machine = built.machine
             machineTrouble = nil
             let contents = StoreHost.Contents.live(built.file, StoreHost.snapshot(of: built.file))
-            let host = StoreHost(id: built.id, folder: built.folder, workers: workers, contents: contents)
+            let host = StoreHost(
+                id: built.id, folder: built.folder, workers: workers, contents: contents)
             // Two creations at once: the one that came second is undone.
-            if let first = stores(of: person.uid).first(where: { $0.identity.storeName == identity.storeName }),
+            if let first = stores(of: person.uid).first(where: {
+                $0.identity.storeName == identity.storeName
+            }),
                 first.identity.account == person.name
             {
                 try await removeFiles(host)
@@ -295,11 +305,14 @@ final class Vault {
                 let records = try Records.create(inFolder: folder.path, id: id.bytes, key: key)
                 records.close()
             } catch {
-                throw .storage(PosixError(call: "making the records", number: error == .full ? 28 : 5))
+                throw .storage(
+                    PosixError(call: "making the records", number: error == .full ? 28 : 5))
             }
-            let file = try SlotFile.create(in: folder, store: id, identity: identity, machine: machine)
+            let file = try SlotFile.create(
+                in: folder, store: id, identity: identity, machine: machine)
             if let passcode, let derived = passcode.key.take() {
-                try file.replacePasscode(passcode.details, derived: derived, storeKey: key, proven: nil)
+                try file.replacePasscode(
+                    passcode.details, derived: derived, storeKey: key, proven: nil)
             } else {
                 try file.replacePasscodeWithDevice(storeKey: key)
             }
@@ -307,7 +320,8 @@ final class Vault {
                 try stores.rename(hidden, to: "\(id)")
                 try stores.sync()
                 return Built(
-                    machine: machine, id: id, folder: try stores.folder("\(id)"), file: file, key: SecretBox(key))
+                    machine: machine, id: id, folder: try stores.folder("\(id)"), file: file,
+                    key: SecretBox(key))
             } catch {
                 throw .storage(error)
             }
@@ -339,12 +353,15 @@ final class Vault {
                 try Self.removeAll(folder, name, from: stores)
             }
         }
-        if case .failure(let error) = result { throw StoreHost.refusal(error, "removing the store") }
+        if case .failure(let error) = result {
+            throw StoreHost.refusal(error, "removing the store")
+        }
     }
 
     func chown(_ host: StoreHost, to owner: Person) async throws(Refusal) {
         let taken = stores(of: owner.uid).contains {
-            $0 !== host && $0.identity.storeName == host.identity.storeName && $0.identity.account == owner.name
+            $0 !== host && $0.identity.storeName == host.identity.storeName
+                && $0.identity.account == owner.name
         }
         guard !taken else { throw .alreadyExists }
         // An open store would stay open for whoever had it before.

@@ -10,8 +10,8 @@ final class Workers {
     /// Argon2id: one a core, never niced, because a niced login waits for everybody's compile job.
     let derivation = WorkerPool(name: "derivation", threads: ThisProcess.cores)
     let cores = Gate(width: ThisProcess.cores, ownLimit: 1024, apartLimit: 512)
-    /// Tries that are counted on disk already: a few more than there are cores, so that no core waits for a disk,
-    /// and few enough that a kill leaves few of them without an outcome.
+    /// Tries that are counted on disk already: a few more than there are cores, so that no core
+    /// waits for a disk, and few enough that a kill leaves few of them without an outcome.
     let tries = Gate(width: ThisProcess.cores + 2, ownLimit: 1024, apartLimit: 512)
 
     static let queueWait: UInt64 = 60_000

@@ -1,5 +1,6 @@
-/// Every refusal has a number that is never given a second meaning. PROTOCOL.md holds the same table, and a test
-/// compares the two. Numbers that this release does not use are kept out of the enum until their issue needs them.
+/// Every refusal has a number that is never given a second meaning. PROTOCOL.md holds the same
+/// table, and a test compares the two. Numbers that this release does not use are kept out of the
+/// enum until their issue needs them.
 public enum Code: UInt16, CaseIterable, Sendable {
     case unknown = 0
     case alreadyExists = 1
@@ -32,7 +33,8 @@ public enum Code: UInt16, CaseIterable, Sendable {
     case storageFailed = 43
 }
 
-/// What a PAM entry point returns, decided by the daemon; the module only translates it to libpam's number.
+/// What a PAM entry point returns, decided by the daemon; the module only translates it to libpam's
+/// number.
 public enum Outcome: UInt8, CaseIterable, Sendable {
     case success = 0
     case authError = 1
@@ -51,9 +53,12 @@ extension Code {
         case .retryLimitReached: .maxTries
         case .doesNotExist, .deleted: .userUnknown
         case .policyDenies, .notPermitted: .permissionDenied
-        case .unknown, .alreadyExists, .dataType, .invalidArgument, .locked, .outOfMemory, .passcodeRequired,
-            .underMinLength, .invalidAction, .serviceUnavailable, .storeDamaged, .tooLarge, .protocolError,
-            .busy, .noMatch, .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
+        case .unknown, .alreadyExists, .dataType, .invalidArgument, .locked, .outOfMemory,
+            .passcodeRequired,
+            .underMinLength, .invalidAction, .serviceUnavailable, .storeDamaged, .tooLarge,
+            .protocolError,
+            .busy, .noMatch, .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid,
+            .policyBroken,
             .storageFailed:
             .unavailable
         }

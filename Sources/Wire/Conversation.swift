@@ -1,4 +1,5 @@
-/// A line for the person: its id, its arguments, and the finished sentence in the person's language.
+/// A line for the person: its id, its arguments, and the finished sentence in the person's
+/// language.
 public struct Line: Equatable, Sendable {
     public var id: [UInt8]
     public var arguments: [[UInt8]]
@@ -69,7 +70,8 @@ public struct Ask: Body, Equatable {
         case newPassphrase = 6
         case confirmPassphrase = 7
         case recoveryKey = 8
-        /// The former login password or the recovery key, after the login password changed behind our back.
+        /// The former login password or the recovery key, after the login password changed behind
+        /// our back.
         case former = 9
         /// Enter, to go on.
         case acknowledge = 10
@@ -103,8 +105,9 @@ public struct Ask: Body, Equatable {
     }
 }
 
-/// A secret that the person is to write down, once, on a terminal: it follows as the payload, and the front end
-/// shows the line and then the secret on a line of its own. Never sent to a PAM conversation.
+/// A secret that the person is to write down, once, on a terminal: it follows as the payload, and
+/// the front end shows the line and then the secret on a line of its own. Never sent to a PAM
+/// conversation.
 public struct Reveal: Body, Equatable {
     public var line: Line
 
@@ -183,7 +186,8 @@ public struct Done: Body, Equatable {
     }
 }
 
-/// The end of an exchange that did not: the code, its parameters by name, what happened, and what to do.
+/// The end of an exchange that did not: the code, its parameters by name, what happened, and what
+/// to do.
 public struct Refused: Body, Equatable {
     public struct Parameter: Equatable, Sendable {
         public var name: [UInt8]
@@ -201,7 +205,9 @@ public struct Refused: Body, Equatable {
     public var message: [UInt8]
     public var hint: [UInt8]
 
-    public init(code: UInt16, parameters: [Parameter] = [], message: [UInt8] = [], hint: [UInt8] = []) {
+    public init(
+        code: UInt16, parameters: [Parameter] = [], message: [UInt8] = [], hint: [UInt8] = []
+    ) {
         self.code = code
         self.parameters = parameters
         self.message = message
@@ -216,7 +222,8 @@ public struct Refused: Body, Equatable {
         var index = 0
         while index < count {
             let name = try reader.text(body, limit: Limits.messageID)
-            parameters.append(Parameter(name: name, value: try reader.text(body, limit: Limits.line)))
+            parameters.append(
+                Parameter(name: name, value: try reader.text(body, limit: Limits.line)))
             index += 1
         }
         message = try reader.text(body, limit: Limits.line)

@@ -49,7 +49,8 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case progress = 0x4F
 }
 
-/// What stands before every body: its length, its type, and the tag of the request that it belongs to.
+/// What stands before every body: its length, its type, and the tag of the request that it belongs
+/// to.
 public struct FrameHeader: Equatable, Sendable {
     public static let size = 10
 
@@ -63,8 +64,8 @@ public struct FrameHeader: Equatable, Sendable {
         self.tag = tag
     }
 
-    /// The header at the start of `bytes`; nil until all ten bytes are there. A length over `limit` is refused
-    /// here, before anybody sets memory aside for it.
+    /// The header at the start of `bytes`; nil until all ten bytes are there. A length over `limit`
+    /// is refused here, before anybody sets memory aside for it.
     public static func decode(_ bytes: Span<UInt8>, limit: Int) throws(WireError) -> FrameHeader? {
         guard bytes.count >= size else { return nil }
         var reader = Reader()
@@ -81,8 +82,8 @@ public struct FrameHeader: Equatable, Sendable {
     }
 }
 
-/// The fields of one message. Secrets and values are not among them: they follow as payloads, so that a message
-/// can be copied and kept without copying what must be wiped.
+/// The fields of one message. Secrets and values are not among them: they follow as payloads, so
+/// that a message can be copied and kept without copying what must be wiped.
 public protocol Body: Sendable {
     init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError)
     func write<S: Sink & ~Copyable>(to sink: inout S)
@@ -109,13 +110,15 @@ public enum Frame {
     ) {
         var counter = Counter()
         body.write(to: &counter)
-        FrameHeader(length: counter.count + 4 + payload.count, type: type, tag: tag).write(to: &sink)
+        FrameHeader(length: counter.count + 4 + payload.count, type: type, tag: tag).write(
+            to: &sink)
         body.write(to: &sink)
         sink.put(payload: payload)
     }
 
     public static func write<B: Body, S: Sink & ~Copyable>(
-        _ body: B, type: UInt16, tag: UInt32, payload: Span<UInt8>, second: Span<UInt8>, to sink: inout S
+        _ body: B, type: UInt16, tag: UInt32, payload: Span<UInt8>, second: Span<UInt8>,
+        to sink: inout S
     ) {
         var counter = Counter()
         body.write(to: &counter)

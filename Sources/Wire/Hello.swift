@@ -1,4 +1,5 @@
-/// What the front end is. Root peers are believed; from any other peer these claims may only narrow.
+/// What the front end is. Root peers are believed; from any other peer these claims may only
+/// narrow.
 public enum FrontEnd: UInt8, CaseIterable, Sendable {
     case pamAuth = 1
     case pamPassword = 2
@@ -74,8 +75,8 @@ public struct Welcome: Body, Equatable {
     }
 }
 
-/// For whom something is asked. An empty name means the peer itself. Root peers resolve the name in their own
-/// process and send the uid along; from others the uid counts for nothing.
+/// For whom something is asked. An empty name means the peer itself. Root peers resolve the name in
+/// their own process and send the uid along; from others the uid counts for nothing.
 public struct Subject: Equatable, Sendable {
     public static let unknownUID = UInt32.max
 

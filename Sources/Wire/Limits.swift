@@ -12,7 +12,8 @@ public enum Limits {
     public static let value = 1 << 20
     public static let name = 255
     public static let text = 255
-    /// A finished line of a message: 80 columns on a terminal are up to 320 bytes of UTF-8; two such lines.
+    /// A finished line of a message: 80 columns on a terminal are up to 320 bytes of UTF-8; two
+    /// such lines.
     public static let line = 800
     public static let messageID = 64
     public static let parameters = 8

@@ -17,7 +17,8 @@ public struct Handle: Equatable, Hashable, Sendable {
     }
 }
 
-/// pam_sm_authenticate as an authenticator. A token of the stack follows as the payload (empty: none).
+/// pam_sm_authenticate as an authenticator. A token of the stack follows as the payload (empty:
+/// none).
 public struct Authenticate: Body, Equatable {
     public var subject: Subject
     /// The answer to the one prompt may be the login password.
@@ -49,7 +50,8 @@ public struct Authenticate: Body, Equatable {
 /// pam_sm_authenticate with `unlock`: the stack's token follows as the payload.
 public struct Unlock: Body, Equatable {
     public var subject: Subject
-    /// The transaction of an `or_password` line before us, so that the daemon can see that the token is the same.
+    /// The transaction of an `or_password` line before us, so that the daemon can see that the
+    /// token is the same.
     public var handle: Handle
 
     public init(subject: Subject, handle: Handle = .none) {

@@ -9,8 +9,8 @@ public struct Slice: Equatable, Sendable {
     }
 }
 
-/// Walks through the body of one frame. Each read measures before it indexes, so that no length a peer sends
-/// can trap: a trap in the module would kill sshd, sudo or a display manager.
+/// Walks through the body of one frame. Each read measures before it indexes, so that no length a
+/// peer sends can trap: a trap in the module would kill sshd, sudo or a display manager.
 public struct Reader {
     public private(set) var position = 0
 
@@ -59,7 +59,9 @@ public struct Reader {
     }
 
     /// UTF-8 of at most `limit` bytes behind a 16-bit length, without NUL.
-    public mutating func text(_ body: Span<UInt8>, limit: Int = Limits.text) throws(WireError) -> [UInt8] {
+    public mutating func text(_ body: Span<UInt8>, limit: Int = Limits.text) throws(WireError)
+        -> [UInt8]
+    {
         let count = Int(try u16(body))
         guard count <= limit else { throw .fieldTooLong }
         let start = try take(count, of: body)
@@ -75,7 +77,8 @@ public struct Reader {
         return copy(body, start, count)
     }
 
-    /// A run behind a 32-bit length that stays where it is: a secret or a value. Always the last fields.
+    /// A run behind a 32-bit length that stays where it is: a secret or a value. Always the last
+    /// fields.
     public mutating func payload(_ body: Span<UInt8>, limit: Int) throws(WireError) -> Slice {
         let count = Int(try u32(body))
         guard count <= limit else { throw .fieldTooLong }
@@ -98,8 +101,8 @@ public struct Reader {
     }
 }
 
-/// UTF-8 by its table (no overlong form, no surrogate, nothing past U+10FFFF), by hand because Embedded Swift
-/// would otherwise bring the whole of String along.
+/// UTF-8 by its table (no overlong form, no surrogate, nothing past U+10FFFF), by hand because
+/// Embedded Swift would otherwise bring the whole of String along.
 public enum UTF8Check {
     public static func isText(_ bytes: Span<UInt8>, start: Int, count: Int) -> Bool {
         guard start >= 0, count >= 0, count <= bytes.count - start else { return false }

@@ -96,8 +96,9 @@ public struct ImportBegin: Body, Equatable {
     }
 }
 
-/// A piece of an export file, in either direction, as the payload. The whole file is sent twice at import: once
-/// to be checked to its end, once to be stored, so that a file cut short changes nothing.
+/// A piece of an export file, in either direction, as the payload. The whole file is sent twice at
+/// import: once to be checked to its end, once to be stored, so that a file cut short changes
+/// nothing.
 public struct Chunk: Body, Equatable {
     public var done: UInt64
     public var total: UInt64

@@ -1,5 +1,6 @@
-/// Where an encoder puts its bytes. The daemon, the clients and the module each bring a buffer of their own,
-/// because what crosses may be a secret and the wiping belongs to whoever holds the memory.
+/// Where an encoder puts its bytes. The daemon, the clients and the module each bring a buffer of
+/// their own, because what crosses may be a secret and the wiping belongs to whoever holds the
+/// memory.
 public protocol Sink: ~Copyable {
     mutating func put(_ byte: UInt8)
     mutating func put(_ bytes: Span<UInt8>)
@@ -29,7 +30,8 @@ extension Sink where Self: ~Copyable {
         for byte in bytes { put(byte) }
     }
 
-    /// A text or a name behind a 16-bit length. What is longer than 65,535 is cut: no caller has such a one.
+    /// A text or a name behind a 16-bit length. What is longer than 65,535 is cut: no caller has
+    /// such a one.
     public mutating func put(text bytes: [UInt8]) {
         let count = min(bytes.count, Int(UInt16.max))
         put16(UInt16(count))

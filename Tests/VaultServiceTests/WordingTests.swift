@@ -14,17 +14,23 @@ func cleanText() {
 
 private let refusals: [Refusal] = [
     .unknown, .alreadyExists, .doesNotExist(.store), .invalidArgument(reason: "x"),
-    .invalidPasscode(left: nil), .invalidPasscode(left: 1), .invalidPasscode(left: 7), .locked, .outOfMemory,
+    .invalidPasscode(left: nil), .invalidPasscode(left: 1), .invalidPasscode(left: 7), .locked,
+    .outOfMemory,
     .passcodeRequired, .underMinLength(minimum: 8), .deleted, .retryLimitReached(erased: true),
-    .retryLimitReached(erased: false), .throttled(seconds: 3), .policyDenies(key: "AllowNoPasscode"),
-    .invalidAction(action: "a", reason: "b"), .cancelled, .notPermitted(.notYours), .notPermitted(.ownerChanged),
-    .notPermitted(.rootOnly), .serviceUnavailable(reason: "r"), .storeDamaged(what: "w"), .tooLarge(limit: 9),
+    .retryLimitReached(erased: false), .throttled(seconds: 3),
+    .policyDenies(key: "AllowNoPasscode"),
+    .invalidAction(action: "a", reason: "b"), .cancelled, .notPermitted(.notYours),
+    .notPermitted(.ownerChanged),
+    .notPermitted(.rootOnly), .serviceUnavailable(reason: "r"), .storeDamaged(what: "w"),
+    .tooLarge(limit: 9),
     .protocolError, .busy, .noMatch, .sameAsCurrent, .recoveryKeyInvalid,
     .policyBroken(file: "f", line: 1, key: "k", wrong: "w", right: "r"),
     .storageFailed(during: "d", reason: "r"),
 ]
 
-@Test("a refusal is one line of lower case without a full stop, and survives the wire", arguments: refusals)
+@Test(
+    "a refusal is one line of lower case without a full stop, and survives the wire",
+    arguments: refusals)
 func refusalsAreWorded(_ refusal: Refusal) throws {
     let message = refusal.message
     #expect(!message.isEmpty)
@@ -49,8 +55,14 @@ func refusalsAreNoSuccess(_ refusal: Refusal) {
     "the command line is taken as written or refused with a reason",
     arguments: [
         (["--socket"], "--socket: a path is missing"), (["--frob"], "--frob: no such option"),
-        (["--deadline", "session=61"], "--deadline: session, transaction or idle = 1 to 60 seconds"),
-        (["--deadline", "session=0"], "--deadline: session, transaction or idle = 1 to 60 seconds"),
+        (
+            ["--deadline", "session=61"],
+            "--deadline: session, transaction or idle = 1 to 60 seconds"
+        ),
+        (
+            ["--deadline", "session=0"],
+            "--deadline: session, transaction or idle = 1 to 60 seconds"
+        ),
         (["--deadline", "login=5"], "--deadline: session, transaction or idle = 1 to 60 seconds"),
     ])
 func wrongOptions(_ arguments: [String], _ reason: String) {
@@ -65,6 +77,8 @@ func privateOptions() {
     expected.configFolder = "c"
     expected.defaultPolicy = nil
     expected.deadlines.session = 2
-    let line = ["--socket", "s", "--state-dir", "d", "--config-dir", "c", "--deadline", "session=2"]
+    let line = [
+        "--socket", "s", "--state-dir", "d", "--config-dir", "c", "--deadline", "session=2",
+    ]
     #expect(Options.parse(line) == .run(expected))
 }
