@@ -4,6 +4,7 @@
 //   setlong=NUMBER sets a PAM_AUTHTOK of that many characters: a service file's line is 1024 at most
 //   look=NAME      puts PAM_AUTHTOK into the PAM environment as NAME, or NAME=(none)
 //   env=NAME=VALUE puts that into the PAM environment
+//   spill=1        frees a copy of PAM_AUTHTOK unwiped, so that what looks for such is seen to look
 //   return=NUMBER  what it answers otherwise (0)
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,10 @@ static int run(pam_handle_t *pam, int argc, const char **argv) {
             snprintf(line, size, "%s=%s", value, text);
             pam_putenv(pam, line);
             free(line);
+        } else if (strncmp(argv[i], "spill=", 6) == 0) {
+            const void *token = NULL;
+            pam_get_item(pam, PAM_AUTHTOK, &token);
+            if (token != NULL) free(strdup(token));
         } else if (strncmp(argv[i], "return=", 7) == 0) {
             result = atoi(value);
         }

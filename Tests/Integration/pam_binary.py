@@ -120,10 +120,10 @@ class Case(unittest.TestCase):
             "session required pam_permit.so",
         )
 
-    def drive(self, *answers, times=1, wrapper=(), **more):
-        environment = {**os.environ, "LAB_JOURNAL": self.journal, "LAB_CLOCK": self.clock}
+    def drive(self, *answers, times=1, wrapper=(), environment=(), **more):
+        environment = {**os.environ, "LAB_JOURNAL": self.journal, "LAB_CLOCK": self.clock, **dict(environment)}
         if not wrapper:
-            environment["LD_PRELOAD"] = compiled("labpreload.c", "labpreload.so", "-shared", "-fPIC")
+            environment["LD_PRELOAD"] = compiled("labpreload.c", "labpreload.so", "-shared", "-fPIC", "-ldl")
         return subprocess.Popen(
             [*wrapper, self.driver, self.lab.services, "lab", "root", str(times), *answers],
             env=environment,
@@ -233,6 +233,69 @@ class Journal(Case):
         found = [line for line in self.lines() if "somebody else" in line]
         self.assertEqual(len(found), 1)
         self.assertTrue(found[0].endswith(" 1234"))
+
+
+class Memory(Case):
+    def spilled(self, *answers):
+        self.codes(*answers, times=3, environment={"LAB_SECRET": "kept-to-ourselves"})
+        return self.lines().count("0 spilled")
+
+    def stack(self, between="pam_permit.so"):
+        self.lab.stack(
+            "auth [success=3 default=ignore] {ours} or_password",
+            f"auth required {between}",
+            "auth optional {ours} unlock",
+            "auth optional {ours} use_first_pass",
+            "auth required pam_permit.so",
+        )
+
+    def test_wiped(self):
+        """no memory is given back with a secret in it: answered, refused, handed on, taken over, too long"""
+        secret = "kept-to-ourselves"
+
+        def handler(peer):
+            request = peer.greet()
+            if request.name == "authenticate" and not request.tokenOnly:
+                answer = peer.ask()
+                right = answer.name == "reply" and answer.payload == f"{secret} right".encode()
+                peer.verdict("success" if right else "authError", handle=HANDLE)
+            else:
+                peer.verdict("authError", handle=HANDLE)
+
+        daemon = self.lab.daemon(handler)
+        self.stack()
+        for answer in (f"{secret} right", f"{secret} wrong", secret + "x" * 3000):
+            self.assertEqual(self.spilled(answer), 0)
+        self.assertTrue(any(secret.encode() in each.payload for each in daemon.messages("unlock")))
+        self.lab.daemon(lambda peer: (peer.greet(), peer.ask(), peer.send_raw(b"\xff" * 30)))
+        self.assertEqual(self.spilled(secret), 0)
+        # And it would be seen.
+        self.stack("{lab} spill=1")
+        self.assertEqual(self.spilled(secret), 3)
+
+
+class Directory(Case):
+    def test_slow(self):
+        """a directory that is slower than the daemon is patient costs a second connection and no login"""
+
+        def handler(peer):
+            peer.hello = peer.receive(2)
+            peer.request = peer.receive(2)
+            peer.send("welcome", peer.hello.tag)
+            answer = peer.ask()
+            peer.verdict("success" if answer.payload == b"right" else "authError")
+
+        daemon = self.lab.daemon(handler)
+        self.lab.stack("auth required {ours}")
+        self.assertEqual(self.codes("right", environment={"LAB_SLOW": "3"})[0], 0)
+        self.assertEqual(len(daemon.messages("hello")), 1)
+
+    def test_absent(self):
+        """where AppVault is absent not even a name is looked up"""
+        self.lab.stack("auth required {ours}", "auth optional {lab} set=x", "auth optional {ours} unlock")
+        began = time.monotonic()
+        self.assertEqual(self.codes("x", environment={"LAB_SLOW": "3"})[0], PAM_AUTHINFO_UNAVAIL)
+        self.assertLess(time.monotonic() - began, 2)
 
 
 class Clock(Case):
