@@ -16,7 +16,10 @@ enum FileCheck {
 
     private static func isLogComplete(_ path: String) throws(RecordsError) -> Bool {
         do throws(PosixError) {
-            return try LogCheck.isComplete(try ReadableFile(at: path))
+            let log = try ReadableFile(at: path)
+            return try LogCheck.isComplete(size: try log.size()) { (position, count) throws(PosixError) in
+                try log.read(at: position, count: count)
+            }
         } catch {
             // None is left behind by a store that was closed.
             if error.isMissing { return true }
