@@ -28,17 +28,36 @@ enum LogCheck {
     }
 
     private struct Frame {
+        private let bytes: [UInt8]
         let endsCommit: Bool
         let isOfThisLog: Bool
         let stored: Checksum
-        /// What it must be, if the frame before it has this one.
-        let from: (Checksum) -> Checksum
+
+        /// The file does not shrink while we hold it; if it did, the rest is no frame.
+        init(_ bytes: [UInt8], of header: [UInt8]) {
+            self.bytes = bytes
+            let isWhole = bytes.count == frameSize
+            endsCommit = isWhole && big(bytes, 4) != 0
+            isOfThisLog = isWhole && bytes[8..<16] == header[16..<24]
+            stored = isWhole ? LogCheck.stored(bytes, 16) : Checksum()
+        }
+
+        func follows(_ before: Checksum) -> Bool {
+            guard isOfThisLog else { return false }
+            var sum = before
+            sum.add(bytes.span, 0..<8)
+            sum.add(bytes.span, frameHeaderSize..<frameSize)
+            return sum == stored
+        }
     }
 
-    static func isComplete(_ log: borrowing ReadableFile) throws(PosixError) -> Bool {
-        let size = try log.size()
+    /// `bytes` gives the bytes at a position, fewer than asked for only at the log's end.
+    static func isComplete(
+        size: Int, bytes: (_ position: Int, _ count: Int) throws(PosixError) -> [UInt8]
+    ) throws(PosixError) -> Bool {
         guard size >= headerSize else { return true }
-        let header = try log.read(at: 0, count: headerSize)
+        let header = try bytes(0, headerSize)
+        guard header.count == headerSize else { return true }
         // Made, but nothing synced yet.
         if header.allSatisfy({ $0 == 0 }) { return true }
         var sum = Checksum()
@@ -50,40 +69,20 @@ enum LogCheck {
         let frames = (size - headerSize) / frameSize
         var index = 0
         while index < frames {
-            let frame = try read(log, index, header)
-            guard frame.isOfThisLog, frame.from(sum) == frame.stored else { break }
+            let frame = Frame(try bytes(headerSize + index * frameSize, frameSize), of: header)
+            guard frame.follows(sum) else { break }
             sum = frame.stored
             index += 1
         }
         // Behind SQLite's end: did a transaction go on from a commit?
         var commit: Checksum?
         while index < frames {
-            let frame = try read(log, index, header)
-            if let commit, frame.isOfThisLog, frame.from(commit) == frame.stored { return false }
+            let frame = Frame(try bytes(headerSize + index * frameSize, frameSize), of: header)
+            if let commit, frame.follows(commit) { return false }
             commit = frame.isOfThisLog && frame.endsCommit ? frame.stored : nil
             index += 1
         }
         return true
-    }
-
-    private static func read(
-        _ log: borrowing ReadableFile, _ index: Int, _ header: [UInt8]
-    ) throws(PosixError) -> Frame {
-        let bytes = try log.read(at: headerSize + index * frameSize, count: frameSize)
-        // The file does not shrink while we hold it; if it did, the rest is no frame.
-        guard bytes.count == frameSize else {
-            return Frame(endsCommit: false, isOfThisLog: false, stored: Checksum(), from: { $0 })
-        }
-        return Frame(
-            endsCommit: big(bytes, 4) != 0,
-            isOfThisLog: bytes[8..<16] == header[16..<24],
-            stored: stored(bytes, 16),
-            from: { before in
-                var sum = before
-                sum.add(bytes.span, 0..<8)
-                sum.add(bytes.span, frameHeaderSize..<frameSize)
-                return sum
-            })
     }
 
     private static func stored(_ bytes: [UInt8], _ position: Int) -> Checksum {

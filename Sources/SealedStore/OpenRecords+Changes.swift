@@ -29,6 +29,8 @@ extension OpenRecords {
             return results
         } catch {
             abandon()
+            // What the log holds goes into the file, and makes room for deleting.
+            if error == .full { database.checkpoint() }
             throw error
         }
     }

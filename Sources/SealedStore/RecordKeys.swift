@@ -28,10 +28,10 @@ struct RecordKeys: ~Copyable {
     private let sums: SecretBytes
     private let seals: SecretBytes
 
-    private static let forNames = Purpose("appvault.names")
-    private static let forSums = Purpose("appvault.sums")
-    private static let forSeals = Purpose("appvault.records")
-    private static let forIdentity = Purpose("appvault.name")
+    private static let forNames = Purpose("AV record names")
+    private static let forSums = Purpose("AV record sums")
+    private static let forSeals = Purpose("AV record seals")
+    private static let forIdentity = Purpose("AV record name")
 
     init(store: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
         precondition(store.count == 16, "a store's id has 16 bytes")

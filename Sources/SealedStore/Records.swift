@@ -16,41 +16,37 @@ public final class Records: @unchecked Sendable {
     private var records: OpenRecords?
 
     /// Opens the records of the store with this 16-byte id. Costs the same at a hundred records and at a million.
-    public init(opening folder: String, id: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
-        let path = try Self.path(in: folder)
-        try FileCheck.run(path: path)
-        records = try OpenRecords(path: path, store: id, key: key)
+    public init(opening path: String, id: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
+        let folder = try RecordsFolder(path)
+        try folder.check()
+        records = try OpenRecords(path: folder.file, store: id, key: key)
     }
 
     /// Makes an empty records file, synced together with its folder, and opens it.
     public static func create(
-        inFolder folder: String, id: [UInt8], key: borrowing SecretBytes
+        inFolder path: String, id: [UInt8], key: borrowing SecretBytes
     ) throws(RecordsError) -> Records {
-        let path = try path(in: folder)
-        do throws(PosixError) { try StoreFile.create(at: path) } catch { throw RecordsError(error) }
+        let folder = try RecordsFolder(path)
+        try folder.create()
         do throws(RecordsError) {
-            try NewRecords.fill(path: path, store: id, key: key)
-            try sync(folder)
+            try NewRecords.fill(path: folder.file, store: id, key: key)
+            try folder.sync()
         } catch {
             // It was made a moment ago and holds nothing.
-            for name in [Schema.fileName] + Schema.companions { try? StoreFile.remove(at: folder + "/" + name) }
+            try? folder.remove()
             throw error
         }
-        return try Records(opening: folder, id: id, key: key)
+        return try Records(opening: path, id: id, key: key)
     }
 
     /// Overwrites and removes whatever is there of a records file. May be called again after it was interrupted, and
     /// where there is nothing.
-    public static func destroy(inFolder folder: String) throws(RecordsError) {
-        let paths = ([Schema.fileName] + Schema.companions).map { folder + "/" + $0 }
-        do throws(PosixError) {
-            // All overwritten before the first is unlinked: what is unlinked cannot be overwritten any more.
-            for path in paths { try StoreFile.overwrite(at: path) }
-            for path in paths { try StoreFile.remove(at: path) }
-            try StoreFile.syncFolder(folder)
-        } catch {
-            throw RecordsError(error)
-        }
+    public static func destroy(inFolder path: String) throws(RecordsError) {
+        let folder = try RecordsFolder(path)
+        // All overwritten before the first is unlinked: what is unlinked cannot be overwritten any more.
+        try folder.overwrite()
+        try folder.remove()
+        try folder.sync()
     }
 
     /// The value's place in the slab, which must hold `slabSize` bytes; nil where there is no such record. The slab
@@ -136,18 +132,6 @@ public final class Records: @unchecked Sendable {
         guard let records else { throw .closed }
         try records.prepare()
         return records
-    }
-
-    private static func path(in folder: String) throws(RecordsError) -> String {
-        do throws(PosixError) {
-            return try StoreFile.realPath(of: folder) + "/" + Schema.fileName
-        } catch {
-            throw RecordsError(error)
-        }
-    }
-
-    private static func sync(_ folder: String) throws(RecordsError) {
-        do throws(PosixError) { try StoreFile.syncFolder(folder) } catch { throw RecordsError(error) }
     }
 }
 

@@ -3,8 +3,9 @@ internal import Posix
 /// How a records file is laid out for SQLite.
 enum Schema {
     static let fileName = "records.db"
-    /// What SQLite puts beside it: the log, a rollback journal from making it, and an index that is never made.
-    static let companions = ["records.db-wal", "records.db-journal", "records.db-shm"]
+    static let logName = "records.db-wal"
+    /// With what else SQLite may put beside it: a rollback journal while it is made, and an index that is never made.
+    static let allNames = [fileName, logName, "records.db-journal", "records.db-shm"]
 
     static let tables: [StaticString] = [
         "CREATE TABLE head(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",

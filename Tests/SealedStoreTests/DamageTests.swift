@@ -47,11 +47,6 @@ extension Store {
     }
 }
 
-func contents(_ path: String) throws -> [UInt8] {
-    let file = try ReadableFile(at: path)
-    return try file.read(at: 0, count: try file.size())
-}
-
 /// What asking for every record of a store says: right values, damage, and never anything else.
 struct Findings {
     var right = 0
@@ -274,13 +269,13 @@ struct Findings {
     @Test("a bit flipped anywhere in the file is damage or leaves every value right", arguments: 0..<8)
     func flipped(part: Int) throws {
         let store = try Store()
-        try store.filled(100)
+        try store.filled(50)
         let whole = try contents(store.folder.file)
         let expected = Dictionary(
-            uniqueKeysWithValues: (0..<100).map { (bytes("name \($0)"), bytes("value \($0)")) })
+            uniqueKeysWithValues: (0..<50).map { (bytes("name \($0)"), bytes("value \($0)")) })
         var random = Steady(state: UInt64(part))
         var damaged = 0
-        for round in 0..<400 {
+        for round in 0..<300 {
             // Every page in turn; its head, where SQLite's own words are, as often as the rest of it.
             let page = (round * 8 + part) % (whole.count / 4096)
             let offset = round % 2 == 0 ? Int(random.next() % 160) : Int(random.next() % 4096)
@@ -288,7 +283,7 @@ struct Findings {
             changed[page * 4096 + offset] ^= 1 << UInt8(random.next() % 8)
             try write(changed, to: store.folder.file)
             damaged += try Findings(store, expected).damaged
-            try StoreFile.remove(at: store.folder.log)
+            try remove(store.folder.log)
         }
         #expect(damaged > 0)
     }
@@ -296,7 +291,7 @@ struct Findings {
     @Test("after a flipped bit, writing goes on without a wrong value", arguments: 0..<4)
     func writingAfterFlip(part: Int) throws {
         let store = try Store()
-        try store.filled(100)
+        try store.filled(50)
         let whole = try contents(store.folder.file)
         var random = Steady(state: UInt64(part + 100))
         for round in 0..<60 {
@@ -306,9 +301,9 @@ struct Findings {
             changed[page * 4096 + offset] ^= 1 << UInt8(random.next() % 8)
             try write(changed, to: store.folder.file)
             var expected = Dictionary(
-                uniqueKeysWithValues: (0..<100).map { (bytes("name \($0)"), bytes("value \($0)")) })
+                uniqueKeysWithValues: (0..<50).map { (bytes("name \($0)"), bytes("value \($0)")) })
             if let records = try? store.open() {
-                for index in 80..<120 {
+                for index in 40..<70 {
                     let name = bytes("name \(index)")
                     let change = index % 3 == 0 ? Change.delete(name: name) : set(name, [UInt8(index & 255)])
                     guard let result = try? records.apply([change]) else { continue }
@@ -321,7 +316,7 @@ struct Findings {
                 records.close()
             }
             _ = try Findings(store, expected)
-            try StoreFile.remove(at: store.folder.log)
+            try remove(store.folder.log)
         }
     }
 }

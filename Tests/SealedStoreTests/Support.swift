@@ -22,7 +22,7 @@ final class TemporaryFolder {
     func names() throws -> [String] { try TextFile.names(in: path) }
 
     deinit {
-        for name in (try? TextFile.names(in: path)) ?? [] { try? StoreFile.remove(at: path + "/" + name) }
+        for name in (try? TextFile.names(in: path)) ?? [] { try? remove(path + "/" + name) }
         // SAFETY: a path of our own.
         _ = unsafe rmdir(path)
     }
@@ -127,14 +127,29 @@ extension SecretBytes {
     }
 }
 
+/// A path's folder and the name in it.
+private func split(_ path: String) throws -> (Folder, String) {
+    let name = String(path.split(separator: "/").last ?? "")
+    return (try Folder(path: String(path.dropLast(name.utf8.count + 1))), name)
+}
+
 /// A whole file, in place of what was there.
 func write(_ bytes: [UInt8], to path: String) throws {
-    try StoreFile.remove(at: path)
-    try StoreFile.create(at: path)
-    // SAFETY: an existing file of our own, and the array's own bytes.
-    let number = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC)
-    try #require(number >= 0)
-    let file = FileDescriptor(owning: number)
-    let written = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file.raw, $0.baseAddress, $0.count) }
-    try #require(written == bytes.count)
+    let (folder, name) = try split(path)
+    try folder.remove(name)
+    try folder.file(name, .createNew(mode: 0o644)).write(bytes.span, at: 0)
+}
+
+func contents(_ path: String) throws -> [UInt8] {
+    let (folder, name) = try split(path)
+    let file = try folder.file(name, .read)
+    var bytes = [UInt8](repeating: 0, count: try file.size())
+    var span = bytes.mutableSpan
+    try #require(try file.read(into: &span, at: 0) == span.count)
+    return bytes
+}
+
+func remove(_ path: String) throws {
+    let (folder, name) = try split(path)
+    try folder.remove(name)
 }

@@ -1,0 +1,89 @@
+internal import Posix
+
+/// The folder that a records file lies in, and what is done to the file without SQLite.
+struct RecordsFolder {
+    private let folder: Folder
+
+    init(_ path: String) throws(RecordsError) {
+        do throws(PosixError) { folder = try Folder(resolving: path) } catch {
+            throw RecordsError(error)
+        }
+    }
+
+    /// The records file's path, without a symbolic link in it.
+    var file: String { folder.path + "/" + Schema.fileName }
+
+    /// An empty file, for SQLite to fill; one that exists is an error.
+    func create() throws(RecordsError) {
+        do throws(PosixError) {
+            try folder.file(Schema.fileName, .createNew(mode: 0o600)).sync()
+        } catch {
+            throw RecordsError(error)
+        }
+    }
+
+    /// What is looked at before SQLite is let at the files.
+    func check() throws(RecordsError) {
+        let header: [UInt8]
+        do throws(PosixError) {
+            header = try Self.bytes(of: try folder.file(Schema.fileName, .read), at: 0, count: 100)
+        } catch {
+            throw RecordsError(error)
+        }
+        try Schema.check(header: header)
+        guard try isLogComplete() else { throw .damaged(.journal) }
+    }
+
+    private func isLogComplete() throws(RecordsError) -> Bool {
+        do throws(PosixError) {
+            let log = try folder.file(Schema.logName, .read)
+            return try LogCheck.isComplete(size: try log.size()) { (position, count) throws(PosixError) in
+                try Self.bytes(of: log, at: position, count: count)
+            }
+        } catch {
+            // None is left behind by a store that was closed.
+            if error.isMissing { return true }
+            throw RecordsError(error)
+        }
+    }
+
+    /// Fewer bytes than asked for only at the file's end.
+    private static func bytes(
+        of file: borrowing File, at position: Int, count: Int
+    ) throws(PosixError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var span = bytes.mutableSpan
+        let got = try file.read(into: &span, at: position)
+        bytes.removeLast(count - got)
+        return bytes
+    }
+
+    func overwrite() throws(RecordsError) {
+        let zeroes = [UInt8](repeating: 0, count: 65_536)
+        for name in Schema.allNames where folder.exists(name) {
+            do throws(PosixError) {
+                let file = try folder.file(name, .readWrite)
+                let size = try file.size()
+                for position in stride(from: 0, to: size, by: zeroes.count) {
+                    let count = min(zeroes.count, size - position)
+                    try file.write(zeroes.span.extracting(..<count), at: position)
+                }
+                try file.syncData()
+            } catch {
+                throw RecordsError(error)
+            }
+        }
+    }
+
+    func remove() throws(RecordsError) {
+        do throws(PosixError) {
+            for name in Schema.allNames { try folder.remove(name) }
+        } catch {
+            throw RecordsError(error)
+        }
+    }
+
+    func sync() throws(RecordsError) {
+        do throws(PosixError) { try folder.sync() } catch { throw RecordsError(error) }
+    }
+}

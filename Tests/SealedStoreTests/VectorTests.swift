@@ -1,0 +1,81 @@
+import Posix
+import Secrets
+import Testing
+
+@testable import SealedStore
+
+/// Tests/Vectors/records.txt, records.db and records-export.bin: files that FORMAT.md, the checker in Python and this
+/// code have to agree on. APPVAULT_RENEW=1 writes the two files anew.
+@Suite(.serialized) struct VectorTests {
+    private static let vectors =
+        #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Vectors"
+
+    static let id = Array(UInt8(0)..<16)
+    static let passphrase = "export words"
+
+    static func key() throws -> SecretBytes {
+        try SecretBytes(copying: Array(UInt8(0xd0)..<0xf0).span)
+    }
+
+    static func expected() -> [[UInt8]: [UInt8]] {
+        var all = Dictionary(
+            uniqueKeysWithValues: (0..<150).map { (bytes("record \($0)"), bytes("value \($0)")) })
+        all[bytes("record 3")] = nil
+        all[bytes("record 4")] = []
+        all[bytes("record 5")] = [UInt8](repeating: 0x61, count: 3000)
+        all[[0xff, 0x00]] = bytes("not text")
+        return all
+    }
+
+    private static func renew() throws {
+        guard (try? TextFile.read(at: "/proc/self/environ", limit: 1 << 20))
+            .map({ String(decoding: $0, as: UTF8.self).contains("APPVAULT_RENEW=1") }) == true
+        else { return }
+        let folder = try TemporaryFolder()
+        let records = try Records.create(inFolder: folder.path, id: id, key: try key())
+        for index in 0..<150 { _ = try records.put(bytes("record \(index)"), bytes("value \(index)")) }
+        _ = try records.remove(bytes("record 3"))
+        for (name, value) in expected() where try records.get(name) != value {
+            _ = try records.put(name, value)
+        }
+        let cost = try KeyDerivation.Cost(memoryKiB: 1024, passes: 2)
+        let salt = Array(UInt8(0x20)..<0x30)
+        let exportKey = try KeyDerivation.derive(try .of(passphrase), salt: salt, cost: cost)
+        let writer = try ExportWriter(key: exportKey, salt: salt, cost: cost)
+        var file = writer.header
+        while let piece = try writer.next(from: records) { file += piece }
+        records.close()
+        try write(try contents(folder.file), to: vectors + "/records.db")
+        try write(file, to: vectors + "/records-export.bin")
+    }
+
+    @Test("the file of the vectors opens, and holds what records.txt says")
+    func records() throws {
+        try Self.renew()
+        let folder = try TemporaryFolder()
+        try write(try contents(Self.vectors + "/records.db"), to: folder.file)
+        let records = try Records(opening: folder.path, id: Self.id, key: try Self.key())
+        try records.verify(buckets: 0..<Records.bucketCount)
+        let expected = Self.expected()
+        #expect(records.count == UInt64(expected.count))
+        #expect(Set(try records.allNames()) == Set(expected.keys))
+        for (name, value) in expected { #expect(try records.get(name) == value) }
+    }
+
+    @Test("the export of the vectors is read to its end")
+    func export() throws {
+        let file = try contents(Self.vectors + "/records-export.bin")
+        let header = try ExportTests.header(Array(file.prefix(60)))
+        let key = try KeyDerivation.derive(
+            try .of(Self.passphrase), salt: header.salt, cost: header.cost)
+        let reader = try ExportReader(header: header, key: key)
+        let store = try Store()
+        let records = try store.create()
+        let rest = Array(file.dropFirst(60))
+        try reader.store(rest.span, in: records)
+        try reader.finish()
+        let expected = Self.expected()
+        #expect(records.count == UInt64(expected.count))
+        for (name, value) in expected { #expect(try records.get(name) == value) }
+    }
+}
