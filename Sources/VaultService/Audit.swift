@@ -33,7 +33,7 @@ final class Audit {
         service: [UInt8] = [],
         code: Code? = nil, uid: UInt32? = nil
     ) {
-        guard let suppressed = admit(uid ?? 0) else { return }
+        guard let suppressed = admit(Self.bucket(uid, person)) else { return }
         var fields = [
             "MESSAGE=\(text)", "PRIORITY=\(event.priority)", "SYSLOG_IDENTIFIER=appvaultd",
             "APPVAULT_EVENT=\(event.rawValue)",
@@ -52,8 +52,16 @@ final class Audit {
         }
     }
 
+    /// Whose lines are counted. Root speaks for everybody, so there it is the person's; the daemon's own lines are
+    /// nobody's, and never swallowed.
+    private static func bucket(_ uid: UInt32?, _ person: Person?) -> UInt32? {
+        if let uid, uid != 0 { return uid }
+        return person?.uid ?? uid
+    }
+
     /// The lines swallowed since the last one of this uid; nil where this one is swallowed too.
-    private func admit(_ uid: UInt32) -> UInt64? {
+    private func admit(_ uid: UInt32?) -> UInt64? {
+        guard let uid else { return 0 }
         let now = Clock.bootMilliseconds()
         var bucket = buckets[uid] ?? Bucket(tokens: Self.burst, at: now, suppressed: 0)
         bucket.tokens = min(
