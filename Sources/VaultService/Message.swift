@@ -11,6 +11,7 @@ enum Message: Sendable {
     case rules(minimum: Int)
     case loginPassword
     case retry(left: Int?)
+    case retryOrPassword(left: Int?)
     case last
     case erased
     case retryLocked
@@ -57,6 +58,16 @@ enum Message: Sendable {
             case 1: ("match.last", [], "One try left. A wrong passcode now erases the store.")
             case .some(let count):
                 ("match.retry.left", [String(count)], "Wrong passcode. \(count) tries left.")
+            }
+        case .retryOrPassword(let left):
+            switch left {
+            case nil:
+                ("match.or-password", [], "Not the passcode; trying it as the login password.")
+            case .some(let count):
+                (
+                    "match.or-password.left", [String(count)],
+                    "Not the passcode (tries left: \(count)); trying it as the login password."
+                )
             }
         case .last: ("match.last.lock", [], "One try left. A wrong passcode now locks the store.")
         case .erased: ("match.erased", [], "Too many wrong passcodes. The store was erased.")

@@ -105,7 +105,14 @@ extension Service {
             audit.note(
                 .attempt, "a passcode was not accepted", store: host.id.description, person: person,
                 service: caller.hello.service, code: error.code, uid: caller.credentials.uid)
-            try await tell(error, host, exchange)
+            if request.orPassword, case .invalidPasscode(let left) = error {
+                // It may well be the login password, which is no mistake to be told of twice.
+                if !failedTokens.isConfirmed(hash, of: host), !caller.isRemote {
+                    try await exchange.show(.retryOrPassword(left: left))
+                }
+            } else {
+                try await tell(error, host, exchange)
+            }
             var handle = Handle.none
             if request.orPassword, case .invalidPasscode = error {
                 let transaction = Transaction(
