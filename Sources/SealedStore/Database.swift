@@ -66,7 +66,8 @@ internal import Posix
 extension RecordsError {
     init(sqlite code: Int32) {
         switch code & 0xff {
-        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_TOOBIG, SQLITE_SCHEMA, SQLITE_ERROR,
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_TOOBIG, SQLITE_SCHEMA,
+            SQLITE_ERROR,
             SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_RANGE:
             // Our own statements are right: what SQLite cannot make sense of is the file.
             self = .damaged(.file)

@@ -49,7 +49,8 @@ public struct ExportHeader: Equatable, Sendable {
             throw .outOfBounds
         }
         salt = [UInt8](copying: bytes.extracting(try reader.bytes(bytes, KeyDerivation.saltSize)))
-        stream = [UInt8](copying: bytes.extracting(try reader.bytes(bytes, SecretStream.headerSize)))
+        stream = [UInt8](
+            copying: bytes.extracting(try reader.bytes(bytes, SecretStream.headerSize)))
     }
 
     public var bytes: [UInt8] {

@@ -2,7 +2,8 @@ internal import Secrets
 
 /// An empty records file: the tables, 64 nodes of zeroes, and the first head.
 enum NewRecords {
-    static func fill(path: String, store: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
+    static func fill(path: String, store: [UInt8], key: borrowing SecretBytes) throws(RecordsError)
+    {
         let keys = try RecordKeys(store: store, key: key)
         let database = try Database(path: path)
         try database.run(Schema.settingsOfNew)

@@ -68,7 +68,9 @@ extension OpenRecords {
             let parts = try RecordBody.decode(body)
             let name = body.extracting(parts.name)
             if let asked, isEqual(name, asked) { return Opened(parts: parts, isAsked: true) }
-            if try keys.identity(of: name).row == row { return Opened(parts: parts, isAsked: false) }
+            if try keys.identity(of: name).row == row {
+                return Opened(parts: parts, isAsked: false)
+            }
         } catch let error as RecordsError {
             wipe(&target, count)
             throw error

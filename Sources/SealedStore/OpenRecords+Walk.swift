@@ -23,7 +23,11 @@ extension OpenRecords {
             // The sums first: what is given away is known to be all and whole.
             _ = try check(bucket, for: nil)
             let range = Bucket.rows(bucket)
-            statement.bind(1, max(range.first, bucket == Bucket.of(cursor) ? Int64(bitPattern: cursor) : range.first))
+            statement.bind(
+                1,
+                max(
+                    range.first,
+                    bucket == Bucket.of(cursor) ? Int64(bitPattern: cursor) : range.first))
             statement.bind(2, range.last)
             defer { statement.reset() }
             while try step(statement, in: bucket) {

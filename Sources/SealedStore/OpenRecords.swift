@@ -71,7 +71,9 @@ final class OpenRecords {
             }
         }
         return try block.withBytes { (text) throws(RecordsError) in
-            do throws(FormatError) { return try Head(decoding: text) } catch { throw .damaged(.head) }
+            do throws(FormatError) { return try Head(decoding: text) } catch {
+                throw .damaged(.head)
+            }
         }
     }
 

@@ -24,7 +24,8 @@ public enum RecordBody {
     }
 
     /// Fills the whole target, which has the size that `size` gave.
-    static func encode(name: Span<UInt8>, value: Span<UInt8>, into target: inout MutableSpan<UInt8>) {
+    static func encode(name: Span<UInt8>, value: Span<UInt8>, into target: inout MutableSpan<UInt8>)
+    {
         var writer = ByteWriter()
         writer.put(UInt8(name.count), &target)
         writer.put(name, &target)

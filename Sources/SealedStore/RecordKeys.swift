@@ -87,7 +87,9 @@ struct RecordKeys: ~Copyable {
     }
 
     /// What every seal is bound to: kind, store, place, generation, key generation.
-    private func place(_ kind: SealKind, _ index: UInt64, _ generation: UInt64) -> InlineArray<37, UInt8> {
+    private func place(_ kind: SealKind, _ index: UInt64, _ generation: UInt64) -> InlineArray<
+        37, UInt8
+    > {
         var bytes = InlineArray<37, UInt8>(repeating: 0)
         var span = bytes.mutableSpan
         var writer = ByteWriter()

@@ -16,7 +16,8 @@ public final class Records: @unchecked Sendable {
     private var records: OpenRecords?
 
     /// Opens the records of the store with this 16-byte id. Costs the same at a hundred records and at a million.
-    public init(opening path: String, id: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
+    public init(opening path: String, id: [UInt8], key: borrowing SecretBytes) throws(RecordsError)
+    {
         let folder = try RecordsFolder(path)
         try folder.check()
         records = try OpenRecords(path: folder.file, store: id, key: key)

@@ -37,7 +37,8 @@ struct RecordsFolder {
     private func isLogComplete() throws(RecordsError) -> Bool {
         do throws(PosixError) {
             let log = try folder.file(Schema.logName, .read)
-            return try LogCheck.isComplete(size: try log.size()) { (position, count) throws(PosixError) in
+            return try LogCheck.isComplete(size: try log.size()) {
+                (position, count) throws(PosixError) in
                 try Self.bytes(of: log, at: position, count: count)
             }
         } catch {

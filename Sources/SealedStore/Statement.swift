@@ -73,7 +73,9 @@ internal import CSQLite
     /// A column of the present row; whatever is no whole number is damage.
     borrowing func number(_ column: Int32) throws(RecordsError) -> Int64 {
         // SAFETY: raw lives as long as self and stands on a row.
-        guard unsafe sqlite3_column_type(raw, column) == SQLITE_INTEGER else { throw .damaged(.file) }
+        guard unsafe sqlite3_column_type(raw, column) == SQLITE_INTEGER else {
+            throw .damaged(.file)
+        }
         return unsafe sqlite3_column_int64(raw, column)
     }
 

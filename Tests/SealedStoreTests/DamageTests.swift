@@ -64,7 +64,11 @@ struct Findings {
         for (name, value) in expected {
             do {
                 let found = try records.get(name)
-                if found == value { right += 1 } else { Issue.record("a wrong value, or none, for \(name)") }
+                if found == value {
+                    right += 1
+                } else {
+                    Issue.record("a wrong value, or none, for \(name)")
+                }
             } catch let error as RecordsError {
                 guard case .damaged = error else { throw error }
                 damaged += 1
@@ -77,7 +81,8 @@ struct Findings {
     static let count = 40
 
     static func expected() -> [[UInt8]: [UInt8]] {
-        Dictionary(uniqueKeysWithValues: (0..<count).map { (bytes("name \($0)"), bytes("value \($0)")) })
+        Dictionary(
+            uniqueKeysWithValues: (0..<count).map { (bytes("name \($0)"), bytes("value \($0)")) })
     }
 
     /// A row in the middle, so that it has neighbours on both sides.
@@ -114,7 +119,9 @@ struct Findings {
         """,
     ]
 
-    @Test("a record that was changed, moved, doubled, swapped or removed is damage", arguments: editions.indices)
+    @Test(
+        "a record that was changed, moved, doubled, swapped or removed is damage",
+        arguments: editions.indices)
     func edited(index: Int) throws {
         let store = try Store()
         try store.filled(Self.count)
@@ -133,7 +140,8 @@ struct Findings {
         "PRAGMA journal_mode=DELETE", "ALTER TABLE head RENAME TO tail",
     ]
 
-    @Test("a head or a layout that is not ours keeps the store shut", arguments: headEditions.indices)
+    @Test(
+        "a head or a layout that is not ours keeps the store shut", arguments: headEditions.indices)
     func head(index: Int) throws {
         let store = try Store()
         try store.filled(3)
@@ -233,10 +241,14 @@ struct Findings {
         let found = try Findings(store, expected)
         #expect(found.damaged >= 1 && found.damaged <= 3, "\(found)")
         let again = try store.open()
-        #expect(throws: (any Error).self, "a deleted record came back") { try again.get(bytes("name 8")) }
+        #expect(throws: (any Error).self, "a deleted record came back") {
+            try again.get(bytes("name 8"))
+        }
     }
 
-    @Test("an older head, or an older node, is damage of what has changed since", arguments: ["head", "nodes"])
+    @Test(
+        "an older head, or an older node, is damage of what has changed since",
+        arguments: ["head", "nodes"])
     func olderSums(table: String) throws {
         let store = try Store()
         try store.filled(Self.count)
@@ -266,7 +278,9 @@ struct Findings {
         #expect(found.damaged > 0)
     }
 
-    @Test("a bit flipped anywhere in the file is damage or leaves every value right", arguments: 0..<8)
+    @Test(
+        "a bit flipped anywhere in the file is damage or leaves every value right", arguments: 0..<8
+    )
     func flipped(part: Int) throws {
         let store = try Store()
         try store.filled(50)
@@ -305,7 +319,8 @@ struct Findings {
             if let records = try? store.open() {
                 for index in 40..<70 {
                     let name = bytes("name \(index)")
-                    let change = index % 3 == 0 ? Change.delete(name: name) : set(name, [UInt8(index & 255)])
+                    let change =
+                        index % 3 == 0 ? Change.delete(name: name) : set(name, [UInt8(index & 255)])
                     guard let result = try? records.apply([change]) else { continue }
                     switch result[0] {
                     case .stored, .replaced: expected[name] = [UInt8(index & 255)]

@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct ExportTests {
     /// As cheap as it can be: what Argon2id costs is tested where it lives.
-    static func cost() throws -> KeyDerivation.Cost { try KeyDerivation.Cost(memoryKiB: 8, passes: 1) }
+    static func cost() throws -> KeyDerivation.Cost {
+        try KeyDerivation.Cost(memoryKiB: 8, passes: 1)
+    }
     static let salt = [UInt8](repeating: 3, count: 16)
 
     static func key(_ passphrase: String = "words") throws -> SecretBytes {
@@ -37,10 +39,14 @@ import Testing
 
     @Test(
         "what was exported comes back, whatever the pieces it is cut into",
-        arguments: [(0, 0, 1000), (3, 10, 1), (700, 40, 313), (9, 1 << 20, 100_000), (9, 1 << 20, 1 << 19)])
+        arguments: [
+            (0, 0, 1000), (3, 10, 1), (700, 40, 313), (9, 1 << 20, 100_000), (9, 1 << 20, 1 << 19),
+        ])
     func roundTrip(count: Int, size: Int, cut: Int) throws {
         let source = try Store()
-        try source.filled(count) { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: size + $0) .suffix(1 << 20) }
+        try source.filled(count) {
+            [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: size + $0).suffix(1 << 20)
+        }
         let old = try source.open()
         let pieces = try Self.export(old)
         #expect(pieces.allSatisfy { $0.count <= 262_144 + 21 })
@@ -51,7 +57,8 @@ import Testing
 
         let checking = try Self.reader(pieces[0])
         for start in stride(from: 0, to: body.count, by: cut) {
-            try checking.check(body[start..<min(start + cut, body.count)].asArray.span, against: new)
+            try checking.check(
+                body[start..<min(start + cut, body.count)].asArray.span, against: new)
         }
         try checking.finish()
         #expect(checking.done == UInt64(count))
@@ -79,7 +86,8 @@ import Testing
         let pieces = try Self.export(records)
         let body = Array(pieces.dropFirst().joined())
         #expect(pieces.count == 4)
-        for end in [0, 3, 4, 5, pieces[1].count, pieces[1].count + pieces[2].count, body.count - 1] {
+        for end in [0, 3, 4, 5, pieces[1].count, pieces[1].count + pieces[2].count, body.count - 1]
+        {
             let reader = try Self.reader(pieces[0])
             try Self.push(body[..<end].asArray, to: reader)
             #expect(throws: ExportError.cutShort) { try reader.finish() }

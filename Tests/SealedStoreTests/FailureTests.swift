@@ -13,7 +13,9 @@ import Testing
         try records.ready().database.run("PRAGMA max_page_count=1000000")
     }
 
-    @Test("a transaction that finds the disk full changes nothing, and the store goes on", arguments: [1, 50, 400])
+    @Test(
+        "a transaction that finds the disk full changes nothing, and the store goes on",
+        arguments: [1, 50, 400])
     func full(batch: Int) throws {
         let store = try Store()
         try store.filled(40)
@@ -26,7 +28,9 @@ import Testing
         for _ in 0..<3 {
             #expect(throws: RecordsError.full) { try records.apply(changes) }
             #expect(records.count == 40)
-            for index in 0..<40 { #expect(try records.get(bytes("name \(index)")) == bytes("value \(index)")) }
+            for index in 0..<40 {
+                #expect(try records.get(bytes("name \(index)")) == bytes("value \(index)"))
+            }
             #expect(try records.get(bytes("large")) == nil)
             try records.verify(buckets: 0..<Records.bucketCount)
         }
@@ -64,7 +68,10 @@ import Testing
         let records = try store.open()
         _ = try records.get(bytes("name 1"))
         let size = try contents(store.folder.log).count
-        #expect(try records.apply([.delete(name: bytes("absent")), set([], [])]) == [.absent, .nameRefused])
+        #expect(
+            try records.apply([.delete(name: bytes("absent")), set([], [])]) == [
+                .absent, .nameRefused,
+            ])
         #expect(try contents(store.folder.log).count == size)
         #expect(try records.get(bytes("name 1")) == bytes("value 1"))
         try records.verify(buckets: 0..<Records.bucketCount)

@@ -57,7 +57,9 @@ import Testing
         }
     }
 
-    @Test("a bit flipped in the log is damage, unless it lies in the last transaction", arguments: 0..<4)
+    @Test(
+        "a bit flipped in the log is damage, unless it lies in the last transaction",
+        arguments: 0..<4)
     func flipped(part: Int) throws {
         let folder = try TemporaryFolder()
         let store = try Self.killed(commits: 12, into: folder)
@@ -73,7 +75,8 @@ import Testing
             var offset = round % 3 == 0 ? Int(random.next() % 24) : Int(random.next() % 4120)
             if frame >= frames - 4, (4..<24).contains(offset) { offset = 24 }
             var changed = log
-            changed[(round % 20 == 0 ? 0 : 32 + frame * 4120) + offset] ^= 1 << UInt8(random.next() % 8)
+            changed[(round % 20 == 0 ? 0 : 32 + frame * 4120) + offset] ^=
+                1 << UInt8(random.next() % 8)
             try Self.restore(folder, changed, to: store)
             do {
                 _ = try store.open()

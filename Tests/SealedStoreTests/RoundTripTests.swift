@@ -54,7 +54,8 @@ import Testing
         let records = try store.create()
         let name = bytes("n")
         let results = try records.apply([
-            set(name, [1]), set(name, [2]), .delete(name: name), .delete(name: name), set(name, [3]),
+            set(name, [1]), set(name, [2]), .delete(name: name), .delete(name: name),
+            set(name, [3]),
         ])
         #expect(results == [.stored, .replaced, .deleted, .absent, .stored])
         #expect(try records.get(name) == [3])
@@ -65,7 +66,8 @@ import Testing
         try again.verify(buckets: 0..<Records.bucketCount)
     }
 
-    @Test("thousands of sets fold the journal, and each reopening verifies", arguments: [1, 7, 150])
+    @Test(
+        "thousands of sets fold the journal, and each reopening verifies", arguments: [1, 7, 150])
     func folding(batch: Int) throws {
         let store = try Store()
         var records = try store.create()
@@ -157,7 +159,9 @@ import Testing
         #expect(throws: RecordsError.missing) { try store.open() }
     }
 
-    @Test("a size class wastes little and hides the length", arguments: [5, 64, 65, 1000, 2049, 70_000, 1_048_836])
+    @Test(
+        "a size class wastes little and hides the length",
+        arguments: [5, 64, 65, 1000, 2049, 70_000, 1_048_836])
     func classes(size: Int) {
         let padded = RecordBody.padded(size)
         #expect(padded >= size)

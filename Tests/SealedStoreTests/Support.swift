@@ -11,7 +11,9 @@ final class TemporaryFolder {
     init(in parent: String = "/tmp") throws {
         var template = Array((parent + "/appvault-records-XXXXXX").utf8CString)
         // SAFETY: a NUL-terminated template of our own.
-        let made = unsafe template.withUnsafeMutableBufferPointer { unsafe mkdtemp($0.baseAddress!) != nil }
+        let made = unsafe template.withUnsafeMutableBufferPointer {
+            unsafe mkdtemp($0.baseAddress!) != nil
+        }
         try #require(made)
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

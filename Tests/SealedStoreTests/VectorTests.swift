@@ -28,12 +28,15 @@ import Testing
     }
 
     private static func renew() throws {
-        guard (try? TextFile.read(at: "/proc/self/environ", limit: 1 << 20))
-            .map({ String(decoding: $0, as: UTF8.self).contains("APPVAULT_RENEW=1") }) == true
+        guard
+            (try? TextFile.read(at: "/proc/self/environ", limit: 1 << 20))
+                .map({ String(decoding: $0, as: UTF8.self).contains("APPVAULT_RENEW=1") }) == true
         else { return }
         let folder = try TemporaryFolder()
         let records = try Records.create(inFolder: folder.path, id: id, key: try key())
-        for index in 0..<150 { _ = try records.put(bytes("record \(index)"), bytes("value \(index)")) }
+        for index in 0..<150 {
+            _ = try records.put(bytes("record \(index)"), bytes("value \(index)"))
+        }
         _ = try records.remove(bytes("record 3"))
         for (name, value) in expected() where try records.get(name) != value {
             _ = try records.put(name, value)
