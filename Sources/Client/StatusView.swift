@@ -47,7 +47,11 @@ enum StatusView {
     }
 
     private static func id(_ state: State, _ row: (String, any TextPiece...) -> Void) {
-        if state.store.contains(where: { $0 != 0 }) { row("id", StoreID.text(state.store)) }
+        if hasID(state) { row("id", StoreID.text(state.store)) }
+    }
+
+    private static func hasID(_ state: State) -> Bool {
+        state.store.contains { $0 != 0 }
     }
 
     /// What to do next, where the daemon did not say.
@@ -112,7 +116,11 @@ enum StatusView {
         json.field("passcode", name(state.passcode))
         json.field("followsLogin", state.followsLogin)
         json.field("recoveryKey", state.hasRecoveryKey)
-        json.field("store", StoreID.text(state.store))
+        if hasID(state) {
+            json.field("store", StoreID.text(state.store))
+        } else {
+            json.null("store")
+        }
         json.field("name", state.name)
         json.field("owner", state.owner.name)
         if state.owner.uid == Subject.unknownUID {

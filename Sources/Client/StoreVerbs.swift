@@ -13,7 +13,20 @@ extension Run {
             }
         }
         let request = Create(target: target, way: way, openExisting: existing == .open)
-        report("create", try conversation.finish(.create, request))
+        do throws(ClientError) {
+            report("create", try conversation.finish(.create, request))
+        } catch {
+            guard case .refused(let refused) = error, refused.known == .alreadyExists else {
+                throw error
+            }
+            throw .refused(
+                Refused(
+                    .alreadyExists, Array("there is a store already".utf8),
+                    hint: Array(
+                        "`appvault unlock` opens it; `appvault create --open-existing` does either"
+                            .utf8),
+                    parameters: refused.parameters))
+        }
     }
 
     private func wayOfThisMachine() -> Create.Way {

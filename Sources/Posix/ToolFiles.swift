@@ -185,8 +185,10 @@ public struct SourceFile: ~Copyable {
         return file
     }
 
-    public func rewind() throws(PosixError) {
-        guard lseek(descriptor.raw, 0, SEEK_SET) == 0 else { throw PosixError.last("lseek") }
+    public func seek(to offset: Int) throws(PosixError) {
+        guard lseek(descriptor.raw, off_t(offset), SEEK_SET) == off_t(offset) else {
+            throw PosixError.last("lseek")
+        }
     }
 
     /// Fills `piece` up to `limit` bytes, fewer at the end only.
