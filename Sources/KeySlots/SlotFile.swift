@@ -169,8 +169,8 @@ public final class SlotFile: @unchecked Sendable {
         return slot
     }
 
-    /// The second step: an unlock proved this slot, so the other one goes, and so does a device slot that a crash left
-    /// beside it. Writes nothing where there is neither.
+    /// The second step: an unlock proved this slot, so the other one goes, and so does a device
+    /// slot that a crash left beside it. Writes nothing where there is neither.
     public func settle(on proven: PasscodeSlot) throws(KeyError) {
         try requireLive()
         guard isThere(proven) else { throw .noSuchSlot }
@@ -199,7 +199,7 @@ public final class SlotFile: @unchecked Sendable {
         try settleRecovery(on: try addRecovery(key, setAt: setAt, storeKey: storeKey))
     }
 
-    /// The first of two steps: beside the former key, which opens until the person has seen the new one.
+    /// The first of two steps: beside the former key, which opens until the new one was seen.
     public func addRecovery(
         _ key: borrowing RecoveryKey, setAt: UInt64, storeKey: borrowing SecretBytes
     ) throws(KeyError) -> RecoverySlot {

@@ -495,14 +495,15 @@ final class StoreHost {
         let slot: RecoverySlot
     }
 
-    /// Makes a recovery key beside the former one, which stays until the person has seen the new one.
+    /// Makes a recovery key beside the former one, which stays until the new one was seen.
     func addRecoveryKey(key: SecretBox) async throws(Refusal) -> NewRecoveryKey {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             return try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
                 guard let storeKey = key.take() else { throw .noSuchSlot }
                 let (made, text) = try Self.newRecoveryKey()
-                let slot = try file.addRecovery(made.key, setAt: Clock.wallSeconds(), storeKey: storeKey)
+                let slot = try file.addRecovery(
+                    made.key, setAt: Clock.wallSeconds(), storeKey: storeKey)
                 return NewRecoveryKey(text: text, slot: slot)
             }
         }

@@ -331,7 +331,8 @@ final class Vault {
         }
     }
 
-    /// The machine key for the first store. Of several people who create theirs at once, one makes it.
+    /// The machine key for the first store. Of several people who create theirs at once, one makes
+    /// it.
     private nonisolated static func firstKey(in state: Folder) throws(KeyError) -> MachineKey {
         do throws(KeyError) {
             return try MachineKey.make(in: state)
@@ -343,7 +344,9 @@ final class Vault {
                 } catch {
                     throw error == .missing ? .storesExist : error
                 }
-            case .missing, .damaged, .wrongSecret, .erased, .noSuchSlot, .tooLong, .storage, .secrets: throw error
+            case .missing, .damaged, .wrongSecret, .erased, .noSuchSlot, .tooLong, .storage,
+                .secrets:
+                throw error
             }
         }
     }

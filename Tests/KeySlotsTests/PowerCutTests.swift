@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("until a new recovery key was shown the old one opens, and without it again where it was not")
+    @Test("until a new recovery key was shown the old one opens, and where it was not, it stays")
     func recoveryInTwoSteps() throws {
         let fixture = try Fixture()
         let disk = PowerDisk(try fixture.bytes(recovery: true))

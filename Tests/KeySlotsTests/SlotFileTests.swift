@@ -245,9 +245,9 @@ import Testing
         let before = disk.bytes
         let file = try fixture.open(disk)
         try file.replacePasscodeWithDevice(storeKey: try secret(Fixture.storeKey))
-        let both = Array(disk.bytes[..<(3 * Block.size)] + before[(3 * Block.size)..<(5 * Block.size)]
-            + disk.bytes[(5 * Block.size)...])
-        let left = try fixture.open(both)
+        let slots = (3 * Block.size)..<(5 * Block.size)
+        let both = disk.bytes[..<slots.lowerBound] + before[slots] + disk.bytes[slots.upperBound...]
+        let left = try fixture.open(Array(both))
         #expect(left.hasDeviceSlot)
         try left.settle(on: try left.passcodeSlots[0])
         #expect(!left.hasDeviceSlot)
