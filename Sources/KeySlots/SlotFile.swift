@@ -169,11 +169,12 @@ public final class SlotFile: @unchecked Sendable {
         return slot
     }
 
-    /// The second step: an unlock proved this slot, so the other one goes. Writes nothing where there is none.
+    /// The second step: an unlock proved this slot, so the other one goes, and so does a device
+    /// slot that a crash left beside it. Writes nothing where there is neither.
     public func settle(on proven: PasscodeSlot) throws(KeyError) {
         try requireLive()
         guard isThere(proven) else { throw .noSuchSlot }
-        try zero(Self.passcodeBlocks.filter { $0 != proven.block })
+        try clear(otherThan: proven)
     }
 
     /// The passcode is turned off, or was never on: the device slot stands, and the passcode slots go.
@@ -195,6 +196,13 @@ public final class SlotFile: @unchecked Sendable {
     public func replaceRecovery(
         _ key: borrowing RecoveryKey, setAt: UInt64, storeKey: borrowing SecretBytes
     ) throws(KeyError) {
+        try settleRecovery(on: try addRecovery(key, setAt: setAt, storeKey: storeKey))
+    }
+
+    /// The first of two steps: beside the former key, which opens until the new one was seen.
+    public func addRecovery(
+        _ key: borrowing RecoveryKey, setAt: UInt64, storeKey: borrowing SecretBytes
+    ) throws(KeyError) -> RecoverySlot {
         try requireLive()
         let present = try recoverySlots
         let number =
@@ -207,7 +215,23 @@ public final class SlotFile: @unchecked Sendable {
         let slot = try RecoverySlot(try readBack(number))
         let opened = try slot.open(key, store: store)
         guard opened.matches(storeKey) else { throw .damaged(.readBack(number)) }
-        try zero(Self.recoveryBlocks.filter { $0 != number })
+        return slot
+    }
+
+    /// The second step: the other one goes.
+    public func settleRecovery(on slot: RecoverySlot) throws(KeyError) {
+        try requireLive()
+        guard blocks[slot.block]?.sequence == slot.sequence else { throw .noSuchSlot }
+        try zero(Self.recoveryBlocks.filter { $0 != slot.block })
+    }
+
+    /// Instead of the second step, where nobody has seen the new key.
+    public func withdrawRecovery(_ slot: RecoverySlot) throws(KeyError) {
+        try requireLive()
+        let passcodes = try passcodeSlots
+        guard blocks[slot.block]?.sequence == slot.sequence, hasDeviceSlot || !passcodes.isEmpty
+        else { throw .noSuchSlot }
+        try zero([slot.block])
     }
 
     /// Where it would be the last way in, it stays: `.noSuchSlot`.

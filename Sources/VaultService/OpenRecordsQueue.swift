@@ -11,6 +11,8 @@ import Wire
 final class OpenRecordsQueue {
     private let workers: Workers
     private var records: Records?
+    /// Shut for everybody, but their file is not yet: it must be before it is opened again.
+    private var closing: [Records] = []
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var changes: [Pending] = []
@@ -77,6 +79,7 @@ final class OpenRecordsQueue {
         await acquire()
         defer { release() }
         guard records == nil else { return }
+        await finishClosing()
         let opened = await workers.disk.run { () -> Result<Records, RecordsError> in
             guard let secret = key.take() else { return .failure(.closed) }
             return Result { () throws(RecordsError) in
@@ -94,10 +97,20 @@ final class OpenRecordsQueue {
         guard let open = records else { return }
         records = nil
         generation += 1
+        closing.append(open)
         await acquire()
         defer { release() }
-        await workers.disk.run { open.close() }
+        await finishClosing()
         workers.dropSlab()
+    }
+
+    private func finishClosing() async {
+        guard !closing.isEmpty else { return }
+        let all = closing
+        closing = []
+        await workers.disk.run {
+            for records in all { records.close() }
+        }
     }
 
     /// All buckets are looked at once after unlocking, when nobody is in a hurry any more.

@@ -206,11 +206,17 @@ extension Service {
     private func showNewRecoveryKey(
         _ host: StoreHost, _ key: SecretBox, _ exchange: Exchange
     ) async throws(Interruption) {
-        let text = try await refusingAsync { () async throws(Refusal) in
-            try await host.replaceRecoveryKey(key: key)
+        let new = try await refusingAsync { () async throws(Refusal) in
+            try await host.addRecoveryKey(key: key)
         }
-        guard let shown = text.take() else { throw .refused(.unknown) }
-        try await exchange.reveal(.recoveryKeep, shown)
+        guard let shown = new.text.take() else { throw .refused(.unknown) }
+        do throws(Interruption) {
+            try await exchange.reveal(.recoveryKeep, shown)
+        } catch {
+            try? await host.withdraw(new)
+            throw error
+        }
+        try await refusingAsync { () async throws(Refusal) in try await host.settle(new) }
     }
 
     private func recover(_ target: Target, _ exchange: Exchange) async throws(Interruption)

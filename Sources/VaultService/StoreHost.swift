@@ -234,7 +234,7 @@ final class StoreHost {
             // A count that cannot be cleared is no reason to keep the owner out: it stays and is
             // cleared later.
             try? await count(file, "clearing the count") { tally in tally.right(kind) }
-            if slots.count > 1 {
+            if slots.count > 1 || snapshot.hasDevice {
                 try? await onDisk(file, "unlock") { (file) throws(KeyError) in
                     try file.settle(on: slot)
                 }
@@ -489,15 +489,42 @@ final class StoreHost {
         }
     }
 
-    /// Makes a recovery key, revokes the former one, and gives the text that is shown once.
-    func replaceRecoveryKey(key: SecretBox) async throws(Refusal) -> SecretBox {
+    struct NewRecoveryKey: Sendable {
+        /// Shown once.
+        let text: SecretBox
+        let slot: RecoverySlot
+    }
+
+    /// Makes a recovery key beside the former one, which stays until the new one was seen.
+    func addRecoveryKey(key: SecretBox) async throws(Refusal) -> NewRecoveryKey {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             return try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
                 guard let storeKey = key.take() else { throw .noSuchSlot }
                 let (made, text) = try Self.newRecoveryKey()
-                try file.replaceRecovery(made.key, setAt: Clock.wallSeconds(), storeKey: storeKey)
-                return text
+                let slot = try file.addRecovery(
+                    made.key, setAt: Clock.wallSeconds(), storeKey: storeKey)
+                return NewRecoveryKey(text: text, slot: slot)
+            }
+        }
+    }
+
+    /// The new key was shown: the former one opens nothing any more.
+    func settle(_ new: NewRecoveryKey) async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+                try file.settleRecovery(on: new.slot)
+            }
+        }
+    }
+
+    /// Nobody saw the new key: the former one stays the one that opens.
+    func withdraw(_ new: NewRecoveryKey) async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+                try file.withdrawRecovery(new.slot)
             }
         }
     }

@@ -298,7 +298,7 @@ final class Vault {
         }
         do throws(KeyError) {
             let machine: MachineKey
-            if let present { machine = present } else { machine = try MachineKey.make(in: state) }
+            if let present { machine = present } else { machine = try firstKey(in: state) }
             let key: SecretBytes
             do { key = try SecretBytes.random(32) } catch { throw KeyError.secrets(error) }
             do throws(RecordsError) {
@@ -328,6 +328,26 @@ final class Vault {
         } catch {
             try? removeAll(folder, hidden, from: stores)
             throw error
+        }
+    }
+
+    /// The machine key for the first store. Of several people who create theirs at once, one makes
+    /// it.
+    private nonisolated static func firstKey(in state: Folder) throws(KeyError) -> MachineKey {
+        do throws(KeyError) {
+            return try MachineKey.make(in: state)
+        } catch {
+            switch error {
+            case .alreadyExists, .storesExist:
+                do throws(KeyError) {
+                    return try MachineKey.load(in: state)
+                } catch {
+                    throw error == .missing ? .storesExist : error
+                }
+            case .missing, .damaged, .wrongSecret, .erased, .noSuchSlot, .tooLong, .storage,
+                .secrets:
+                throw error
+            }
         }
     }
 

@@ -125,6 +125,21 @@ import Testing
         }
     }
 
+    @Test("until a new recovery key was shown the old one opens, and where it was not, it stays")
+    func recoveryInTwoSteps() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes(recovery: true))
+        let file = try fixture.open(disk)
+        let key = try RecoveryKey.random()
+        let slot = try file.addRecovery(key, setAt: 4, storeKey: try secret(Fixture.storeKey))
+        #expect(try fixture.opensWithRecovery(disk.bytes))
+        #expect(reveal(try file.openRecovery(key)) == Fixture.storeKey)
+        try file.withdrawRecovery(slot)
+        #expect(try fixture.opensWithRecovery(disk.bytes))
+        #expect(throws: KeyError.wrongSecret) { _ = try file.openRecovery(key) }
+        #expect(throws: KeyError.noSuchSlot) { try file.settleRecovery(on: slot) }
+    }
+
     @Test("a new recovery key: the old or the new one opens, and the passcode always")
     func recovery() throws {
         let fixture = try Fixture()

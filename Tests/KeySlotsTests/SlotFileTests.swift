@@ -238,6 +238,22 @@ import Testing
         #expect(try fixture.opens(off, Fixture.second))
     }
 
+    @Test("an unlock with the passcode ends what a crash left beside it: the device slot goes")
+    func settleDevice() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes())
+        let before = disk.bytes
+        let file = try fixture.open(disk)
+        try file.replacePasscodeWithDevice(storeKey: try secret(Fixture.storeKey))
+        let slots = (3 * Block.size)..<(5 * Block.size)
+        let both = disk.bytes[..<slots.lowerBound] + before[slots] + disk.bytes[slots.upperBound...]
+        let left = try fixture.open(Array(both))
+        #expect(left.hasDeviceSlot)
+        try left.settle(on: try left.passcodeSlots[0])
+        #expect(!left.hasDeviceSlot)
+        #expect(try fixture.opens(left, Fixture.first))
+    }
+
     @Test("a new recovery key revokes the former, and the last way in stays")
     func recovery() throws {
         let fixture = try Fixture()

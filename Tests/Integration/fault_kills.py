@@ -1,0 +1,15 @@
+"""SIGKILL at random instants: nothing that was answered is lost, and every store opens. The long form: soak_kills."""
+
+import unittest
+
+import killlab
+
+
+class Kills(unittest.TestCase):
+    def test_kills(self):
+        """60 kills at random instants lose nothing that was answered"""
+        killlab.run(60)
+
+
+if __name__ == "__main__":
+    unittest.main()
