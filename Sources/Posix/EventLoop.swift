@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Synchronization
 
 /// Everything that serves people runs here: one thread, one epoll, straight-line async code.
 @globalActor
@@ -13,7 +14,7 @@ public actor LoopActor {
 
 /// The loop is itself the executor: a request costs no thread switch (measured against three other
 /// shapes).
-public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+public final class EventLoop: SerialExecutor, @unchecked Sendable {
     public static let shared = EventLoop()
 
     // Used on the loop's own thread alone.
@@ -26,7 +27,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     // Guarded by `mutex`.
     private let mutex = Mutex()
     private var incoming: [UnownedJob] = []
-    private var signalled = false
+    /// Whether there is something in `incoming`: looked at without the lock in every turn.
+    private let signalled = Atomic(false)
 
     private let poll: Int32
     private let wakeup: Int32
@@ -53,8 +55,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
         mutex.lock()
         incoming.append(unowned)
-        let wake = !signalled
-        signalled = true
+        let wake = !signalled.exchange(true, ordering: .acquiringAndReleasing)
         mutex.unlock()
         if wake {
             appvault_wake(wakeup)
@@ -74,14 +75,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     public func run() {
         unsafe thread = pthread_self()
         let serial = unsafe asUnownedSerialExecutor()
-        let task = unsafe asUnownedTaskExecutor()
         let room = Int(APPVAULT_EVENTS)
         var events = [appvault_event](repeating: appvault_event(), count: room)
         while !stopping {
             takeIncoming()
             var index = 0
             while index < ready.count {
-                unsafe ready[index].runSynchronously(isolatedTo: serial, taskExecutor: task)
+                unsafe ready[index].runSynchronously(on: serial)
                 index += 1
                 // Those that wait on descriptors and timers get their turn too.
                 if index == 1024 { break }
@@ -114,12 +114,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     private func takeIncoming() {
+        guard signalled.load(ordering: .acquiring) else { return }
         mutex.lock()
         if !incoming.isEmpty {
             ready.append(contentsOf: incoming)
             incoming.removeAll(keepingCapacity: true)
         }
-        signalled = false
+        signalled.store(false, ordering: .releasing)
         mutex.unlock()
     }
 
@@ -185,10 +186,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 }
 
 extension EventLoop {
-    /// Straight-line code on the loop. The executor preference keeps every hop on this thread.
+    /// Straight-line code on the loop. It is the actor's from its first line, so that no other thread ever
+    /// sees it; a preference of the task would be looked up at every call.
     @discardableResult
     public func task(_ body: @escaping @LoopActor @Sendable () async -> Void) -> Task<Void, Never> {
-        Task(executorPreference: self, operation: body)
+        Task(operation: body)
     }
 
     /// Sleeps until a moment of the boot clock.

@@ -82,7 +82,7 @@ public final class WipedBuffer: @unchecked Sendable {
     }
 
     public func append(_ byte: UInt8) {
-        grow(to: count + 1)
+        if count == capacity { grow(to: count + 1) }
         // SAFETY: grow made the room.
         unsafe base[count] = byte
         count += 1

@@ -19,6 +19,7 @@ public final class WorkerPool: @unchecked Sendable {
     }
 
     /// Runs `work` on a thread of the pool; the caller is resumed on its own executor.
+    @LoopActor
     public func run<R: Sendable>(_ work: @escaping @Sendable () -> R) async -> R {
         // SAFETY: the closure resumes exactly once: a queued job is always run.
         await unsafe withUnsafeContinuation { continuation in

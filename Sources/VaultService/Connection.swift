@@ -163,6 +163,24 @@ final class Connection {
         try await flush(sink.buffer)
     }
 
+    private var staged: WipedBuffer?
+
+    /// Makes a frame now, from bytes that will not be there any more when it is sent.
+    func stage<B: Body>(_ body: B, _ type: AnswerType, tag: UInt32, payload: Span<UInt8>) {
+        let isLarge = payload.count > Slabs.size / 2
+        var sink = BufferSink(
+            isLarge ? WipedBuffer(capacity: payload.count + 4096) : slabs.output)
+        Frame.write(body, type: type.rawValue, tag: tag, payload: payload, to: &sink)
+        staged = sink.buffer
+    }
+
+    /// To be called in the same breath: the slab is everybody's.
+    func sendStaged() async throws(ConnectionEnd) {
+        guard let buffer = staged else { return }
+        staged = nil
+        try await flush(buffer)
+    }
+
     func send<B: Body>(
         _ body: B, _ type: AnswerType, tag: UInt32, secret: borrowing SecretBytes
     ) async throws(ConnectionEnd) {

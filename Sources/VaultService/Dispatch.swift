@@ -135,13 +135,15 @@ final class Dispatcher {
 
     private func get(_ record: Record, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd)
     {
-        let value: WipedBuffer
+        let connection = connection
         do throws(Interruption) {
-            value = try await service.get(record, for: caller)
+            try await service.get(record, for: caller) { value in
+                connection.stage(Empty(), .value, tag: tag, payload: value)
+            }
         } catch {
             return try await refuse(error, caller, tag)
         }
-        try await connection.send(Empty(), .value, tag: tag, payload: value)
+        try await connection.sendStaged()
     }
 
     private func list(_ list: List, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {

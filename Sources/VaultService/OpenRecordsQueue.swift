@@ -131,16 +131,18 @@ final class OpenRecordsQueue {
 
     // MARK: what is asked
 
-    func value(of name: [UInt8]) async throws(Refusal) -> WipedBuffer {
+    func value(
+        of name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void
+    ) async throws(Refusal) {
         if isBusy {
             await acquire()
             defer { release() }
-            return try read(name)
+            return try read(name, take)
         }
-        return try read(name)
+        try read(name, take)
     }
 
-    private func read(_ name: [UInt8]) throws(Refusal) -> WipedBuffer {
+    private func read(_ name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void) throws(Refusal) {
         guard let records else { throw .locked }
         guard !name.isEmpty else { throw .invalidArgument(reason: "a name has 1 to 255 bytes") }
         let slab = workers.recordSlab()
@@ -155,9 +157,8 @@ final class OpenRecordsQueue {
         }
         guard let place = found else { throw .doesNotExist(.record) }
         slab.setCount(place.upperBound)
-        let value = slab.withBytes { bytes in WipedBuffer(copying: bytes.extracting(place)) }
+        slab.withBytes { bytes in take(bytes.extracting(place)) }
         slab.wipe(first: place.upperBound)
-        return value
     }
 
     func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {

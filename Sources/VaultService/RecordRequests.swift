@@ -18,11 +18,12 @@ extension Service {
         return host
     }
 
-    func get(_ record: Record, for caller: Caller) async throws(Interruption) -> WipedBuffer {
+    /// The value goes from the slab that it was opened in to whoever takes it, and lies nowhere else.
+    func get(
+        _ record: Record, for caller: Caller, _ take: @LoopActor (Span<UInt8>) -> Void
+    ) async throws(Interruption) {
         let host = try await ownStore(record.store, caller)
-        return try await refusingAsync { () async throws(Refusal) in
-            try await host.value(of: record.name)
-        }
+        do throws(Refusal) { try await host.value(of: record.name, take) } catch { throw .refused(error) }
     }
 
     func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption)

@@ -657,8 +657,10 @@ final class StoreHost {
 
     // MARK: records
 
-    func value(of name: [UInt8]) async throws(Refusal) -> WipedBuffer {
-        try await records.value(of: name)
+    func value(
+        of name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void
+    ) async throws(Refusal) {
+        try await records.value(of: name, take)
     }
 
     func change(_ change: Change) async throws(Refusal) {

@@ -11,7 +11,7 @@ enum TestLoop {
 
     static func run<R: Sendable>(_ body: @escaping @LoopActor @Sendable () async -> R) async -> R {
         _ = started
-        return await Task(executorPreference: EventLoop.shared, operation: body).value
+        return await Task(operation: body).value
     }
 }
 
