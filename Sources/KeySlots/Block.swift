@@ -3,6 +3,7 @@ import Secrets
 /// One block of the slots file: what it is, where it belongs, and a MAC over all of it.
 struct Block: Equatable {
     static let size = 512
+    static let payloadOffset = 48
     static let payloadSize = 432
     static let version: UInt16 = 1
 

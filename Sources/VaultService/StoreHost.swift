@@ -54,11 +54,14 @@ final class StoreHost {
             snapshot = Snapshot(identity: identity)
             health = .erased
         case .damaged(let unchecked, let what, let isForeign):
-            snapshot = Snapshot(identity: unchecked?.identity ?? Self.nobody)
-            if let unchecked, isForeign {
+            snapshot = Snapshot(identity: unchecked.identity)
+            if isForeign {
                 foreign = unchecked
                 snapshot.hasRecovery = true
             }
+            health = .damaged(what)
+        case .unreadable(let owner, let what):
+            snapshot = Snapshot(identity: owner ?? Self.nobody)
             health = .damaged(what)
         }
     }
@@ -67,7 +70,9 @@ final class StoreHost {
     enum Contents: Sendable {
         case live(SlotFile, Snapshot)
         case erased(Identity)
-        case damaged(UncheckedSlotFile?, what: String, isForeign: Bool)
+        case damaged(UncheckedSlotFile, what: String, isForeign: Bool)
+        /// Not even its owner is sure.
+        case unreadable(Identity?, what: String)
     }
 
     /// The owner of a store that does not even say whose it is: no uid and no name that a person

@@ -66,8 +66,10 @@ final class Vault {
                     continue
                 }
                 let contents = read(folder, id, found.machine, found.machineTrouble)
-                if case .damaged(_, let what, _) = contents {
+                switch contents {
+                case .damaged(_, let what, _), .unreadable(_, let what):
                     found.notes.append((.fault, "a store is damaged: \(what)", name))
+                case .live, .erased: break
                 }
                 found.stores.append((id, folder, contents))
             }
@@ -85,7 +87,7 @@ final class Vault {
         do throws(KeyError) {
             unchecked = try SlotFile.open(in: folder, store: id)
         } catch {
-            return .damaged(nil, what: words(error), isForeign: false)
+            return .unreadable(UncheckedSlotFile.likelyIdentity(in: folder), what: words(error))
         }
         guard let machine else {
             return .damaged(
