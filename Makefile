@@ -26,11 +26,15 @@ all: build
 swift:
 	@SWIFT='$(SWIFT)' Tools/need-swift
 
-deps: swift
-	@Tools/deps build test
+deps:
+	@SWIFT='$(SWIFT)' Tools/need-swift --path
+	@SWIFT='$(SWIFT)' Tools/deps build test
+	@SWIFT='$(SWIFT)' Tools/need-swift
 
-deps-build: swift
-	@Tools/deps build
+deps-build:
+	@SWIFT='$(SWIFT)' Tools/need-swift --path
+	@SWIFT='$(SWIFT)' Tools/deps build
+	@SWIFT='$(SWIFT)' Tools/need-swift
 
 build: deps-build
 	$(SWIFT_BUILD)
