@@ -27,7 +27,7 @@ enum Refusal: Error, Equatable, Sendable {
     case busy
     case noMatch
     case sameAsCurrent
-    case recoveryKeyInvalid
+    case recoveryKeyInvalid(reason: String)
     case policyBroken(file: String, line: Int, key: String, wrong: String, right: String)
     case storageFailed(during: String, reason: String)
 
@@ -130,7 +130,7 @@ enum Refusal: Error, Equatable, Sendable {
         case .busy: "too many requests are waiting"
         case .noMatch: "the passcodes do not match"
         case .sameAsCurrent: "the new passcode is the current one"
-        case .recoveryKeyInvalid: "that is not this store's recovery key"
+        case .recoveryKeyInvalid(let reason): reason
         case .policyBroken(let file, let line, let key, let wrong, let right):
             key.isEmpty
                 ? "\(file):\(line): \(wrong): \(right)"
@@ -142,24 +142,24 @@ enum Refusal: Error, Equatable, Sendable {
     /// What to do about it; empty where there is nothing.
     var hint: String {
         switch self {
-        case .alreadyExists: "appvault status"
-        case .doesNotExist(.store): "appvault create"
-        case .doesNotExist(.record): "appvault list"
-        case .doesNotExist(.recoveryKey): "appvault recovery new, while the passcode is known"
-        case .doesNotExist(.passcode): "appvault passwd --on"
+        case .alreadyExists: "`appvault status`"
+        case .doesNotExist(.store): "`appvault create`"
+        case .doesNotExist(.record): "`appvault list`"
+        case .doesNotExist(.recoveryKey): "`appvault recovery new`, while the passcode is known"
+        case .doesNotExist(.passcode): "`appvault passwd --on`"
         case .doesNotExist(.account): "check the spelling of the name"
-        case .invalidPasscode: "forgotten? appvault recover, or appvault reset"
-        case .locked: "appvault unlock"
+        case .invalidPasscode: "forgotten? `appvault recover`, or `appvault reset`"
+        case .locked: "`appvault unlock`"
         case .outOfMemory: "close something and try again; no try was counted"
         case .passcodeRequired: "run it on a terminal, or pass the passcode with --passcode-fd"
-        case .deleted: "appvault reset, then appvault create, makes a new one"
-        case .retryLimitReached(true): "appvault reset, then appvault create, makes a new one"
+        case .deleted: "`appvault reset`, then `appvault create`, makes a new one"
+        case .retryLimitReached(true): "`appvault reset`, then `appvault create`, makes a new one"
         case .retryLimitReached(false):
-            "appvault recover, or ask root for: appvault tries clear --user NAME"
+            "`appvault recover`, or root's `appvault tries clear --user NAME`"
         case .policyDenies: "the rule is your administrator's, in /etc/appvault/policy.conf"
-        case .notPermitted(.ownerChanged): "root moves it: appvault chown STORE USER"
-        case .serviceUnavailable: "try again; if it stays so, look at: journalctl -u appvaultd"
-        case .storeDamaged: "appvault status says more; restore the state folder from a backup"
+        case .notPermitted(.ownerChanged): "root moves it: `appvault chown STORE USER`"
+        case .serviceUnavailable: "try again; if it stays so, look at: `journalctl -u appvaultd`"
+        case .storeDamaged: "`appvault status` says more; restore the state folder from a backup"
         case .busy: "try again in a moment"
         case .noMatch: "type the same passcode twice"
         case .sameAsCurrent: "choose another one"

@@ -358,7 +358,7 @@ final class StoreHost {
                 try await count(file, "counting the try") { tally in
                     _ = tally.wrong(.recovery, policy)
                 }
-                throw .recoveryKeyInvalid
+                throw .recoveryKeyInvalid(reason: "that is not this store's recovery key")
             case .failure(let error):
                 throw Self.refusal(error, "recover")
             }
@@ -378,7 +378,7 @@ final class StoreHost {
             return storeKey
         case .failure(.wrongSecret):
             _ = foreignTally.wrong(.recovery, .builtIn)
-            throw .recoveryKeyInvalid
+            throw .recoveryKeyInvalid(reason: "that is not this store's recovery key")
         case .failure(let error):
             throw Self.refusal(error, "recover")
         }
@@ -390,10 +390,11 @@ final class StoreHost {
         } catch {
             switch error {
             case .length:
-                throw .invalidArgument(reason: "a recovery key is longer or shorter than that")
+                throw .recoveryKeyInvalid(reason: "a recovery key is longer or shorter than that")
             case .character(let group), .group(let group):
-                throw .invalidArgument(reason: "group \(group + 1) of the recovery key is mistyped")
-            case .whole: throw .invalidArgument(reason: "the recovery key is mistyped")
+                throw .recoveryKeyInvalid(
+                    reason: "group \(group + 1) of the recovery key is mistyped")
+            case .whole: throw .recoveryKeyInvalid(reason: "the recovery key is mistyped")
             case .secrets: throw .outOfMemory
             }
         }

@@ -23,7 +23,7 @@ private let refusals: [Refusal] = [
     .notPermitted(.ownerChanged),
     .notPermitted(.rootOnly), .serviceUnavailable(reason: "r"), .storeDamaged(what: "w"),
     .tooLarge(limit: 9),
-    .protocolError, .busy, .noMatch, .sameAsCurrent, .recoveryKeyInvalid,
+    .protocolError, .busy, .noMatch, .sameAsCurrent, .recoveryKeyInvalid(reason: "r"),
     .policyBroken(file: "f", line: 1, key: "k", wrong: "w", right: "r"),
     .storageFailed(during: "d", reason: "r"),
 ]
