@@ -18,6 +18,11 @@ final class FailedTokens {
 
     var isEmpty: Bool { known.isEmpty }
 
+    /// A login password has failed here that no later one has mended.
+    func hasDrifted(_ host: StoreHost) -> Bool {
+        known[host.id].map { !$0.failed.isEmpty } ?? false
+    }
+
     func contains(_ hash: TokenHash, of host: StoreHost) -> Bool {
         known[host.id].map { $0.failed.contains(hash) || $0.confirmed.contains(hash) } ?? false
     }

@@ -65,6 +65,10 @@ extension Service {
             return state
         }
         var state = host.state(policies.policy, sessions: sessions.count(of: person.uid), lock: nil)
+        if state.trouble.isEmpty, host.followsLogin, !host.isOpen, failedTokens.hasDrifted(host) {
+            state.trouble = Array("a login password has not opened it".utf8)
+            state.advice = Array("`appvault resync`, if it was changed elsewhere".utf8)
+        }
         if state.trouble.isEmpty {
             switch policies.standing {
             case .good: break
