@@ -5,23 +5,35 @@ import Posix
 /// answer is "unknown", never "another person". Nothing that serves people waits for it.
 @LoopActor
 final class Directory {
-    private let pool = WorkerPool(name: "accounts", threads: 2)
-    private var inFlight = 0
-    private static let patience: UInt64 = 2_000
+    // Threads of their own for each: a logind that hangs must not take the accounts along.
+    private let accounts = Questions(name: "accounts")
+    private let seats = Questions(name: "seats")
 
     func account(of uid: UInt32) async -> Accounts.Answer {
-        await ask(otherwise: .unknown) { Accounts.of(uid: uid) }
+        await accounts.ask(otherwise: .unknown) { Accounts.of(uid: uid) }
     }
 
     /// logind has the same deadline: what it does not say in time is unknown.
     func seat(of peer: PeerCredentials, person: UInt32) async -> SeatAnswer {
-        await ask(otherwise: .unknown) { Seat.ask(about: peer, person: person) }
+        await seats.ask(otherwise: .unknown) { Seat.ask(about: peer, person: person) }
+    }
+}
+
+/// Questions to one service, each with a deadline.
+@LoopActor
+private final class Questions {
+    private let pool: WorkerPool
+    private var inFlight = 0
+    private static let patience: UInt64 = 2_000
+
+    init(name: String) {
+        pool = WorkerPool(name: name, threads: 2)
     }
 
-    private func ask<Answer: Sendable>(
+    func ask<Answer: Sendable>(
         otherwise: Answer, _ question: @escaping @Sendable () -> Answer
     ) async -> Answer {
-        // Threads that hang in a dead directory service are not joined by more and more questions.
+        // Threads that hang in a dead service are not joined by more and more questions.
         guard inFlight < 64 else { return otherwise }
         inFlight += 1
         let box = First<Answer>()
