@@ -31,6 +31,7 @@ final class MemoryDisk: BlockDisk {
     }
 
     func read() throws(PosixError) -> [UInt8] { bytes }
+    func readBack() throws(PosixError) -> [UInt8] { bytes }
     func write(_ block: [UInt8], block number: Int) throws(PosixError) {
         must(
             block.count == Block.size && (number + 1) * Block.size <= bytes.count,
