@@ -12,9 +12,11 @@ enum Message: Sendable {
     case loginPassword
     case retry(left: Int?)
     case retryOrPassword(left: Int?)
-    case last
+    case lastErases
+    case lastLocks
     case erased
     case retryLocked
+    case elsewhere
     case throttled(seconds: Int)
     case differ
     case tooShort(minimum: Int)
@@ -34,6 +36,8 @@ enum Message: Sendable {
     case recovered
     case drift
     case former
+    case driftElsewhere
+    case present
     case driftMended
     case inStep
     case passphrase
@@ -55,7 +59,7 @@ enum Message: Sendable {
         case .retry(let left):
             switch left {
             case nil: ("match.retry", [], "Wrong passcode.")
-            case 1: ("match.last", [], "One try left. A wrong passcode now erases the store.")
+            case 1: ("match.retry.one", [], "Wrong passcode. One try left.")
             case .some(let count):
                 ("match.retry.left", [String(count)], "Wrong passcode. \(count) tries left.")
             }
@@ -69,10 +73,18 @@ enum Message: Sendable {
                     "Not the passcode (tries left: \(count)); trying it as the login password."
                 )
             }
-        case .last: ("match.last.lock", [], "One try left. A wrong passcode now locks the store.")
+        case .lastErases:
+            ("match.last", [], "One try left. A wrong passcode now erases the store.")
+        case .lastLocks:
+            ("match.last.lock", [], "One try left. A wrong passcode now locks the store.")
         case .erased: ("match.erased", [], "Too many wrong passcodes. The store was erased.")
         case .retryLocked:
             ("match.locked", [], "Too many wrong passcodes. The store needs its recovery key.")
+        case .elsewhere:
+            (
+                "match.elsewhere", [],
+                "Too many wrong tries from elsewhere: log in at this machine, or ask root."
+            )
         case .throttled(let seconds):
             (
                 "match.throttled", [String(seconds)],
@@ -106,6 +118,13 @@ enum Message: Sendable {
                 "Your login password has changed; your store still has the former one."
             )
         case .former: ("drift.former", [], "Former password or recovery key (Enter to skip): ")
+        case .driftElsewhere:
+            (
+                "drift.elsewhere", [],
+                "Too many wrong tries from elsewhere: your store asks for itself this once."
+            )
+        case .present:
+            ("drift.present", [], "Password of the store or recovery key (Enter to skip): ")
         case .driftMended: ("drift.done", [], "Your store follows your login password again.")
         case .inStep: ("drift.none", [], "The store and the login password are in step.")
         case .passphrase: ("export.passphrase", [], "Passphrase of the file: ")

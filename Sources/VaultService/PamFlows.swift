@@ -82,9 +82,7 @@ extension Service {
         // What is known before anybody types; the seat is asked while they do.
         let likely = policy.standing(circumstances(caller, person, seat: .atSeat))
         try await refuseEarly(host, likely.kind, exchange)
-        if !caller.isRemote, host.stakes(likely.kind, policy) == .erase {
-            try await exchange.show(.retry(left: 1))
-        }
+        try await warnBeforeLast(likely.kind, host, exchange)
         let secret = try await exchange.ask(
             request.orPassword ? .promptOrPassword : .prompt, .passcode)
         guard let typed = secret.take() else { throw .refused(.unknown) }
@@ -93,13 +91,11 @@ extension Service {
         let standing = await standing(caller, person)
         let hash = try refusing { () throws(Refusal) in try self.hash(answer, host) }
 
+        let isKnown = request.orPassword && isKnownWrong(hash, standing, host)
+        var isCounted = false
         do throws(Refusal) {
-            // The login password, once confirmed as such, is no guess: refused without a derivation
-            // or a count.
-            if request.orPassword, failedTokens.isConfirmed(hash, of: host) {
-                throw .invalidPasscode(left: nil)
-            }
-            let key = try await host.attempt(standing.kind, answer, policy)
+            if isKnown { throw .invalidPasscode(left: nil) }
+            let key = try await host.attempt(standing.kind, answer, policy) { isCounted = true }
             return try await admitted(key, host, person, exchange)
         } catch {
             audit.note(
@@ -107,19 +103,44 @@ extension Service {
                 service: caller.hello.service, code: error.code, uid: caller.credentials.uid)
             if request.orPassword, case .invalidPasscode(let left) = error {
                 // It may well be the login password, which is no mistake to be told of twice.
-                if !failedTokens.isConfirmed(hash, of: host), !caller.isRemote {
+                if !isKnown, !caller.isRemote {
                     try await exchange.show(.retryOrPassword(left: left))
                 }
             } else {
                 try await tell(error, host, exchange)
             }
             var handle = Handle.none
-            if request.orPassword, case .invalidPasscode = error {
-                let transaction = Transaction(
-                    store: host.id, person: person, wrongOwn: standing == .own ? hash : nil)
-                handle = (try? transactions.keep(transaction)) ?? .none
+            // What was not counted has nothing to be given back.
+            if request.orPassword, isCounted {
+                switch standing {
+                case .own:
+                    let transaction = Transaction(store: host.id, person: person, wrongOwn: hash)
+                    handle = (try? transactions.keep(transaction)) ?? .none
+                case .apart: failedTokens.remember(hash, of: host)
+                }
             }
             return Dispatcher.verdict(error, caller, handle: handle)
+        }
+    }
+
+    /// The login password, once a login with it was confirmed, is no guess, and what an apart try
+    /// showed to be wrong is wrong still: refused without a derivation or a count.
+    private func isKnownWrong(_ hash: TokenHash, _ standing: Standing, _ host: StoreHost) -> Bool {
+        switch standing {
+        case .own: failedTokens.isConfirmed(hash, of: host)
+        case .apart: failedTokens.contains(hash, of: host)
+        }
+    }
+
+    /// One line before a try that may be the last.
+    func warnBeforeLast(_ kind: TryKind, _ host: StoreHost, _ exchange: Exchange)
+        async throws(Interruption)
+    {
+        guard !exchange.caller.isRemote else { return }
+        switch host.stakes(kind, policies.policy) {
+        case .nothing, .refusal: break
+        case .lock: try await exchange.show(.lastLocks)
+        case .erase: try await exchange.show(.lastErases)
         }
     }
 
@@ -163,7 +184,9 @@ extension Service {
         switch refusal {
         case .invalidPasscode(let left): try await exchange.show(.retry(left: left), .error)
         case .retryLimitReached(true): try await exchange.show(.erased, .error)
-        case .retryLimitReached(false): try await exchange.show(.retryLocked, .error)
+        case .retryLimitReached(false):
+            let isLocked = host.isRetryLocked(policies.policy)
+            try await exchange.show(isLocked ? .retryLocked : .elsewhere, .error)
         case .throttled(let seconds): try await exchange.show(.throttled(seconds: seconds), .error)
         default: break
         }
@@ -202,12 +225,39 @@ extension Service {
                     .attempt, "a login password did not open the store", store: host.id.description,
                     person: person, service: caller.hello.service, code: error.code,
                     uid: caller.credentials.uid)
-                guard case .invalidPasscode = error else { return ignored }
-                failedTokens.remember(hash, of: host)
+                if case .invalidPasscode = error {
+                    failedTokens.remember(hash, of: host)
+                } else if case .retryLimitReached = error {
+                    return try await mendDrift(
+                        kept, request.handle, host, person, .triesUsedUp, exchange)
+                } else {
+                    return ignored
+                }
             }
-            return try await mendDrift(kept, request.handle, host, person, exchange)
+            return try await mendDrift(kept, request.handle, host, person, .changed, exchange)
         }
-        return try await mendDrift(token, request.handle, host, person, exchange)
+        return try await mendDrift(token, request.handle, host, person, .changed, exchange)
+    }
+
+    /// Why the login password does not open the store.
+    private enum Drift {
+        case changed
+        /// Tokens are not tried any more; what the person types at our own prompt is.
+        case triesUsedUp
+
+        var notice: Message {
+            switch self {
+            case .changed: .drift
+            case .triesUsedUp: .driftElsewhere
+            }
+        }
+
+        var question: Message {
+            switch self {
+            case .changed: .former
+            case .triesUsedUp: .present
+            }
+        }
     }
 
     /// The line behind an `or_password` line sees which token the stack ended with.
@@ -222,7 +272,7 @@ extension Service {
     /// once for the former one; what is re-keyed waits for the login's confirmation.
     private func mendDrift(
         _ token: SecretBox, _ handle: Handle, _ host: StoreHost, _ person: Person,
-        _ exchange: Exchange
+        _ drift: Drift, _ exchange: Exchange
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
         let policy = policies.policy
@@ -232,11 +282,12 @@ extension Service {
             caller.isTrusted, !caller.isRemote,
             !caller.hello.silent, !caller.hello.oneSecret
         else { return ignored }
-        try await exchange.show(.drift)
-        let answer = try await exchange.ask(.former, .former)
+        let standing = await standing(caller, person)
+        try await exchange.show(drift.notice)
+        try await warnBeforeLast(standing.kind, host, exchange)
+        let answer = try await exchange.ask(drift.question, .former)
         guard let typed = answer.take(), typed.count > 0 else { return ignored }
         do throws(Refusal) {
-            let standing = await standing(caller, person)
             let key = try await openFormer(SecretBox(typed), standing.kind, host)
             let (opening, kept) = try key.doubled()
             try await openForLogin(opening, host, person)
@@ -271,6 +322,8 @@ extension Service {
                 failedTokens.confirm(wrong, of: host)
                 try await returning(host) { $0.givenBack(policy) }
             case .unseen:
+                // Wrong it was, whoever typed it: the same again is not counted again.
+                failedTokens.confirm(wrong, of: host)
                 try await returning(host) { $0.movedToApart(policy) }
             case .different: break
             }

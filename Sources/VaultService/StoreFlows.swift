@@ -387,9 +387,7 @@ extension Service {
         while true {
             rounds -= 1
             try refusing { () throws(Refusal) in try host.mayTry(standing.kind, policies.policy) }
-            if host.stakes(standing.kind, policies.policy) == .erase {
-                try await exchange.show(.retry(left: 1))
-            }
+            try await warnBeforeLast(standing.kind, host, exchange)
             let answer = try await exchange.ask(prompt, .passcode)
             guard let typed = answer.take(), typed.count > 0 else { throw .refused(.cancelled) }
             let refusal: Refusal

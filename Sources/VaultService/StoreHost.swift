@@ -132,6 +132,11 @@ final class StoreHost {
         }
     }
 
+    /// Only the recovery key or root opens the way again.
+    func isRetryLocked(_ policy: Policy) -> Bool {
+        snapshot.tally.isRetryLocked(policy)
+    }
+
     func stakes(_ kind: TryKind, _ policy: Policy) -> Stake {
         snapshot.tally.stake(kind, policy)
     }
@@ -193,17 +198,17 @@ final class StoreHost {
     // MARK: tries
 
     /// One try with a passcode: counted and synced before the derivation, its outcome recorded
-    /// before anybody hears of it. Gives the store key.
-    func attempt(_ kind: TryKind, _ secret: SecretBox, _ policy: Policy) async throws(Refusal)
-        -> SecretBox
-    {
+    /// before anybody hears of it. Gives the store key; `counted` hears of a wrong one on the count.
+    func attempt(
+        _ kind: TryKind, _ secret: SecretBox, _ policy: Policy, counted: () -> Void = {}
+    ) async throws(Refusal) -> SecretBox {
         try mayTry(kind, policy)
         let queue: Gate.Class = kind == .own ? .own : .apart
         return try await inTurn(queue) { () async throws(Refusal) in
             let deadline = Clock.bootMilliseconds() + Workers.queueWait
             try await workers.tries.enter(queue, until: deadline)
             defer { workers.tries.leave() }
-            return try await attemptAlone(kind, queue, secret, policy)
+            return try await attemptAlone(kind, queue, secret, policy, counted)
         }
     }
 
@@ -215,7 +220,8 @@ final class StoreHost {
     }
 
     private func attemptAlone(
-        _ kind: TryKind, _ queue: Gate.Class, _ secret: SecretBox, _ policy: Policy
+        _ kind: TryKind, _ queue: Gate.Class, _ secret: SecretBox, _ policy: Policy,
+        _ counted: () -> Void
     ) async throws(Refusal) -> SecretBox {
         // Judged again: whoever waited for the turn may stand behind the one who used up the tries.
         try mayTry(kind, policy)
@@ -247,7 +253,7 @@ final class StoreHost {
             proven = slot
             return key
         case .wrong:
-            return try await wasWrong(kind, file, policy)
+            return try await wasWrong(kind, file, policy, counted)
         case .notDerived:
             try await count(file, "taking the count back") { tally in tally.notDerived(kind) }
             throw .outOfMemory
@@ -278,9 +284,9 @@ final class StoreHost {
         return .wrong
     }
 
-    private func wasWrong(_ kind: TryKind, _ file: SlotFile, _ policy: Policy) async throws(Refusal)
-        -> SecretBox
-    {
+    private func wasWrong(
+        _ kind: TryKind, _ file: SlotFile, _ policy: Policy, _ counted: () -> Void
+    ) async throws(Refusal) -> SecretBox {
         var tally = snapshot.tally
         let aftermath = tally.wrong(kind, policy)
         if aftermath == .erase {
@@ -296,6 +302,7 @@ final class StoreHost {
         } catch {
             throw .invalidPasscode(left: snapshot.tally.triesLeft(kind, policy))
         }
+        counted()
         switch aftermath {
         case .left(0): throw .retryLimitReached(erased: false)
         case .left(let left): throw .invalidPasscode(left: left)
