@@ -127,17 +127,6 @@ class Screen:
         """Plays it to its end with `answers`, (start of the question, answer) in their order. Gives status and text."""
         answers, text, rest, deadline = list(answers), "", "", time.monotonic() + patience
         while True:
-            ready, _, _ = select.select([self.fd], [], [], max(0, deadline - time.monotonic()))
-            if not ready:
-                os.kill(self.pid, signal.SIGKILL)
-                break
-            try:
-                data = os.read(self.fd, 4096)
-            except OSError:
-                data = b""
-            if not data:
-                break
-            rest += data.decode(errors="replace").replace("\r", "")
             *lines, rest = rest.split("\n")
             for line in lines:
                 text += line + "\n"
@@ -150,25 +139,40 @@ class Screen:
                 os.write(self.fd, answer.encode() + b"\n")
                 # The newline that ends the question; what was typed must not come with it.
                 rest = self._skip_newline(deadline)
+                continue
+            data = self._read(deadline)
+            if data is None:
+                os.kill(self.pid, signal.SIGKILL)
+                break
+            if not data:
+                break
+            rest += data
         _, status = os.waitpid(self.pid, 0)
         os.close(self.fd)
         if rest.strip():
             page.line(rest)
         return os.waitstatus_to_exitcode(status), text + rest
 
+    def _read(self, deadline):
+        """What it shows next; nothing at its end, None where it is silent for too long."""
+        if not select.select([self.fd], [], [], max(0, deadline - time.monotonic()))[0]:
+            return None
+        try:
+            return os.read(self.fd, 4096).decode(errors="replace").replace("\r", "")
+        except OSError:
+            return ""
+
     def _skip_newline(self, deadline):
-        data = ""
-        while "\n" not in data:
-            if not select.select([self.fd], [], [], max(0, deadline - time.monotonic()))[0]:
+        shown = ""
+        while "\n" not in shown:
+            data = self._read(deadline)
+            if data is None:
+                os.kill(self.pid, signal.SIGKILL)
                 raise Ended
-            try:
-                piece = os.read(self.fd, 4096)
-            except OSError:
-                return data
-            if not piece:
-                return data
-            data += piece.decode(errors="replace").replace("\r", "")
-        return data.removeprefix("\n")
+            if not data:
+                break
+            shown += data
+        return shown.removeprefix("\n")
 
 
 # libpam, as login and sudo use it.
