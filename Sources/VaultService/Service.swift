@@ -280,9 +280,11 @@ public final class Service {
 
     private func leaveIfIdle() {
         idleTimer = nil
-        guard connections.isEmpty, !vault.hasOpenStores, sessions.isEmpty, transactions.isEmpty,
-            failedTokens.isEmpty
+        // The end of each of these begins the wait anew.
+        guard connections.isEmpty, !vault.hasOpenStores, sessions.isEmpty, failedTokens.isEmpty
         else { return }
+        // These end by themselves, and nobody says so.
+        guard transactions.isEmpty else { return startIdling() }
         audit.note(.stop, "nothing to do")
         EventLoop.shared.stop()
     }
