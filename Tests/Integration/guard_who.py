@@ -1,0 +1,759 @@
+"""Who may what: the table of PROTOCOL.md, run with real uids; and what a connection may do at all."""
+
+import os
+import pwd
+import re
+import socket
+import statistics
+import subprocess
+import time
+import unittest
+
+import wire
+from daemonlab import PASSCODE, ROOT, Daemon, answers, as_uid, wait_until
+
+NEEDS_ROOT = True
+TIMEOUT = 180
+PERSON, OTHER, RENAMED = "avtestwho1", "avtestwho2", "avtestwho3"
+NO_USER, OVERFLOW = 47998, 65534
+POLICY = "RetryLimit=0\nThrottleAfter=0\n"
+NEW, PHRASE = "another horse", "a phrase of its own"
+DENIED, PROTOCOL_ERROR, BUSY = 30, 34, 35
+PAM = ("authenticate", "unlock", "confirm", "sessionOpen", "sessionClose", "password")
+
+
+def document(section):
+    """The tables below one heading of PROTOCOL.md, each a list of rows of cells without their head."""
+    with open(os.path.join(ROOT, "PROTOCOL.md"), encoding="utf-8") as file:
+        text = file.read()
+    part = re.search(rf"^## {re.escape(section)}$(.*?)(?=^## |\Z)", text, re.M | re.S).group(1)
+    tables = []
+    for block in re.findall(r"(?:^\|.*\n)+", part, re.M):
+        rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines()]
+        tables.append([rows[0], *rows[2:]])
+    return tables
+
+
+def users(*names):
+    for name in names:
+        subprocess.run(["useradd", "-M", "-N", "-s", "/usr/sbin/nologin", name], check=True)
+    return [pwd.getpwnam(name).pw_uid for name in names]
+
+
+def no_users(*names):
+    for name in names:
+        subprocess.run(["userdel", name], check=False, stderr=subprocess.DEVNULL)
+
+
+class Case(unittest.TestCase):
+    def daemon(self, **options):
+        options.setdefault("policy", POLICY)
+        daemon = Daemon(**options)
+        self.addCleanup(daemon.close)
+        return daemon
+
+
+class Who(Case):
+    """Each request of the table is really made, by a peer of each column, before a store that fits it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.addClassCleanup(no_users, PERSON, OTHER)
+        cls.uid, cls.other = users(PERSON, OTHER)
+        cls.server = Daemon(policy=POLICY)
+        cls.addClassCleanup(cls.server.close)
+        cls.server.person = cls.person = (PERSON, cls.uid)
+
+    # stores
+
+    untouched = None
+
+    def fresh(self, request):
+        """The person's store as the request needs it; what a refused one before it left untouched may stay."""
+        server = self.server
+        needed = (request in ("unlock", "password", "resync"), request == "create")
+        if self.untouched != needed:
+            if server.status().lock != "absent":
+                self.assertEqual(server.ask("reset").name, "done")
+            if request != "create":
+                way = "followLogin" if needed[0] else "ownPasscode"
+                self.person_key = server.create_with_recovery(way=way)
+                self.store_id = server.status().store
+                as_uid(self.uid, lambda: self.put("a", b"the person's"))
+        self.untouched = needed
+        if request in ("openStore", "unlock", "authenticate"):
+            server.lock()
+
+    def others(self):
+        """A store of each other peer's, open, with a value of its own."""
+        for owner, value in (((OTHER, self.other), b"another's"), (("root", 0), b"root's")):
+            status = self.server.status(owner).lock
+            if status == "absent":
+                self.server.create(subject=owner)
+            elif status == "locked":
+                self.server.unlock(subject=owner)
+            as_uid(owner[1], lambda value=value: self.put("a", value))
+
+    def put(self, name, value):
+        self.assertEqual(self.server.ask("set", (), [value], name=name).name, "done")
+
+    def picture(self):
+        """Everything of the state folder that a refused request must leave as it is."""
+        found = {}
+        for store in self.server.stores():
+            with open(os.path.join(store, "slots"), "rb") as file:
+                found[store] = file.read()
+        return found, self.server.status().lock
+
+    # requests
+
+    def make(self, request, subject, peer):
+        """Makes the request about `subject`; its last message, and the client with what it was asked."""
+        server, fields, payloads, script = self.server, {}, [], answers(PASSCODE, newPasscode=NEW)
+        if ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields:
+            fields["subject"] = subject
+        kind = {"authenticate": "pamAuth", "unlock": "pamAuth", "confirm": "pamAuth", "password": "pamPassword"}
+        hello = {"frontEnd": kind.get(request, "terminal")}
+        if request.startswith("session"):
+            hello["frontEnd"] = "pamSession"
+        if request in PAM:
+            hello["service"] = "login"
+        if request == "unlock":
+            payloads = [PASSCODE]
+        elif request == "password":
+            payloads = [PASSCODE, NEW]
+        elif request == "confirm":
+            fields["handle"] = os.urandom(16)
+        elif request in ("sessionOpen", "sessionClose"):
+            fields.update(id="c1", sessionClass="user")
+        elif request == "create":
+            fields["way"] = "ownPasscode"
+            script = answers(PASSCODE)
+        elif request == "passcode":
+            fields["change"] = "change"
+        elif request == "recover":
+            script = answers(NEW, recoveryKey=self.person_key)
+        elif request == "resync":
+            script = answers(PASSCODE, loginPassword=NEW, former=PASSCODE)
+        elif request == "chown":
+            fields.update(store=self.store_id, owner=(OTHER + "x", 47997))
+        elif request in ("get", "set", "delete"):
+            fields["name"] = "a"
+            payloads = [b"new"] if request == "set" else []
+        with server.client(**hello) as client:
+            if request == "hello":
+                return "welcome", client
+            if request == "reply":
+                return client.run("openStore", script, subject=subject), client
+            if request == "abort":
+                return client.run("openStore", (), subject=subject), client
+            if request == "sessionClose" and peer == "root":
+                opened = server.ask("sessionOpen", subject=subject, hello=hello, id="c1", sessionClass="user")
+                self.assertEqual(opened.code, 0)
+            if request in ("exportBegin", "exportNext"):
+                return self.export(client, request, subject), client
+            if request in ("importBegin", "importChunk"):
+                return self.bring_in(client, request, subject), client
+            return client.run(request, script, payloads, **fields), client
+
+    def export(self, client, request, subject):
+        script = answers(PASSCODE, newPassphrase=PHRASE)
+        chunk = client.run("exportBegin", script, subject=subject)
+        if request == "exportBegin" or chunk.name != "chunk":
+            return chunk
+        self.exported = [chunk.payload]
+        while True:
+            chunk = client.run("exportNext")
+            if chunk.name != "chunk":
+                return chunk
+            self.exported.append(chunk.payload)
+            if chunk.last:
+                return chunk
+
+    def bring_in(self, client, request, subject):
+        header, *pieces = self.file
+        begun = client.run(
+            "importBegin", answers(passphrase=PHRASE), [header], subject=subject, replace=True
+        )
+        if request == "importBegin" or begun.name != "done":
+            return begun
+        answer = None
+        for _ in range(2):
+            for index, piece in enumerate(pieces):
+                last = index == len(pieces) - 1
+                answer = client.run("importChunk", (), [piece], last=last)
+                if answer.name == "refused":
+                    return answer
+        return answer
+
+    # cells
+
+    def expect_denied(self, request, answer):
+        if request in PAM:
+            self.assertEqual((answer.name, answer.outcome, answer.code), ("verdict", "permissionDenied", DENIED))
+        else:
+            self.assertEqual((answer.name, answer.code), ("refused", DENIED))
+
+    def expect_done(self, request, answer, client, subject):
+        """What the request is for has happened."""
+        status = None
+        if request != "hello":
+            status = self.server.status()
+        if request == "authenticate":
+            self.assertEqual(answer.outcome, "success")
+        elif request == "unlock":
+            self.assertEqual((answer.outcome, status.lock), ("ignore", "unlocked"))
+        elif request == "confirm":
+            self.assertEqual((answer.outcome, answer.code), ("ignore", 0))
+        elif request == "sessionOpen":
+            self.assertEqual((answer.code, status.sessions), (0, 1))
+            self.server.ask("sessionClose", subject=subject, id="c1", sessionClass="user")
+        elif request == "sessionClose":
+            self.assertEqual((answer.code, status.sessions, status.lock), (0, 0, "locked"))
+        elif request == "password":
+            self.assertEqual((answer.outcome, answer.code), ("ignore", 0))
+            self.assertEqual(self.proves(NEW), "success")
+        elif request == "status":
+            self.assertEqual((answer.name, answer.owner), ("state", self.person))
+        elif request in ("passcode", "recover", "resync"):
+            self.assertEqual(answer.name, "done")
+            self.assertEqual(self.proves(NEW), "success")
+        elif request == "create":
+            self.assertEqual((answer.name, self.proves(PASSCODE)), ("done", "success"))
+        elif request in ("openStore", "reply"):
+            self.assertEqual((answer.name, status.lock), ("done", "unlocked"))
+        elif request == "abort":
+            self.assertEqual((answer.name, answer.code), ("refused", 27))
+        elif request == "lock":
+            self.assertEqual((answer.name, status.lock), ("done", "locked"))
+        elif request == "recoveryNew":
+            self.assertEqual((answer.name, len(client.revealed)), ("done", 1))
+        elif request == "reset":
+            self.assertEqual((answer.name, status.lock, client.asked), ("done", "absent", []))
+        elif request == "chown":
+            self.assertEqual((answer.name, status.lock), ("done", "absent"))
+            moved = (OTHER + "x", 47997)
+            self.assertEqual(self.server.status(moved).lock, "locked")
+            self.server.ask("chown", store=self.server.status(moved).store, owner=self.person)
+        elif request in ("exportBegin", "exportNext"):
+            self.assertEqual(answer.name, "chunk")
+        else:
+            self.assertNotIn(answer if isinstance(answer, str) else answer.name, ("refused", "verdict"))
+
+    def proves(self, passcode):
+        return self.server.authenticate(passcode).outcome
+
+    def run_as(self, peer, function):
+        uid = {"root": 0, "the person": self.uid, "another user": self.other, "no user": NO_USER}[peer]
+        if uid == 0:
+            return function()
+        return as_uid(uid, lambda: self.carried(function()))
+
+    @staticmethod
+    def carried(result):
+        """Through the pipe from the child: without the socket."""
+        answer, client = result
+        client.socket = None
+        return answer, client
+
+    def cell(self, request, peer, allowed):
+        if allowed == "closed":
+            return self.closed(request)
+        self.fresh(request)
+        if request in ("reply", "abort") and allowed != "own":
+            self.server.lock()
+        subject = self.person if peer in ("root", "another user", "no user") else ("", wire.UNKNOWN_UID)
+        make = lambda about=subject: self.run_as(peer, lambda: self.make(request, about, peer))
+        if allowed != "30":
+            self.untouched = None
+        if allowed == "30":
+            before = self.picture()
+            answer, client = make()
+            self.expect_denied(request, answer)
+            self.assertEqual(client.asked, [])
+            self.assertEqual(self.picture(), before)
+            # The same words about whoever it may be: a person with a store, without one, nobody at all.
+            if ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields:
+                for about in ((OTHER if peer == "no user" else "daemon", 1), ("no such person", 4), ("root", 0)):
+                    if peer == "the person" or (peer == "root" and about[0] == "root"):
+                        continue
+                    self.assertEqual(repr(make(about)[0]), repr(answer))
+        elif allowed == "own":
+            self.own(request, peer)
+        elif allowed == "yes":
+            answer, client = make()
+            self.expect_done(request, answer, client, subject)
+        elif allowed == "apart":
+            self.apart(request, peer, subject)
+        elif allowed == "proof":
+            self.proof(request, peer, subject)
+        else:
+            self.fail(f"no such cell: {allowed}")
+
+    def own(self, request, peer):
+        """It concerns the peer's own store, and the person's stays as it was."""
+        name, value = {"root": (("root", 0), b"root's"), "another user": ((OTHER, self.other), b"another's")}[peer]
+        self.others()
+        if request in ("reply", "abort"):
+            self.server.lock(name)
+        before = self.picture()
+        answer, client = self.run_as(peer, lambda: self.make(request, ("", wire.UNKNOWN_UID), peer))
+        read = lambda: self.run_as(peer, lambda: self.make("get", None, peer))[0]
+        if request == "get":
+            self.assertEqual(answer.payload, value)
+        elif request == "set":
+            self.assertEqual((answer.name, read().payload), ("done", b"new"))
+        elif request == "delete":
+            self.assertEqual((answer.name, read().code), ("done", 3))
+        elif request == "list":
+            self.assertEqual(answer.names, [b"a"])
+        elif request == "exportNext":
+            self.assertEqual((answer.name, answer.last), ("chunk", True))
+        elif request == "importChunk":
+            self.assertEqual((answer.name, read().payload), ("done", b"the person's"))
+        elif request == "reply":
+            self.assertEqual((answer.name, self.server.status(name).lock), ("done", "unlocked"))
+        elif request == "abort":
+            self.assertEqual((answer.name, answer.code), ("refused", 27))
+        else:
+            self.fail(f"{request} concerns nobody's own store")
+        after = as_uid(self.uid, lambda: self.make("get", None, "the person")[0])
+        self.assertEqual(after.payload, b"the person's")
+        self.assertEqual(self.picture()[0][self.store_of(self.person)], before[0][self.store_of(self.person)])
+
+    def store_of(self, owner):
+        """The folder of an owner's store."""
+        text = self.server.status(owner).store.hex()
+        return next(store for store in self.server.stores() if os.path.basename(store).replace("-", "") == text)
+
+    def apart(self, request, peer, subject):
+        """A wrong passcode counts apart; the right one is what it is for root."""
+        tally = lambda: self.server.tally(self.store_of(self.person))
+
+        def wrong():
+            hello = dict(frontEnd="pamAuth", service="login", realUID=0)
+            if request == "authenticate":
+                return self.server.ask(request, answers("wrong"), [b""], hello=hello, subject=subject)
+            payloads = [b"wrong"] if request == "unlock" else [b"wrong", b"new one"]
+            return self.server.ask(request, (), payloads, hello=hello, subject=subject)
+
+        before = tally()
+        answer = as_uid(self.uid, wrong)
+        self.assertEqual(answer.name, "verdict")
+        self.assertNotEqual(answer.outcome, "success")
+        self.assertEqual((tally().own.count, tally().apart.count), (before.own.count, before.apart.count + 1))
+        answer, client = self.run_as(peer, lambda: self.make(request, subject, peer))
+        self.expect_done(request, answer, client, subject)
+
+    def proof(self, request, peer, subject):
+        """Only with the passcode of this exchange."""
+        for script, code in (((), 27), (answers("wrong"), 5)):
+            answer = as_uid(self.uid, lambda script=script: self.server.ask(request, script, subject=subject))
+            self.assertEqual((answer.name, answer.code), ("refused", code))
+            self.assertEqual(self.server.status().lock, "unlocked")
+        answer, client = self.run_as(peer, lambda: self.make(request, subject, peer))
+        self.assertEqual([ask.purpose for ask in client.asked], ["passcode"])
+        self.assertEqual((answer.name, self.server.status().lock), ("done", "absent"))
+
+    def closed(self, request):
+        """The end of the connection before a byte is read."""
+
+        def attempt():
+            client = wire.Client(self.server.socket)
+            try:
+                if request != "hello":
+                    client.send("hello", 1, frontEnd="program")
+                client.send(request, 2)
+                return client.socket.recv(100)
+            except (BrokenPipeError, ConnectionResetError):
+                return b""
+            finally:
+                client.close()
+
+        before = self.picture()
+        self.assertEqual(as_uid(OVERFLOW, attempt), b"")
+        self.assertEqual(self.picture(), before)
+
+    def test_table(self):
+        """Every request by root, the person, another user, no user and the overflow uid, as PROTOCOL.md has it"""
+        ((head, *rows),) = document("Who may what")
+        self.assertEqual(head, ["request", "root", "the person", "another user", "no user", "overflow uid"])
+        requests = [name for name, shape in wire.MESSAGES.items() if shape.number % 2 == 0]
+        self.assertEqual([row[0] for row in rows], requests)
+        # A file for the imports: the person's own.
+        self.fresh("exportNext")
+        self.file = as_uid(self.uid, self.exported_file)
+        for request, *cells in rows:
+            for peer, allowed in zip(head[1:], cells):
+                with self.subTest(request=request, peer=peer, allowed=allowed):
+                    self.cell(request, peer, allowed)
+
+    def exported_file(self):
+        answer, _ = self.make("exportNext", ("", wire.UNKNOWN_UID), "the person")
+        if answer.name != "chunk":
+            raise AssertionError(answer)
+        return self.exported
+
+    def test_time_tells_nothing(self):
+        """How long a refusal takes does not tell whether the person or the store exists"""
+        self.fresh("status")
+
+        def measure():
+            subjects = {"store": self.person, "no store": ("daemon", 1), "nobody": ("no such person", 4)}
+            times = {name: [] for name in subjects}
+            with self.server.client() as client:
+                for _ in range(300):
+                    for name, subject in subjects.items():
+                        began = time.perf_counter()
+                        answer = client.run("status", subject=subject)
+                        times[name].append(time.perf_counter() - began)
+                        if answer.code != DENIED:
+                            raise AssertionError(answer)
+            return {name: statistics.median(found) for name, found in times.items()}
+
+        medians = as_uid(self.other, measure)
+        self.assertLess(max(medians.values()) / min(medians.values()), 1.5, medians)
+
+    def test_claims_of_other_uids(self):
+        """A subject's uid, a real uid or a remote user that a peer names makes it nobody else"""
+        self.fresh("get")
+        self.others()
+        for subject in ((PERSON, self.uid), (PERSON, self.other), ("", self.uid), (OTHER, self.uid)):
+            ask = lambda subject=subject: self.server.ask(
+                "status", subject=subject, hello=dict(realUID=self.uid, remoteUser=PERSON)
+            )
+            answer = as_uid(self.other, ask)
+            if subject[0] == PERSON:
+                self.assertEqual((answer.name, answer.code), ("refused", DENIED))
+            else:
+                self.assertEqual(answer.owner, (OTHER, self.other))
+
+
+class NamesThatChanged(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.addClassCleanup(no_users, PERSON, OTHER, RENAMED)
+
+    def test_renamed_account(self):
+        """A uid whose name changed: shut with 30, status says why, nothing of it opens, chown by root mends it"""
+        (uid,) = users(PERSON)
+        daemon = self.daemon()
+        daemon.person = (PERSON, uid)
+        daemon.create()
+        as_uid(uid, lambda: daemon.ask("set", (), [b"mine"], name="a"))
+        subprocess.run(["usermod", "-l", RENAMED, PERSON], check=True)
+        slots, derived = daemon.blocks(), daemon.derivations()
+        own = ("", wire.UNKNOWN_UID)
+        # The uid with another name, the name with another uid, each also by root.
+        for peer, subject in ((uid, own), (uid, (RENAMED, uid)), (0, (RENAMED, uid)), (0, (PERSON, 47996))):
+            with self.subTest(peer=peer, subject=subject):
+                ask = lambda request, script=(), payloads=(), **fields: as_uid(
+                    peer,
+                    lambda: daemon.ask(
+                        request, script, payloads, hello=dict(service="login"), subject=subject, **fields
+                    ),
+                )
+                state = ask("status")
+                self.assertEqual(state.lock, "ownerChanged")
+                self.assertIn(PERSON, state.trouble)
+                self.assertIn("appvault chown", state.advice)
+                for request in ("openStore", "lock", "passcode", "recover", "resync", "recoveryNew"):
+                    answer = ask(request, answers())
+                    self.assertEqual((request, answer.name, answer.code), (request, "refused", DENIED))
+                answer = ask("create", answers(), way="ownPasscode")
+                self.assertEqual((answer.name, answer.code), ("refused", DENIED))
+                verdict = ask("authenticate", answers(), [b""])
+                self.assertEqual((verdict.outcome, verdict.code), ("permissionDenied", DENIED))
+                verdict = ask("unlock", (), [PASSCODE])
+                self.assertNotEqual(verdict.outcome, "success")
+        for request in ("get", "list", "delete"):
+            fields = {} if request == "list" else {"name": "a"}
+            answer = as_uid(uid, lambda: daemon.ask(request, **fields))
+            self.assertEqual((answer.name, answer.code), ("refused", DENIED))
+        answer = as_uid(uid, lambda: daemon.ask("reset", answers(), subject=own))
+        self.assertEqual((answer.name, answer.code), ("refused", DENIED))
+        self.assertEqual((daemon.blocks(), daemon.derivations()), (slots, derived))
+
+        store = daemon.status((RENAMED, uid)).store
+        answer = as_uid(uid, lambda: daemon.ask("chown", store=store, owner=(RENAMED, uid)))
+        self.assertEqual(answer.code, DENIED)
+        self.assertEqual(daemon.ask("chown", store=store, owner=(RENAMED, uid)).name, "done")
+        daemon.person = (RENAMED, uid)
+        daemon.restart()
+        self.assertEqual(daemon.status().lock, "locked", "it was shut with its former owner")
+        self.assertEqual(as_uid(uid, lambda: daemon.ask("openStore", answers(), subject=own)).name, "done")
+        self.assertEqual(as_uid(uid, lambda: daemon.ask("get", name="a")).payload, b"mine")
+
+    def test_uid_given_away(self):
+        """An account removed, its uid another person's: shut; root resets it, and that person begins anew"""
+        (uid,) = users(OTHER)
+        daemon = self.daemon()
+        daemon.person = (OTHER, uid)
+        daemon.create()
+        no_users(OTHER)
+        self.assertEqual(as_uid(uid, lambda: daemon.ask("status", subject=("", wire.UNKNOWN_UID))).code, DENIED)
+        subprocess.run(["useradd", "-M", "-N", "-u", str(uid), OTHER + "b"], check=True)
+        self.addCleanup(no_users, OTHER + "b")
+        daemon.person = (OTHER + "b", uid)
+        own = ("", wire.UNKNOWN_UID)
+        self.assertEqual(as_uid(uid, lambda: daemon.ask("status", subject=own)).lock, "ownerChanged")
+        self.assertEqual(as_uid(uid, lambda: daemon.ask("openStore", answers(), subject=own)).code, DENIED)
+        self.assertEqual(daemon.ask("reset").name, "done")
+        self.assertEqual(daemon.stores(), [])
+        create = lambda: daemon.ask("create", answers(NEW), subject=own, way="ownPasscode")
+        self.assertEqual(as_uid(uid, create).name, "done")
+
+
+class Connections(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.addClassCleanup(no_users, PERSON, OTHER)
+        cls.uid, cls.other = users(PERSON, OTHER)
+        cls.server = Daemon(policy=POLICY)
+        cls.addClassCleanup(cls.server.close)
+
+    def ended(self, client):
+        """The daemon said no and hung up, or hung up."""
+        try:
+            answer = client.receive(5)
+            if answer is None:
+                return "closed"
+            self.assertIsNone(client.receive(5))
+            return (answer.code, answer.tag)
+        except (ConnectionResetError, BrokenPipeError):
+            return "closed"
+
+    def test_sixteen_of_a_uid(self):
+        """Sixteen connections of a uid, greeted or not, are served; one more hears 35, others nothing of it"""
+        for greet in (True, False):
+
+            def attempt(greet=greet):
+                held = [self.server.client(greet=greet) for _ in range(16)]
+                refused = [self.ended(self.server.client(greet=False)) for _ in range(3)]
+                others = held[0].run("status").name if greet else "state"
+                held.pop().close()
+                # Its place is free again as soon as the daemon has seen it go.
+                def again():
+                    client = self.server.client(greet=False)
+                    try:
+                        answer = client.hello()
+                        return answer is not None and answer.name == "welcome"
+                    except OSError:
+                        return False
+                    finally:
+                        client.close()
+
+                wait_until(again, "a place is free again", 1.5)
+                return refused, others
+
+            refused, others = as_uid(self.uid, attempt)
+            self.assertEqual(refused, [(BUSY, 0)] * 3)
+            self.assertEqual(others, "state")
+
+    def test_another_uid_is_not_kept_out(self):
+        """A uid that holds all its connections keeps nobody else out"""
+        held = []
+        self.addCleanup(lambda: [client.close() for client in held])
+        parent, child = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.setresgid(self.uid, self.uid, self.uid)
+                os.setresuid(self.uid, self.uid, self.uid)
+                kept = [self.server.client() for _ in range(16)]
+                child.send(b"+")
+                child.recv(1)
+                del kept
+            finally:
+                os._exit(0)
+        self.assertEqual(parent.recv(1), b"+")
+        status = lambda: self.server.client().run("status").name
+        self.assertEqual(as_uid(self.other, status), "state")
+        self.assertEqual(status(), "state")
+        parent.send(b"+")
+        os.waitpid(pid, 0)
+        parent.close()
+        child.close()
+
+    def test_512_of_root(self):
+        """512 of root are served, one more hears 35, and a person comes in all the same"""
+        import resource
+
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(2048, limits[1]), limits[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        held = []
+        self.addCleanup(lambda: [client.close() for client in held])
+        for _ in range(512):
+            held.append(self.server.client(greet=False))
+        self.assertEqual(held[-1].hello().name, "welcome")
+        extra = self.server.client(greet=False)
+        self.addCleanup(extra.close)
+        self.assertEqual(self.ended(extra), (BUSY, 0))
+        self.assertEqual(as_uid(self.uid, lambda: self.server.client().run("status").name), "state")
+
+    def test_greeting_deadline(self):
+        """Two seconds for the greeting: silence, half of one, and one byte at a time end then"""
+        greeting = wire.encode("hello", 1, frontEnd="program")
+        for kind in ("silent", "half", "dripping"):
+            with self.subTest(kind):
+                client = self.server.client(greet=False)
+                self.addCleanup(client.close)
+                began = time.monotonic()
+                if kind == "half":
+                    client.send_raw(greeting[:7])
+                client.socket.settimeout(0.25)
+                sent, answer = 0, None
+                while answer is None and time.monotonic() - began < 6:
+                    try:
+                        answer = client.socket.recv(100)
+                    except TimeoutError:
+                        if kind == "dripping":
+                            client.send_raw(greeting[sent : sent + 1])
+                            sent += 1
+                    except ConnectionResetError:
+                        answer = b""
+                self.assertEqual(answer, b"")
+                self.assertGreater(time.monotonic() - began, 1.9)
+                self.assertLess(time.monotonic() - began, 3.5)
+        with self.server.client() as client:
+            time.sleep(2.5)
+            self.assertEqual(client.run("status").name, "state", "once greeted there is no hurry")
+
+    def test_frames_of_other_states(self):
+        """A frame that its state does not permit is answered with 34 and ends the connection"""
+        states, *_ = document("A connection and its states")
+        permitted = {row[0]: {name.strip() for name in row[1].split(",")} for row in states[1:]}
+        requests = [name for name, shape in wire.MESSAGES.items() if shape.number % 2 == 0]
+        self.assertEqual(set(permitted), {"greeting", "ready", "conversing", "exporting", "importing"})
+        self.server.person = ("root", 0)
+        self.server.create()
+        self.server.ask("set", (), [b"value"], name="a")
+        header = self.in_state("exporting").header
+        for state, allowed in permitted.items():
+            for request in requests + ["type 0x0C", "type 0x21", "type 0x1000", "cut", "longer", "too long"]:
+                if request in allowed:
+                    continue
+                with self.subTest(state=state, request=request):
+                    client = self.in_state(state, header)
+                    if request.startswith("type"):
+                        client.send_raw(wire.raw_frame(int(request.split()[1], 16), 9, b""))
+                    elif request == "cut":
+                        client.send_raw(wire.raw_frame(wire.MESSAGES["status"].number, 9, b"\x05"))
+                    elif request == "longer":
+                        whole = wire.encode("lock", 9)[10:] + b"\0"
+                        client.send_raw(wire.raw_frame(wire.MESSAGES["lock"].number, 9, whole))
+                    elif request == "too long":
+                        client.send_raw((0x7FFFFFFF).to_bytes(4, "little") + b"\x20\0\x09\0\0\0")
+                    else:
+                        client.send(request, 9)
+                    self.assertEqual(self.ended(client), (PROTOCOL_ERROR, 0))
+                    client.close()
+
+    def in_state(self, state, header=b""):
+        client = self.server.client(greet=state != "greeting", frontEnd="program")
+        self.addCleanup(client.close)
+        if state == "conversing":
+            client.send("recover", 9)
+            answer = client.receive()
+            if answer.name == "refused":
+                # No recovery key here: the passcode is asked for.
+                client.send("passcode", 9, change="change")
+                answer = client.receive()
+            self.assertEqual(answer.name, "ask")
+        elif state == "exporting":
+            chunk = client.run("exportBegin", answers(newPassphrase=PHRASE))
+            self.assertEqual(chunk.name, "chunk")
+            client.header = chunk.payload
+        elif state == "importing":
+            begun = client.run("importBegin", answers(passphrase=PHRASE), [header])
+            self.assertEqual(begun.name, "done")
+        return client
+
+    def test_other_version(self):
+        """Another version of the protocol is told so, and that is all"""
+        for version in (0, 2, 65535):
+            client = self.server.client(greet=False)
+            client.send("hello", 5, frontEnd="program", version=version)
+            self.assertEqual(self.ended(client), (31, 5))
+            client.close()
+
+
+class IdleExit(Case):
+    def activated(self, *deadlines):
+        options = [word for deadline in ("idle=1", *deadlines) for word in ("--deadline", deadline)]
+        return self.daemon(socket_activated=True, options=options)
+
+    def assertLeaves(self, daemon, seconds=5.0):
+        self.assertEqual(daemon.process.wait(seconds), 0)
+
+    def assertStays(self, daemon, seconds=2.2):
+        with self.assertRaises(subprocess.TimeoutExpired):
+            daemon.process.wait(seconds)
+
+    def test_leaves_when_nothing_is_unlocked(self):
+        """Socket-activated it leaves when idle with nothing unlocked, and stays while a store is open"""
+        daemon = self.activated()
+        began = time.monotonic()
+        self.assertLeaves(daemon)
+        self.assertGreater(time.monotonic() - began, 0.7)
+        daemon.start()
+        daemon.create()
+        self.assertStays(daemon)
+        daemon.lock()
+        self.assertLeaves(daemon)
+        # Nobody is turned away: who comes meanwhile waits in the socket for the next one.
+        early = wire.Client(daemon.socket)
+        self.addCleanup(early.close)
+        daemon.start()
+        self.assertEqual(early.hello().name, "welcome")
+        self.assertEqual(early.run("status", subject=daemon.person).lock, "locked")
+        self.assertStays(daemon)
+        early.close()
+        self.assertLeaves(daemon)
+
+    def test_stays_with_a_session(self):
+        """It stays while a session is known, and leaves after the last one"""
+        daemon = self.activated()
+        session = dict(hello=dict(frontEnd="pamSession", service="login"), id="c1", sessionClass="user")
+        self.assertEqual(daemon.ask("sessionOpen", **session).code, 0)
+        self.assertStays(daemon)
+        self.assertEqual(daemon.ask("sessionClose", **session).code, 0)
+        self.assertLeaves(daemon)
+
+    def test_leaves_after_a_transaction(self):
+        """It stays as long as a transaction may be confirmed, and leaves when that is over"""
+        daemon = self.activated("transaction=3", "session=1")
+        daemon.create()
+        daemon.lock()
+        began = time.monotonic()
+        verdict = daemon.authenticate("wrong", orPassword=True)
+        self.assertNotEqual(verdict.handle, bytes(16))
+        self.assertStays(daemon, 2.0)
+        self.assertLeaves(daemon, 6.0)
+        self.assertGreater(time.monotonic() - began, 2.9)
+
+    def test_leaves_after_a_login_that_no_session_followed(self):
+        """A store that a login opened and no session followed is shut, and then it leaves"""
+        daemon = self.activated("transaction=1", "session=2")
+        daemon.create()
+        daemon.lock()
+        self.assertEqual(daemon.authenticate().outcome, "success")
+        self.assertStays(daemon, 1.5)
+        self.assertLeaves(daemon, 6.0)
+        daemon.start()
+        self.assertEqual(daemon.status().lock, "locked")
+
+    def test_own_socket_stays(self):
+        """With a socket of its own it does not leave"""
+        daemon = self.daemon(options=["--deadline", "idle=1"])
+        self.assertStays(daemon)
+
+
+def setUpModule():
+    if os.getuid() != 0:
+        raise unittest.SkipTest("peers of other uids need root")
+
+
+if __name__ == "__main__":
+    unittest.main()
