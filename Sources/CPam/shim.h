@@ -51,6 +51,12 @@ static inline uint32_t appvault_pam_uid(pam_handle_t *pam, const char *name) {
     return entry != NULL ? (uint32_t)entry->pw_uid : UINT32_MAX;
 }
 
+// The account's own spelling of its name, or NULL: a directory may find it under others. Valid until the next look-up.
+static inline const char *appvault_pam_canonical(pam_handle_t *pam, const char *name) {
+    const struct passwd *entry = pam_modutil_getpwnam(pam, name);
+    return entry != NULL ? entry->pw_name : NULL;
+}
+
 // Only asked for, never set: a locale belongs to the application.
 static inline const char *appvault_pam_language(void) { return setlocale(LC_MESSAGES, NULL); }
 

@@ -1,8 +1,8 @@
 import Posix
 import Wire
 
-/// One exchange with the daemon, rendered for a person or answered for a script: what is shown, what is asked, how
-/// it ends. Every verb goes through here.
+/// One exchange with the daemon, rendered for a person or answered for a script: what is shown,
+/// what is asked, how it ends. Every verb goes through here.
 struct Conversation {
     let connection: Connection
     let voice: Voice
@@ -10,8 +10,8 @@ struct Conversation {
     /// Proves a login password before it leaves this process; nil where none is asked for.
     var prove: ((inout SecretBuffer) -> LoginProof.Verdict)?
 
-    /// Sends the request and goes on until the daemon ends the exchange with an answer that is not a refusal. That
-    /// answer can still be read from the connection.
+    /// Sends the request and goes on until the daemon ends the exchange with an answer that is not
+    /// a refusal. That answer can still be read from the connection.
     func run<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) -> AnswerType {
         try connection.send(type, body)
         return try converse()
@@ -38,6 +38,7 @@ struct Conversation {
 
     private func converse() throws(ClientError) -> AnswerType {
         var shown: [UInt8] = []
+        var hasRevealed = false
         while true {
             let type = try connection.receive()
             switch type {
@@ -49,8 +50,18 @@ struct Conversation {
                     shown = show.line.text
                     voice.error(show.line.text)
                 }
-            case .reveal: try reveal()
-            case .ask: try reply(to: connection.read(Ask.self), shown: shown)
+            case .reveal:
+                try reveal()
+                hasRevealed = true
+            case .ask:
+                let ask = try connection.read(Ask.self)
+                if hasRevealed, ask.purpose == .acknowledge {
+                    // It asks whether the secret was shown, which it was.
+                    hasRevealed = false
+                    try connection.send(.reply, Reply(question: ask.question), payload: Span())
+                } else {
+                    try reply(to: ask, shown: shown)
+                }
             case .refused: throw try connection.refusal(type)
             case .working: break
             case .welcome, .done, .verdict, .state, .value, .names, .chunk, .progress: return type
@@ -113,14 +124,16 @@ struct Conversation {
         }
     }
 
-    /// The daemon is told, and what it says to that is heard, so that it has put everything away before we go.
+    /// The daemon is told, and what it says to that is heard, so that it has put everything away
+    /// before we go.
     private func abort(_ ask: Ask, _ reason: Abort.Reason) throws(ClientError) {
         try connection.send(.abort, Abort(question: ask.question, reason: reason))
         while let type = try? connection.receive(), type == .show {}
         connection.release()
     }
 
-    /// A script's answer was refused and another is wanted: the code of the refusal, as far as the question tells it.
+    /// A script's answer was refused and another is wanted: the code of the refusal, as far as the
+    /// question tells it.
     private static func notTaken(_ purpose: Ask.Purpose, _ shown: [UInt8]) -> Refused {
         let code: Code =
             switch purpose {

@@ -4,9 +4,9 @@ import Secrets
 
 /// The checked slots file of one store: identity, tries, and the slots that wrap the store key.
 ///
-/// Every write is one block at its place, and every call that returns has synced. What a call that throws
-/// has left on the disk is the old or the new content of each block, and always a store that opens.
-/// Confined to one queue at a time, which is what makes it Sendable.
+/// Every write is one block at its place, and every call that returns has synced. What a call that
+/// throws has left on the disk is the old or the new content of each block, and always a store that
+/// opens. Confined to one queue at a time, which is what makes it Sendable.
 public final class SlotFile: @unchecked Sendable {
     public static let fileName = "slots"
     public static let size = blockCount * Block.size
@@ -29,7 +29,8 @@ public final class SlotFile: @unchecked Sendable {
     let machine: MachineKey
     let disk: any BlockDisk
     private var blocks: [Block?]
-    // Written but perhaps not there: until a write of them succeeds, neither content may be counted on.
+    // Written but perhaps not there: until a write of them succeeds, neither content may be counted
+    // on.
     private var doubtful: Set<Int> = []
 
     init(
@@ -44,8 +45,8 @@ public final class SlotFile: @unchecked Sendable {
         self.tally = tally
     }
 
-    /// Makes the file, still without a slot. A store counts as made only when its folder gets its final name,
-    /// so that a crash before the first slot leaves nothing that looks like a store.
+    /// Makes the file, still without a slot. A store counts as made only when its folder gets its
+    /// final name, so that a crash before the first slot leaves nothing that looks like a store.
     public static func create(
         in folder: Folder, store: StoreID, identity: Identity, machine: MachineKey
     ) throws(KeyError) -> SlotFile {
@@ -99,7 +100,8 @@ public final class SlotFile: @unchecked Sendable {
 
     // MARK: Opening
 
-    /// The newest first; two only between a change of the login password and the unlock that proves one.
+    /// The newest first; two only between a change of the login password and the unlock that proves
+    /// one.
     public var passcodeSlots: [PasscodeSlot] {
         get throws(KeyError) {
             var slots: [PasscodeSlot] = []
@@ -136,11 +138,12 @@ public final class SlotFile: @unchecked Sendable {
         return try Self.openRecovery(key, try recoverySlots, store)
     }
 
-    // MARK: Changing slots. Each new slot is written, synced, read back from the disk and opened before
-    // an old one goes.
+    // MARK: Changing slots. Each new slot is written, synced, read back from the disk and opened
+    // before an old one goes.
 
-    /// The new passcode is the only way in beside the recovery key: other passcode slots and the device slot go.
-    /// `proven` is the slot that the current passcode opened, nil where something else opened the store.
+    /// The new passcode is the only way in beside the recovery key: other passcode slots and the
+    /// device slot go. `proven` is the slot that the current passcode opened, nil where something
+    /// else opened the store.
     @discardableResult
     public func replacePasscode(
         _ details: PasscodeSlot.Details, derived: borrowing SecretBytes,
@@ -177,7 +180,8 @@ public final class SlotFile: @unchecked Sendable {
         try clear(otherThan: proven)
     }
 
-    /// The passcode is turned off, or was never on: the device slot stands, and the passcode slots go.
+    /// The passcode is turned off, or was never on: the device slot stands, and the passcode slots
+    /// go.
     public func replacePasscodeWithDevice(storeKey: borrowing SecretBytes) throws(KeyError) {
         try requireLive()
         let payload = try DeviceSlot.payload(
@@ -251,8 +255,19 @@ public final class SlotFile: @unchecked Sendable {
 
     // MARK: Erasing
 
-    /// First the intent, synced; then tries and slots are zeroed, synced. After a crash in between, the identity
-    /// says `erasing`, and calling it again ends it.
+    /// For the reset of a store whose slots file cannot even be read: every byte of it is
+    /// overwritten, synced.
+    public static func overwrite(in folder: Folder) throws(KeyError) {
+        guard folder.exists(fileName) else { return }
+        let file = try openFile(fileName, .readWrite, in: folder)
+        let count = max(try stored(try file.size()), 0)
+        let zeroes = [UInt8](repeating: 0, count: min(count, 1 << 20))
+        try stored(try file.write(zeroes.span, at: 0))
+        try stored(try file.sync())
+    }
+
+    /// First the intent, synced; then tries and slots are zeroed, synced. After a crash in between,
+    /// the identity says `erasing`, and calling it again ends it.
     public func eraseKeys() throws(KeyError) {
         if identity.condition == .live {
             var changed = identity

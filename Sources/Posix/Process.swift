@@ -24,6 +24,12 @@ public enum ThisProcess {
         guard unsafe setrlimit(RLIMIT_CORE, &none) == 0 else {
             return .failed(.last("RLIMIT_CORE"))
         }
+        var files = rlimit()
+        // As many descriptors as may be had: each store holds two.
+        if unsafe getrlimit(RLIMIT_NOFILE, &files) == 0 {
+            files.rlim_cur = files.rlim_max
+            _ = unsafe setrlimit(RLIMIT_NOFILE, &files)
+        }
         umask(0o077)
         appvault_ignore_sigpipe()
         return .done

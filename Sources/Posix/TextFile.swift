@@ -52,7 +52,9 @@ public enum TextFile {
 
     /// The names in a folder, sorted by bytes, without the dotted ones; none where the folder is
     /// missing.
-    public static func names(in folder: String) throws(PosixError) -> [String] {
+    public static func names(
+        in folder: String, dotted: Bool = false
+    ) throws(PosixError) -> [String] {
         // SAFETY: opendir copies the path; readdir's entry is read before the next call, on this
         // thread alone.
         guard let stream = unsafe opendir(folder) else {
@@ -61,13 +63,19 @@ public enum TextFile {
         }
         defer { _ = unsafe closedir(stream) }
         var names: [String] = []
-        while let entry = unsafe readdir(stream) {
+        while true {
+            appvault_set_errno(0)
+            guard let entry = unsafe readdir(stream) else {
+                // An error is not the end of the list.
+                guard appvault_errno() == 0 else { throw .last("readdir \(folder)") }
+                break
+            }
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { text in
                     unsafe String(cString: text)
                 }
             }
-            if !name.hasPrefix(".") { names.append(name) }
+            if name != ".", name != "..", dotted || !name.hasPrefix(".") { names.append(name) }
         }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }

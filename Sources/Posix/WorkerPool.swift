@@ -33,7 +33,8 @@ public final class WorkerPool: @unchecked Sendable {
     public func submit(_ job: @escaping @Sendable () -> Void) {
         mutex.lock()
         waiting.append(job)
-        let start = idle == 0 && threads < limit
+        // Those that were woken a moment ago still count as idle: there must be one for every job.
+        let start = waiting.count - head > idle && threads < limit
         if start { threads += 1 }
         mutex.unlock()
         if start {

@@ -1,15 +1,17 @@
 internal import Posix
 public import Secrets
 
-/// Takes an export file in pieces of any cut, as they come. The file is read twice: once to be checked to its end,
-/// once, with a reader of its own, to be stored. Sendable without a check, for the reason that `Records` is.
+/// Takes an export file in pieces of any cut, as they come. The file is read twice: once to be
+/// checked to its end, once, with a reader of its own, to be stored. Sendable without a check, for
+/// the reason that `Records` is.
 public final class ExportReader: @unchecked Sendable {
     /// So many names that exist already are kept to be told; all are counted.
     private static let namesKept = 16
 
     /// How many records were read so far.
     public private(set) var done: UInt64 = 0
-    /// How many of them exist in the store already, as far as `check` has seen, and the first names.
+    /// How many of them exist in the store already, as far as `check` has seen, and the first
+    /// names.
     public private(set) var existing: UInt64 = 0
     public private(set) var existingNames: [[UInt8]] = []
 
@@ -42,9 +44,21 @@ public final class ExportReader: @unchecked Sendable {
         }
     }
 
-    /// Stores the records that the piece has completed, in one transaction; older values are replaced.
-    public func store(_ piece: Span<UInt8>, in records: Records) throws(ExportError) {
+    /// Stores the records that the piece has completed, in one transaction. Older values are
+    /// replaced, or refused: also those that came after the check.
+    public func store(
+        _ piece: Span<UInt8>, in records: Records, replace: Bool
+    ) throws(ExportError) {
         let changes = try push(piece)
+        if !replace {
+            let existing: [[UInt8]]
+            do throws(RecordsError) {
+                existing = try records.existing(among: changes.map(\.name))
+            } catch {
+                throw .records(error)
+            }
+            if let name = existing.first { throw .refused(name: name, because: .replaced) }
+        }
         let results: [ChangeResult]
         do throws(RecordsError) { results = try records.apply(changes) } catch {
             throw .records(error)

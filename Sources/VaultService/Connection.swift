@@ -33,6 +33,7 @@ final class Connection {
     private var isSending = false
     /// The tag of a request that takes its time, for the ticker that says so.
     var workingTag: UInt32?
+    var workingSince: UInt64 = 0
     /// A person is being waited for: the peer is not reading.
     var isAsking = false
 

@@ -77,7 +77,7 @@ public enum Daemon {
         _ service: Service, _ options: Options, _ signals: Channel
     ) async throws(Service.StartFailure) {
         EventLoop.shared.task { await listen(to: signals, service) }
-        await service.sweepAtStart()
+        try await service.sweepAtStart()
         do throws(PosixError) {
             if let path = options.socket {
                 try service.listen(on: try ListeningSocket.make(at: path, mode: 0o666))

@@ -19,6 +19,7 @@ final class Dispatcher {
     private let service: Service
     private let connection: Connection
     private var phase = Phase.greeting
+    private var claimed: Caller?
 
     init(service: Service, connection: Connection) {
         self.service = service
@@ -40,6 +41,7 @@ final class Dispatcher {
             case .closed, .timedOut: break
             }
         }
+        if let claimed { service.release(claimed) }
         connection.close()
     }
 
@@ -76,7 +78,13 @@ final class Dispatcher {
                     Refusal.serviceUnavailable(reason: reason).body, .refused, tag: tag)
                 return false
             }
-            phase = .ready(service.caller(connection.credentials, hello))
+            let caller = service.caller(connection.credentials, hello)
+            guard service.claim(caller) else {
+                try await connection.send(Refusal.busy.body, .refused, tag: tag)
+                return false
+            }
+            claimed = caller
+            phase = .ready(caller)
             try await connection.send(
                 Welcome(software: Array(Service.software.utf8)), .welcome, tag: tag)
             return true

@@ -25,7 +25,7 @@ final class Exchange: Conversation {
     let tag: UInt32
     private let connection: Connection
     private var questions: UInt32 = 0
-    private var shown = 0
+    private let began = Clock.bootMilliseconds()
     /// A secret was answered in this exchange: what an authentication may rest on.
     private(set) var answered = false
 
@@ -49,11 +49,15 @@ final class Exchange: Conversation {
         let question = questions
         let ask = Ask(question: question, purpose: purpose, echo: false, line: message.line)
         connection.isAsking = true
-        defer { connection.isAsking = false }
+        defer {
+            connection.isAsking = false
+            connection.workingSince = Clock.bootMilliseconds()
+        }
         let request: (UInt32, Request)
         do {
             try await connection.send(ask, .ask, tag: tag)
-            let deadline = Clock.bootMilliseconds() + UInt64(Limits.personWait)
+            let now = Clock.bootMilliseconds()
+            let deadline = min(now + UInt64(Limits.personWait), began + UInt64(Limits.exchangeWait))
             request = try await connection.receive(limit: Limits.smallFrame, until: deadline) {
                 (header, body) throws(WireError) in
                 (header.tag, try Request.decode(header, body))
@@ -89,5 +93,7 @@ final class Exchange: Conversation {
         } catch {
             throw .gone(error)
         }
+        // Written to a socket is not seen: the front end says when it has shown it.
+        _ = try await ask(message, .acknowledge)
     }
 }

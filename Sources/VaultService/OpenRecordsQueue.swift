@@ -33,7 +33,10 @@ final class OpenRecordsQueue {
     }
 
     var isOpen: Bool { records != nil }
-    var count: UInt64 { records?.count ?? 0 }
+    /// As of the last change: the records themselves may be on another thread just now.
+    private(set) var count: UInt64 = 0
+    /// Which opening this is; what began under another one has ended.
+    var opening: Int { generation }
 
     // MARK: one at a time
 
@@ -60,9 +63,10 @@ final class OpenRecordsQueue {
         await acquire()
         defer { release() }
         guard let records else { throw .locked }
-        let result = await workers.disk.run {
-            Result { () throws(RecordsError) in try body(records) }
+        let (result, count) = await workers.disk.run {
+            (Result { () throws(RecordsError) in try body(records) }, records.count)
         }
+        self.count = count
         return try get(result, "reading")
     }
 
@@ -80,6 +84,7 @@ final class OpenRecordsQueue {
         defer { release() }
         guard records == nil else { return }
         await finishClosing()
+        let before = generation
         let opened = await workers.disk.run { () -> Result<Records, RecordsError> in
             guard let secret = key.take() else { return .failure(.closed) }
             return Result { () throws(RecordsError) in
@@ -87,17 +92,27 @@ final class OpenRecordsQueue {
             }
         }
         damage = nil
-        records = try get(opened, "opening the store")
+        let made = try get(opened, "opening the store")
+        // Locked, erased or given away while it was being opened: that answer stands.
+        guard generation == before else {
+            closing.append(made)
+            await finishClosing()
+            throw .locked
+        }
+        records = made
+        count = made.count
         generation += 1
         scanLater(generation)
     }
 
-    /// After this nothing in memory opens the store.
+    /// After this nothing in memory opens the store, and no opening that was under way will.
     func close() async {
-        guard let open = records else { return }
-        records = nil
         generation += 1
-        closing.append(open)
+        if let open = records {
+            records = nil
+            closing.append(open)
+        }
+        count = 0
         await acquire()
         defer { release() }
         await finishClosing()
@@ -204,9 +219,11 @@ final class OpenRecordsQueue {
             let all = batch.map(\.change)
             let result: Result<[ChangeResult], RecordsError>
             if let records {
-                result = await workers.disk.run {
-                    Result { () throws(RecordsError) in try records.apply(all) }
+                let (done, count) = await workers.disk.run {
+                    (Result { () throws(RecordsError) in try records.apply(all) }, records.count)
                 }
+                result = done
+                self.count = count
             } else {
                 result = .failure(.closed)
             }

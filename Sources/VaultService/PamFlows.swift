@@ -63,6 +63,8 @@ extension Service {
     private func proveToken(
         _ token: SecretBox, _ host: StoreHost, _ person: Person, _ exchange: Exchange
     ) async throws(Refusal) -> Verdict {
+        // Judged first: what is remembered is no oracle for whoever has no tries left.
+        try host.mayTry(.apart, policies.policy)
         let hash = try hash(token, host)
         guard !failedTokens.contains(hash, of: host) else { throw .invalidPasscode(left: nil) }
         do throws(Refusal) {
@@ -94,12 +96,16 @@ extension Service {
         let isKnown = request.orPassword && isKnownWrong(hash, standing, host)
         var isCounted = false
         do throws(Refusal) {
-            if isKnown { throw .invalidPasscode(left: nil) }
+            if isKnown {
+                try host.mayTry(standing.kind, policy)
+                throw .invalidPasscode(left: nil)
+            }
             let key = try await host.attempt(standing.kind, answer, policy) { isCounted = true }
             return try await admitted(key, host, person, exchange)
         } catch {
             audit.note(
-                .attempt, "a passcode was not accepted", store: host.id.description, person: person,
+                error == .retryLimitReached(erased: true) ? .erase : .attempt,
+                "a passcode was not accepted", store: host.id.description, person: person,
                 service: caller.hello.service, code: error.code, uid: caller.credentials.uid)
             if request.orPassword, case .invalidPasscode(let left) = error {
                 // It may well be the login password, which is no mistake to be told of twice.
@@ -206,6 +212,8 @@ extension Service {
             return ignored
         }
         let token = SecretBox(given)
+        // A token that an earlier attempt left waiting is not this one's.
+        transactions.forgetKeys(of: host.id)
         let hash = try refusing { () throws(Refusal) in try self.hash(token, host) }
         noteToken(hash, request.handle, host)
         guard policy.acts(.unlock, at: caller.hello.service), host.isUsable, host.followsLogin,
@@ -292,7 +300,9 @@ extension Service {
             let (opening, kept) = try key.doubled()
             try await openForLogin(opening, host, person)
             let rekey = Transaction.Rekey(storeKey: kept, token: token)
-            if transactions.peek(handle) != nil {
+            if let earlier = transactions.peek(handle), earlier.store == host.id,
+                earlier.person == person
+            {
                 transactions.update(handle) { $0.rekey = rekey }
                 return ignored
             }
@@ -375,6 +385,7 @@ extension Service {
         if sessions.remove(session.id, of: person.uid) {
             for host in vault.stores(of: person.uid) where host.isOpen {
                 await host.lock()
+                transactions.forgetKeys(of: host.id)
                 audit.note(
                     .lock, "the last session ended", store: host.id.description, person: person,
                     service: caller.hello.service)
@@ -400,12 +411,21 @@ extension Service {
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
         let person = try await person(request.subject, caller)
+        try refusing { () throws(Refusal) in try policies.requireUsable() }
         guard let host = try vault.store(of: person), host.isUsable, host.followsLogin,
-            host.hasPasscode,
-            !old.isEmpty, !new.isEmpty
+            host.hasPasscode, !old.isEmpty, !new.isEmpty
         else { return Verdict(outcome: .ignore) }
+        // A password that is known to have drifted away costs no second try.
+        let former = try refusing { () throws(Refusal) in try self.hash(old, host) }
+        guard !failedTokens.contains(former, of: host) else { return Verdict(outcome: .ignore) }
         try await refusingAsync { () async throws(Refusal) in
-            let key = try await host.attempt(.apart, old, self.policies.policy)
+            let key: SecretBox
+            do throws(Refusal) {
+                key = try await host.attempt(.apart, old, self.policies.policy)
+            } catch {
+                if case .invalidPasscode = error { self.failedTokens.remember(former, of: host) }
+                throw error
+            }
             try await host.addPasscode(key: key, new, self.cost)
         }
         failedTokens.forget(host)

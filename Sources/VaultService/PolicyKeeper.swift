@@ -17,6 +17,8 @@ final class PolicyKeeper {
     private(set) var inForce: PolicyInForce = .standard(.builtIn)
     private(set) var standing = Standing.good
     private let options: Options
+    /// A good policy was read since the start: a broken file later changes nothing of it.
+    private var hasGood = false
     private static let limit = 1 << 20
 
     init(_ options: Options) {
@@ -33,8 +35,13 @@ final class PolicyKeeper {
         do throws(PolicyProblem) {
             inForce = try readFiles().inForce()
             standing = .good
+            hasGood = true
             save()
         } catch {
+            guard !hasGood else {
+                standing = .lastGood(error)
+                return
+            }
             if let last = lastGood() {
                 inForce = last
                 standing = .lastGood(error)

@@ -18,12 +18,15 @@ extension Service {
         return host
     }
 
-    /// The value goes from the slab that it was opened in to whoever takes it, and lies nowhere else.
+    /// The value goes from the slab that it was opened in to whoever takes it, and lies nowhere
+    /// else.
     func get(
         _ record: Record, for caller: Caller, _ take: @LoopActor (Span<UInt8>) -> Void
     ) async throws(Interruption) {
         let host = try await ownStore(record.store, caller)
-        do throws(Refusal) { try await host.value(of: record.name, take) } catch { throw .refused(error) }
+        do throws(Refusal) { try await host.value(of: record.name, take) } catch {
+            throw .refused(error)
+        }
     }
 
     func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption)
@@ -51,12 +54,10 @@ extension Service {
     /// What `status` shows; only the owner and root hear it.
     func status(_ target: Target, for caller: Caller) async throws(Interruption) -> State {
         let person = try await person(target.subject, caller)
-        let host: StoreHost
-        if let stray = vault.strayStore(of: person, named: target.store) {
-            return stray.state(policies.policy, sessions: 0, lock: .ownerChanged)
-        } else if let own = try vault.store(of: person, named: target.store) {
-            host = own
-        } else {
+        guard let host = vault.ownStore(of: person, named: target.store) else {
+            if let stray = vault.strayStore(of: person, named: target.store) {
+                return stray.state(policies.policy, sessions: 0, lock: .ownerChanged)
+            }
             var state = State(lock: .absent)
             if case .broken(let problem) = policies.standing {
                 state.trouble = Text.clean(

@@ -121,6 +121,24 @@ public final class Service {
         ThisProcess.giveBackMemory()
     }
 
+    private var claimed: [UInt32: Int] = [:]
+
+    /// Programs that act for a person with root's rights (sudo, su) share that person's number of
+    /// connections: else whoever starts enough of them takes root's, and nobody logs in.
+    func claim(_ caller: Caller) -> Bool {
+        guard caller.standing == .root, caller.hello.realUID != 0 else { return true }
+        let count = claimed[caller.hello.realUID, default: 0]
+        guard count < 16 else { return false }
+        claimed[caller.hello.realUID] = count + 1
+        return true
+    }
+
+    func release(_ caller: Caller) {
+        guard caller.standing == .root, caller.hello.realUID != 0 else { return }
+        let count = claimed[caller.hello.realUID, default: 1] - 1
+        claimed[caller.hello.realUID] = count > 0 ? count : nil
+    }
+
     func caller(_ credentials: PeerCredentials, _ hello: Hello) -> Caller {
         Caller(credentials: credentials, hello: hello, daemonUID: ThisProcess.uid)
     }
@@ -236,8 +254,11 @@ public final class Service {
 
     // MARK: start and end
 
-    func sweepAtStart() async {
-        await vault.open { event, text, store in self.audit.note(event, text, store: store) }
+    func sweepAtStart() async throws(StartFailure) {
+        let failure = await vault.open { event, text, store in
+            self.audit.note(event, text, store: store)
+        }
+        if let failure { throw .keys(failure) }
         switch policies.standing {
         case .good: break
         case .lastGood(let problem):

@@ -96,6 +96,7 @@ extension Service {
         let person = try await person(target.subject, exchange.caller)
         let host = try requireStore(of: person, target)
         await host.lock()
+        transactions.forgetKeys(of: host.id)
         audit.note(
             .lock, "a store was locked", store: host.id.description, person: person,
             uid: exchange.caller.credentials.uid)

@@ -35,6 +35,8 @@ final class StoreHost {
     /// A store under another machine key: only its recovery key can bring it under ours.
     private var foreign: UncheckedSlotFile?
     private var foreignTally = Tally()
+    /// What could be read of a store that is damaged.
+    private var unchecked: UncheckedSlotFile?
     let turn = Gate(width: 1, ownLimit: 128, apartLimit: 64)
     let records: OpenRecordsQueue
     private var shutTimer: UInt64?
@@ -55,6 +57,7 @@ final class StoreHost {
             health = .erased
         case .damaged(let unchecked, let what, let isForeign):
             snapshot = Snapshot(identity: unchecked.identity)
+            self.unchecked = unchecked
             if isForeign {
                 foreign = unchecked
                 snapshot.hasRecovery = true
@@ -144,7 +147,7 @@ final class StoreHost {
     // MARK: the store's turn
 
     /// Runs with the slots file in hand, alone.
-    private func inTurn<R>(
+    func inTurn<R>(
         _ kind: Gate.Class, _ body: () async throws(Refusal) -> R
     ) async throws(Refusal) -> R {
         try await turn.enter(kind, until: Clock.bootMilliseconds() + Workers.queueWait)
@@ -198,7 +201,8 @@ final class StoreHost {
     // MARK: tries
 
     /// One try with a passcode: counted and synced before the derivation, its outcome recorded
-    /// before anybody hears of it. Gives the store key; `counted` hears of a wrong one on the count.
+    /// before anybody hears of it. Gives the store key; `counted` hears of a wrong one on the
+    /// count.
     func attempt(
         _ kind: TryKind, _ secret: SecretBox, _ policy: Policy, counted: () -> Void = {}
     ) async throws(Refusal) -> SecretBox {
@@ -229,7 +233,10 @@ final class StoreHost {
         guard let typed = secret.take() else { throw .unknown }
         let passcode = SecretBox(try PasscodeEntry.prepared(typed))
         let slots = snapshot.passcodes
-        guard let cost = slots.first?.details.cost else { throw .doesNotExist(.passcode) }
+        // Room for the dearest, before anything is counted.
+        guard let cost = slots.map(\.details.cost).max(by: { $0.memoryKiB < $1.memoryKiB }) else {
+            throw .doesNotExist(.passcode)
+        }
         guard KeyDerivation.memoryIsAvailable(for: cost) else { throw .outOfMemory }
 
         try await count(file, "counting the try") { tally in tally.began(kind, Self.now()) }
@@ -268,6 +275,7 @@ final class StoreHost {
         _ slots: [PasscodeSlot], _ passcode: SecretBox, _ file: SlotFile
     ) -> Trial {
         guard let secret = passcode.take() else { return .notDerived }
+        var hasEnded = false
         for slot in slots {
             do throws(SecretsError) {
                 let derived = try KeyDerivation.derive(
@@ -276,9 +284,11 @@ final class StoreHost {
                     return .opened(SecretBox(try file.openPasscode(slot, derived: derived)), slot)
                 } catch {
                     if error != .wrongSecret { return .failed(error) }
+                    hasEnded = true
                 }
             } catch {
-                return .notDerived
+                // One that ended wrong has told something: the count stays.
+                return hasEnded ? .failed(.secrets(error)) : .notDerived
             }
         }
         return .wrong
@@ -484,7 +494,7 @@ final class StoreHost {
         } catch {
             throw .outOfMemory
         }
-        let derived = try await workers.deriveKey(new, details.salt, details.cost)
+        let derived = try await workers.deriveKey(new, details.salt, details.cost, .own)
         return SlotChange(key: key, derived: derived, details: details)
     }
 
@@ -608,31 +618,47 @@ final class StoreHost {
         health = .erased
         cancelShut()
         let folder = folder.path
-        try await onDisk(file, "erasing") { (file) throws(KeyError) in try file.eraseKeys() }
-        await records.close()
-        try await onDisk(file, "erasing") { (file) throws(KeyError) in
-            try Vault.destroyRecords(in: folder)
-            try file.finishErasing()
+        let keys = await workers.disk.run {
+            Result { () throws(KeyError) in try file.eraseKeys() }
         }
+        await records.close()
+        if case .failure(let error) = keys { throw Self.refusal(error, "erasing") }
+        let gone = await workers.slow.run {
+            Result { () throws(KeyError) in
+                try Vault.destroyRecords(in: folder)
+                try file.finishErasing()
+            }
+        }
+        snapshot = Self.snapshot(of: file)
+        if case .failure(let error) = gone { throw Self.refusal(error, "erasing") }
     }
 
     /// For a reset: nothing stays but what the caller removes with the folder.
     func eraseForReset() async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
-            let wasLive = health == .live
             health = .erased
             cancelShut()
-            await records.close()
-            let file = wasLive ? file : nil
-            let unchecked = foreign
-            let folder = folder.path
-            let result = await workers.disk.run { () -> Result<Void, KeyError> in
+            let file = file
+            let unchecked = unchecked
+            let folder = folder
+            // The keys first, by whatever way there is to them.
+            let keys = await workers.disk.run { () -> Result<Void, KeyError> in
                 Result { () throws(KeyError) in
-                    if let file { try file.eraseKeys() } else { try unchecked?.overwriteKeys() }
-                    try Vault.destroyRecords(in: folder)
+                    if let file {
+                        try file.eraseKeys()
+                    } else if let unchecked {
+                        try unchecked.overwriteKeys()
+                    } else {
+                        try SlotFile.overwrite(in: folder)
+                    }
                 }
             }
-            if case .failure(let error) = result { throw Self.refusal(error, "erasing") }
+            await records.close()
+            if case .failure(let error) = keys { throw Self.refusal(error, "erasing") }
+            let gone = await workers.slow.run {
+                Result { () throws(KeyError) in try Vault.destroyRecords(in: folder.path) }
+            }
+            if case .failure(let error) = gone { throw Self.refusal(error, "erasing") }
         }
     }
 

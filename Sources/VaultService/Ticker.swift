@@ -7,9 +7,12 @@ import Wire
 final class Ticker {
     private var waiting: [ObjectIdentifier: Connection] = [:]
     private var isArmed = false
+    /// A queue's minute, and what was derived in it; it begins anew with each answer of the person.
+    private static let longest: UInt64 = 120_000
 
     func begin(_ connection: Connection, _ tag: UInt32) {
         connection.workingTag = tag
+        connection.workingSince = Clock.bootMilliseconds()
         waiting[ObjectIdentifier(connection)] = connection
         arm()
     }
@@ -32,9 +35,10 @@ final class Ticker {
         isArmed = false
         let now = Clock.bootMilliseconds()
         for connection in waiting.values where !connection.isAsking {
-            guard let tag = connection.workingTag, now - connection.lastSent >= 900 else {
-                continue
-            }
+            // What takes longer than any queue may is a fault: silence tells the peer so.
+            guard let tag = connection.workingTag, now - connection.lastSent >= 900,
+                now - connection.workingSince < Self.longest
+            else { continue }
             connection.sendWorking(tag: tag)
         }
         arm()

@@ -95,6 +95,13 @@ final class Transactions {
         entries[handle]?.transaction
     }
 
+    /// A lock wipes what opens the store, and with it what waits for a confirmation.
+    func forgetKeys(of store: StoreID) {
+        for handle in entries.keys where entries[handle]?.transaction.store == store {
+            entries[handle]?.transaction.rekey = nil
+        }
+    }
+
     /// One confirmation each.
     func take(_ handle: Handle) -> Transaction? {
         guard let entry = entries.removeValue(forKey: handle) else { return nil }

@@ -18,6 +18,7 @@ final class Export {
     let total: UInt64
     let header: WipedBuffer
     private let host: StoreHost
+    private let opening: Int
     private let writer: ExportWriter
     /// One piece ahead, so that the last one can be told as such.
     private var ahead: [UInt8]?
@@ -25,6 +26,7 @@ final class Export {
     init(caller: Caller, host: StoreHost, writer: ExportWriter, total: UInt64) {
         self.caller = caller
         self.host = host
+        opening = host.records.opening
         self.writer = writer
         self.total = total
         header = WipedBuffer(bytes: writer.header)
@@ -42,6 +44,8 @@ final class Export {
         let writer = writer
         let result: Result<[UInt8]?, ExportError>
         do throws(Refusal) {
+            // Locked or given away meanwhile: it does not go on for whoever opens it next.
+            guard host.records.opening == opening else { throw .locked }
             result = try await host.walk { (records) throws(RecordsError) in
                 Result { () throws(ExportError) in try writer.next(from: records) }
             }
@@ -70,6 +74,7 @@ final class Import {
     private let header: ExportHeader
     private let key: SecretBox
     private let replace: Bool
+    private let opening: Int
     private var reader: ExportReader
     private var isChecked = false
 
@@ -81,6 +86,7 @@ final class Import {
         self.header = header
         self.key = key
         self.replace = replace
+        opening = host.records.opening
         reader = try Self.reader(header, key)
     }
 
@@ -105,13 +111,15 @@ final class Import {
     func take(_ bytes: WipedBuffer, last: Bool) async throws(Interruption) -> Step {
         let reader = reader
         let isChecked = isChecked
+        let replace = replace
         let result: Result<Void, ExportError>
         do throws(Refusal) {
+            guard host.records.opening == opening else { throw .locked }
             result = try await host.walk { (records) throws(RecordsError) in
                 Result { () throws(ExportError) in
                     try bytes.withBytes { (piece) throws(ExportError) in
                         if isChecked {
-                            try reader.store(piece, in: records)
+                            try reader.store(piece, in: records, replace: replace)
                         } else {
                             try reader.check(piece, against: records)
                         }
@@ -147,6 +155,7 @@ enum Transfer {
         case .notAuthentic: .storeDamaged(what: "the export file does not open, or was changed")
         case .cutShort: .storeDamaged(what: "the export file was cut short")
         case .malformed: .storeDamaged(what: "the export file is not laid out as one")
+        case .refused(_, because: .replaced): .alreadyExists
         case .refused: .storageFailed(during: during, reason: "a value could not be stored")
         case .outOfMemory: .outOfMemory
         }
@@ -169,7 +178,7 @@ extension Service {
             do throws(SecretsError) { salt = try Random.bytes(KeyDerivation.saltSize) } catch {
                 throw .outOfMemory
             }
-            let key = try await self.vault.workers.deriveKey(SecretBox(chosen), salt, cost)
+            let key = try await self.vault.workers.deriveKey(SecretBox(chosen), salt, cost, .apart)
             guard let secret = key.take() else { throw .unknown }
             do throws(ExportError) {
                 let writer = try ExportWriter(key: secret, salt: salt, cost: cost)
@@ -200,9 +209,18 @@ extension Service {
         try host.requireUsable()
         try await openIfNone(host)
         guard host.isOpen else { throw .refused(.locked) }
+        // The file says what its key costs: a stranger's file must not buy minutes of everybody's
+        // cores.
+        let most = max(cost.memoryKiB, 262_144)
+        guard read.cost.memoryKiB <= most, read.cost.passes <= max(cost.passes, 4) else {
+            throw .refused(
+                .invalidArgument(reason: "the file's key costs more than this machine's policy"))
+        }
         let answer = try await exchange.ask(.passphrase, .passphrase)
         return try await refusingAsync { () async throws(Refusal) in
-            let key = try await self.vault.workers.deriveKey(answer, read.salt, read.cost)
+            let key = try await host.inTurn(.apart) { () async throws(Refusal) in
+                try await self.vault.workers.deriveKey(answer, read.salt, read.cost, .apart)
+            }
             return try Import(
                 caller: exchange.caller, host: host, header: read, key: key,
                 replace: request.replace)

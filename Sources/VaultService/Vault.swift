@@ -14,6 +14,7 @@ final class Vault {
     private var machineTrouble: String?
     private var hosts: [StoreID: StoreHost] = [:]
     private var byUID: [UInt32: [StoreHost]] = [:]
+    private var reserved: Set<Place> = []
 
     private nonisolated static let storesName = "stores"
 
@@ -28,9 +29,12 @@ final class Vault {
         var machineTrouble: String?
         var stores: [(StoreID, Folder, StoreHost.Contents)] = []
         var notes: [(Audit.Event, String, String?)] = []
+        /// Why the stores could not all be looked at.
+        var failure: String?
     }
 
-    func open(_ note: (Audit.Event, String, String?) -> Void) async {
+    /// The reason, where the stores could not all be looked at.
+    func open(_ note: (Audit.Event, String, String?) -> Void) async -> String? {
         let path = stateFolder
         let found = await workers.disk.run { Self.look(at: path) }
         machine = found.machine
@@ -39,6 +43,7 @@ final class Vault {
             add(StoreHost(id: id, folder: folder, workers: workers, contents: contents))
         }
         for (event, text, store) in found.notes { note(event, text, store) }
+        return found.failure
     }
 
     private nonisolated static func look(at path: String) -> Found {
@@ -60,11 +65,14 @@ final class Vault {
             let stores = try state.folder(storesName)
             removeLeftovers(stores)
             for name in try TextFile.names(in: stores.path) {
-                guard let id = StoreID(text: name), let folder = try? stores.folder(name) else {
+                guard let id = StoreID(text: name) else {
                     found.notes.append(
                         (.fault, "something that is no store lies among the stores", nil))
                     continue
                 }
+                // A store that cannot be looked at now is not "none": whoever owns it would be told
+                // to make another one. Better no daemon than that one.
+                let folder = try stores.folder(name)
                 let contents = read(folder, id, found.machine, found.machineTrouble)
                 switch contents {
                 case .damaged(_, let what, _), .unreadable(_, let what):
@@ -74,8 +82,7 @@ final class Vault {
                 found.stores.append((id, folder, contents))
             }
         } catch {
-            found.notes.append((.fault, error.description, nil))
-            found.machineTrouble = "the state folder cannot be read"
+            found.failure = error.description
         }
         return found
     }
@@ -123,7 +130,7 @@ final class Vault {
 
     /// Stores that were never finished, or whose reset was: their names begin with a dot.
     private nonisolated static func removeLeftovers(_ stores: Folder) {
-        guard let names = try? stores.names() else { return }
+        guard let names = try? TextFile.names(in: stores.path, dotted: true) else { return }
         for name in names
         where name.hasPrefix(".") && StoreID(text: String(name.dropFirst())) != nil {
             guard let folder = try? stores.folder(name) else { continue }
@@ -184,15 +191,19 @@ final class Vault {
     /// The person's store of that name. Where only the uid or only the name still fits, it stays
     /// shut: both are given away again.
     func store(of person: Person, named asked: [UInt8] = []) throws(Interruption) -> StoreHost? {
-        let name = Self.name(asked)
-        for host in stores(of: person.uid)
-        where host.identity.storeName == name && host.identity.account == person.name {
-            return host
-        }
+        if let own = ownStore(of: person, named: asked) { return own }
         if strayStore(of: person, named: asked) != nil {
             throw .refused(.notPermitted(.ownerChanged))
         }
         return nil
+    }
+
+    /// The person's by both names.
+    func ownStore(of person: Person, named asked: [UInt8]) -> StoreHost? {
+        let name = Self.name(asked)
+        return stores(of: person.uid).first {
+            $0.identity.storeName == name && $0.identity.account == person.name
+        }
     }
 
     /// A store whose owner is this person by one of the two names only.
@@ -219,6 +230,15 @@ final class Vault {
         for person: Person, named asked: [UInt8], _ secret: SecretBox?, _ cost: KeyDerivation.Cost,
         followsLogin: Bool
     ) async throws(Refusal) -> Made {
+        let name = Self.name(asked)
+        guard stores(of: person.uid).count < Self.storesEach else {
+            throw .invalidAction(
+                action: "create", reason: "a person has at most \(Self.storesEach) stores")
+        }
+        // Two creations at once: the second is refused before anything is made.
+        let place = Place(uid: person.uid, name: name)
+        guard reserved.insert(place).inserted else { throw .alreadyExists }
+        defer { reserved.remove(place) }
         let identity = Identity(
             uid: person.uid, account: person.name, createdAt: Clock.wallSeconds(),
             way: followsLogin ? .followsLogin : .own,
@@ -238,20 +258,19 @@ final class Vault {
             let contents = StoreHost.Contents.live(built.file, StoreHost.snapshot(of: built.file))
             let host = StoreHost(
                 id: built.id, folder: built.folder, workers: workers, contents: contents)
-            // Two creations at once: the one that came second is undone.
-            if let first = stores(of: person.uid).first(where: {
-                $0.identity.storeName == identity.storeName
-            }),
-                first.identity.account == person.name
-            {
-                try await removeFiles(host)
-                throw .alreadyExists
-            }
             add(host)
             let (opening, kept) = try built.key.doubled()
             try await host.open(opening)
             return Made(host: host, key: kept)
         }
+    }
+
+    /// Each holds two descriptors as long as the daemon runs.
+    private static let storesEach = 16
+
+    private struct Place: Hashable {
+        let uid: UInt32
+        let name: [UInt8]
     }
 
     private struct Derived: Sendable {
@@ -277,7 +296,7 @@ final class Vault {
         } catch {
             throw .outOfMemory
         }
-        let key = try await workers.deriveKey(secret, details.salt, details.cost)
+        let key = try await workers.deriveKey(secret, details.salt, details.cost, .apart)
         return Derived(key: key, details: details)
     }
 
@@ -320,7 +339,13 @@ final class Vault {
             }
             do throws(PosixError) {
                 try stores.rename(hidden, to: "\(id)")
-                try stores.sync()
+                do throws(PosixError) {
+                    try stores.sync()
+                } catch {
+                    // Not made for certain is not made.
+                    try? stores.rename("\(id)", to: hidden)
+                    throw error
+                }
                 return Built(
                     machine: machine, id: id, folder: try stores.folder("\(id)"), file: file,
                     key: SecretBox(key))
@@ -372,7 +397,15 @@ final class Vault {
                 } catch {
                     throw .storage(error)
                 }
-                try Self.removeAll(folder, name, from: stores)
+                // Out of the way first: what a crash leaves behind is removed at the next start.
+                let hidden = ".\(name)"
+                do throws(PosixError) {
+                    try stores.rename(name, to: hidden)
+                    try stores.sync()
+                } catch {
+                    throw .storage(error)
+                }
+                try Self.removeAll(folder, hidden, from: stores)
             }
         }
         if case .failure(let error) = result {

@@ -16,12 +16,15 @@ final class Workers {
 
     static let queueWait: UInt64 = 60_000
 
+    /// What takes long and hurries nobody: overwriting a store, walking through one.
+    let slow = WorkerPool(name: "slow", threads: 1)
+
     private var slab: WipedBuffer?
 
     /// Where opened records pass through; there only while a store is open.
     func recordSlab() -> WipedBuffer {
         if let slab { return slab }
-        let made = WipedBuffer(capacity: Records.slabSize)
+        let made = WipedBuffer(lockedCapacity: Records.slabSize)
         slab = made
         return made
     }
@@ -43,13 +46,13 @@ final class Workers {
 extension Workers {
     /// Argon2id of what somebody typed; the typed bytes are wiped with their box.
     func deriveKey(
-        _ typed: SecretBox, _ salt: [UInt8], _ cost: KeyDerivation.Cost
+        _ typed: SecretBox, _ salt: [UInt8], _ cost: KeyDerivation.Cost, _ kind: Gate.Class
     ) async throws(Refusal) -> SecretBox {
         guard let raw = typed.take() else { throw .unknown }
         guard raw.count > 0 else { throw .cancelled }
         let prepared = SecretBox(try PasscodeEntry.prepared(raw))
         guard KeyDerivation.memoryIsAvailable(for: cost) else { throw .outOfMemory }
-        let key = try await derive(.own) { () -> SecretBox? in
+        let key = try await derive(kind) { () -> SecretBox? in
             guard let secret = prepared.take(),
                 let key = try? KeyDerivation.derive(secret, salt: salt, cost: cost)
             else { return nil }

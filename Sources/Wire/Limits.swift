@@ -26,4 +26,6 @@ public enum Limits {
     public static let silenceWait: Int32 = 5_000
     public static let workingEvery: Int32 = 1_000
     public static let personWait: Int32 = 120_000
+    /// A whole create or change.
+    public static let exchangeWait: Int32 = 600_000
 }

@@ -1,7 +1,8 @@
 internal import CPam
 internal import WireEmbedded
 
-/// One call of libpam's: its handle, the service file's options, and the face that the application shows.
+/// One call of libpam's: its handle, the service file's options, and the face that the application
+/// shows.
 struct Call {
     let pam: Pam
     let options: Options
@@ -37,7 +38,8 @@ struct Call {
         return hello
     }
 
-    /// The account that the application names; nil where no account can have such a name. Nobody is asked.
+    /// The account that the application names; nil where no account can have such a name. Nobody is
+    /// asked.
     func userName() -> [UInt8]? {
         guard case .fits(let bytes) = pam.text(PAM_USER) else { return nil }
         // An empty name would mean the peer itself: root.
@@ -46,7 +48,11 @@ struct Call {
 
     /// With its uid; the directory may take its time over that.
     func subject(_ name: [UInt8]) -> Subject {
-        Subject(name: name, uid: pam.userID())
+        let uid = pam.userID()
+        guard case .fits(let own) = pam.canonicalUser(), !own.isEmpty else {
+            return Subject(name: name, uid: uid)
+        }
+        return Subject(name: own, uid: uid)
     }
 
     func debug(_ text: StaticString, _ number: Int) {

@@ -14,8 +14,9 @@ struct Pam {
         unsafe self.raw = raw
     }
 
-    // In all of this type the handle is libpam's own and valid during the call that brought it; libpam's strings
-    // end with NUL and live until their item is set again, which we never do while one is used.
+    // In all of this type the handle is libpam's own and valid during the call that brought it;
+    // libpam's strings end with NUL and live until their item is set again, which we never do while
+    // one is used.
 
     func text(_ item: Int32) -> Text {
         // SAFETY: libpam's string; it is copied.
@@ -46,6 +47,13 @@ struct Pam {
         // SAFETY: libpam's string.
         guard let name = unsafe appvault_pam_item(raw, PAM_USER) else { return Subject.unknownUID }
         return unsafe appvault_pam_uid(raw, name)
+    }
+
+    /// That account's own spelling of its name: a directory may find it under others.
+    func canonicalUser() -> Text {
+        // SAFETY: libpam's string, and the account's, which is copied.
+        guard let name = unsafe appvault_pam_item(raw, PAM_USER) else { return .absent }
+        return unsafe Text(appvault_pam_canonical(raw, name))
     }
 
     func userID(of account: StaticString) -> UInt32 {
