@@ -5,7 +5,7 @@ import time
 import unittest
 
 from daemonlab import IS_ROOT
-from pamlab import PAM_AUTH_ERR, PAM_SUCCESS, Talk
+from pamlab import PAM_AUTH_ERR, PAM_SILENT, PAM_SUCCESS, Talk
 from wayslab import LOGIN, PASSCODE, WRONG, Machine, in_child
 
 PROMPT = "Passcode or login password: "
@@ -383,6 +383,19 @@ class Daily(Case):
         self.assertEqual(entered.lines, [LAST, "Too many wrong passcodes. The store was erased."])
         entered = machine.enter(typed=[LOGIN])
         self.assertEqual((entered.code, entered.prompts), (PAM_SUCCESS, ["Password: "]))
+
+    def test_silent(self):
+        """where no line is shown, as at sudo, the last question says what is at stake"""
+        for limit, word in (("erase", "erased"), ("lock", "locked")):
+            machine = self.machine(f"RetryLimit=2\nThrottleAfter=0\nOnRetryLimit={limit}")
+            machine.way_b("sudo")
+            prompts = []
+            for _ in range(2):
+                with machine.login("sudo", [WRONG]) as sudo:
+                    sudo.authenticate(PAM_SILENT)
+                    self.assertEqual(sudo.talk.lines, [])
+                    prompts += sudo.talk.prompts
+            self.assertEqual(prompts, [PROMPT, f"One try left, then the store is {word}. {PROMPT}"])
 
     def test_wording_of_the_last(self):
         """a lock is not called an erase, and no apart try is told of either"""
