@@ -1,6 +1,7 @@
 """Way (b): a passcode of its own. AppVault asks, and its answer is the login; what it does not know goes on to
 pam_unix. Who lives with the login password there must never come near an erase, and nobody wins a try by it."""
 
+import os
 import time
 import unittest
 
@@ -313,6 +314,23 @@ class GivenBack(Case):
             count, answer = machine.derivations(lambda: in_child(locker, (machine.uid,) * 3))
             self.assertEqual((answer, count), ((PAM_SUCCESS, [PROMPT]), expected))
             self.assertEqual((machine.own, machine.apart), (0, 1))
+
+    def test_word_of_others(self):
+        """never at the word of a process that is not root, though it has the transaction's handle"""
+        if not IS_ROOT:
+            self.skipTest("needs root: a peer that is neither root nor the private daemon's own user")
+        machine = self.machine()
+        machine.way_b()
+
+        def login():
+            with machine.login(typed=[LOGIN]) as transaction:
+                code = transaction.authenticate()
+                os.setresuid(machine.uid, machine.uid, machine.uid)
+                transaction.setcred()
+                return code
+
+        self.assertEqual(in_child(login), PAM_SUCCESS)
+        self.assertEqual((machine.own, machine.apart), (1, 0))
 
     def test_locked_by_login_password(self):
         """where the limit locks, a lock that the login password brought goes with its confirmation"""
