@@ -5,6 +5,7 @@ import Wire
 enum Message: Sendable {
     case prompt
     case promptOrPassword
+    case promptLast(orPassword: Bool, erases: Bool)
     case promptCurrent
     case chooseNew
     case confirmNew
@@ -50,6 +51,12 @@ enum Message: Sendable {
         switch self {
         case .prompt: ("match.prompt", [], "AppVault passcode: ")
         case .promptOrPassword: ("match.prompt.or-password", [], "Passcode or login password: ")
+        case .promptLast(let orPassword, let erases):
+            (
+                "match.prompt.last", [],
+                "One try left, then the store is \(erases ? "erased" : "locked"). "
+                    + (orPassword ? "Passcode or login password: " : "AppVault passcode: ")
+            )
         case .promptCurrent: ("match.current", [], "Current passcode: ")
         case .chooseNew: ("create.choose", [], "New passcode: ")
         case .confirmNew: ("create.confirm", [], "New passcode again: ")

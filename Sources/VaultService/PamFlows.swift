@@ -86,7 +86,7 @@ extension Service {
         try await refuseEarly(host, likely.kind, exchange)
         try await warnBeforeLast(likely.kind, host, exchange)
         let secret = try await exchange.ask(
-            request.orPassword ? .promptOrPassword : .prompt, .passcode)
+            prompt(request.orPassword, likely.kind, host, caller), .passcode)
         guard let typed = secret.take() else { throw .refused(.unknown) }
         guard typed.count > 0 else { throw .refused(.cancelled) }
         let answer = SecretBox(typed)
@@ -135,6 +135,19 @@ extension Service {
         switch standing {
         case .own: failedTokens.isConfirmed(hash, of: host)
         case .apart: failedTokens.contains(hash, of: host)
+        }
+    }
+
+    /// Where no line is shown, as at sudo, the question itself says what the last try would bring.
+    private func prompt(
+        _ orPassword: Bool, _ kind: TryKind, _ host: StoreHost, _ caller: Caller
+    ) -> Message {
+        let usual: Message = orPassword ? .promptOrPassword : .prompt
+        guard caller.hello.silent, !caller.isRemote else { return usual }
+        return switch host.stakes(kind, policies.policy) {
+        case .nothing, .refusal: usual
+        case .lock: .promptLast(orPassword: orPassword, erases: false)
+        case .erase: .promptLast(orPassword: orPassword, erases: true)
         }
     }
 

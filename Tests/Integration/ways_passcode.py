@@ -1,11 +1,12 @@
 """Way (b): a passcode of its own. AppVault asks, and its answer is the login; what it does not know goes on to
 pam_unix. Who lives with the login password there must never come near an erase, and nobody wins a try by it."""
 
+import os
 import time
 import unittest
 
 from daemonlab import IS_ROOT
-from pamlab import PAM_AUTH_ERR, PAM_SUCCESS, Talk
+from pamlab import PAM_AUTH_ERR, PAM_SILENT, PAM_SUCCESS, Talk
 from wayslab import LOGIN, PASSCODE, WRONG, Machine, in_child
 
 PROMPT = "Passcode or login password: "
@@ -314,6 +315,23 @@ class GivenBack(Case):
             self.assertEqual((answer, count), ((PAM_SUCCESS, [PROMPT]), expected))
             self.assertEqual((machine.own, machine.apart), (0, 1))
 
+    def test_word_of_others(self):
+        """never at the word of a process that is not root, though it has the transaction's handle"""
+        if not IS_ROOT:
+            self.skipTest("needs root: a peer that is neither root nor the private daemon's own user")
+        machine = self.machine()
+        machine.way_b()
+
+        def login():
+            with machine.login(typed=[LOGIN]) as transaction:
+                code = transaction.authenticate()
+                os.setresuid(machine.uid, machine.uid, machine.uid)
+                transaction.setcred()
+                return code
+
+        self.assertEqual(in_child(login), PAM_SUCCESS)
+        self.assertEqual((machine.own, machine.apart), (1, 0))
+
     def test_locked_by_login_password(self):
         """where the limit locks, a lock that the login password brought goes with its confirmation"""
         machine = self.machine("RetryLimit=2\nThrottleAfter=0\nOnRetryLimit=lock")
@@ -383,6 +401,19 @@ class Daily(Case):
         self.assertEqual(entered.lines, [LAST, "Too many wrong passcodes. The store was erased."])
         entered = machine.enter(typed=[LOGIN])
         self.assertEqual((entered.code, entered.prompts), (PAM_SUCCESS, ["Password: "]))
+
+    def test_silent(self):
+        """where no line is shown, as at sudo, the last question says what is at stake"""
+        for limit, word in (("erase", "erased"), ("lock", "locked")):
+            machine = self.machine(f"RetryLimit=2\nThrottleAfter=0\nOnRetryLimit={limit}")
+            machine.way_b("sudo")
+            prompts = []
+            for _ in range(2):
+                with machine.login("sudo", [WRONG]) as sudo:
+                    sudo.authenticate(PAM_SILENT)
+                    self.assertEqual(sudo.talk.lines, [])
+                    prompts += sudo.talk.prompts
+            self.assertEqual(prompts, [PROMPT, f"One try left, then the store is {word}. {PROMPT}"])
 
     def test_wording_of_the_last(self):
         """a lock is not called an erase, and no apart try is told of either"""

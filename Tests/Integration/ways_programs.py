@@ -1,0 +1,373 @@
+"""The ways to live with it at the real sudo, su, passwd and login. They read a private /etc/pam.d and /etc/sudoers in
+a mount namespace of their own; the host's are not touched."""
+
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from daemonlab import IS_ROOT, wait_until
+from guard_standing import SESSION, Logind
+from wayslab import LOGIN, NEW_LOGIN, PASSCODE, WRONG, Machine, account
+
+NEEDS_ROOT = True
+
+# Behind the bind mounts everything is as it is on the host.
+NAMESPACE = (
+    'mount --bind "$1" /etc/pam.d && { test -z "$2" || mount --bind "$2" /etc/sudoers; } && shift 2 && exec "$@"')
+SUDOERS = """\
+Defaults !lecture, timestamp_timeout=0, passwd_tries=3, !use_pty, !fqdn, badpass_message="sorry"
+%s ALL=(ALL:ALL) ALL
+root ALL=(ALL:ALL) ALL
+"""
+
+
+class Terminal:
+    """A program on a terminal, typed at by prompts."""
+
+    def __init__(self, command):
+        self.shown = ""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            try:
+                os.chdir("/")
+                os.execvpe(command[0], command, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TERM": "dumb", "LANG": "C"})
+            finally:
+                os._exit(127)
+
+    def expect(self, text, seconds=20):
+        """Reads until that was shown."""
+        end = time.monotonic() + seconds
+        while text not in self.shown[self.read_to :]:
+            if not self._read(end):
+                raise AssertionError(f"{text!r} was not shown: {self.shown!r}")
+        self.read_to = self.shown.index(text, self.read_to) + len(text)
+
+    read_to = 0
+
+    def _read(self, end):
+        if not select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
+            return False
+        try:
+            data = os.read(self.fd, 4096)
+        except OSError:
+            return False
+        self.shown += data.decode(errors="replace").replace("\r", "")
+        return bool(data)
+
+    def type(self, text):
+        os.write(self.fd, text.encode() + b"\n")
+
+    def end(self, seconds=20):
+        """Its exit status, once it has shown everything."""
+        end = time.monotonic() + seconds
+        while self._read(end):
+            pass
+        if time.monotonic() >= end:
+            os.kill(self.pid, signal.SIGKILL)
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(status)
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not IS_ROOT:
+            raise unittest.SkipTest("needs root: setuid programs and a mount namespace")
+        tried = subprocess.run(["unshare", "-m", "--propagation", "private", "true"], capture_output=True, check=False)
+        if tried.returncode != 0:
+            raise unittest.SkipTest("no mount namespace here: " + tried.stderr.decode().strip())
+
+    def machine(self, policy="RetryLimit=5\nThrottleAfter=0", way="ownPasscode", passcode=PASSCODE, **options):
+        machine = Machine(policy, **options)
+        self.addCleanup(machine.close)
+        self.sudoers = os.path.join(machine.lab.folder, "sudoers")
+        with open(self.sudoers, "w") as file:
+            file.write(SUDOERS % machine.name)
+        os.chmod(self.sudoers, 0o440)
+        return machine.create(passcode, way)
+
+    def command(self, machine, *words, as_person=True):
+        sudoers = self.sudoers if os.path.exists("/etc/sudoers") else ""
+        person = ("setpriv", "--reuid", str(machine.uid), "--regid", str(machine.uid), "--clear-groups")
+        return [
+            "unshare", "-m", "--propagation", "private", "sh", "-c", NAMESPACE, "sh", machine.lab.services, sudoers,
+            *(person if as_person else ()), *words]
+
+    def run_it(self, machine, *words, typed="", as_person=True):
+        return subprocess.run(
+            self.command(machine, *words, as_person=as_person), input=typed, capture_output=True, text=True,
+            timeout=30, cwd="/", env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C"})
+
+
+class Sudo(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if shutil.which("sudo") is None:
+            raise unittest.SkipTest("no sudo here: apt-get install sudo")
+
+    def sudo(self, machine, typed, *more):
+        """echo pw | sudo -S id -u"""
+        return machine.derivations(
+            lambda: self.run_it(machine, "sudo", "-S", "-p", "", *more, "id", "-u", typed=typed))
+
+    def test_pipe(self):
+        """echo pw | sudo -S: the passcode, the login password, and neither"""
+        machine = self.machine()
+        machine.way_b("sudo")
+        count, done = self.sudo(machine, PASSCODE + "\n")
+        self.assertEqual((done.returncode, done.stdout, count), (0, "0\n", 1), done.stderr)
+        self.assertEqual((machine.own, machine.apart, machine.is_open), (0, 0, True))
+        count, done = self.sudo(machine, LOGIN + "\n")
+        self.assertEqual((done.returncode, done.stdout, count), (0, "0\n", 1), done.stderr)
+        # sudo's setcred gave it back, wherever it was counted, and it is remembered.
+        self.assertEqual(machine.own, 0)
+        apart = machine.apart
+        count, done = self.sudo(machine, LOGIN + "\n")
+        self.assertEqual((done.returncode, done.stdout, count), (0, "0\n", 0), done.stderr)
+        self.assertEqual((machine.own, machine.apart), (0, apart))
+        count, done = self.sudo(machine, WRONG + "\n")
+        self.assertEqual((done.returncode, done.stdout, count), (1, "", 1), done.stderr)
+        self.assertEqual(machine.own + machine.apart, apart + 1)
+
+    def seated(self, session, **options):
+        """A machine whose logind says where sudo runs."""
+        logind = Logind(account()[1])
+        self.addCleanup(logind.close)
+        logind.set(session=SESSION + session)
+        return self.machine(env={"DBUS_SYSTEM_BUS_ADDRESS": logind.address}, **options)
+
+    def test_own(self):
+        """sudo's tries are the person's own at the seat, and apart in a remote session"""
+        for session, counts in (("seat", (1, 0)), ("remote", (0, 1))):
+            with self.subTest(session=session):
+                machine = self.seated(session)
+                machine.way_b("sudo")
+                self.sudo(machine, WRONG + "\n")
+                self.assertEqual((machine.own, machine.apart), counts)
+
+    def test_three_lines(self):
+        """three lines on sudo -S are three tries"""
+        machine = self.machine()
+        machine.way_b("sudo")
+        count, done = self.sudo(machine, f"{WRONG}\n{WRONG}2\n{PASSCODE}\n")
+        self.assertEqual((done.returncode, done.stdout, count), (0, "0\n", 3), done.stderr)
+        self.assertEqual(machine.own, 0)
+
+    def test_terminal(self):
+        """on a terminal: wrong, then the login password; the first stays counted, the second is given back"""
+        machine = self.seated("seat")
+        machine.way_b("sudo")
+        sudo = Terminal(self.command(machine, "sudo", "id", "-u"))
+        sudo.expect("Passcode or login password: ")
+        sudo.type(WRONG)
+        sudo.expect("sorry")
+        sudo.expect("Passcode or login password: ")
+        sudo.type(LOGIN)
+        self.assertEqual(sudo.end(), 0)
+        self.assertTrue(sudo.shown.endswith("0\n"), sudo.shown)
+        self.assertNotIn(LOGIN, sudo.shown)
+        self.assertEqual(machine.own, 1)
+
+    def test_last(self):
+        """sudo shows no lines, so its question says that the next wrong passcode erases"""
+        machine = self.seated("seat", policy="RetryLimit=2\nThrottleAfter=0")
+        machine.way_b("sudo")
+        sudo = Terminal(self.command(machine, "sudo", "id", "-u"))
+        sudo.expect("Passcode or login password: ")
+        sudo.type(WRONG)
+        sudo.expect("One try left, then the store is erased. Passcode or login password: ")
+        sudo.type(PASSCODE)
+        self.assertEqual(sudo.end(), 0)
+
+    def test_interrupted(self):
+        """Ctrl-C at our prompt ends sudo and costs nothing"""
+        machine = self.machine()
+        machine.way_b("sudo")
+        sudo = Terminal(self.command(machine, "sudo", "id", "-u"))
+        sudo.expect("Passcode or login password: ")
+        os.write(sudo.fd, b"\x03")
+        self.assertNotEqual(sudo.end(), 0)
+        self.assertEqual((machine.daemon.derivations(), machine.own), (1, 0))
+
+    def test_not_asked(self):
+        """sudo -n asks nothing and tries nothing"""
+        machine = self.machine()
+        machine.way_b("sudo")
+        count, done = machine.derivations(lambda: self.run_it(machine, "sudo", "-n", "id", "-u"))
+        self.assertEqual((done.returncode, count), (1, 0))
+
+    def test_daemon_stopped(self):
+        """with the daemon stopped the login password does, within the deadlines"""
+        machine = self.machine()
+        machine.way_b("sudo")
+        machine.daemon.pause()
+        began = time.monotonic()
+        done = self.run_it(machine, "sudo", "-S", "-p", "", "id", "-u", typed=LOGIN + "\n")
+        took = time.monotonic() - began
+        machine.daemon.resume()
+        self.assertEqual((done.returncode, done.stdout), (0, "0\n"), done.stderr)
+        # auth, setcred, session open and close: two seconds each at the most.
+        self.assertLess(took, 9)
+
+    def test_login_password_way(self):
+        """way (a): sudo opens no store, and asks as ever"""
+        machine = self.machine(way="followLogin", passcode=LOGIN)
+        machine.way_a("sudo")
+        count, done = self.sudo(machine, LOGIN + "\n")
+        self.assertEqual((done.returncode, done.stdout, count), (0, "0\n", 0), done.stderr)
+        self.assertFalse(machine.is_open)
+
+
+class Su(Case):
+    def wired(self, machine):
+        for service in ("su", "su-l"):
+            machine.way_b(service)
+            machine.stack(service, "auth sufficient pam_rootok.so", *machine.stacks[service])
+
+    def test_from_root(self):
+        """root's su opens a session and no store"""
+        for way, passcode in (("ownPasscode", PASSCODE), ("followLogin", LOGIN)):
+            machine = self.machine(way=way, passcode=passcode)
+            self.wired(machine)
+            for option in ((), ("-",)):
+                with self.subTest(way=way, option=option):
+                    count, done = machine.derivations(lambda: self.run_it(
+                        machine, "su", *option, machine.name, "-c", "id -u", as_person=False))
+                    self.assertEqual((done.returncode, done.stdout), (0, f"{machine.uid}\n"), done.stderr)
+                    self.assertEqual((count, machine.is_open), (0, False))
+
+    def test_person(self):
+        """a person's su to themselves: the passcode, the login password, and neither"""
+        machine = self.machine()
+        self.wired(machine)
+        for typed, code in ((PASSCODE, 0), (LOGIN, 0), (WRONG, 1)):
+            with self.subTest(typed=typed):
+                su = Terminal(self.command(machine, "su", machine.name, "-c", "id -u"))
+                su.expect("Passcode or login password: ")
+                su.type(typed)
+                self.assertEqual(su.end(), code, su.shown)
+                self.assertEqual(su.shown.endswith(f"{machine.uid}\n"), code == 0)
+
+    def test_stranger(self):
+        """another account's su is apart: it erases nothing and delays nobody"""
+        machine = self.machine("RetryLimit=2\nThrottleAfter=0")
+        self.wired(machine)
+        for guess in range(4):
+            su = Terminal(self.command(
+                machine, "setpriv", "--reuid", "daemon", "--regid", "daemon", "--clear-groups",
+                "su", machine.name, "-c", "id -u", as_person=False))
+            if guess < 2:
+                su.expect("Passcode or login password: ")
+            else:
+                su.expect("Password: ")
+            su.type(f"guess {guess}")
+            self.assertNotEqual(su.end(), 0)
+        self.assertEqual((machine.own, machine.apart), (0, 2))
+        machine.way_b()
+        self.assertEqual(machine.enter(typed=[PASSCODE]).code, 0)
+        self.assertEqual((machine.own, machine.apart), (0, 0))
+
+
+class Passwd(Case):
+    def wired(self, machine):
+        machine.stack(
+            "passwd", "password [success=1 default=ignore] pam_unix.so sha256 rounds=1000 minlen=4",
+            "password requisite pam_deny.so", "password required pam_permit.so",
+            "password optional {ours} use_authtok")
+
+    def test_person(self):
+        """passwd keeps the store in step, and asks nothing of ours"""
+        machine = self.machine(way="followLogin", passcode=LOGIN)
+        self.wired(machine)
+        machine.way_a()
+        passwd = Terminal(self.command(machine, "passwd"))
+        for prompt, typed in (("Current password: ", LOGIN), ("New password: ", NEW_LOGIN),
+                              ("Retype new password: ", NEW_LOGIN)):
+            passwd.expect(prompt)
+            passwd.type(typed)
+        self.assertEqual(passwd.end(), 0, passwd.shown)
+        self.assertEqual(len(re.findall(r"(?m)^.*: $", passwd.shown)), 3, passwd.shown)
+        self.assertEqual(machine.enter(typed=[NEW_LOGIN]).code, 0)
+        self.assertTrue(machine.is_open)
+        self.assertFalse(machine.opens_with(LOGIN))
+
+    def test_root(self):
+        """root's passwd alice is drift: the store keeps the former password"""
+        machine = self.machine(way="followLogin", passcode=LOGIN)
+        self.wired(machine)
+        machine.way_a()
+        passwd = Terminal(self.command(machine, "passwd", machine.name, as_person=False))
+        for prompt in ("New password: ", "Retype new password: "):
+            passwd.expect(prompt)
+            passwd.type(NEW_LOGIN)
+        self.assertEqual(passwd.end(), 0, passwd.shown)
+        self.assertEqual(machine.apart, 0)
+        entered = machine.enter(typed=[NEW_LOGIN, LOGIN])
+        self.assertEqual((entered.code, len(entered.prompts)), (0, 2))
+        self.assertTrue(machine.opens_with(NEW_LOGIN))
+
+    def test_daemon_dead(self):
+        """passwd works without the daemon; then the two have drifted apart"""
+        machine = self.machine(way="followLogin", passcode=LOGIN)
+        self.wired(machine)
+        machine.daemon.kill()
+        passwd = Terminal(self.command(machine, "passwd"))
+        for prompt, typed in (("Current password: ", LOGIN), ("New password: ", NEW_LOGIN),
+                              ("Retype new password: ", NEW_LOGIN)):
+            passwd.expect(prompt)
+            passwd.type(typed)
+        self.assertEqual(passwd.end(), 0, passwd.shown)
+        machine.daemon.start()
+        self.assertTrue(machine.opens_with(LOGIN))
+
+
+class Login(Case):
+    def test_login(self):
+        """login opens the store, its shell has it open, and exit shuts it; with either way"""
+        for way, passcode, prompt in (
+            ("ownPasscode", PASSCODE, "Passcode or login password: "), ("followLogin", LOGIN, "Password: "),
+        ):
+            with self.subTest(way=way):
+                machine = self.machine(way=way, passcode=passcode, options=["--deadline", "session=1"])
+                (machine.way_b if way == "ownPasscode" else machine.way_a)("login")
+                login = Terminal(self.command(machine, "login", machine.name, as_person=False))
+                login.expect(prompt)
+                login.type(passcode)
+                login.expect("$ ")
+                self.assertTrue(machine.is_open)
+                self.assertEqual(machine.daemon.status().fields["sessions"], 1)
+                time.sleep(1.3)
+                self.assertTrue(machine.is_open, "its session keeps it open")
+                login.type("exit")
+                login.end()
+                wait_until(lambda: not machine.is_open, "the logout shuts it", 5)
+                machine.close()
+
+    def test_drift(self):
+        """at login a drifted password is mended with one question"""
+        machine = self.machine(way="followLogin", passcode=LOGIN)
+        machine.way_a("login")
+        machine.change_password(NEW_LOGIN)
+        login = Terminal(self.command(machine, "login", machine.name, as_person=False))
+        login.expect("Password: ")
+        login.type(NEW_LOGIN)
+        login.expect("Your login password has changed")
+        login.expect("Former password or recovery key (Enter to skip): ")
+        login.type(LOGIN)
+        login.expect("$ ")
+        login.type("exit")
+        login.end()
+        self.assertTrue(machine.opens_with(NEW_LOGIN))
+        self.assertFalse(machine.opens_with(LOGIN))
+
+
+if __name__ == "__main__":
+    unittest.main()
