@@ -14,7 +14,7 @@ public actor LoopActor {
 
 /// The loop is itself the executor: a request costs no thread switch (measured against three other
 /// shapes).
-public final class EventLoop: SerialExecutor, @unchecked Sendable {
+public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     public static let shared = EventLoop()
 
     // Used on the loop's own thread alone.
@@ -75,13 +75,14 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     public func run() {
         unsafe thread = pthread_self()
         let serial = unsafe asUnownedSerialExecutor()
+        let task = unsafe asUnownedTaskExecutor()
         let room = Int(APPVAULT_EVENTS)
         var events = [appvault_event](repeating: appvault_event(), count: room)
         while !stopping {
             takeIncoming()
             var index = 0
             while index < ready.count {
-                unsafe ready[index].runSynchronously(on: serial)
+                unsafe ready[index].runSynchronously(isolatedTo: serial, taskExecutor: task)
                 index += 1
                 // Those that wait on descriptors and timers get their turn too.
                 if index == 1024 { break }
@@ -186,11 +187,11 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 }
 
 extension EventLoop {
-    /// Straight-line code on the loop. It is the actor's from its first line, so that no other thread ever
-    /// sees it; a preference of the task would be looked up at every call.
+    /// Straight-line code on the loop. The preference is needed: without it a continuation that resumes goes
+    /// through a thread of the runtime's own before it comes back here, a futex and two switches a request.
     @discardableResult
     public func task(_ body: @escaping @LoopActor @Sendable () async -> Void) -> Task<Void, Never> {
-        Task(operation: body)
+        Task(executorPreference: self, operation: body)
     }
 
     /// Sleeps until a moment of the boot clock.
