@@ -388,7 +388,6 @@ final class Vault {
     private func removeFiles(_ host: StoreHost) async throws(Refusal) {
         let path = stateFolder
         let name = "\(host.id)"
-        let folder = host.folder
         let result = await workers.disk.run { () -> Result<Void, KeyError> in
             Result { () throws(KeyError) in
                 let stores: Folder
@@ -405,7 +404,11 @@ final class Vault {
                 } catch {
                     throw .storage(error)
                 }
-                try Self.removeAll(folder, hidden, from: stores)
+                let moved: Folder
+                do throws(PosixError) { moved = try stores.folder(hidden) } catch {
+                    throw .storage(error)
+                }
+                try Self.removeAll(moved, hidden, from: stores)
             }
         }
         if case .failure(let error) = result {

@@ -339,13 +339,23 @@ class Drift(Case):
             self.assertEqual(login.authenticate(), PAM_SUCCESS)
             self.assertEqual((login.talk.prompts, login.talk.lines), (["Password: ", FORMER], [NOTICE]))
             self.assertTrue(machine.is_open)
-            self.assertTrue(machine.opens_with(LOGIN), "nothing is re-keyed before the login is confirmed")
-            self.assertFalse(machine.opens_with(NEW_LOGIN))
             login.setcred()
         self.assertFalse(machine.opens_with(LOGIN))
         self.assertEntered(machine.enter(typed=[NEW_LOGIN]), ["Password: "])
         self.assertTrue(machine.is_open)
         self.assertEqual((machine.own, machine.apart), (0, 0))
+
+    def test_lock_before_the_confirmation(self):
+        """a lock between the former password and the confirmation wipes what would have re-keyed the store"""
+        machine = self.drifted()
+        machine.way_a()
+        with machine.login(typed=[NEW_LOGIN, LOGIN]) as login:
+            self.assertEqual(login.authenticate(), PAM_SUCCESS)
+            self.assertTrue(machine.opens_with(LOGIN), "nothing is re-keyed before the login is confirmed")
+            self.assertFalse(machine.opens_with(NEW_LOGIN))
+            machine.lock()
+            login.setcred()
+        self.assertTrue(machine.opens_with(LOGIN))
 
     def test_recovery_key(self):
         """the recovery key does it as well"""
