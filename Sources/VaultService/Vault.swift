@@ -388,7 +388,6 @@ final class Vault {
     private func removeFiles(_ host: StoreHost) async throws(Refusal) {
         let path = stateFolder
         let name = "\(host.id)"
-        let folder = host.folder
         let result = await workers.disk.run { () -> Result<Void, KeyError> in
             Result { () throws(KeyError) in
                 let stores: Folder
@@ -399,9 +398,11 @@ final class Vault {
                 }
                 // Out of the way first: what a crash leaves behind is removed at the next start.
                 let hidden = ".\(name)"
+                let folder: Folder
                 do throws(PosixError) {
                     try stores.rename(name, to: hidden)
                     try stores.sync()
+                    folder = try stores.folder(hidden)
                 } catch {
                     throw .storage(error)
                 }
