@@ -595,6 +595,20 @@ class Connections(Case):
         self.assertEqual(self.ended(extra), (BUSY, 0))
         self.assertEqual(as_uid(self.uid, lambda: daemon.client().run("status").name), "state")
 
+    def test_sixteen_for_a_person(self):
+        """Programs that act for a person with root's rights have sixteen of root's places, whoever the person is"""
+        daemon = self.daemon()
+        held = [daemon.client(realUID=self.uid) for _ in range(16)]
+        self.addCleanup(lambda: [client.close() for client in held])
+        refused = daemon.client(greet=False)
+        self.addCleanup(refused.close)
+        answer = refused.hello(realUID=self.uid)
+        self.assertEqual((answer.name, answer.code), ("refused", BUSY))
+        self.assertIsNone(refused.receive(5))
+        for real in (0, self.other):
+            held.append(daemon.client(realUID=real))
+        self.assertEqual(as_uid(self.uid, lambda: daemon.client().run("status").name), "state")
+
     def test_greeting_deadline(self):
         """Two seconds for the greeting: silence, half of one, and one byte at a time end then"""
         greeting = wire.encode("hello", 1, frontEnd="program")
