@@ -398,9 +398,11 @@ final class Vault {
                 }
                 // Out of the way first: what a crash leaves behind is removed at the next start.
                 let hidden = ".\(name)"
+                let folder: Folder
                 do throws(PosixError) {
                     try stores.rename(name, to: hidden)
                     try stores.sync()
+                    folder = try stores.folder(hidden)
                 } catch {
                     throw .storage(error)
                 }

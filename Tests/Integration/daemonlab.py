@@ -16,9 +16,11 @@ APPVAULT_BUILD names the folder with appvaultd; otherwise it is .build/release.
 """
 
 import ctypes
+import itertools
 import os
 import pickle
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -89,6 +91,46 @@ def as_uid(uid, function, gid=None):
     if not good:
         raise AssertionError(f"as uid {uid}: {value}")
     return value
+
+
+_accounts = itertools.count(1)
+
+
+def account_name():
+    """A name that no other run of a test on this machine has."""
+    return f"avt{os.getpid()}n{next(_accounts)}"
+
+
+def change_accounts(*command):
+    """useradd, usermod or userdel; who else changes accounts now is waited for."""
+    for _ in range(100):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return
+        if "lock" not in done.stderr:
+            break
+        time.sleep(0.05)
+    raise AssertionError(f"{' '.join(command)}: {done.stderr.strip()}")
+
+
+def add_account(name=None, *options):
+    """A throw-away account; its name and uid. What a killed run left behind goes."""
+    for entry in pwd.getpwall():
+        stale = re.fullmatch(r"avt(\d+)n\d+", entry.pw_name)
+        if stale and not os.path.exists(f"/proc/{stale.group(1)}"):
+            remove_account(entry.pw_name)
+    name = name or account_name()
+    change_accounts("useradd", "-M", "-N", "-s", "/usr/sbin/nologin", *options, name)
+    return name, pwd.getpwnam(name).pw_uid
+
+
+def remove_account(name):
+    """Gone afterwards, whether it was there or not."""
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return
+    change_accounts("userdel", name)
 
 
 def answers(passcode=PASSCODE, **by_purpose):

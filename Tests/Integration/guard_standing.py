@@ -2,7 +2,6 @@
 
 import json
 import os
-import pwd
 import signal
 import socket
 import subprocess
@@ -13,11 +12,11 @@ import time
 import unittest
 
 import wire
-from daemonlab import PASSCODE, Daemon, answers, as_uid, wait_until
+from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid, remove_account, wait_until
 
 NEEDS_ROOT = True
 TIMEOUT = 180
-NAME, OTHER = "avteststand", 47999
+OTHER = 47999
 POLICY = "RetryLimit=100\nThrottleAfter=0\nOnRetryLimit=lock\n"
 LOCAL = "login gdm-password lightdm sddm greetd sudo sudo-i su su-l polkit-1".split()
 LOCKERS = "swaylock i3lock xscreensaver kde cinnamon-screensaver mate-screensaver".split()
@@ -165,14 +164,13 @@ TABLE = [
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        subprocess.run(["useradd", "-M", "-N", "-s", "/usr/sbin/nologin", NAME], check=True)
-        cls.addClassCleanup(lambda: subprocess.run(["userdel", NAME], check=True))
-        cls.uid = pwd.getpwnam(NAME).pw_uid
+        cls.name, cls.uid = add_account()
+        cls.addClassCleanup(remove_account, cls.name)
         cls.logind = Logind(cls.uid)
         cls.addClassCleanup(cls.logind.close)
         cls.daemon = Daemon(policy=POLICY, env={"DBUS_SYSTEM_BUS_ADDRESS": cls.logind.address})
         cls.addClassCleanup(cls.daemon.close)
-        cls.daemon.person = (NAME, cls.uid)
+        cls.daemon.person = (cls.name, cls.uid)
         cls.daemon.create()
 
     def setUp(self):
@@ -181,7 +179,7 @@ class Case(unittest.TestCase):
 
     def hello(self, real="root", ruser="", rhost="", service="login"):
         uids = {"root": 0, "person": self.uid, "other": OTHER}
-        names = {"person": NAME, "other": "somebody", "root": "root", "": ""}
+        names = {"person": self.name, "other": "somebody", "root": "root", "": ""}
         return dict(
             frontEnd="pamAuth", service=service, realUID=uids[real], remoteUser=names[ruser], remoteHost=rhost
         )
@@ -235,7 +233,7 @@ class Table(Case):
         """A daemon that an ordinary user runs takes that user for root, and asks no logind"""
         self.logind.set(**SEATS["remote"])
         with Daemon(policy=POLICY, uid=self.uid, env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address}) as daemon:
-            daemon.person = (NAME, self.uid)
+            daemon.person = (self.name, self.uid)
             self.assertEqual(as_uid(self.uid, lambda: daemon.create().name), "done")
             for service, rhost, expected in (
                 ("login", "", "own"), ("swaylock", "", "apart"), ("login", "host.example", "apart")

@@ -1,7 +1,6 @@
 """Who may what: the table of PROTOCOL.md, run with real uids; and what a connection may do at all."""
 
 import os
-import pwd
 import re
 import socket
 import statistics
@@ -10,12 +9,23 @@ import time
 import unittest
 
 import wire
-from daemonlab import PASSCODE, ROOT, Daemon, answers, as_uid, wait_until
+from daemonlab import (
+    PASSCODE,
+    ROOT,
+    Daemon,
+    account_name,
+    add_account,
+    answers,
+    as_uid,
+    change_accounts,
+    remove_account,
+    wait_until,
+)
 
 NEEDS_ROOT = True
 TIMEOUT = 180
-PERSON, OTHER, RENAMED = "avtestwho1", "avtestwho2", "avtestwho3"
 NO_USER, OVERFLOW = 47998, 65534
+MOVED = ("somebody else", 47997)
 POLICY = "RetryLimit=0\nThrottleAfter=0\n"
 NEW, PHRASE = "another horse", "a phrase of its own"
 DENIED, PROTOCOL_ERROR, BUSY = 30, 34, 35
@@ -34,17 +44,6 @@ def document(section):
     return tables
 
 
-def users(*names):
-    for name in names:
-        subprocess.run(["useradd", "-M", "-N", "-s", "/usr/sbin/nologin", name], check=True)
-    return [pwd.getpwnam(name).pw_uid for name in names]
-
-
-def no_users(*names):
-    for name in names:
-        subprocess.run(["userdel", name], check=False, stderr=subprocess.DEVNULL)
-
-
 class Case(unittest.TestCase):
     def daemon(self, **options):
         options.setdefault("policy", POLICY)
@@ -58,11 +57,13 @@ class Who(Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.addClassCleanup(no_users, PERSON, OTHER)
-        cls.uid, cls.other = users(PERSON, OTHER)
+        cls.person, cls.another = add_account(), add_account()
+        cls.uid, cls.other = cls.person[1], cls.another[1]
+        for name, _ in (cls.person, cls.another):
+            cls.addClassCleanup(remove_account, name)
         cls.server = Daemon(policy=POLICY)
         cls.addClassCleanup(cls.server.close)
-        cls.server.person = cls.person = (PERSON, cls.uid)
+        cls.server.person = cls.person
 
     # stores
 
@@ -86,7 +87,7 @@ class Who(Case):
 
     def others(self):
         """A store of each other peer's, open, with a value of its own."""
-        for owner, value in (((OTHER, self.other), b"another's"), (("root", 0), b"root's")):
+        for owner, value in ((self.another, b"another's"), (("root", 0), b"root's")):
             status = self.server.status(owner).lock
             if status == "absent":
                 self.server.create(subject=owner)
@@ -136,7 +137,7 @@ class Who(Case):
         elif request == "resync":
             script = answers(PASSCODE, loginPassword=NEW, former=PASSCODE)
         elif request == "chown":
-            fields.update(store=self.store_id, owner=(OTHER + "x", 47997))
+            fields.update(store=self.store_id, owner=MOVED)
         elif request in ("get", "set", "delete"):
             fields["name"] = "a"
             payloads = [b"new"] if request == "set" else []
@@ -232,9 +233,8 @@ class Who(Case):
             self.assertEqual((answer.name, status.lock, client.asked), ("done", "absent", []))
         elif request == "chown":
             self.assertEqual((answer.name, status.lock), ("done", "absent"))
-            moved = (OTHER + "x", 47997)
-            self.assertEqual(self.server.status(moved).lock, "locked")
-            self.server.ask("chown", store=self.server.status(moved).store, owner=self.person)
+            self.assertEqual(self.server.status(MOVED).lock, "locked")
+            self.server.ask("chown", store=self.server.status(MOVED).store, owner=self.person)
         elif request in ("exportBegin", "exportNext"):
             self.assertEqual(answer.name, "chunk")
         else:
@@ -274,7 +274,7 @@ class Who(Case):
             self.assertEqual(self.picture(), before)
             # The same words about whoever it may be: a person with a store, without one, nobody at all.
             if ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields:
-                for about in ((OTHER if peer == "no user" else "daemon", 1), ("no such person", 4), ("root", 0)):
+                for about in (self.another if peer == "no user" else ("daemon", 1), ("no such person", 4), ("root", 0)):
                     if peer == "the person" or (peer == "root" and about[0] == "root"):
                         continue
                     self.assertEqual(repr(make(about)[0]), repr(answer))
@@ -292,7 +292,7 @@ class Who(Case):
 
     def own(self, request, peer):
         """It concerns the peer's own store, and the person's stays as it was."""
-        name, value = {"root": (("root", 0), b"root's"), "another user": ((OTHER, self.other), b"another's")}[peer]
+        name, value = {"root": (("root", 0), b"root's"), "another user": (self.another, b"another's")}[peer]
         self.others()
         if request in ("reply", "abort"):
             self.server.lock(name)
@@ -418,34 +418,35 @@ class Who(Case):
         """A subject's uid, a real uid or a remote user that a peer names makes it nobody else"""
         self.fresh("get")
         self.others()
-        for subject in ((PERSON, self.uid), (PERSON, self.other), ("", self.uid), (OTHER, self.uid)):
+        for subject in (
+            self.person, (self.person[0], self.other), ("", self.uid), (self.another[0], self.uid)
+        ):
             ask = lambda subject=subject: self.server.ask(
-                "status", subject=subject, hello=dict(realUID=self.uid, remoteUser=PERSON)
+                "status", subject=subject, hello=dict(realUID=self.uid, remoteUser=self.person[0])
             )
             answer = as_uid(self.other, ask)
-            if subject[0] == PERSON:
+            if subject[0] == self.person[0]:
                 self.assertEqual((answer.name, answer.code), ("refused", DENIED))
             else:
-                self.assertEqual(answer.owner, (OTHER, self.other))
+                self.assertEqual(answer.owner, self.another)
 
 
 class NamesThatChanged(Case):
-    @classmethod
-    def setUpClass(cls):
-        cls.addClassCleanup(no_users, PERSON, OTHER, RENAMED)
-
     def test_renamed_account(self):
         """A uid whose name changed: shut with 30, status says why, nothing of it opens, chown by root mends it"""
-        (uid,) = users(PERSON)
+        name, uid = add_account()
+        renamed = account_name()
+        self.addCleanup(remove_account, renamed)
+        self.addCleanup(remove_account, name)
         daemon = self.daemon()
-        daemon.person = (PERSON, uid)
+        daemon.person = (name, uid)
         daemon.create()
         as_uid(uid, lambda: daemon.ask("set", (), [b"mine"], name="a"))
-        subprocess.run(["usermod", "-l", RENAMED, PERSON], check=True)
+        change_accounts("usermod", "-l", renamed, name)
         slots, derived = daemon.blocks(), daemon.derivations()
         own = ("", wire.UNKNOWN_UID)
         # The uid with another name, the name with another uid, each also by root.
-        for peer, subject in ((uid, own), (uid, (RENAMED, uid)), (0, (RENAMED, uid)), (0, (PERSON, 47996))):
+        for peer, subject in ((uid, own), (uid, (renamed, uid)), (0, (renamed, uid)), (0, (name, 47996))):
             with self.subTest(peer=peer, subject=subject):
                 ask = lambda request, script=(), payloads=(), **fields: as_uid(
                     peer,
@@ -455,7 +456,7 @@ class NamesThatChanged(Case):
                 )
                 state = ask("status")
                 self.assertEqual(state.lock, "ownerChanged")
-                self.assertIn(PERSON, state.trouble)
+                self.assertIn(name, state.trouble)
                 self.assertIn("appvault chown", state.advice)
                 for request in ("openStore", "lock", "passcode", "recover", "resync", "recoveryNew"):
                     answer = ask(request, answers())
@@ -474,11 +475,11 @@ class NamesThatChanged(Case):
         self.assertEqual((answer.name, answer.code), ("refused", DENIED))
         self.assertEqual((daemon.blocks(), daemon.derivations()), (slots, derived))
 
-        store = daemon.status((RENAMED, uid)).store
-        answer = as_uid(uid, lambda: daemon.ask("chown", store=store, owner=(RENAMED, uid)))
+        store = daemon.status((renamed, uid)).store
+        answer = as_uid(uid, lambda: daemon.ask("chown", store=store, owner=(renamed, uid)))
         self.assertEqual(answer.code, DENIED)
-        self.assertEqual(daemon.ask("chown", store=store, owner=(RENAMED, uid)).name, "done")
-        daemon.person = (RENAMED, uid)
+        self.assertEqual(daemon.ask("chown", store=store, owner=(renamed, uid)).name, "done")
+        daemon.person = (renamed, uid)
         daemon.restart()
         self.assertEqual(daemon.status().lock, "locked", "it was shut with its former owner")
         self.assertEqual(as_uid(uid, lambda: daemon.ask("openStore", answers(), subject=own)).name, "done")
@@ -486,15 +487,15 @@ class NamesThatChanged(Case):
 
     def test_uid_given_away(self):
         """An account removed, its uid another person's: shut; root resets it, and that person begins anew"""
-        (uid,) = users(OTHER)
+        name, uid = add_account()
+        self.addCleanup(remove_account, name)
         daemon = self.daemon()
-        daemon.person = (OTHER, uid)
+        daemon.person = (name, uid)
         daemon.create()
-        no_users(OTHER)
+        remove_account(name)
         self.assertEqual(as_uid(uid, lambda: daemon.ask("status", subject=("", wire.UNKNOWN_UID))).code, DENIED)
-        subprocess.run(["useradd", "-M", "-N", "-u", str(uid), OTHER + "b"], check=True)
-        self.addCleanup(no_users, OTHER + "b")
-        daemon.person = (OTHER + "b", uid)
+        daemon.person = add_account(None, "-u", str(uid))
+        self.addCleanup(remove_account, daemon.person[0])
         own = ("", wire.UNKNOWN_UID)
         self.assertEqual(as_uid(uid, lambda: daemon.ask("status", subject=own)).lock, "ownerChanged")
         self.assertEqual(as_uid(uid, lambda: daemon.ask("openStore", answers(), subject=own)).code, DENIED)
@@ -507,8 +508,9 @@ class NamesThatChanged(Case):
 class Connections(Case):
     @classmethod
     def setUpClass(cls):
-        cls.addClassCleanup(no_users, PERSON, OTHER)
-        cls.uid, cls.other = users(PERSON, OTHER)
+        (name, cls.uid), (other, cls.other) = add_account(), add_account()
+        cls.addClassCleanup(remove_account, name)
+        cls.addClassCleanup(remove_account, other)
         cls.server = Daemon(policy=POLICY)
         cls.addClassCleanup(cls.server.close)
 
@@ -582,15 +584,30 @@ class Connections(Case):
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(2048, limits[1]), limits[1]))
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
-        held = []
+        # A daemon that has seen nobody else, so that nobody's leave is still to be noticed.
+        daemon = self.daemon()
+        held = [daemon.client()]
         self.addCleanup(lambda: [client.close() for client in held])
-        for _ in range(512):
-            held.append(self.server.client(greet=False))
+        held += [daemon.client(greet=False) for _ in range(511)]
         self.assertEqual(held[-1].hello().name, "welcome")
-        extra = self.server.client(greet=False)
+        extra = daemon.client(greet=False)
         self.addCleanup(extra.close)
         self.assertEqual(self.ended(extra), (BUSY, 0))
-        self.assertEqual(as_uid(self.uid, lambda: self.server.client().run("status").name), "state")
+        self.assertEqual(as_uid(self.uid, lambda: daemon.client().run("status").name), "state")
+
+    def test_sixteen_for_a_person(self):
+        """Programs that act for a person with root's rights have sixteen of root's places, whoever the person is"""
+        daemon = self.daemon()
+        held = [daemon.client(realUID=self.uid) for _ in range(16)]
+        self.addCleanup(lambda: [client.close() for client in held])
+        refused = daemon.client(greet=False)
+        self.addCleanup(refused.close)
+        answer = refused.hello(realUID=self.uid)
+        self.assertEqual((answer.name, answer.code), ("refused", BUSY))
+        self.assertIsNone(refused.receive(5))
+        for real in (0, self.other):
+            held.append(daemon.client(realUID=real))
+        self.assertEqual(as_uid(self.uid, lambda: daemon.client().run("status").name), "state")
 
     def test_greeting_deadline(self):
         """Two seconds for the greeting: silence, half of one, and one byte at a time end then"""
