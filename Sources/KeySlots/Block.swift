@@ -3,9 +3,12 @@ import Secrets
 /// One block of the slots file: what it is, where it belongs, and a MAC over all of it.
 struct Block: Equatable {
     static let size = 512
+    static let machineID = 32..<48
     static let payloadOffset = 48
     static let payloadSize = 432
     static let version: UInt16 = 1
+    /// Far beyond what anybody writes: a forged sequence must not leave the next block without one.
+    static let sequenceLimit: UInt64 = 1 << 63
 
     private static let magic = Array("AVSB".utf8)
     private static let sealed = 480
@@ -52,6 +55,7 @@ struct Block: Equatable {
         var reader = FieldReader(bytes)
         guard reader.bytes(magic.count) == magic, reader.number() == version,
             reader.number() == UInt16(number), let sequence = reader.number(UInt64.self),
+            sequence < sequenceLimit,
             reader.bytes(StoreID.size) == store.bytes,
             let machineID = reader.bytes(MachineKey.idSize), let payload = reader.bytes(payloadSize)
         else { throw .damaged(.block(number)) }

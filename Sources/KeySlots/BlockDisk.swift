@@ -5,7 +5,7 @@ package protocol BlockDisk: AnyObject {
     func read() throws(PosixError) -> [UInt8]
     /// As `read`, from the disk itself and not from what the page cache believes it to hold.
     func readBack() throws(PosixError) -> [UInt8]
-    /// One sector at once, not yet synced.
+    /// A block, or the whole page that it begins; at once, not yet synced.
     func write(_ bytes: [UInt8], block: Int) throws(PosixError)
     func sync() throws(PosixError)
 }
@@ -33,7 +33,7 @@ final class FileDisk: BlockDisk {
     }
 
     func write(_ bytes: [UInt8], block: Int) throws(PosixError) {
-        try file.write(bytes.span, at: block * Block.size)
+        try file.write(bytes.span, at: block * Page.size)
     }
 
     func sync() throws(PosixError) {

@@ -31,9 +31,9 @@ public enum Damage: Equatable, Sendable {
     case machineKey
     /// Sealed under another machine key: a restored backup or a cloned disk.
     case foreignMachineKey
-    /// `slots` is not 8 KiB long.
+    /// `slots` is not 64 KiB long.
     case fileSize
-    /// This block is neither empty nor valid.
+    /// This block is neither empty nor valid, or something stands behind it in its page.
     case block(Int)
     /// A living store without a single slot.
     case noSlot

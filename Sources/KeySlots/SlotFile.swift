@@ -4,12 +4,13 @@ import Secrets
 
 /// The checked slots file of one store: identity, tries, and the slots that wrap the store key.
 ///
-/// Every write is one block at its place, and every call that returns has synced. What a call that
-/// throws has left on the disk is the old or the new content of each block, and always a store that
-/// opens. Confined to one queue at a time, which is what makes it Sendable.
+/// Every write is one block at its place, in a page that no other block shares, and every call that
+/// returns has synced. What a call that throws has left on the disk is the old or the new content of
+/// each block, and always a store that opens. Confined to one queue at a time, which is what makes
+/// it Sendable.
 public final class SlotFile: @unchecked Sendable {
     public static let fileName = "slots"
-    public static let size = blockCount * Block.size
+    public static let size = blockCount * Page.size
     /// The generation of store keys that this release makes.
     public static let keyGeneration: UInt32 = 1
 
@@ -57,7 +58,7 @@ public final class SlotFile: @unchecked Sendable {
         ]
         for (number, payload) in payloads.enumerated() {
             let block = Block(number: number, sequence: UInt64(number + 1), payload: payload)
-            bytes += try block.encoded(store, .machine(machine))
+            bytes += Page.around(try block.encoded(store, .machine(machine)))
             blocks.append(block)
         }
         bytes += [UInt8](repeating: 0, count: size - bytes.count)
@@ -209,9 +210,10 @@ public final class SlotFile: @unchecked Sendable {
     ) throws(KeyError) -> RecoverySlot {
         try requireLive()
         let present = try recoverySlots
+        // Both taken: a crash came before the newer one was settled. The older is the one that somebody holds.
         let number =
             Self.recoveryBlocks.first { number in !present.contains { $0.block == number } }
-            ?? present.last?.block ?? Self.recoveryBlocks[0]
+            ?? present.first?.block ?? Self.recoveryBlocks[0]
         try put([
             number: try RecoverySlot.payload(
                 storeKey, key: key, setAt: setAt, block: number, store: store)
@@ -351,18 +353,20 @@ public final class SlotFile: @unchecked Sendable {
     private func readBack(_ number: Int) throws(KeyError) -> Block {
         let bytes = try stored(try disk.readBack())
         guard bytes.count == Self.size else { throw .damaged(.fileSize) }
-        let start = number * Block.size
         guard
             let block = try Block.checked(
-                Array(bytes[start..<(start + Block.size)]), number: number, store: store,
-                guardian(number)),
+                try Page.block(number, of: bytes), number: number, store: store, guardian(number)),
             block == blocks[number]
         else { throw .damaged(.readBack(number)) }
         return block
     }
 
     private func guardian(_ number: Int) -> Block.Guardian {
-        Self.recoveryBlocks.contains(number) ? .anybody : .machine(machine)
+        Self.guardian(number, machine)
+    }
+
+    static func guardian(_ number: Int, _ machine: MachineKey) -> Block.Guardian {
+        recoveryBlocks.contains(number) ? .anybody : .machine(machine)
     }
 
     static func recoverySlots(_ blocks: [Block?]) throws(KeyError) -> [RecoverySlot] {

@@ -7,28 +7,42 @@ import Secrets
 public final class UncheckedSlotFile: @unchecked Sendable {
     // Sendable as SlotFile is: one queue at a time.
     public let store: StoreID
-    /// Not authenticated: for messages, and for finding the owner of a store whose machine key is gone.
+    /// Not authenticated, and what is damaged of it is guessed: for messages, and for finding the owner of a store
+    /// that only its recovery key opens.
     public let identity: Identity
-    /// The machine key that the file was written under.
+    /// The machine key that the file seems to be written under.
     public let machineID: [UInt8]
     private let disk: any BlockDisk
     private let bytes: [UInt8]
 
-    package init(store: StoreID, disk: any BlockDisk) throws(KeyError) {
-        bytes = try stored(try disk.read())
+    package convenience init(store: StoreID, disk: any BlockDisk) throws(KeyError) {
+        try self.init(store: store, disk: disk, bytes: try stored(try disk.read()))
+    }
+
+    private init(store: StoreID, disk: any BlockDisk, bytes: [UInt8]) throws(KeyError) {
         guard bytes.count == SlotFile.size else { throw .damaged(.fileSize) }
         self.store = store
         self.disk = disk
-        guard
-            let owner = try Block.glimpse(
-                Self.slice(bytes, SlotFile.ownerBlock), number: SlotFile.ownerBlock, store: store)
-        else { throw .damaged(.block(SlotFile.ownerBlock)) }
-        guard
-            let label = try Block.glimpse(
-                Self.slice(bytes, SlotFile.labelBlock), number: SlotFile.labelBlock, store: store)
-        else { throw .damaged(.block(SlotFile.labelBlock)) }
-        machineID = owner.machineID
-        identity = try Identity(owner: owner.block.payload, label: label.block.payload)
+        self.bytes = bytes
+        machineID = Array(bytes[Block.machineID])
+        identity = try Self.identity(of: bytes, store)
+    }
+
+    private static func identity(of bytes: [UInt8], _ store: StoreID) throws(KeyError) -> Identity {
+        do throws(KeyError) {
+            func payload(_ number: Int) throws(KeyError) -> [UInt8] {
+                let block = try Page.block(number, of: bytes)
+                guard let glimpse = try Block.glimpse(block, number: number, store: store)
+                else { throw .damaged(.block(number)) }
+                return glimpse.block.payload
+            }
+            return try Identity(
+                owner: try payload(SlotFile.ownerBlock), label: try payload(SlotFile.labelBlock))
+        } catch {
+            // Damage is found by the check; whose store it is has to be known for a recovery too.
+            guard let likely = likelyIdentity(of: bytes) else { throw error }
+            return likely
+        }
     }
 
     /// Checks every block. Before this no try is counted and nothing is derived.
@@ -64,85 +78,120 @@ public final class UncheckedSlotFile: @unchecked Sendable {
             tally: tally)
     }
 
-    /// `.wrongSecret` where no recovery slot opens with this key. The caller proves the store key on the records
-    /// before anything is made anew under it: without the machine key nobody vouches for the slot.
+    /// Whether a recovery key can bring the store back, whatever else of the file is damaged or foreign.
+    public var hasReadableRecovery: Bool {
+        identity.condition == .live && (try? readableRecoveryBlocks()) != nil
+    }
+
+    /// `.wrongSecret` where no recovery slot opens with this key; no other block is asked. The caller proves the
+    /// store key on the records before anything is made anew under it: without the machine key nobody vouches for
+    /// the slot.
     public func openRecovery(_ key: borrowing RecoveryKey) throws(KeyError) -> SecretBytes {
         guard identity.condition == .live else { throw .erased }
         return try SlotFile.openRecovery(
-            key, try SlotFile.recoverySlots(try recoveryBlocks()), store)
+            key, try SlotFile.recoverySlots(try readableRecoveryBlocks()), store)
     }
 
-    /// Brings a store that a recovery key opened under this machine's key: a passcode slot first, proven, then
-    /// tries, label and owner, the identity being what the caller vouches for. The recovery slots stay, so that
-    /// after a crash at any instant the recovery key opens the store again.
+    /// Brings a store that a recovery key opened under this machine's key: a passcode slot first, read back from the
+    /// disk and opened; only then the old slots go, and tries, label and owner are written, the identity being what
+    /// the caller vouches for. The recovery slots stay, so that after a crash at any instant the recovery key opens
+    /// the store again.
     public func adopted(
         by machine: MachineKey, identity: Identity, _ details: PasscodeSlot.Details,
         derived: borrowing SecretBytes, storeKey: borrowing SecretBytes
     ) throws(KeyError) -> SlotFile {
         guard self.identity.condition == .live, identity.condition == .live
         else { throw .erased }
-        let recovery = try recoveryBlocks()
-        guard recovery.contains(where: { $0 != nil }) else { throw .noSuchSlot }
-        let number = SlotFile.passcodeBlocks[0]
-        var sequence = recovery.compactMap { $0?.sequence }.max() ?? 0
+        let recovery = try readableRecoveryBlocks()
+        let number =
+            SlotFile.passcodeBlocks.first { Page.isEmpty($0, of: bytes) }
+            ?? SlotFile.passcodeBlocks[0]
+        var sequence = highestSequence(machine)
         func write(_ block: Int, _ payload: [UInt8]) throws(KeyError) {
             sequence += 1
             let bytes = try Block(number: block, sequence: sequence, payload: payload)
                 .encoded(store, .machine(machine))
-            try stored(try disk.write(bytes, block: block))
+            // The whole page: damage may stand behind the block.
+            try stored(try disk.write(Page.around(bytes), block: block))
         }
         try write(
             number,
             try PasscodeSlot.payload(
                 storeKey, derived: derived, details: details, block: number, store: store,
                 machine: machine))
-        for old in [SlotFile.passcodeBlocks[1], SlotFile.deviceBlock] {
-            try stored(try disk.write(Block.empty, block: old))
-        }
-        for spare in SlotFile.spareBlocks {
-            try stored(try disk.write(Block.empty, block: spare))
+        try stored(try disk.sync())
+        try prove(number, machine, derived: derived, storeKey: storeKey)
+
+        let kept = [SlotFile.ownerBlock, SlotFile.labelBlock, SlotFile.tallyBlock, number]
+        for old in 0..<SlotFile.blockCount
+        where !kept.contains(old) && recovery[old] == nil && !Page.isEmpty(old, of: bytes) {
+            try stored(try disk.write(Page.empty, block: old))
         }
         try write(SlotFile.tallyBlock, Tally().payload())
         try write(SlotFile.labelBlock, try identity.labelPayload())
         try write(SlotFile.ownerBlock, try identity.ownerPayload())
         try stored(try disk.sync())
-        let adopted = try UncheckedSlotFile(store: store, disk: disk).checked(with: machine)
-        guard let slot = try adopted.passcodeSlots.first else { throw .damaged(.readBack(number)) }
-        let opened = try adopted.openPasscode(slot, derived: derived)
+        return try UncheckedSlotFile(
+            store: store, disk: disk, bytes: try stored(try disk.readBack())
+        ).checked(with: machine)
+    }
+
+    /// From the disk itself, before anything that the new slot replaces may go.
+    private func prove(
+        _ number: Int, _ machine: MachineKey, derived: borrowing SecretBytes,
+        storeKey: borrowing SecretBytes
+    ) throws(KeyError) {
+        let bytes = try stored(try disk.readBack())
+        guard
+            let block = try Block.checked(
+                try Page.block(number, of: bytes), number: number, store: store, .machine(machine))
+        else { throw .damaged(.readBack(number)) }
+        let opened = try PasscodeSlot(block).open(derived: derived, store: store, machine: machine)
         guard opened.matches(storeKey) else { throw .damaged(.readBack(number)) }
-        return adopted
     }
 
     /// For the reset of a store that cannot be checked: whatever the slots held is zeroed, synced.
     public func overwriteKeys() throws(KeyError) {
         for number in SlotFile.keyBlocks + [SlotFile.tallyBlock] {
-            try stored(try disk.write(Block.empty, block: number))
+            try stored(try disk.write(Page.empty, block: number))
         }
         try stored(try disk.sync())
     }
 
     private func block(_ number: Int, _ machine: MachineKey) throws(KeyError) -> Block? {
-        let slice = Self.slice(bytes, number)
+        let content = try Page.block(number, of: bytes)
         if SlotFile.spareBlocks.contains(number) {
-            guard slice == Block.empty else { throw .damaged(.block(number)) }
+            guard content == Block.empty else { throw .damaged(.block(number)) }
             return nil
         }
-        let isFree = SlotFile.recoveryBlocks.contains(number)
         return try Block.checked(
-            slice, number: number, store: store, isFree ? .anybody : .machine(machine))
+            content, number: number, store: store, SlotFile.guardian(number, machine))
     }
 
-    /// All sixteen places, filled at the recovery slots' only.
-    private func recoveryBlocks() throws(KeyError) -> [Block?] {
+    /// Of the blocks that can be believed; a foreign file has recovery slots alone.
+    private func highestSequence(_ machine: MachineKey) -> UInt64 {
+        (0..<SlotFile.blockCount).compactMap { number in
+            (try? block(number, machine)).flatMap(\.self)?.sequence
+        }.max() ?? 0
+    }
+
+    /// All sixteen places, filled where a recovery slot can be read. Where there is none the reason is thrown.
+    private func readableRecoveryBlocks() throws(KeyError) -> [Block?] {
         var blocks = [Block?](repeating: nil, count: SlotFile.blockCount)
+        var reason = KeyError.noSuchSlot
         for number in SlotFile.recoveryBlocks {
-            blocks[number] = try Block.checked(
-                Self.slice(bytes, number), number: number, store: store, .anybody)
+            do throws(KeyError) {
+                guard
+                    let block = try Block.checked(
+                        try Page.block(number, of: bytes), number: number, store: store, .anybody)
+                else { continue }
+                _ = try RecoverySlot(block)
+                blocks[number] = block
+            } catch {
+                reason = error
+            }
         }
+        guard blocks.contains(where: { $0 != nil }) else { throw reason }
         return blocks
-    }
-
-    private static func slice(_ bytes: [UInt8], _ number: Int) -> [UInt8] {
-        Array(bytes[(number * Block.size)..<((number + 1) * Block.size)])
     }
 }

@@ -38,7 +38,8 @@ IS_ROOT = os.getuid() == 0
 PASSCODE = "correct horse"
 # Cheap derivations: what is tested here is how many there are.
 CHEAP = "DerivationMemory=19MiB\nDerivationPasses=2\n"
-BLOCK = 512
+# Of a slots file: a block stands at the start of its page.
+BLOCK, PAGE = 512, 4096
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -152,6 +153,11 @@ def answers(passcode=PASSCODE, **by_purpose):
         return value() if callable(value) else value
 
     return answer
+
+
+def slot_block(data, number):
+    """The content of a block of a slots file."""
+    return data[number * PAGE :][:BLOCK]
 
 
 class Tries:
@@ -389,7 +395,7 @@ class Daemon:
     def blocks(self, store=None):
         with open(os.path.join(store or self.store(), "slots"), "rb") as file:
             data = file.read()
-        return [data[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
+        return [slot_block(data, number) for number in range(len(data) // PAGE)]
 
     def tally(self, store=None):
         return Tally(self.blocks(store)[2])

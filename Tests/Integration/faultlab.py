@@ -6,7 +6,7 @@ import struct
 import time
 
 import wire
-from daemonlab import BLOCK, Daemon, Tally, answers
+from daemonlab import Daemon, Tally, answers, slot_block
 
 ME = (pwd.getpwuid(os.getuid()).pw_name, os.getuid())
 CHEAP = {"DerivationMemory": "19MiB", "DerivationPasses": "2", "ThrottleAfter": "0"}
@@ -79,7 +79,7 @@ class Slots:
             self.data = file.read()
 
     def block(self, number):
-        return self.data[number * BLOCK : (number + 1) * BLOCK]
+        return slot_block(self.data, number)
 
     def has(self, number):
         return any(self.block(number))

@@ -20,6 +20,7 @@ import nacl.bindings as sodium
 import nacl.exceptions
 
 BLOCK = 512
+PAGE = 4096
 EMPTY = bytes(BLOCK)
 MACHINE_BLOCKS = range(0, 6)
 PASSCODE_BLOCKS = (3, 4)
@@ -70,19 +71,24 @@ class Block:
 
 def read(data, machine):
     """The store's id and its blocks, all checked; without a machine the recovery slots alone."""
-    if len(data) != 16 * BLOCK:
+    if len(data) != 16 * PAGE:
         raise Damaged("length")
     store = data[16:32]
     blocks = {}
     for number in range(16):
-        part = data[number * BLOCK : (number + 1) * BLOCK]
+        page = data[number * PAGE : (number + 1) * PAGE]
+        part = page[:BLOCK]
+        if machine is None and number not in RECOVERY_BLOCKS:
+            continue
+        if any(page[BLOCK:]):
+            raise Damaged(f"block {number}")
         if part == EMPTY:
             continue
         if number in RECOVERY_BLOCKS:
             blocks[number] = Block(part, number, store, None)
         elif number not in MACHINE_BLOCKS:
             raise Damaged(f"block {number}")
-        elif machine:
+        else:
             blocks[number] = Block(part, number, store, machine)
     if machine and not {0, 1} <= blocks.keys():
         raise Damaged("no owner, no label")
@@ -240,11 +246,9 @@ class FormatCheck(unittest.TestCase):
         """a foreign machine key and a changed byte are damage, not a wrong passcode"""
         with self.assertRaises(Damaged):
             open_passcode(self.slots, bytes(32), self.values["passcode"].encode())
-        for place in range(0, 8 * BLOCK, 97):
+        for place in [*range(0, len(self.slots), 97), len(self.slots) - 1]:
             changed = bytearray(self.slots)
             changed[place] ^= 1
-            if self.slots[place // BLOCK * BLOCK :][:BLOCK] == EMPTY:
-                continue
             with self.assertRaises(Damaged, msg=str(place)):
                 open_passcode(bytes(changed), self.machine, self.values["passcode"].encode())
 

@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from daemonlab import IS_ROOT, PASSCODE, Daemon, answers
+from daemonlab import IS_ROOT, PAGE, PASSCODE, Daemon, answers
 from pamlab import (
     PAM_AUTHINFO_UNAVAIL,
     PAM_AUTH_ERR,
@@ -87,7 +87,7 @@ class Case(unittest.TestCase):
     @staticmethod
     def has_slots(store):
         path = os.path.join(store, "slots")
-        return os.path.exists(path) and os.path.getsize(path) == 8192
+        return os.path.exists(path) and os.path.getsize(path) == 16 * PAGE
 
 
 class NothingToProve(Case):
@@ -149,9 +149,9 @@ class Damaged(Case):
     def flip(block):
         def damage(daemon):
             with open(os.path.join(daemon.store(), "slots"), "r+b") as file:
-                file.seek(block * 512 + 100)
+                file.seek(block * PAGE + 100)
                 byte = file.read(1)[0]
-                file.seek(block * 512 + 100)
+                file.seek(block * PAGE + 100)
                 file.write(bytes([byte ^ 1]))
 
         return damage
@@ -176,7 +176,7 @@ class Damaged(Case):
         """A slots file cut or gone, a machine key gone, cut or another: damage, nothing made anew"""
 
         def cut(daemon):
-            os.truncate(os.path.join(daemon.store(), "slots"), 8191)
+            os.truncate(os.path.join(daemon.store(), "slots"), 16 * PAGE - 1)
 
         def no_slots(daemon):
             os.unlink(os.path.join(daemon.store(), "slots"))

@@ -323,7 +323,7 @@ class Worker(threading.Thread):
         store = self.store
         former = store.recovery
         if former is not None and self.has_two_recovery_slots():
-            # A kill came between two keys: which of them a new one replaces is not promised.
+            # A kill came between two keys: the next one goes over the newer, which may be the one that was shown.
             store.recovery = None
         if store.passcode is not NO_PASSCODE:
             store.tries["apart"].begins()

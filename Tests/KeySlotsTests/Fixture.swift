@@ -18,6 +18,11 @@ func hex(_ bytes: [UInt8]) -> String {
         decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
+/// Where a block's content stands.
+func content(_ block: Int) -> Range<Int> {
+    (block * 4096)..<(block * 4096 + 512)
+}
+
 /// A store in a disk of the test's own. Derivations are stood in for by their results.
 struct Fixture {
     static let storeKey: [UInt8] = (0..<32).map { UInt8($0 * 3) }
@@ -76,8 +81,8 @@ struct Fixture {
         for number in 0..<16 {
             blocks.append(
                 try Block.checked(
-                    Array(bytes[(number * 512)..<((number + 1) * 512)]), number: number,
-                    store: store, .machine(machine)))
+                    try Page.block(number, of: bytes), number: number, store: store,
+                    .machine(machine)))
         }
         return SlotFile(
             store: store, machine: machine, disk: disk, blocks: blocks,

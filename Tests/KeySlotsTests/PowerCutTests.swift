@@ -180,38 +180,72 @@ import Testing
                 let again = try fixture.open(disk)
                 try again.eraseKeys()
                 try again.finishErasing()
-                #expect(Array(disk.bytes[1024...]).allSatisfy { $0 == 0 })
+                #expect(Array(disk.bytes[content(2).lowerBound...]).allSatisfy { $0 == 0 })
             }
         }
     }
 
-    @Test("an adoption: the recovery key opens at every instant, and the new passcode at the end")
-    func adoption() throws {
+    @Test(
+        "an adoption: the recovery key opens at every instant, and old slots go after the new is proven",
+        arguments: [7, 8] as [UInt8], [false, true])
+    func adoption(seed: UInt8, isFull: Bool) throws {
         let fixture = try Fixture(machine: 7)
-        let here = try Fixture(store: fixture.store, machine: 8)
-        let bytes = try fixture.bytes(recovery: true)
-        for budget in 0..<40 {
+        let here = try Fixture(store: fixture.store, machine: seed)
+        var bytes = try fixture.bytes(recovery: true)
+        if isFull {
             let disk = PowerDisk(bytes)
-            let unchecked = try UncheckedSlotFile(store: fixture.store, disk: disk)
-            disk.budget = budget
-            var finished = true
-            do {
-                _ = try unchecked.adopted(
-                    by: here.machine, identity: unchecked.identity, try Fixture.details(),
-                    derived: try secret(Fixture.second), storeKey: try secret(Fixture.storeKey))
-            } catch KeyError.storage {
-                finished = false
-            }
-            let all = disk.afterPowerCut
-            // All subsets of up to 14 writes would be 16,384; every 37th and the last are enough.
-            for (index, left) in all.enumerated() where index % 37 == 0 || index == all.count - 1 {
+            let file = try fixture.open(disk)
+            try file.addPasscode(
+                try Fixture.details(), derived: try secret(Fixture.third),
+                storeKey: try secret(Fixture.storeKey), proven: try file.passcodeSlots[0])
+            bytes = disk.bytes
+        }
+        // Under the machine's own key there has to be damage for it.
+        for block in [5, 9] { bytes[block * 4096 + 700] = 1 }
+        let (new, old) = isFull ? (3, 4) : (4, 3)
+        let former = try Block.checked(
+            Array(bytes[content(new)]), number: new, store: fixture.store,
+            .machine(fixture.machine))
+        for budget in 0..<40 {
+            let cut = PowerDisk(bytes)
+            cut.budget = budget
+            let isFinished = try adopt(cut, here, Fixture.second)
+            for left in cut.afterPowerCut {
                 #expect(try fixture.opensWithRecovery(left))
+                let isOldThere = left[content(old)] == bytes[content(old)]
+                let slot = try? Block.checked(
+                    Array(left[content(new)]), number: new, store: here.store,
+                    .machine(here.machine))
+                let isNewThere = try slot.flatMap(\.self).map { block in
+                    guard block != former else { return false }
+                    let key = try PasscodeSlot(block).open(
+                        derived: try secret(Fixture.second), store: here.store,
+                        machine: here.machine)
+                    return reveal(key) == Fixture.storeKey
+                }
+                #expect(isOldThere || isNewThere == true)
+                let again = PowerDisk(left)
+                #expect(try adopt(again, here, Fixture.third))
+                #expect(try here.opens(try here.open(again.bytes), Fixture.third))
             }
-            if finished {
-                #expect(try here.opens(try here.open(disk.bytes), Fixture.second))
+            if isFinished {
+                #expect(try here.opens(try here.open(cut.bytes), Fixture.second))
                 return
             }
         }
         Issue.record("the adoption never ends")
+    }
+
+    /// Whether it got through before the power went.
+    private func adopt(_ disk: PowerDisk, _ here: Fixture, _ derived: [UInt8]) throws -> Bool {
+        let unchecked = try UncheckedSlotFile(store: here.store, disk: disk)
+        do {
+            _ = try unchecked.adopted(
+                by: here.machine, identity: unchecked.identity, try Fixture.details(),
+                derived: try secret(derived), storeKey: try secret(Fixture.storeKey))
+            return true
+        } catch KeyError.storage {
+            return false
+        }
     }
 }

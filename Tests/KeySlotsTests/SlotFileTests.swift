@@ -95,21 +95,22 @@ import Testing
         let payload = try DeviceSlot.payload(
             try secret(Fixture.storeKey), block: 5, store: fixture.store, machine: fixture.machine)
         bytes.replaceSubrange(
-            2560..<3072,
+            content(5),
             with: try Block(number: 5, sequence: 90, payload: payload).encoded(
                 fixture.store, .machine(fixture.machine)))
         let recovery = try RecoverySlot.payload(
             try secret(Fixture.storeKey), key: try RecoveryKey(try secret(Fixture.recovery)),
             setAt: 3, block: 7, store: fixture.store)
         bytes.replaceSubrange(
-            3584..<4096,
+            content(7),
             with: try Block(number: 7, sequence: 91, payload: recovery).encoded(
                 fixture.store, .anybody))
         _ = try fixture.open(bytes)
         var missed: [Int] = []
-        // Each bit where something is; where all is zero, one bit a byte.
-        let used = 0..<(8 * 512 * 8)
-        for bit in Array(used) + stride(from: used.upperBound, to: bytes.count * 8, by: 9) {
+        // Each bit where something is; where all is zero, a spread, and both ends of each page's rest.
+        let used = (0..<8).flatMap { content($0).lowerBound * 8..<content($0).upperBound * 8 }
+        let ends = (0..<16).flatMap { [content($0).upperBound * 8, ($0 + 1) * 4096 * 8 - 1] }
+        for bit in used + ends + stride(from: 5, to: bytes.count * 8, by: 1009) {
             bytes[bit / 8] ^= 1 << UInt8(bit % 8)
             do {
                 _ = try fixture.open(bytes)
@@ -121,7 +122,7 @@ import Testing
         #expect(missed.isEmpty)
     }
 
-    @Test("a file of another length is damage", arguments: [0, 512, 8191, 8193])
+    @Test("a file of another length is damage", arguments: [0, 4096, 8192, 65_535, 65_537])
     func length(count: Int) throws {
         let fixture = try Fixture()
         var bytes = try fixture.bytes()
@@ -133,10 +134,10 @@ import Testing
     func moved() throws {
         let fixture = try Fixture()
         var bytes = try fixture.bytes(recovery: true)
-        bytes.replaceSubrange(2048..<2560, with: bytes[1536..<2048])
+        bytes.replaceSubrange(content(4), with: bytes[content(3)])
         #expect(throws: KeyError.damaged(.block(4))) { try fixture.open(bytes) }
-        bytes.replaceSubrange(2048..<2560, with: Block.empty)
-        bytes.replaceSubrange(3584..<4096, with: bytes[3072..<3584])
+        bytes.replaceSubrange(content(4), with: Block.empty)
+        bytes.replaceSubrange(content(7), with: bytes[content(6)])
         #expect(throws: KeyError.damaged(.block(7))) { try fixture.open(bytes) }
     }
 
@@ -145,8 +146,7 @@ import Testing
         let fixture = try Fixture()
         let other = try Fixture()
         var bytes = try fixture.bytes(recovery: true)
-        let range = (block * 512)..<((block + 1) * 512)
-        bytes.replaceSubrange(range, with: try other.bytes(recovery: true)[range])
+        bytes.replaceSubrange(content(block), with: try other.bytes(recovery: true)[content(block)])
         #expect(throws: KeyError.damaged(.block(block))) { try fixture.open(bytes) }
     }
 
@@ -154,7 +154,7 @@ import Testing
     func wiped(block: Int) throws {
         let fixture = try Fixture()
         var bytes = try fixture.bytes()
-        bytes.replaceSubrange((block * 512)..<((block + 1) * 512), with: Block.empty)
+        bytes.replaceSubrange(content(block), with: Block.empty)
         #expect(throws: KeyError.damaged(.block(block))) { try fixture.open(bytes) }
     }
 
@@ -172,13 +172,13 @@ import Testing
         var bytes = try fixture.bytes()
         let block = try #require(
             try Block.checked(
-                Array(bytes[1536..<2048]), number: 3, store: fixture.store,
+                Array(bytes[content(3)]), number: 3, store: fixture.store,
                 .machine(fixture.machine)))
         var payload = block.payload
         // Memory stands at 4 and passes at 8: this makes 2^24 KiB and more, or 3 + 256 passes.
         payload[place == 8 ? 7 : 9] = 1
         bytes.replaceSubrange(
-            1536..<2048,
+            content(3),
             with: try Block(number: 3, sequence: 9, payload: payload).encoded(
                 fixture.store, .machine(fixture.machine)))
         #expect(throws: KeyError.damaged(.block(3))) { try fixture.open(bytes) }
@@ -245,7 +245,7 @@ import Testing
         let before = disk.bytes
         let file = try fixture.open(disk)
         try file.replacePasscodeWithDevice(storeKey: try secret(Fixture.storeKey))
-        let slots = (3 * Block.size)..<(5 * Block.size)
+        let slots = content(3).lowerBound..<content(5).lowerBound
         let both = disk.bytes[..<slots.lowerBound] + before[slots] + disk.bytes[slots.upperBound...]
         let left = try fixture.open(Array(both))
         #expect(left.hasDeviceSlot)
@@ -289,7 +289,7 @@ import Testing
         let file = try fixture.open(disk)
         let slot = try file.passcodeSlots[0]
         try file.eraseKeys()
-        #expect(Array(disk.bytes[1024...]).allSatisfy { $0 == 0 })
+        #expect(Array(disk.bytes[content(2).lowerBound...]).allSatisfy { $0 == 0 })
         #expect(throws: KeyError.erased) {
             _ = try file.openPasscode(slot, derived: try secret(Fixture.first))
         }
@@ -301,6 +301,113 @@ import Testing
         let tombstone = try fixture.open(disk.bytes)
         #expect(tombstone.identity.condition == .erased)
         #expect(tombstone.identity.account == Fixture.identity.account)
+    }
+
+    @Test(
+        "with two recovery keys after a crash the next one goes over the newer, never settled one")
+    func unsettledRecovery() throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes(recovery: true))
+        let storeKey = try secret(Fixture.storeKey)
+        let held = try fixture.open(disk).recoverySlots[0]
+        for round in 0..<3 {
+            let file = try fixture.open(disk.bytes)
+            let unsettled = try RecoveryKey.random()
+            let slot = try file.addRecovery(
+                unsettled, setAt: UInt64(10 + round), storeKey: storeKey)
+            #expect(slot.block != held.block)
+            #expect(try file.recoverySlots == [slot, held])
+            let again = try RecoveryKey.random()
+            let next = try file.addRecovery(again, setAt: UInt64(20 + round), storeKey: storeKey)
+            #expect(try file.recoverySlots == [next, held])
+            #expect(throws: KeyError.wrongSecret) { _ = try file.openRecovery(unsettled) }
+            #expect(try fixture.opensWithRecovery(disk.bytes))
+            try file.settleRecovery(on: next)
+            #expect(reveal(try file.openRecovery(again)) == Fixture.storeKey)
+            #expect(throws: KeyError.wrongSecret) {
+                _ = try file.openRecovery(try RecoveryKey(try secret(Fixture.recovery)))
+            }
+        }
+    }
+
+    @Test("a forged sequence leaves room for the next one: it is damage")
+    func sequence() throws {
+        let fixture = try Fixture()
+        var bytes = try fixture.bytes(recovery: true)
+        let payload = try #require(
+            try Block.checked(
+                Array(bytes[content(6)]), number: 6, store: fixture.store, .anybody)
+        ).payload
+        for sequence in [1 << 63, .max] as [UInt64] {
+            let forged = Block(number: 6, sequence: sequence, payload: payload)
+            bytes.replaceSubrange(
+                content(6), with: try forged.encoded(fixture.store, .anybody))
+            #expect(throws: KeyError.damaged(.block(6))) { try fixture.open(bytes) }
+        }
+    }
+
+    @Test(
+        "whatever else is damaged, in a block or behind it, the recovery key brings the store back",
+        arguments: [0, 1, 2, 3, 4, 5, 7, 8, 15], [40, 300, 500, 512, 4095])
+    func damagedElsewhere(block: Int, offset: Int) throws {
+        let fixture = try Fixture()
+        var bytes = try fixture.bytes(recovery: true)
+        bytes[block * 4096 + offset] ^= 1
+        let disk = PowerDisk(bytes)
+        #expect(throws: KeyError.self) { try fixture.open(disk) }
+        let unchecked = try UncheckedSlotFile(store: fixture.store, disk: disk)
+        #expect(unchecked.hasReadableRecovery)
+        #expect(unchecked.identity.uid == Fixture.identity.uid)
+        #expect(unchecked.identity.account == Fixture.identity.account)
+        #expect(unchecked.identity.policyKey == Fixture.identity.policyKey)
+        let storeKey = try unchecked.openRecovery(try RecoveryKey(try secret(Fixture.recovery)))
+        _ = try unchecked.adopted(
+            by: fixture.machine, identity: unchecked.identity, try Fixture.details(),
+            derived: try secret(Fixture.second), storeKey: storeKey)
+        let file = try fixture.open(disk.bytes)
+        #expect(try fixture.opens(file, Fixture.second))
+        #expect(try !fixture.opens(file, Fixture.first))
+        #expect(try fixture.opensWithRecovery(disk.bytes))
+    }
+
+    @Test("without a readable recovery slot there is nothing to bring a store back with")
+    func noReadableRecovery() throws {
+        let fixture = try Fixture()
+        func unchecked(_ bytes: [UInt8]) throws -> UncheckedSlotFile {
+            try UncheckedSlotFile(store: fixture.store, disk: PowerDisk(bytes))
+        }
+        #expect(try !unchecked(try fixture.bytes()).hasReadableRecovery)
+        #expect(throws: KeyError.noSuchSlot) {
+            _ = try fixture.opensWithRecovery(try fixture.bytes())
+        }
+        for offset in [50, 600] {
+            var bytes = try fixture.bytes(recovery: true)
+            bytes[6 * 4096 + offset] ^= 1
+            #expect(try !unchecked(bytes).hasReadableRecovery)
+            #expect(throws: KeyError.damaged(.block(6))) {
+                _ = try fixture.opensWithRecovery(bytes)
+            }
+        }
+        let disk = PowerDisk(try fixture.bytes(recovery: true))
+        let file = try fixture.open(disk)
+        try file.eraseKeys()
+        #expect(try !unchecked(disk.bytes).hasReadableRecovery)
+    }
+
+    @Test("an adoption whose new slot does not reach the disk takes nothing away")
+    func adoptedInVain() throws {
+        let fixture = try Fixture()
+        var bytes = try fixture.bytes(recovery: true)
+        bytes[9 * 4096] = 1
+        let disk = PowerDisk(bytes)
+        disk.losing = 4
+        let unchecked = try UncheckedSlotFile(store: fixture.store, disk: disk)
+        #expect(throws: KeyError.damaged(.readBack(4))) {
+            _ = try unchecked.adopted(
+                by: fixture.machine, identity: unchecked.identity, try Fixture.details(),
+                derived: try secret(Fixture.second), storeKey: try secret(Fixture.storeKey))
+        }
+        #expect(try disk.readBack() == bytes)
     }
 
     @Test("a restored backup is brought under this machine's key by its recovery key")

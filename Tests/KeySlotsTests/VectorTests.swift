@@ -64,7 +64,7 @@ import Testing
         let file = try SlotFile.create(
             in: folder, store: try store(), identity: identity, machine: try machine())
         try file.replacePasscodeWithDevice(storeKey: storeKey)
-        let device = try TextFile.read(at: "\(folder.path)/slots", limit: 10_000)
+        let device = try TextFile.read(at: "\(folder.path)/slots", limit: 100_000)
         var proven: PasscodeSlot?
         for (name, setAt) in [("old-passcode", 1_700_000_000), ("passcode", 1_700_000_001)] {
             let details = try PasscodeSlot.Details(
@@ -80,7 +80,7 @@ import Testing
         }
         try file.replaceRecovery(try recoveryKey(), setAt: 1_700_000_002, storeKey: storeKey)
         try folder.rename("slots", to: "slots.bin")
-        let both = try TextFile.read(at: "\(folder.path)/slots.bin", limit: 10_000)
+        let both = try TextFile.read(at: "\(folder.path)/slots.bin", limit: 100_000)
         try write(both, "slots.bin", parent)
         try write(device, "slots-device.bin", parent)
         try folder.remove("slots.bin")
@@ -98,7 +98,7 @@ import Testing
     }
 
     private func open(_ name: String) throws -> SlotFile {
-        let bytes = try TextFile.read(at: "\(Self.folder)/\(name)", limit: 10_000)
+        let bytes = try TextFile.read(at: "\(Self.folder)/\(name)", limit: 100_000)
         return try UncheckedSlotFile(store: try store(), disk: PowerDisk(bytes)).checked(
             with: try machine())
     }

@@ -34,9 +34,11 @@ final class MemoryDisk: BlockDisk {
     func readBack() throws(PosixError) -> [UInt8] { bytes }
     func write(_ block: [UInt8], block number: Int) throws(PosixError) {
         must(
-            block.count == Block.size && (number + 1) * Block.size <= bytes.count,
+            (block.count == Block.size || block.count == Page.size)
+                && (number + 1) * Page.size <= bytes.count,
             "a write outside the file")
-        bytes.replaceSubrange(number * Block.size..<(number + 1) * Block.size, with: block)
+        let start = number * Page.size
+        bytes.replaceSubrange(start..<start + block.count, with: block)
     }
     func sync() throws(PosixError) {}
 }
@@ -79,7 +81,7 @@ struct Lab {
         let isFree = SlotFile.recoveryBlocks.contains(number)
         let block = Block(number: number, sequence: UInt64(number) + 1, payload: payload)
         let bytes = try block.encoded(store, isFree ? .anybody : .machine(machine))
-        file.replaceSubrange(number * Block.size..<(number + 1) * Block.size, with: bytes)
+        file.replaceSubrange(number * Page.size..<number * Page.size + Block.size, with: bytes)
     }
 
     func look(at bytes: [UInt8]) {

@@ -1,0 +1,27 @@
+import Secrets
+
+/// Each block stands at the start of a page of its own. Disks with sectors of 4,096 bytes and the page cache write
+/// whole pages: of two blocks in one page, a torn write of the tries would take a slot along.
+enum Page {
+    static let size = 4096
+    static let empty = [UInt8](repeating: 0, count: size)
+
+    private static let rest = [UInt8](repeating: 0, count: size - Block.size)
+
+    /// The block's bytes; what stands behind them in its page must be zero.
+    static func block(_ number: Int, of file: [UInt8]) throws(KeyError) -> [UInt8] {
+        let start = number * size
+        guard file.count >= start + size else { throw .damaged(.fileSize) }
+        let behind = file.span.extracting((start + Block.size)..<(start + size))
+        guard constantTimeEqual(behind, rest.span) else { throw .damaged(.block(number)) }
+        return Array(file[start..<(start + Block.size)])
+    }
+
+    static func isEmpty(_ number: Int, of file: [UInt8]) -> Bool {
+        (try? block(number, of: file)) == Block.empty
+    }
+
+    static func around(_ block: [UInt8]) -> [UInt8] {
+        block + [UInt8](repeating: 0, count: size - block.count)
+    }
+}
