@@ -74,6 +74,7 @@ public struct Blake2b: ~Copyable {
 
     public consuming func finish(into output: inout MutableSpan<UInt8>) throws(SecretsError) {
         guard output.count == count else { throw .wrongSize }
+        defer { wipeStack(.hashing) }
         let failed = writing(&output) { out in
             // SAFETY: the output has as many bytes as the hash.
             unsafe crypto_generichash_blake2b_final(state.pointer, out, count)
@@ -90,6 +91,7 @@ public struct Blake2b: ~Copyable {
 
     public consuming func finishSecret() throws(SecretsError) -> SecretBytes {
         let output = try SecretBytes(count: count)
+        defer { wipeStack(.hashing) }
         // SAFETY: the block has as many bytes as the hash.
         let failed = unsafe crypto_generichash_blake2b_final(
             state.pointer, output.memory, count)

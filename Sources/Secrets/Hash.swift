@@ -39,6 +39,7 @@ public enum Hash {
         let count = output.count
         // A key that is missing or short would make a hash that anybody can make.
         guard (16...64).contains(count), (16...64).contains(key.count) else { throw .wrongSize }
+        defer { wipeStack(.hashing) }
         let failed = writing(&output) { out in
             reading(message, purpose.bytes.span) { bytes, purpose in
                 // SAFETY: each pointer goes with its own count; a purpose has its 16 bytes.

@@ -35,6 +35,7 @@ public enum KeyDerivation {
     ) throws(SecretsError) -> SecretBytes {
         guard salt.count == saltSize else { throw .wrongSize }
         let derived = try SecretBytes(count: keySize)
+        defer { wipeStack(.derivation) }
         let failed = reading(salt.span) { salt in
             // SAFETY: the sizes are checked above; the secret's pointer goes with its count.
             unsafe crypto_pwhash_argon2id(

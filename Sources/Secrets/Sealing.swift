@@ -14,6 +14,7 @@ public enum Sealing {
     ) throws(SecretsError) {
         guard ciphertext.count == plaintext.count else { throw .wrongSize }
         try check(tag: tag.count, nonce: nonce.count, key: key.count)
+        defer { wipeStack(.sealing) }
         writing(&ciphertext) { out in
             writing(&tag) { tag in
                 reading(plaintext, aad, nonce) { text, aadBytes, nonce in
@@ -33,6 +34,7 @@ public enum Sealing {
     ) throws(SecretsError) {
         guard ciphertext.count == plaintext.count else { throw .wrongSize }
         try check(tag: tag.count, nonce: nonce.count, key: key.count)
+        defer { wipeStack(.sealing) }
         let failed = writing(&plaintext) { out in
             reading(ciphertext) { text in
                 reading(tag, aad, nonce) { tag, aadBytes, nonce in
@@ -52,6 +54,7 @@ public enum Sealing {
         key: borrowing SecretBytes, tag: inout MutableSpan<UInt8>
     ) throws(SecretsError) {
         try check(tag: tag.count, nonce: nonce.count, key: key.count)
+        defer { wipeStack(.sealing) }
         let count = text.count
         writing(&text) { text in
             writing(&tag) { tag in
@@ -71,6 +74,7 @@ public enum Sealing {
         nonce: Span<UInt8>, key: borrowing SecretBytes
     ) throws(SecretsError) {
         try check(tag: tag.count, nonce: nonce.count, key: key.count)
+        defer { wipeStack(.sealing) }
         let count = text.count
         let failed = writing(&text) { text in
             reading(tag, aad, nonce) { tag, aadBytes, nonce in
@@ -90,6 +94,7 @@ public enum Sealing {
     ) throws(SecretsError) {
         guard sealed.count == plaintext.count + tagSize else { throw .wrongSize }
         try check(tag: tagSize, nonce: nonce.count, key: key.count)
+        defer { wipeStack(.sealing) }
         writing(&sealed) { out in
             reading(plaintext, aad, nonce) { text, aadBytes, nonce in
                 // SAFETY: as in seal; the output has room for the tag.

@@ -59,10 +59,7 @@ extension Service {
                 return stray.state(policies.policy, sessions: 0, lock: .ownerChanged)
             }
             var state = State(lock: .absent)
-            if case .broken(let problem) = policies.standing {
-                state.trouble = Text.clean(
-                    PolicyKeeper.refusal(problem).message, limit: Limits.line)
-            }
+            tellOfPolicy(in: &state)
             return state
         }
         var state = host.state(policies.policy, sessions: sessions.count(of: person.uid), lock: nil)
@@ -70,15 +67,19 @@ extension Service {
             state.trouble = Array("a login password has not opened it".utf8)
             state.advice = Array("`appvault resync`, if it was changed elsewhere".utf8)
         }
-        if state.trouble.isEmpty {
-            switch policies.standing {
-            case .good: break
-            case .lastGood(let problem), .broken(let problem):
-                let refusal = PolicyKeeper.refusal(problem)
-                state.trouble = Text.clean(refusal.message, limit: Limits.line)
-                state.advice = Text.clean(refusal.hint, limit: Limits.line)
-            }
-        }
+        tellOfPolicy(in: &state)
         return state
+    }
+
+    /// A broken policy file is news for everybody, with a store or without, and after the store's own.
+    private func tellOfPolicy(in state: inout State) {
+        guard state.trouble.isEmpty else { return }
+        switch policies.standing {
+        case .good: break
+        case .lastGood(let problem), .broken(let problem):
+            let refusal = PolicyKeeper.refusal(problem)
+            state.trouble = Text.clean(refusal.message, limit: Limits.line)
+            state.advice = Text.clean(refusal.hint, limit: Limits.line)
+        }
     }
 }

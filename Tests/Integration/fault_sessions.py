@@ -1,0 +1,226 @@
+"""Sessions, deadlines, and what systemd hears."""
+
+import os
+import signal
+import socket
+import tempfile
+import time
+import unittest
+
+import wire
+from daemonlab import IS_ROOT, as_uid, wait_until
+from faultlab import ME, Lab, code, policy
+
+PASSCODE = "correct horse"
+LOGIN = {"frontEnd": "pamAuth", "service": "login", "tty": "tty1"}
+SESSION = {"frontEnd": "pamSession", "service": "login", "tty": "tty1"}
+
+
+class Sessions(unittest.TestCase):
+    def setUp(self):
+        self.lab = Lab(policy(), options=["--deadline", "session=1"])
+        self.addCleanup(self.lab.close)
+        self.lab.make(PASSCODE)
+        self.lab.lock()
+
+    def login(self):
+        verdict = self.lab.authenticate(PASSCODE)
+        self.assertEqual(verdict.outcome, "success")
+
+    def session(self, request, id_="c1", kind="user", service="login"):
+        verdict = self.lab.ask(
+            request, hello={**SESSION, "service": service}, subject=ME, id=id_, sessionClass=kind
+        )
+        self.assertEqual((verdict.name, verdict.outcome), ("verdict", "ignore"))
+
+    def opened(self, id_="c1", **more):
+        self.session("sessionOpen", id_, **more)
+
+    def closed(self, id_="c1", **more):
+        self.session("sessionClose", id_, **more)
+
+    def lock(self):
+        return self.lab.state_of().lock
+
+    def stays_open(self, seconds=1.6):
+        """Past the deadline, looked at all the time: not a moment of luck."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.assertEqual(self.lock(), "unlocked")
+            time.sleep(0.1)
+
+    def is_shut(self, seconds=5.0):
+        wait_until(lambda: self.lock() == "locked", "the store is shut", seconds)
+
+    def test_no_session(self):
+        """a store that a login opened and no session follows is shut at the deadline"""
+        began = time.monotonic()
+        self.login()
+        self.assertEqual(self.lock(), "unlocked")
+        self.is_shut()
+        self.assertGreater(time.monotonic() - began, 0.8)
+
+    def test_followed(self):
+        """a session within the deadline keeps the store open, and its end shuts it"""
+        self.login()
+        self.opened()
+        self.stays_open()
+        self.assertEqual(self.lab.state_of().sessions, 1)
+        self.closed()
+        self.assertEqual(self.lock(), "locked")
+        self.assertEqual(self.lab.state_of().sessions, 0)
+
+    def test_before(self):
+        """where a session is there already, a login's store stays open"""
+        self.opened()
+        self.login()
+        self.stays_open()
+
+    def test_last(self):
+        """with two sessions the last one's end shuts the store, and the first one's does not"""
+        self.login()
+        self.opened("c1")
+        self.opened("c2")
+        self.closed("c1")
+        self.stays_open()
+        self.closed("c2")
+        self.assertEqual(self.lock(), "locked")
+
+    def test_unknown(self):
+        """the end of a session that nobody registered shuts nothing"""
+        self.login()
+        self.opened("c1")
+        self.closed("c9")
+        self.stays_open(0.3)
+        self.closed("c1")
+        self.assertEqual(self.lock(), "locked")
+
+    def test_classes(self):
+        """a session that is no person's keeps nothing open"""
+        for kind in ("manager", "background", "greeter", "lock-screen"):
+            with self.subTest(kind):
+                self.login()
+                self.opened(f"c-{kind}", kind=kind)
+                self.assertEqual(self.lab.state_of().sessions, 0)
+                self.is_shut()
+
+    def test_other(self):
+        """what is opened in the CLI has no deadline, and another person's session is not this one's"""
+        self.assertEqual(self.lab.open(PASSCODE).name, "done")
+        self.stays_open()
+        if IS_ROOT:
+            with self.lab.client(**SESSION) as client:
+                client.run("sessionOpen", subject=("bob", 47012), id="c5", sessionClass="user")
+            with self.lab.client(**SESSION) as client:
+                client.run("sessionClose", subject=("bob", 47012), id="c5", sessionClass="user")
+            self.assertEqual(self.lock(), "unlocked")
+
+    @unittest.skipUnless(IS_ROOT, "needs another user's peer")
+    def test_not_root(self):
+        """a peer that is not root registers no session and ends none"""
+        self.login()
+        self.opened()
+
+        def ask():
+            codes = []
+            for request in ("sessionOpen", "sessionClose"):
+                with wire.Client(self.lab.socket, 10) as client:
+                    client.hello(frontEnd="pamSession", service="login")
+                    codes.append(code(client.run(request, subject=ME, id="c1", sessionClass="user")))
+            return codes
+
+        self.assertEqual(as_uid(65432, ask), [wire.CODES["notPermitted"]] * 2)
+        self.assertEqual(self.lock(), "unlocked")
+
+    def test_restart(self):
+        """after a restart everything is shut, and a session from before may end"""
+        self.login()
+        self.opened()
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            self.lab.restart(how)
+            self.assertEqual(self.lock(), "locked")
+            self.closed()
+            self.login()
+            self.is_shut()
+            self.opened()
+        self.login()
+        self.stays_open()
+
+
+class Notify(unittest.TestCase):
+    """A double of systemd's socket."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="appvault-notify-")
+        self.addCleanup(self.folder.cleanup)
+        self.path = os.path.join(self.folder.name, "notify")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(self.path)
+        self.addCleanup(self.socket.close)
+
+    def next(self, seconds=10.0):
+        self.socket.settimeout(seconds)
+        return self.socket.recv(4096).decode().split("\n")
+
+    def lab(self, **env):
+        lab = Lab(policy(), env={"NOTIFY_SOCKET": self.path, **env}, start=False)
+        self.addCleanup(lab.close)
+        return lab
+
+    def test_ready(self):
+        """READY comes when it serves, STOPPING on SIGTERM, and nothing in between without a watchdog"""
+        lab = self.lab()
+        lab.spawn()
+        self.assertIn("READY=1", self.next())
+        with lab.client():
+            pass
+        self.assertEqual(lab.stop(), 0)
+        self.assertIn("STOPPING=1", self.next())
+        with self.assertRaises(TimeoutError):
+            self.next(0.2)
+
+    def test_reload(self):
+        """SIGHUP is RELOADING, and READY again"""
+        lab = self.lab()
+        lab.start()
+        self.assertIn("READY=1", self.next())
+        lab.process.send_signal(signal.SIGHUP)
+        reloading = self.next()
+        self.assertIn("RELOADING=1", reloading)
+        self.assertIn("READY=1", self.next())
+
+    def test_watchdog(self):
+        """WATCHDOG comes at least twice in its interval, and not from a loop that stands still"""
+        interval = 2.0
+        lab = self.lab(WATCHDOG_USEC=str(int(interval * 1_000_000)))
+        lab.start()
+        self.assertIn("READY=1", self.next())
+        times = []
+        while len(times) < 4:
+            if "WATCHDOG=1" in self.next():
+                times.append(time.monotonic())
+        gaps = [later - earlier for earlier, later in zip(times, times[1:])]
+        self.assertLess(max(gaps), interval * 0.75, gaps)
+        lab.pause()
+        self.socket.setblocking(False)
+        while True:
+            try:
+                self.socket.recv(4096)
+            except BlockingIOError:
+                break
+        with self.assertRaises(TimeoutError):
+            self.next(interval)
+        lab.resume()
+        self.assertIn("WATCHDOG=1", self.next())
+
+    def test_other_watchdog(self):
+        """a watchdog that was meant for another process is left alone"""
+        lab = self.lab(WATCHDOG_USEC="1000000", WATCHDOG_PID="1")
+        lab.start()
+        self.assertIn("READY=1", self.next())
+        with self.assertRaises(TimeoutError):
+            self.next(1.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
