@@ -55,7 +55,11 @@ static inline int appvault_fcntl(int fd, int command, int argument) {
     return fcntl(fd, command, argument);
 }
 
-static inline void appvault_ignore_sigpipe(void) { signal(SIGPIPE, SIG_IGN); }
+// A reader that is gone, and a limit on file sizes, are errors of one call, not the end of the daemon.
+static inline void appvault_ignore_sigpipe(void) {
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
 static inline long appvault_cores(void) { return sysconf(_SC_NPROCESSORS_ONLN); }
 // Gives back the pages of code and constants that only the start has needed: they are files' pages, unchanged, and
 // come back from the page cache when they are called for. Writable segments are not touched.

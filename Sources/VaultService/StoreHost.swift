@@ -32,7 +32,8 @@ final class StoreHost {
     private(set) var health: Health
     private(set) var snapshot: Snapshot
     private(set) var file: SlotFile?
-    /// A store under another machine key: only its recovery key can bring it under ours.
+    /// A store under another machine's key, or damaged where its recovery key does not lie: only that
+    /// key brings it back, under this machine's.
     private var foreign: UncheckedSlotFile?
     private var foreignTally = Tally()
     /// What could be read of a store that is damaged.
@@ -55,10 +56,10 @@ final class StoreHost {
         case .erased(let identity):
             snapshot = Snapshot(identity: identity)
             health = .erased
-        case .damaged(let unchecked, let what, let isForeign):
+        case .damaged(let unchecked, let what, let isRecoverable):
             snapshot = Snapshot(identity: unchecked.identity)
             self.unchecked = unchecked
-            if isForeign {
+            if isRecoverable {
                 foreign = unchecked
                 snapshot.hasRecovery = true
             }
@@ -73,7 +74,7 @@ final class StoreHost {
     enum Contents: Sendable {
         case live(SlotFile, Snapshot)
         case erased(Identity)
-        case damaged(UncheckedSlotFile, what: String, isForeign: Bool)
+        case damaged(UncheckedSlotFile, what: String, isRecoverable: Bool)
         /// Not even its owner is sure.
         case unreadable(Identity?, what: String)
     }
@@ -99,7 +100,7 @@ final class StoreHost {
     var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
     var hasRecovery: Bool { snapshot.hasRecovery }
     var followsLogin: Bool { identity.way == .followsLogin }
-    var isForeign: Bool { foreign != nil }
+    var isRecoverable: Bool { foreign != nil }
     var isUsable: Bool { health == .live }
 
     func requireUsable() throws(Interruption) {
@@ -776,10 +777,10 @@ final class StoreHost {
             } else {
                 what = records.damage ?? "unknown"
             }
-            if isForeign {
+            if isRecoverable {
                 return (
                     what,
-                    "appvault recover brings it under this machine's key, with the recovery key"
+                    "`appvault recover` brings it back, with the recovery key"
                 )
             }
             return (

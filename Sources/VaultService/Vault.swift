@@ -98,7 +98,8 @@ final class Vault {
         }
         guard let machine else {
             return .damaged(
-                unchecked, what: machineTrouble ?? "the machine key is missing", isForeign: false)
+                unchecked, what: machineTrouble ?? "the machine key is missing",
+                isRecoverable: false)
         }
         do throws(KeyError) {
             let file = try unchecked.checked(with: machine)
@@ -113,8 +114,9 @@ final class Vault {
                 return .erased(file.identity)
             }
         } catch {
-            let isForeign = error == .damaged(.foreignMachineKey)
-            return .damaged(unchecked, what: words(error), isForeign: isForeign)
+            // Damage elsewhere or another machine's key: the recovery key stands apart from both.
+            return .damaged(
+                unchecked, what: words(error), isRecoverable: unchecked.hasReadableRecovery)
         }
     }
 
@@ -398,16 +400,15 @@ final class Vault {
                 }
                 // Out of the way first: what a crash leaves behind is removed at the next start.
                 let hidden = ".\(name)"
-                let folder: Folder
-                do throws(PosixError) {
-                    try stores.rename(name, to: hidden)
-                    try stores.sync()
-                    folder = try stores.folder(hidden)
-                } catch {
-                    throw .storage(error)
-                }
                 let moved: Folder
-                do throws(PosixError) { moved = try stores.folder(hidden) } catch {
+                do throws(PosixError) {
+                    // Unless a reset that failed half way has moved it already.
+                    if stores.exists(name) {
+                        try stores.rename(name, to: hidden)
+                        try stores.sync()
+                    }
+                    moved = try stores.folder(hidden)
+                } catch {
                     throw .storage(error)
                 }
                 try Self.removeAll(moved, hidden, from: stores)
