@@ -15,6 +15,9 @@ DAMAGED = wire.CODES["storeDamaged"]
 PASSCODE = "correct horse"
 SOAK = os.environ.get("APPVAULT_TESTS") == "soak"
 
+# A block stands at the start of a page of its own.
+PAGE = 4096
+
 
 class Files:
     """The files of a state folder, as they were."""
@@ -135,17 +138,17 @@ class Damage(unittest.TestCase):
         """a bit flipped anywhere in a slots file is damage, and costs no try"""
         data = read(self.slots)
         # In every block each field's first and last byte, and a stride over the rest; all bytes in the soak.
-        places = set(range(0, len(data), 1 if SOAK else 97))
+        places = set(range(0, len(data), 1 if SOAK else 487))
         for block in range(16):
             for offset in (0, 4, 6, 8, 15, 16, 31, 32, 47, 48, 479, 480, 511):
-                places.add(block * 512 + offset)
+                places.add(block * PAGE + offset)
         for place in sorted(places):
             write(self.slots, data)
             self.flip(self.slots, place, place % 8)
             self.restart()
             changed = read(self.slots)
             state = self.lab.ask("status")
-            owner = place < 1024
+            owner = place < 2 * PAGE
             if code(state) or state.lock == "absent":
                 # Whose store it is stands in the first two blocks: then nobody is told of it.
                 self.assertTrue(owner, f"byte {place}")
@@ -163,7 +166,8 @@ class Damage(unittest.TestCase):
     def test_slots_whole(self):
         """a slots file that is cut short, longer, empty or missing, and blocks emptied or exchanged, are damage"""
         data = read(self.slots)
-        block = [data[at : at + 512] for at in range(0, 8192, 512)]
+        block = [data[at : at + PAGE] for at in range(0, len(data), PAGE)]
+        none = bytes(PAGE)
 
         def joined(**changed):
             return b"".join(changed.get(f"b{number}", one) for number, one in enumerate(block))
@@ -172,10 +176,10 @@ class Damage(unittest.TestCase):
             "cut short": data[:-1],
             "half": data[:4096],
             "longer": data + bytes(512),
-            "no tries": joined(b2=bytes(512)),
+            "no tries": joined(b2=none),
             "passcode in the other place": joined(b3=block[4], b4=block[3]),
-            "no key": joined(b3=bytes(512), b4=bytes(512), b5=bytes(512), b6=bytes(512), b7=bytes(512)),
-            "a spare block": joined(b9=b"x" + bytes(511)),
+            "no key": joined(b3=none, b4=none, b5=none, b6=none, b7=none),
+            "a spare block": joined(b9=b"x" + bytes(PAGE - 1)),
             "recovery moved": joined(b6=block[7], b7=block[6]),
         }
         for what, changed in cases.items():

@@ -68,7 +68,8 @@ import Testing
 
         let storing = try Self.reader(pieces[0])
         for start in stride(from: 0, to: body.count, by: cut) {
-            try storing.store(body[start..<min(start + cut, body.count)].asArray.span, in: new)
+            let piece = body[start..<min(start + cut, body.count)].asArray
+            try storing.store(piece.span, in: new, replace: true)
         }
         try storing.finish()
         for index in 0..<count {

@@ -75,7 +75,7 @@ import Testing
         let store = try Store()
         let records = try store.create()
         let rest = Array(file.dropFirst(60))
-        try reader.store(rest.span, in: records)
+        try reader.store(rest.span, in: records, replace: true)
         try reader.finish()
         let expected = Self.expected()
         #expect(records.count == UInt64(expected.count))
