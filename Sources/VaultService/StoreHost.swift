@@ -780,7 +780,7 @@ final class StoreHost {
             if isRecoverable {
                 return (
                     what,
-                    "`appvault recover` brings it back, with the recovery key"
+                    "`appvault recover` brings it back with the recovery key; or restore a backup"
                 )
             }
             return (
