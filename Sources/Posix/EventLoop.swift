@@ -32,7 +32,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     private let poll: Int32
     private let wakeup: Int32
-    nonisolated(unsafe) private var thread: pthread_t?
+    /// The loop's own thread while it runs, else 0: others look at it as they hand over work.
+    private let thread = Atomic<UInt>(0)
 
     private init() {
         poll = epoll_create1(Int32(O_CLOEXEC))
@@ -43,8 +44,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     private var isLoopThread: Bool {
-        guard let thread = unsafe thread else { return false }
-        return pthread_equal(thread, pthread_self()) != 0
+        thread.load(ordering: .relaxed) == UInt(pthread_self())
     }
 
     public func enqueue(_ job: consuming ExecutorJob) {
@@ -71,9 +71,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         precondition(isLoopThread, "not on the loop")
     }
 
-    /// Serves until `stop`; takes the calling thread.
+    /// Serves until `stop`; takes the calling thread. Where another thread runs it already, it returns at once.
     public func run() {
-        unsafe thread = pthread_self()
+        let free = thread.compareExchange(
+            expected: 0, desired: UInt(pthread_self()), ordering: .sequentiallyConsistent)
+        guard free.exchanged else { return }
         let serial = unsafe asUnownedSerialExecutor()
         let task = unsafe asUnownedTaskExecutor()
         let room = Int(APPVAULT_EVENTS)
@@ -106,7 +108,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             }
             fireTimers()
         }
-        unsafe thread = nil
+        thread.store(0, ordering: .releasing)
     }
 
     /// Ends `run` after the current job. On the loop only.
