@@ -34,6 +34,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <termios.h>
 #include <time.h>
@@ -84,6 +85,19 @@ static inline void appvault_give_back(void) {
 
 static inline int appvault_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int appvault_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+// How long the calling thread likes to run at a time, in nanoseconds: with a shorter slice it is let in sooner, with a
+// longer one it lets others in. Its share of the processor stays the same. Kernels before 6.12 take no notice.
+static inline void appvault_slice(uint64_t nanoseconds) {
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attributes = {.size = 48, .runtime = nanoseconds};
+    (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
 static inline int appvault_thread_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 // The peer of a connected Unix socket, as the kernel saw it at connect (or at listen, for a client that asks).

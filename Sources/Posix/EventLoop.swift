@@ -76,6 +76,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         let free = thread.compareExchange(
             expected: 0, desired: UInt(pthread_self()), ordering: .sequentiallyConsistent)
         guard free.exchanged else { return }
+        // A moment's work for everybody, so it is let in before those who compute for long.
+        appvault_slice(100_000)
         let serial = unsafe asUnownedSerialExecutor()
         let task = unsafe asUnownedTaskExecutor()
         let room = Int(APPVAULT_EVENTS)

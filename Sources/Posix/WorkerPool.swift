@@ -12,9 +12,18 @@ public final class WorkerPool: @unchecked Sendable {
     private var idle = 0
     private let limit: Int
     private let name: String
+    private let slice: Slice
 
-    public init(name: String, threads: Int) {
+    /// How a pool's threads share a core with what else wants it.
+    public enum Slice: Sendable {
+        case usual
+        /// Computes for long: whoever has a moment's work is let in first. No less of the core in all.
+        case long
+    }
+
+    public init(name: String, threads: Int, slice: Slice = .usual) {
         self.name = name
+        self.slice = slice
         limit = max(threads, 1)
     }
 
@@ -84,6 +93,10 @@ public final class WorkerPool: @unchecked Sendable {
 
     private func work() {
         unsafe name.withCString { _ = unsafe appvault_thread_name($0) }
+        switch slice {
+        case .usual: break
+        case .long: appvault_slice(20_000_000)
+        }
         mutex.lock()
         while true {
             if let job = next() {

@@ -5,6 +5,8 @@ internal import Synchronization
 @safe public struct SecretBytes: ~Copyable, @unchecked Sendable {
     // Unchecked because of the pointer: it has one owner, and what is borrowed is only read.
     let memory: UnsafeMutablePointer<UInt8>
+    private let block: UnsafeMutableRawPointer
+    private let room: Int
 
     public private(set) var count: Int
 
@@ -16,18 +18,17 @@ internal import Synchronization
     public init(count: Int) throws(SecretsError) {
         guard count >= 0 else { throw .wrongSize }
         try Sodium.start()
-        // SAFETY: the block is ours alone until sodium_free in deinit.
-        guard let block = unsafe sodium_malloc(count) else { throw .outOfMemory }
-        // SAFETY: the block has `count` bytes; a byte needs no alignment.
-        unsafe memory = block.bindMemory(to: UInt8.self, capacity: count)
+        let room = GuardedBlocks.room(for: count)
+        let (found, isLocked) = unsafe GuardedBlocks.take(room: room)
+        guard let found = unsafe found else { throw .outOfMemory }
+        if !isLocked { Self.unlocked.add(1, ordering: .relaxed) }
+        unsafe block = found
+        self.room = room
+        // At the block's end, where the guard page follows.
+        let offset = (room - count) & ~15
+        // SAFETY: offset plus count is at most the room; a byte needs no alignment.
+        unsafe memory = (found + offset).bindMemory(to: UInt8.self, capacity: count)
         self.count = count
-        // sodium_malloc hands out memory past the lock limit as well, and says nothing.
-        // SAFETY: the block has `count` bytes.
-        if unsafe sodium_mlock(block, count) != 0 {
-            Self.unlocked.add(1, ordering: .relaxed)
-        }
-        // SAFETY: as above; sodium_malloc fills with 0xdb.
-        unsafe sodium_memzero(block, count)
     }
 
     public init(copying source: Span<UInt8>) throws(SecretsError) {
@@ -39,8 +40,8 @@ internal import Synchronization
     }
 
     deinit {
-        // SAFETY: from sodium_malloc, freed once; sodium_free wipes the whole block first.
-        unsafe sodium_free(memory)
+        // SAFETY: ours since init, given back once, with all of its room wiped.
+        unsafe GuardedBlocks.giveBack(block, room: room)
     }
 
     public static func random(_ count: Int) throws(SecretsError) -> SecretBytes {

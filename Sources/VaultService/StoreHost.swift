@@ -238,7 +238,7 @@ final class StoreHost {
         guard let cost = slots.map(\.details.cost).max(by: { $0.memoryKiB < $1.memoryKiB }) else {
             throw .doesNotExist(.passcode)
         }
-        guard KeyDerivation.memoryIsAvailable(for: cost) else { throw .outOfMemory }
+        try await workers.requireMemory(for: cost)
 
         try await count(file, "counting the try") { tally in tally.began(kind, Self.now()) }
         let trial: Trial

@@ -8,7 +8,8 @@ final class Workers {
     /// Syncs and SQLite.
     let disk = WorkerPool(name: "disk", threads: 2)
     /// Argon2id: one a core, never niced, because a niced login waits for everybody's compile job.
-    let derivation = WorkerPool(name: "derivation", threads: ThisProcess.cores)
+    let derivation = WorkerPool(
+        name: "derivation", threads: ThisProcess.cores, slice: .long)
     let cores = Gate(width: ThisProcess.cores, ownLimit: 1024, apartLimit: 512)
     /// Tries that are counted on disk already: a few more than there are cores, so that no core
     /// waits for a disk, and few enough that a kill leaves few of them without an outcome.
@@ -44,6 +45,13 @@ final class Workers {
 }
 
 extension Workers {
+    /// Asked on a thread that may wait: the memory map is busy while others derive.
+    func requireMemory(for cost: KeyDerivation.Cost) async throws(Refusal) {
+        guard await disk.run({ KeyDerivation.memoryIsAvailable(for: cost) }) else {
+            throw .outOfMemory
+        }
+    }
+
     /// Argon2id of what somebody typed; the typed bytes are wiped with their box.
     func deriveKey(
         _ typed: SecretBox, _ salt: [UInt8], _ cost: KeyDerivation.Cost, _ kind: Gate.Class
@@ -51,7 +59,7 @@ extension Workers {
         guard let raw = typed.take() else { throw .unknown }
         guard raw.count > 0 else { throw .cancelled }
         let prepared = SecretBox(try PasscodeEntry.prepared(raw))
-        guard KeyDerivation.memoryIsAvailable(for: cost) else { throw .outOfMemory }
+        try await requireMemory(for: cost)
         let key = try await derive(kind) { () -> SecretBox? in
             guard let secret = prepared.take(),
                 let key = try? KeyDerivation.derive(secret, salt: salt, cost: cost)
