@@ -26,6 +26,7 @@ enum GuardedBlocks {
     static func take(room: Int) -> (block: UnsafeMutableRawPointer?, isLocked: Bool) {
         let old = spare.withLock { spare -> Spare in
             var found = Spare()
+            // SAFETY: out of the list, so nobody else has it.
             if room == sizes.small, let last = unsafe spare.small.popLast() {
                 unsafe found.small.append(last)
             } else if room == sizes.large, let last = unsafe spare.large.popLast() {

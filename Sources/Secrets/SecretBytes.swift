@@ -19,6 +19,7 @@ internal import Synchronization
         guard count >= 0 else { throw .wrongSize }
         try Sodium.start()
         let room = GuardedBlocks.room(for: count)
+        // SAFETY: the block is ours alone until it is given back in deinit.
         let (found, isLocked) = unsafe GuardedBlocks.take(room: room)
         guard let found = unsafe found else { throw .outOfMemory }
         if !isLocked { Self.unlocked.add(1, ordering: .relaxed) }
