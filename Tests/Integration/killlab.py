@@ -401,7 +401,7 @@ class Kills:
     def __init__(self, kills, seed):
         self.kills, self.seed = kills, seed
         self.random = random.Random(seed)
-        self.operations = 0
+        self.operations = self.counted = self.unanswered = self.doubted = 0
         self.fresh()
 
     def fresh(self):
@@ -478,6 +478,8 @@ class Kills:
                 used = getattr(slots.tally, kind).count
                 text = f"{store.name}: {kind} tries used {used}, answered {tries.answered}, begun {tries.begun}"
                 require(tries.answered <= used <= tries.begun, text)
+                self.counted += tries.answered > 0
+                self.unanswered += used > tries.answered
             if store.recovery is not None:
                 key = self.recovered_key(slots, store.recovery)
                 require(key is not None, f"{store.name}: the recovery key does not open its slots file")
@@ -529,6 +531,7 @@ class Kills:
             answer = self.lab.ask("triesClear", store=store.name)
             require(answer.name == "done", f"tries clear: {answer}")
             store.cleared()
+        self.doubted += len(store.passcodes) > 1
         for passcode in [one for one in reversed(store.passcodes) if one is not NO_PASSCODE]:
             answer = self.lab.open(passcode, store.name)
             if answer.name == "done":
@@ -572,4 +575,11 @@ def run(kills):
     kills = Kills(kills, seed)
     kills.run()
     took = time.monotonic() - began
-    print(f"        {kills.kills} kills, {kills.operations} answered operations, seed {seed}, {took:.0f} s", flush=True)
+    print(
+        f"        {kills.kills} kills, {kills.operations} answered operations, seed {seed}, {took:.0f} s; at a kill"
+        f" {kills.counted} counts stood, {kills.unanswered} tries were under way, {kills.doubted} passcodes were changing",
+        flush=True,
+    )
+    # A run in which nothing was at stake proves nothing.
+    if kills.kills >= 60:
+        require(min(kills.counted, kills.unanswered) > 0, "no kill came while a try was on the count")

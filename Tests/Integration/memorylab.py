@@ -95,11 +95,15 @@ def scan(pid, needles, stop=True):
     return found
 
 
-def gone(pid, needles, seconds=2.0):
-    """What is still found when the daemon has had a moment to come to rest; empty is good."""
-    end = time.monotonic() + seconds
+def gone(pid, needles, seconds=10.0):
+    """What is still found when the daemon has had time to come to rest; empty is good.
+
+    Longer and longer between two looks: a process that is stopped again before a busy machine let it run never rests.
+    """
+    end, pause = time.monotonic() + seconds, 0.02
     while True:
         found = scan(pid, needles)
         if not found or time.monotonic() > end:
             return found
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(pause * 2, 1.0)
