@@ -434,12 +434,15 @@ class Binary(unittest.TestCase):
     def test_wipes(self):
         """the release binary wipes where its types say so"""
         wipes = {
-            "sodium_free": ["SecretBytesVfD"],
+            "sodium_free": ["GuardedBlocksO8giveBack"],
             "explicit_bzero": ["WipedBuffer"],
-            "sodium_memzero": ["Blake2b", "7Secrets4wipe"],
+            "sodium_memzero": ["Blake2b", "7Secrets4wipe", "GuardedBlocksO8giveBack"],
             "$s7Secrets4wipeyys11MutableSpanVys5UInt8VGzF": ["Scratch"],
             "sodium_stackzero": ["KeyDerivationO6derive", "SealingO4open", "SealingO11sealInPlace", "Blake2b"],
         }
+        # A secret's end gives its block back, which wipes it: under whatever name the optimiser has left it.
+        back = [name for name in self.callers if "GuardedBlocksO8giveBack" in name]
+        self.assertTrue(any("SecretBytesVfD" in caller for caller in self.called(*back)), back)
         for name, places in wipes.items():
             callers = self.called(name)
             self.assertTrue(callers, f"nothing calls {name}")
