@@ -240,21 +240,10 @@ class Daemon:
             self.process.send_signal(signal.SIGHUP)
             wait_until(lambda: self.log().count("policy") > before, "the policy was read again")
 
-    def program(self):
-        """The daemon's file; a copy where another user could not get at it in a checkout of root's."""
-        built = build("appvaultd")
-        if self.uid == os.getuid():
-            return built
-        copy = os.path.join(self.folder, "appvaultd")
-        if not os.path.exists(copy):
-            shutil.copy(built, copy)
-            os.chmod(copy, 0o755)
-        return copy
-
     def command(self):
         where = [] if self.socket_activated else ["--socket", self.socket]
         return [
-            *self.before, self.program(), *where, "--state-dir", self.state, "--config-dir", self.config,
+            *self.before, build("appvaultd"), *where, "--state-dir", self.state, "--config-dir", self.config,
             *self.options,
         ]
 
