@@ -27,6 +27,8 @@ final class Gate {
 
     var isIdle: Bool { inside == 0 && own.isEmpty && apart.isEmpty }
 
+    var waiting: Int { own.count + apart.count }
+
     func enter(_ kind: Class, until deadline: UInt64) async throws(Refusal) {
         if inside < width {
             inside += 1

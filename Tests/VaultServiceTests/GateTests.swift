@@ -20,29 +20,36 @@ private final class Log {
     var entries: [String] = []
 }
 
+/// Lets the other tasks of the loop go on until something is so; the bound is for a test that fails.
+@LoopActor
+private func settled(_ condition: @LoopActor () -> Bool) async {
+    let end = Clock.bootMilliseconds() + 20_000
+    while !condition(), Clock.bootMilliseconds() < end { await Task.yield() }
+}
+
 @Test("own tries pass apart ones that wait longer")
 func ownFirst() async {
     let order = await TestLoop.run { () -> [String] in
         let gate = Gate(width: 1, ownLimit: 10, apartLimit: 10)
         let log = Log()
-        let end = Clock.bootMilliseconds() + 5_000
+        let end = Clock.bootMilliseconds() + 60_000
         try? await gate.enter(.apart, until: end)
-        for name in ["apart 1", "apart 2"] {
+        for (number, name) in ["apart 1", "apart 2"].enumerated() {
             EventLoop.shared.task {
                 try? await gate.enter(.apart, until: end)
                 log.entries.append(name)
                 gate.leave()
             }
+            await settled { gate.waiting == number + 1 }
         }
-        await Task.yield()
         EventLoop.shared.task {
             try? await gate.enter(.own, until: end)
             log.entries.append("own")
             gate.leave()
         }
-        await EventLoop.sleep(until: Clock.bootMilliseconds() + 20)
+        await settled { gate.waiting == 3 }
         gate.leave()
-        await EventLoop.sleep(until: Clock.bootMilliseconds() + 20)
+        await settled { gate.isIdle }
         return log.entries + [gate.isIdle ? "idle" : "busy"]
     }
     #expect(order == ["own", "apart 1", "apart 2", "idle"])
@@ -53,22 +60,22 @@ func fullAndLate() async {
     let seen = await TestLoop.run { () -> [String] in
         let gate = Gate(width: 1, ownLimit: 1, apartLimit: 1)
         let log = Log()
-        let late = Clock.bootMilliseconds() + 40
-        try? await gate.enter(.own, until: late)
+        let soon = Clock.bootMilliseconds() + 500
+        try? await gate.enter(.own, until: soon)
         EventLoop.shared.task {
             do throws(Refusal) {
-                try await gate.enter(.apart, until: late)
+                try await gate.enter(.apart, until: soon)
             } catch {
                 log.entries.append("late \(error.code.rawValue)")
             }
         }
-        await EventLoop.sleep(until: Clock.bootMilliseconds() + 10)
+        await settled { gate.waiting == 1 }
         do throws(Refusal) {
-            try await gate.enter(.apart, until: late)
+            try await gate.enter(.apart, until: soon)
         } catch {
             log.entries.append("full \(error.code.rawValue)")
         }
-        await EventLoop.sleep(until: late + 40)
+        await settled { log.entries.count == 2 }
         gate.leave()
         log.entries.append(gate.isIdle ? "idle" : "busy")
         return log.entries
