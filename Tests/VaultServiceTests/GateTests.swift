@@ -60,7 +60,7 @@ func fullAndLate() async {
     let seen = await TestLoop.run { () -> [String] in
         let gate = Gate(width: 1, ownLimit: 1, apartLimit: 1)
         let log = Log()
-        let soon = Clock.bootMilliseconds() + 500
+        let soon = Clock.bootMilliseconds() + 3_000
         try? await gate.enter(.own, until: soon)
         EventLoop.shared.task {
             do throws(Refusal) {
