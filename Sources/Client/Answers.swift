@@ -70,7 +70,8 @@ final class Answers {
         _ descriptor: Int32, _ purpose: Ask.Purpose, into answer: inout SecretBuffer
     ) -> Outcome {
         switch purpose {
-        case .acknowledge: return .answered
+        // Without a person nobody said yes.
+        case .acknowledge, .choice: return .answered
         case .confirmPasscode, .confirmPassphrase:
             answer.append(newest)
             return .answered

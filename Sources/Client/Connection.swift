@@ -131,7 +131,8 @@ public final class Connection {
             .status, .create,
             .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync, .triesClear,
             .chown, .get, .set,
-            .delete, .list, .exportBegin, .exportNext, .importBegin, .importChunk:
+            .delete, .list, .exportBegin, .exportNext, .importBegin, .importChunk, .passwordRules,
+            .offerRecovery, .actions, .policyShow, .policyCheck, .policyPreview, .texts:
             tag &+= 1
         }
     }

@@ -64,7 +64,9 @@ struct Conversation {
                 }
             case .refused: throw try connection.refusal(type)
             case .working: break
-            case .welcome, .done, .verdict, .state, .value, .names, .chunk, .progress: return type
+            case .welcome, .done, .verdict, .state, .value, .names, .chunk, .progress, .actionList,
+                .policyValues, .checklist, .preview, .textList:
+                return type
             }
         }
     }
@@ -141,7 +143,7 @@ struct Conversation {
             case .recoveryKey: .recoveryKeyInvalid
             case .newPasscode, .newPassphrase: .invalidArgument
             case .confirmPasscode, .confirmPassphrase: .noMatch
-            case .acknowledge: .passcodeRequired
+            case .acknowledge, .choice: .passcodeRequired
             }
         return Refused(code, shown, hint: Array("the answer from --passcode-fd was not taken".utf8))
     }
@@ -160,6 +162,7 @@ struct Conversation {
             case .recoveryKey: "recovery key"
             case .former: "former login password, or recovery key"
             case .acknowledge: "Enter to go on"
+            case .choice: "yes or no"
             }
         return Array(words.utf8)
     }

@@ -23,8 +23,11 @@ extension Code {
         case .storeDamaged: .damaged
         case .cancelled: .cancelled
         case .unknown, .alreadyExists, .dataType, .invalidPasscode, .passcodeRequired,
-            .underMinLength,
-            .retryLimitReached, .throttled, .policyDenies, .invalidAction, .notPermitted, .tooLarge,
+            .underMinLength, .passcodeExpired, .requiresDigit, .requiresLower, .requiresSpecial,
+            .requiresUpper, .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence,
+            .dictionary, .reused, .ruleFailed, .fingerprintUnavailable, .fingerprintNoMatch,
+            .changeRequired, .retryLimitReached, .throttled, .policyDenies, .invalidAction,
+            .notPermitted, .tooLarge,
             .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken:
             .refused
@@ -42,20 +45,35 @@ extension Code {
         case .invalidPasscode: "InvalidPasscode"
         case .locked: "Locked"
         case .outOfMemory: "OutOfMemory"
+        case .passcodeExpired: "PasscodeExpired"
         case .passcodeRequired: "PasscodeRequired"
+        case .requiresDigit: "RequiresDigit"
+        case .requiresLower: "RequiresLower"
+        case .requiresSpecial: "RequiresSpecial"
+        case .requiresUpper: "RequiresUpper"
         case .underMinLength: "UnderMinLength"
+        case .underMinUniqueCharacters: "UnderMinUniqueCharacters"
         case .deleted: "Deleted"
+        case .requiresGroups: "RequiresGroups"
+        case .digitsOnly: "DigitsOnly"
+        case .sequence: "Sequence"
+        case .dictionary: "Dictionary"
+        case .reused: "Reused"
+        case .ruleFailed: "RuleFailed"
         case .retryLimitReached: "RetryLimitReached"
         case .throttled: "Throttled"
         case .policyDenies: "PolicyDenies"
         case .invalidAction: "InvalidAction"
         case .cancelled: "Cancelled"
+        case .fingerprintUnavailable: "FingerprintUnavailable"
+        case .fingerprintNoMatch: "FingerprintNoMatch"
         case .notPermitted: "NotPermitted"
         case .serviceUnavailable: "ServiceUnavailable"
         case .storeDamaged: "StoreDamaged"
         case .tooLarge: "TooLarge"
         case .protocolError: "ProtocolError"
         case .busy: "Busy"
+        case .changeRequired: "ChangeRequired"
         case .noMatch: "NoMatch"
         case .sameAsCurrent: "SameAsCurrent"
         case .resetRequested: "ResetRequested"
@@ -77,20 +95,35 @@ extension Code {
         case .invalidPasscode: "that is not the passcode"
         case .locked: "the store is locked"
         case .outOfMemory: "there is not enough memory for it now"
+        case .passcodeExpired: "the passcode has expired"
         case .passcodeRequired: "a passcode is needed"
+        case .requiresDigit: "the passcode needs a digit"
+        case .requiresLower: "the passcode needs a small letter"
+        case .requiresSpecial: "the passcode needs a special character"
+        case .requiresUpper: "the passcode needs a capital letter"
         case .underMinLength: "the passcode is too short"
+        case .underMinUniqueCharacters: "the passcode has too few different characters"
         case .deleted: "the store was erased"
+        case .requiresGroups: "the passcode needs more kinds of characters"
+        case .digitsOnly: "the passcode may have digits only"
+        case .sequence: "the passcode is a sequence of digits"
+        case .dictionary: "the passcode is based on a word"
+        case .reused: "the passcode was used before"
+        case .ruleFailed: "the passcode breaks a rule of this machine"
         case .retryLimitReached: "too many wrong tries"
         case .throttled: "too many wrong tries; wait"
         case .policyDenies: "the policy of this machine does not allow it"
         case .invalidAction: "that cannot be done in this state"
         case .cancelled: "cancelled; nothing changed"
+        case .fingerprintUnavailable: "no fingerprint can be read"
+        case .fingerprintNoMatch: "that finger was not recognised"
         case .notPermitted: "not permitted"
         case .serviceUnavailable: "appvaultd is not available"
         case .storeDamaged: "the store is damaged"
         case .tooLarge: "it is too large"
         case .protocolError: "appvaultd did not understand"
         case .busy: "appvaultd is busy"
+        case .changeRequired: "the passcode has to be changed first"
         case .noMatch: "the two do not match"
         case .sameAsCurrent: "the new passcode is the current one"
         case .resetRequested: "a reset was asked for"
@@ -105,8 +138,10 @@ extension Code {
     var advice: String {
         switch self {
         case .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .unknown, .outOfMemory,
-            .underMinLength,
-            .policyDenies, .invalidAction, .cancelled, .noMatch, .sameAsCurrent, .resetRequested,
+            .underMinLength, .requiresDigit, .requiresLower, .requiresSpecial, .requiresUpper,
+            .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence, .dictionary,
+            .reused, .ruleFailed, .policyDenies, .invalidAction, .cancelled, .noMatch,
+            .sameAsCurrent, .resetRequested,
             .skipped,
             .policyBroken, .protocolError:
             ""
@@ -122,6 +157,10 @@ extension Code {
         case .tooLarge: "a value has at most 1 MiB"
         case .busy: "try again in a moment"
         case .recoveryKeyInvalid: "it was shown once, in groups, when it was made"
+        case .passcodeExpired: "`appvault passwd` sets a new one"
+        case .fingerprintUnavailable: "the passcode works as before"
+        case .fingerprintNoMatch: "the passcode works as before"
+        case .changeRequired: "`appvault unlock` says why and goes on"
         case .storageFailed: "is the disk full? the journal of appvaultd says more"
         }
     }

@@ -88,7 +88,8 @@ enum StatusView {
         switch state.passcode {
         case .unknown: "unknown"
         case .none: "no passcode: it is encrypted, but opens for its owner without a question"
-        case .passcode: state.followsLogin ? "the login password" : "a passcode of its own"
+        case .passcode, .passcodeAndFingerprint:
+            state.followsLogin ? "the login password" : "a passcode of its own"
         }
     }
 
@@ -155,6 +156,7 @@ enum StatusView {
         case .unknown: "unknown"
         case .none: "none"
         case .passcode: "passcode"
+        case .passcodeAndFingerprint: "passcode+fingerprint"
         }
     }
 }

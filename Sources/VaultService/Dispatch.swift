@@ -133,7 +133,8 @@ final class Dispatcher {
             try await beginExport(target, caller, tag)
         case .importBegin(let begin, let header):
             try await beginImport(begin, header, caller, tag)
-        case .hello, .reply, .abort, .exportNext, .importChunk:
+        case .hello, .reply, .abort, .exportNext, .importChunk, .passwordRules, .offerRecovery,
+            .actions, .policyShow, .policyCheck, .policyPreview, .texts:
             throw .notUnderstood(.unknownValue)
         }
         return true

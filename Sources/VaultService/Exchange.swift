@@ -82,7 +82,8 @@ final class Exchange: Conversation {
             .status, .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync,
             .triesClear, .chown, .get, .set, .delete, .list, .exportBegin, .exportNext,
             .importBegin,
-            .importChunk:
+            .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
+            .policyPreview, .texts:
             throw .gone(.notUnderstood(.unknownValue))
         }
     }

@@ -25,7 +25,8 @@ extension Service {
             .recover,
             .reset, .resync, .triesClear, .chown, .get, .set, .delete, .list, .exportBegin,
             .exportNext,
-            .importBegin, .importChunk:
+            .importBegin, .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow,
+            .policyCheck, .policyPreview, .texts:
             throw .refused(.protocolError)
         }
     }

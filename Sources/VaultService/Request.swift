@@ -14,6 +14,7 @@ enum Request: Sendable {
     case sessionOpen(Session)
     case sessionClose(Session)
     case password(Password, old: SecretBox, new: SecretBox)
+    case passwordRules(PasswordRules, old: SecretBox, new: SecretBox)
 
     case status(Target)
     case create(Create)
@@ -26,6 +27,8 @@ enum Request: Sendable {
     case resync(Target)
     case triesClear(Target)
     case chown(Chown)
+    case offerRecovery(Target)
+    case actions(Target)
 
     case get(Record)
     case set(Record, WipedBuffer)
@@ -35,6 +38,11 @@ enum Request: Sendable {
     case exportNext
     case importBegin(ImportBegin, header: WipedBuffer)
     case importChunk(Chunk, WipedBuffer)
+
+    case policyShow(Target)
+    case policyCheck(PolicyCheck, candidate: SecretBox)
+    case policyPreview(PolicyPreview, text: WipedBuffer)
+    case texts
 
     /// What can be asked for when nothing else is known of the frame but its type.
     static func decode(_ header: FrameHeader, _ body: Span<UInt8>) throws(WireError) -> Request {
@@ -62,6 +70,10 @@ enum Request: Sendable {
             .password(
                 try Password(&reader, body), old: try secret(&reader, body),
                 new: try secret(&reader, body))
+        case .passwordRules:
+            .passwordRules(
+                try PasswordRules(&reader, body), old: try secret(&reader, body),
+                new: try secret(&reader, body))
         case .status: .status(try Target(&reader, body))
         case .create: .create(try Create(&reader, body))
         case .openStore: .openStore(try Target(&reader, body))
@@ -73,6 +85,8 @@ enum Request: Sendable {
         case .resync: .resync(try Target(&reader, body))
         case .triesClear: .triesClear(try Target(&reader, body))
         case .chown: .chown(try Chown(&reader, body))
+        case .offerRecovery: .offerRecovery(try Target(&reader, body))
+        case .actions: .actions(try Target(&reader, body))
         case .get: .get(try Record(&reader, body))
         case .set: .set(try Record(&reader, body), try bytes(&reader, body, limit: Limits.value))
         case .delete: .delete(try Record(&reader, body))
@@ -85,6 +99,14 @@ enum Request: Sendable {
                 header: try bytes(&reader, body, limit: Limits.smallFrame))
         case .importChunk:
             .importChunk(try Chunk(&reader, body), try bytes(&reader, body, limit: Limits.value))
+        case .policyShow: .policyShow(try Target(&reader, body))
+        case .policyCheck:
+            .policyCheck(try PolicyCheck(&reader, body), candidate: try secret(&reader, body))
+        case .policyPreview:
+            .policyPreview(
+                try PolicyPreview(&reader, body),
+                text: try bytes(&reader, body, limit: Limits.value))
+        case .texts: .texts
         }
     }
 

@@ -22,7 +22,8 @@ extension Service {
         case .hello, .reply, .abort, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose,
             .password,
             .status, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin,
-            .importChunk:
+            .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
+            .policyPreview, .texts:
             throw .refused(.protocolError)
         }
     }

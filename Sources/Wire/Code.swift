@@ -1,6 +1,5 @@
 /// Every refusal has a number that is never given a second meaning. PROTOCOL.md holds the same
-/// table, and a test compares the two. Numbers that this release does not use are kept out of the
-/// enum until their issue needs them.
+/// table, and a test compares the two.
 public enum Code: UInt16, CaseIterable, Sendable {
     case unknown = 0
     case alreadyExists = 1
@@ -10,20 +9,35 @@ public enum Code: UInt16, CaseIterable, Sendable {
     case invalidPasscode = 5
     case locked = 6
     case outOfMemory = 7
+    case passcodeExpired = 8
     case passcodeRequired = 9
+    case requiresDigit = 10
+    case requiresLower = 11
+    case requiresSpecial = 12
+    case requiresUpper = 13
     case underMinLength = 14
+    case underMinUniqueCharacters = 15
     case deleted = 16
+    case requiresGroups = 17
+    case digitsOnly = 18
+    case sequence = 19
+    case dictionary = 20
+    case reused = 21
+    case ruleFailed = 22
     case retryLimitReached = 23
     case throttled = 24
     case policyDenies = 25
     case invalidAction = 26
     case cancelled = 27
+    case fingerprintUnavailable = 28
+    case fingerprintNoMatch = 29
     case notPermitted = 30
     case serviceUnavailable = 31
     case storeDamaged = 32
     case tooLarge = 33
     case protocolError = 34
     case busy = 35
+    case changeRequired = 36
     case noMatch = 37
     case sameAsCurrent = 38
     case resetRequested = 39
@@ -49,16 +63,20 @@ extension Code {
     /// The one place where a refusal becomes a PAM outcome. Nothing here is success.
     public var outcome: Outcome {
         switch self {
-        case .invalidPasscode, .throttled, .cancelled: .authError
+        // Expired and due to change: whether the login goes on without the store is the flow's to
+        // say; nobody who only reads the code is let in.
+        case .invalidPasscode, .throttled, .cancelled, .passcodeExpired, .changeRequired,
+            .fingerprintNoMatch:
+            .authError
         case .retryLimitReached: .maxTries
         case .doesNotExist, .deleted: .userUnknown
         case .policyDenies, .notPermitted: .permissionDenied
         case .unknown, .alreadyExists, .dataType, .invalidArgument, .locked, .outOfMemory,
-            .passcodeRequired,
-            .underMinLength, .invalidAction, .serviceUnavailable, .storeDamaged, .tooLarge,
-            .protocolError,
-            .busy, .noMatch, .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid,
-            .policyBroken,
+            .passcodeRequired, .requiresDigit, .requiresLower, .requiresSpecial, .requiresUpper,
+            .underMinLength, .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence,
+            .dictionary, .reused, .ruleFailed, .invalidAction, .fingerprintUnavailable,
+            .serviceUnavailable, .storeDamaged, .tooLarge, .protocolError, .busy, .noMatch,
+            .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
             .storageFailed:
             .unavailable
         }

@@ -75,6 +75,8 @@ public struct Ask: Body, Equatable {
         case former = 9
         /// Enter, to go on.
         case acknowledge = 10
+        /// Yes or no; whatever does not mean yes is no.
+        case choice = 11
     }
 
     public var question: UInt32

@@ -10,6 +10,7 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case sessionOpen = 0x16
     case sessionClose = 0x18
     case password = 0x1A
+    case passwordRules = 0x1C
 
     case status = 0x20
     case create = 0x22
@@ -22,6 +23,8 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case resync = 0x30
     case triesClear = 0x32
     case chown = 0x34
+    case offerRecovery = 0x36
+    case actions = 0x38
 
     case get = 0x40
     case set = 0x42
@@ -31,6 +34,11 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case exportNext = 0x4A
     case importBegin = 0x4C
     case importChunk = 0x4E
+
+    case policyShow = 0x50
+    case policyCheck = 0x52
+    case policyPreview = 0x54
+    case texts = 0x56
 }
 
 public enum AnswerType: UInt16, CaseIterable, Sendable {
@@ -43,10 +51,15 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case reveal = 0x0F
     case verdict = 0x11
     case state = 0x21
+    case actionList = 0x39
     case value = 0x41
     case names = 0x47
     case chunk = 0x4B
     case progress = 0x4F
+    case policyValues = 0x51
+    case checklist = 0x53
+    case preview = 0x55
+    case textList = 0x57
 }
 
 /// What stands before every body: its length, its type, and the tag of the request that it belongs

@@ -17,7 +17,11 @@ public enum Limits {
     public static let line = 800
     public static let messageID = 64
     public static let parameters = 8
-    /// Names of one page of a listing.
+    /// A value of the policy, or what is wrong with a file of it.
+    public static let policyText = 4096
+    /// Flows that one change of policy can cause.
+    public static let flows = 8
+    /// Names of one page of a listing, entries of any other list.
     public static let page = 1024
 
     /// Milliseconds.

@@ -130,6 +130,26 @@ public struct Password: Body, Equatable {
     }
 }
 
+/// pam_sm_chauthtok in front of pam_unix, with `password_rules`: the person is asked for a new login
+/// password until it meets the rules. The former one and, where the stack has it already, the new one
+/// follow as two payloads; a new one that is there is judged, and nothing is asked. After a success
+/// the last answer to a question for a new passcode is the stack's new token.
+public struct PasswordRules: Body, Equatable {
+    public var subject: Subject
+
+    public init(subject: Subject) {
+        self.subject = subject
+    }
+
+    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
+        subject = try Subject(&reader, body)
+    }
+
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {
+        subject.write(to: &sink)
+    }
+}
+
 /// The end of every exchange with the module.
 public struct Verdict: Body, Equatable {
     public var outcome: Outcome

@@ -120,6 +120,24 @@ public struct State: Body, Equatable {
         case unknown = 0
         case none = 1
         case passcode = 2
+        case passcodeAndFingerprint = 3
+    }
+
+    /// Why a flow is due.
+    public enum PendingReason: UInt8, CaseIterable, Sendable {
+        case none = 0
+        case policy = 1
+        case migration = 2
+        case recovery = 3
+        case expired = 4
+    }
+
+    /// Whether a passcode that follows the login password is one that the rules would take.
+    public enum MeetsRules: UInt8, CaseIterable, Sendable {
+        /// It was not seen since the daemon started.
+        case unknown = 0
+        case yes = 1
+        case no = 2
     }
 
     public var lock: Lock
@@ -137,6 +155,16 @@ public struct State: Body, Equatable {
     public var records: UInt64
     /// Seconds since 1970; 0 where there is no passcode.
     public var passcodeSetAt: UInt64
+    /// Seconds since 1970; 0: never.
+    public var expiresAt: UInt64
+    /// Seconds; 0: never.
+    public var idleTimeout: UInt32
+    /// Numbers of the flows that are due, in order.
+    public var pending: [UInt8]
+    public var pendingReason: PendingReason
+    public var meetsRules: MeetsRules
+    /// A recovery key has not been offered yet.
+    public var recoveryOffer: Bool
     public var sessions: UInt32
     /// What is wrong, and what can be done; empty where nothing is.
     public var trouble: [UInt8]
@@ -155,6 +183,12 @@ public struct State: Body, Equatable {
         throttledSeconds = 0
         records = 0
         passcodeSetAt = 0
+        expiresAt = 0
+        idleTimeout = 0
+        pending = []
+        pendingReason = .none
+        meetsRules = .unknown
+        recoveryOffer = false
         sessions = 0
         trouble = []
         advice = []
@@ -176,6 +210,15 @@ public struct State: Body, Equatable {
         throttledSeconds = try reader.u32(body)
         records = try reader.u64(body)
         passcodeSetAt = try reader.u64(body)
+        expiresAt = try reader.u64(body)
+        idleTimeout = try reader.u32(body)
+        pending = try reader.bytes(body, limit: Limits.flows)
+        guard let reason = PendingReason(rawValue: try reader.u8(body)),
+            let meets = MeetsRules(rawValue: try reader.u8(body))
+        else { throw .unknownValue }
+        pendingReason = reason
+        meetsRules = meets
+        recoveryOffer = try reader.flag(body)
         sessions = try reader.u32(body)
         trouble = try reader.text(body, limit: Limits.line)
         advice = try reader.text(body, limit: Limits.line)
@@ -194,6 +237,12 @@ public struct State: Body, Equatable {
         sink.put32(throttledSeconds)
         sink.put64(records)
         sink.put64(passcodeSetAt)
+        sink.put64(expiresAt)
+        sink.put32(idleTimeout)
+        sink.put(text: pending)
+        sink.put(pendingReason.rawValue)
+        sink.put(meetsRules.rawValue)
+        sink.put(flag: recoveryOffer)
         sink.put32(sessions)
         sink.put(text: trouble)
         sink.put(text: advice)

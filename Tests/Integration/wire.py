@@ -21,6 +21,8 @@ LINE = 800
 MESSAGE_ID = 64
 PARAMETERS = 8
 PAGE = 1024
+POLICY_TEXT = 4096
+FLOWS = 8
 UNKNOWN_UID = 0xFFFFFFFF
 NO_HANDLE = bytes(16)
 
@@ -36,6 +38,7 @@ PURPOSES = {
     "recoveryKey": 8,
     "former": 9,
     "acknowledge": 10,
+    "choice": 11,
 }
 FRONT_ENDS = {"pamAuth": 1, "pamPassword": 2, "pamSession": 3, "terminal": 4, "program": 5}
 STYLES = {"info": 0, "error": 1}
@@ -43,7 +46,14 @@ ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
 WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3}
 CHANGES = {"change": 1, "turnOff": 2, "turnOn": 3}
 LOCKS = ["absent", "locked", "unlocked", "erased", "retryLocked", "damaged", "ownerChanged"]
-PASSCODES = ["unknown", "none", "passcode"]
+PASSCODES = ["unknown", "none", "passcode", "passcodeAndFingerprint"]
+PENDING = ["none", "policy", "migration", "recovery", "expired"]
+MEETS = ["unknown", "yes", "no"]
+MODES = {"administrators": 1, "standard": 2, "noPasscodeMode": 3}
+RULES = {"match": 1, "reject": 2, "dictionary": 3}
+FINDINGS = ["satisfied", "unmet", "notChecked"]
+CERTAINTIES = ["certain", "ifFallsShort"]
+ORIGINS = ["builtIn", "catalogue", "administrator"]
 CODES = {
     "unknown": 0,
     "alreadyExists": 1,
@@ -53,20 +63,35 @@ CODES = {
     "invalidPasscode": 5,
     "locked": 6,
     "outOfMemory": 7,
+    "passcodeExpired": 8,
     "passcodeRequired": 9,
+    "requiresDigit": 10,
+    "requiresLower": 11,
+    "requiresSpecial": 12,
+    "requiresUpper": 13,
     "underMinLength": 14,
+    "underMinUniqueCharacters": 15,
     "deleted": 16,
+    "requiresGroups": 17,
+    "digitsOnly": 18,
+    "sequence": 19,
+    "dictionary": 20,
+    "reused": 21,
+    "ruleFailed": 22,
     "retryLimitReached": 23,
     "throttled": 24,
     "policyDenies": 25,
     "invalidAction": 26,
     "cancelled": 27,
+    "fingerprintUnavailable": 28,
+    "fingerprintNoMatch": 29,
     "notPermitted": 30,
     "serviceUnavailable": 31,
     "storeDamaged": 32,
     "tooLarge": 33,
     "protocolError": 34,
     "busy": 35,
+    "changeRequired": 36,
     "noMatch": 37,
     "sameAsCurrent": 38,
     "resetRequested": 39,
@@ -231,6 +256,24 @@ def _read_parameters(reader):
     return {_read_text(MESSAGE_ID)(reader): _read_text(LINE)(reader) for _ in range(count)}
 
 
+def _entries(*fields):
+    """A list of entries, each a dict of these fields."""
+
+    def write(writer, value):
+        writer.number(2, len(value))
+        for entry in value:
+            for name, kind in fields:
+                kind.write(writer, entry.get(name, kind.default))
+
+    def read(reader):
+        count = reader.number(2)
+        if count > PAGE:
+            raise WireError("field too long")
+        return [{name: kind.read(reader) for name, kind in fields} for _ in range(count)]
+
+    return Kind([], write, read)
+
+
 def _write_names(writer, value):
     writer.number(2, len(value))
     for name in value:
@@ -253,6 +296,9 @@ SUBJECT = Kind(("", UNKNOWN_UID), _write_subject, lambda r: (_read_text(TEXT)(r)
 LINE_KIND = Kind(("", [], ""), _write_line, _read_line)
 PARAMETERS_KIND = Kind({}, _write_parameters, _read_parameters)
 NAMES_KIND = Kind([], _write_names, _read_names)
+ID = Kind("", lambda w, v: w.text(v), _read_text(MESSAGE_ID))
+POLICY_LINE = Kind("", lambda w, v: w.text(v), _read_text(POLICY_TEXT))
+FLOW_LIST = Kind(b"", lambda w, v: w.text(v), lambda r: r.text(FLOWS))
 HANDLE = _fixed(16)
 VERSION_KIND = Kind(VERSION, U16.write, U16.read)
 LINES = _choice(STYLES)
@@ -295,6 +341,7 @@ MESSAGES = {
     "sessionOpen": Shape(0x16, SESSION),
     "sessionClose": Shape(0x18, SESSION),
     "password": Shape(0x1A, [("subject", SUBJECT)], [SECRET, SECRET]),
+    "passwordRules": Shape(0x1C, [("subject", SUBJECT)], [SECRET, SECRET]),
     "status": Shape(0x20, TARGET),
     "create": Shape(0x22, TARGET + [("way", _choice(WAYS)), ("openExisting", FLAG)]),
     "openStore": Shape(0x24, TARGET),
@@ -306,6 +353,8 @@ MESSAGES = {
     "resync": Shape(0x30, TARGET),
     "triesClear": Shape(0x32, TARGET),
     "chown": Shape(0x34, [("store", _fixed(16)), ("owner", SUBJECT)]),
+    "offerRecovery": Shape(0x36, TARGET),
+    "actions": Shape(0x38, TARGET),
     "get": Shape(0x40, RECORD),
     "set": Shape(0x42, RECORD, [VALUE]),
     "delete": Shape(0x44, RECORD),
@@ -314,6 +363,10 @@ MESSAGES = {
     "exportNext": Shape(0x4A),
     "importBegin": Shape(0x4C, TARGET + [("replace", FLAG)], [VALUE]),
     "importChunk": Shape(0x4E, CHUNK, [VALUE]),
+    "policyShow": Shape(0x50, TARGET),
+    "policyCheck": Shape(0x52, TARGET + [("custom", FLAG)], [SECRET]),
+    "policyPreview": Shape(0x54, [("subject", SUBJECT), ("file", LONG)], [VALUE]),
+    "texts": Shape(0x56),
     # answers
     "welcome": Shape(0x03, [("version", VERSION_KIND), ("software", SHORT)]),
     "show": Shape(0x05, [("style", LINES), ("line", LINE_KIND)]),
@@ -340,11 +393,63 @@ MESSAGES = {
             ("throttledSeconds", U32),
             ("records", U64),
             ("passcodeSetAt", U64),
+            ("expiresAt", U64),
+            ("idleTimeout", U32),
+            ("pending", FLOW_LIST),
+            ("pendingReason", _choice(PENDING)),
+            ("meetsRules", _choice(MEETS)),
+            ("recoveryOffer", FLAG),
             ("sessions", U32),
             ("trouble", LONG),
             ("advice", LONG),
         ],
     ),
+    "actionList": Shape(
+        0x39,
+        [
+            (
+                "actions",
+                _entries(("name", ID), ("allowed", FLAG), ("code", U16), ("reason", LONG), ("verb", SHORT)),
+            )
+        ],
+    ),
+    "policyValues": Shape(
+        0x51,
+        [
+            ("mode", _choice(MODES)),
+            ("problem", POLICY_LINE),
+            (
+                "values",
+                _entries(("key", ID), ("value", POLICY_LINE), ("file", LONG), ("line", U32), ("actedOn", FLAG)),
+            ),
+            (
+                "rules",
+                _entries(("name", ID), ("display", LONG), ("kind", _choice(RULES)), ("file", LONG), ("line", U32)),
+            ),
+        ],
+    ),
+    "checklist": Shape(
+        0x53,
+        [("entries", _entries(("id", SHORT), ("finding", _choice(FINDINGS)), ("wants", LONG), ("reason", LONG)))],
+    ),
+    "preview": Shape(
+        0x55,
+        [
+            ("total", U32),
+            (
+                "stores",
+                _entries(
+                    ("store", _fixed(16)),
+                    ("owner", SHORT),
+                    ("name", SHORT),
+                    ("flows", FLOW_LIST),
+                    ("certainty", _choice(CERTAINTIES)),
+                    ("reason", LONG),
+                ),
+            ),
+        ],
+    ),
+    "textList": Shape(0x57, [("texts", _entries(("id", ID), ("text", LONG), ("origin", _choice(ORIGINS))))]),
     "value": Shape(0x41, [], [VALUE]),
     "names": Shape(0x47, [("cursor", U64), ("names", NAMES_KIND)]),
     "chunk": Shape(0x4B, CHUNK, [VALUE]),

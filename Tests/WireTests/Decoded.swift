@@ -28,10 +28,13 @@ struct Decoded: Equatable {
         case .sessionOpen, .sessionClose: try self.init(Session.self, type, tag, body)
         case .password:
             try self.init(Password.self, type, tag, body, payloads: [Limits.secret, Limits.secret])
+        case .passwordRules:
+            try self.init(
+                PasswordRules.self, type, tag, body, payloads: [Limits.secret, Limits.secret])
         case .create: try self.init(Create.self, type, tag, body)
         case .passcode: try self.init(Passcode.self, type, tag, body)
         case .status, .openStore, .lock, .recoveryNew, .recover, .reset, .resync, .triesClear,
-            .exportBegin:
+            .offerRecovery, .actions, .policyShow, .exportBegin:
             try self.init(Target.self, type, tag, body)
         case .chown: try self.init(Chown.self, type, tag, body)
         case .get, .delete: try self.init(Record.self, type, tag, body)
@@ -41,6 +44,11 @@ struct Decoded: Equatable {
         case .importBegin:
             try self.init(ImportBegin.self, type, tag, body, payloads: [Limits.smallFrame])
         case .importChunk: try self.init(Chunk.self, type, tag, body, payloads: [Limits.value])
+        case .policyCheck:
+            try self.init(PolicyCheck.self, type, tag, body, payloads: [Limits.secret])
+        case .policyPreview:
+            try self.init(PolicyPreview.self, type, tag, body, payloads: [Limits.value])
+        case .texts: try self.init(Empty.self, type, tag, body)
         }
     }
 
@@ -60,6 +68,11 @@ struct Decoded: Equatable {
         case .names: try self.init(Names.self, type, tag, body)
         case .chunk: try self.init(Chunk.self, type, tag, body, payloads: [Limits.value])
         case .progress: try self.init(Chunk.self, type, tag, body)
+        case .actionList: try self.init(ActionList.self, type, tag, body)
+        case .policyValues: try self.init(PolicyValues.self, type, tag, body)
+        case .checklist: try self.init(Checklist.self, type, tag, body)
+        case .preview: try self.init(Preview.self, type, tag, body)
+        case .textList: try self.init(TextList.self, type, tag, body)
         }
     }
 

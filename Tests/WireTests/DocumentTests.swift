@@ -103,7 +103,7 @@ struct DocumentTests {
             let wide = field.type.contains(", u16 count, at most \(Limits.page)")
             try #require(wide || field.type.contains(", u8 count, at most \(Limits.parameters)"))
             let limit = wide ? Limits.page : Limits.parameters
-            let entry: [UInt8] = field.type.contains("(name") ? [0, 0, 0, 0] : [0, 0]
+            let entry = try Self.least(field.type)
             func decode(_ count: Int) throws -> Decoded {
                 var bytes: [UInt8] = []
                 if wide { bytes.put16(UInt16(count)) } else { bytes.put(UInt8(count)) }
@@ -124,8 +124,9 @@ struct DocumentTests {
             ("secret", Limits.secret), ("value", Limits.value), ("name", Limits.name),
             ("text", Limits.text),
             ("line", Limits.line), ("messageID", Limits.messageID),
-            ("parameters", Limits.parameters),
-            ("page", Limits.page), ("connectWait", Int(Limits.connectWait)),
+            ("parameters", Limits.parameters), ("policyText", Limits.policyText),
+            ("flows", Limits.flows), ("page", Limits.page),
+            ("connectWait", Int(Limits.connectWait)),
             ("firstFrameWait", Int(Limits.firstFrameWait)),
             ("silenceWait", Int(Limits.silenceWait)),
             ("workingEvery", Int(Limits.workingEvery)), ("personWait", Int(Limits.personWait)),
@@ -174,6 +175,27 @@ struct DocumentTests {
     func states() {
         let permitted = document.table("A connection and its states").flatMap { Self.names($0[1]) }
         #expect(permitted.sorted() == RequestType.allCases.map { "\($0)" }.sorted())
+    }
+
+    /// The bytes of the shortest entry of a list, by its type in the document.
+    private static func least(_ type: String) throws -> [UInt8] {
+        guard let open = type.firstIndex(of: "("), let close = type.firstIndex(of: ")") else {
+            return [0, 0]
+        }
+        var bytes: [UInt8] = []
+        for field in names(String(type[type.index(after: open)..<close])) {
+            let words = field.split(separator: " ").map(String.init)
+            switch words[1] {
+            case "text", "bytes": bytes.put16(0)
+            case "fixed": bytes += [UInt8](repeating: 0, count: try #require(Int(words[2])))
+            case "flag": bytes.put(0)
+            case "u8": bytes.put(try #require(UInt8(words[2])))
+            case "u16": bytes.put16(0)
+            case "u32": bytes.put32(0)
+            default: Issue.record("\(field) is no field of an entry")
+            }
+        }
+        return bytes
     }
 
     private static func names(_ cell: String) -> [String] {

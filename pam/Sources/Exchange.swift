@@ -122,7 +122,7 @@ struct Exchange: ~Copyable {
             return .goesOn
         case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .value, .names,
             .chunk,
-            .progress,
+            .progress, .actionList, .policyValues, .checklist, .preview, .textList,
             nil:
             throw .nonsense
         }
@@ -150,7 +150,8 @@ struct Exchange: ~Copyable {
             let refused: Refused = try decode(inbox)
             return .ends(.refused(refused.code))
         // A recovery key is shown by our own CLI on a terminal, and never here: reveal is nonsense too.
-        case .welcome, .done, .reveal, .state, .value, .names, .chunk, .progress, nil:
+        case .welcome, .done, .reveal, .state, .value, .names, .chunk, .progress, .actionList,
+            .policyValues, .checklist, .preview, .textList, nil:
             throw .nonsense
         }
     }
@@ -246,7 +247,7 @@ extension Ask.Purpose {
         case .passcode, .loginPassword: true
         case .newPasscode, .confirmPasscode, .passphrase, .newPassphrase, .confirmPassphrase,
             .recoveryKey,
-            .former, .acknowledge:
+            .former, .acknowledge, .choice:
             false
         }
     }
@@ -256,7 +257,7 @@ extension Ask.Purpose {
         switch self {
         case .passcode, .loginPassword, .recoveryKey, .former: true
         case .newPasscode, .confirmPasscode, .passphrase, .newPassphrase, .confirmPassphrase,
-            .acknowledge:
+            .acknowledge, .choice:
             false
         }
     }

@@ -24,7 +24,7 @@ struct Face {
             show(ask.line.text, style: PAM_TEXT_INFO)
             return pam.converse(Face.enter, style: PAM_PROMPT_ECHO_ON)
         case .passcode, .newPasscode, .confirmPasscode, .loginPassword, .passphrase, .newPassphrase,
-            .confirmPassphrase, .recoveryKey, .former:
+            .confirmPassphrase, .recoveryKey, .former, .choice:
             return pam.converse(
                 prompt(ask.line.text), style: ask.echo ? PAM_PROMPT_ECHO_ON : PAM_PROMPT_ECHO_OFF)
         }
