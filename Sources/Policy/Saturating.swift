@@ -5,6 +5,11 @@ extension FixedWidthInteger {
         return overflow ? .max : sum
     }
 
+    func subtractingSaturating(_ other: Self) -> Self {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other > 0 ? .min : .max) : difference
+    }
+
     func timesSaturating(_ other: Self) -> Self {
         let (product, overflow) = multipliedReportingOverflow(by: other)
         return overflow ? .max : product
