@@ -9,6 +9,9 @@ struct ScalarDecoder {
 
     private var index = 0
 
+    /// Where the next step begins.
+    var position: Int { index }
+
     mutating func next(_ text: Span<UInt8>) -> Step {
         guard index < text.count else { return .end }
         let first = UInt32(text[index])

@@ -33,6 +33,9 @@ enum PasscodeEntry {
             switch judgement.firstUnmet {
             case nil: return secret
             case .minLength(let minimum): throw .underMinLength(minimum: Int(minimum))
+            case .custom, .digitsOnly, .digit, .upper, .lower, .special, .groups, .unique,
+                .sequence, .same, .history:
+                throw .unknown
             }
         }
     }

@@ -117,23 +117,4 @@ private func unhex(_ text: Substring) -> [UInt8] {
             }
         }
     }
-
-    @Test(
-        "the minimum counts characters, at, below and above it",
-        arguments: [
-            ("1234567", false), ("12345678", true), ("123456789", true), ("e\u{301}234567", false),
-        ])
-    func minimum(text: String, satisfied: Bool) {
-        let judgement = PasscodeRules.judge(bytes(text).span, .builtIn)
-        #expect(judgement.entries.map(\.finding) == [satisfied ? .satisfied : .unmet])
-        #expect(judgement.firstUnmet == (satisfied ? nil : .minLength(minimum: 8)))
-        #expect(judgement.unmet.map(\.id) == (satisfied ? [] : ["minLength"]))
-    }
-
-    @Test("a text that is no passcode leaves every rule unchecked, none satisfied")
-    func notJudged() {
-        let judgement = PasscodeRules.notJudged(.controlCharacter, .builtIn)
-        #expect(judgement.entries.map(\.finding) == [.notChecked(.notAPasscode(.controlCharacter))])
-        #expect(judgement.firstUnmet == nil)
-    }
 }

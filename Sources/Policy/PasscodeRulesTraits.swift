@@ -1,0 +1,114 @@
+/// What the rules want to know about a passcode, from one walk over its scalars. Nothing of the
+/// passcode is copied: what has to be compared is compared where it lies.
+struct PasscodeTraits {
+    /// As a person counts them.
+    private(set) var characters = 0
+    private(set) var scalars = 0
+    /// Decimal digits of any script.
+    private(set) var digits = 0
+    private(set) var hasLower = false
+    private(set) var hasUpper = false
+    private(set) var hasSpecial = false
+    /// Different scalars, counted up to the number that was asked for.
+    private(set) var unique = 0
+
+    private var lastDigit = 0
+    private var step = 0
+    private var isEven = true
+
+    var groups: Int {
+        (digits > 0 ? 1 : 0) + (hasLower ? 1 : 0) + (hasUpper ? 1 : 0) + (hasSpecial ? 1 : 0)
+    }
+
+    /// Three or more digits and nothing else, each as far from the one before it as the next.
+    var isSequence: Bool { scalars >= 3 && digits == scalars && isEven }
+
+    init(of text: Span<UInt8>, uniqueUpTo limit: Int) {
+        var recognizer = Unicode._CharacterRecognizer()
+        var decoder = ScalarDecoder()
+        var seen = SeenScalars()
+        while true {
+            let start = decoder.position
+            let scalar: Unicode.Scalar
+            switch decoder.next(text) {
+            case .end: return
+            // A passcode is normalised and has none; if it had, it would count as a sign.
+            case .invalid: scalar = "\u{FFFD}"
+            case .scalar(let value): scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
+            }
+            if recognizer.hasBreak(before: scalar) { characters += 1 }
+            classify(scalar)
+            scalars += 1
+            if unique < limit, seen.isNew(scalar, at: start, in: text) { unique += 1 }
+        }
+    }
+
+    private mutating func classify(_ scalar: Unicode.Scalar) {
+        // Most passcodes are ASCII, and the tables of Unicode are slow.
+        switch scalar.value {
+        case 0x30...0x39: return add(digit: Int(scalar.value) - 0x30)
+        case 0x41...0x5A: hasUpper = true
+        case 0x61...0x7A: hasLower = true
+        case ..<0x80: hasSpecial = true
+        default: classifyByTable(scalar)
+        }
+    }
+
+    private mutating func classifyByTable(_ scalar: Unicode.Scalar) {
+        switch scalar.properties.generalCategory {
+        case .decimalNumber: add(digit: Int(scalar.properties.numericValue ?? 0))
+        case .lowercaseLetter: hasLower = true
+        case .uppercaseLetter, .titlecaseLetter: hasUpper = true
+        case .modifierLetter, .otherLetter: break
+        case .nonspacingMark, .spacingMark, .enclosingMark: break
+        case .letterNumber, .otherNumber: break
+        case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
+            .initialPunctuation, .finalPunctuation, .otherPunctuation, .mathSymbol,
+            .currencySymbol, .modifierSymbol, .otherSymbol, .spaceSeparator, .lineSeparator,
+            .paragraphSeparator, .control, .format, .surrogate, .privateUse, .unassigned:
+            hasSpecial = true
+        // The runtime's enum, not ours: a category of a later Unicode is neither L, M nor N.
+        @unknown default: hasSpecial = true
+        }
+    }
+
+    private mutating func add(digit: Int) {
+        let difference = (digit - lastDigit + 10) % 10
+        if digits == 1 { step = difference }
+        if digits > 1, difference != step { isEven = false }
+        lastDigit = digit
+        digits += 1
+    }
+}
+
+/// Which scalars came already: a bit for each of ASCII, and for the others a look back at the text
+/// itself, because a set of them would be a copy of the passcode.
+private struct SeenScalars {
+    private var ascii: (UInt64, UInt64) = (0, 0)
+
+    mutating func isNew(_ scalar: Unicode.Scalar, at start: Int, in text: Span<UInt8>) -> Bool {
+        switch scalar.value {
+        case ..<64: Self.mark(&ascii.0, scalar.value)
+        case ..<128: Self.mark(&ascii.1, scalar.value - 64)
+        default: !comesBefore(scalar.value, start, text)
+        }
+    }
+
+    private static func mark(_ bits: inout UInt64, _ place: UInt32) -> Bool {
+        let bit: UInt64 = 1 << UInt64(place)
+        defer { bits |= bit }
+        return bits & bit == 0
+    }
+
+    private func comesBefore(_ value: UInt32, _ end: Int, _ text: Span<UInt8>) -> Bool {
+        var decoder = ScalarDecoder()
+        while decoder.position < end {
+            switch decoder.next(text) {
+            case .end: return false
+            case .invalid: if value == 0xFFFD { return true }
+            case .scalar(let other): if other == value { return true }
+            }
+        }
+        return false
+    }
+}
