@@ -1,6 +1,6 @@
 import Posix
 
-/// The command line of appvaultd.
+/// The command line of appvaultd; what it may hold stands in `OptionEntry.all`.
 public struct Options: Sendable, Equatable {
     public var stateFolder = "/var/lib/appvault"
     public var configFolder = "/etc/appvault"
@@ -26,50 +26,38 @@ public struct Options: Sendable, Equatable {
         case wrong(String)
     }
 
-    static let help = """
-        usage: appvaultd [--socket PATH] [--state-dir DIR] [--config-dir DIR] [--deadline NAME=SECONDS]
+    static let help: String = {
+        let width = OptionEntry.all.map(\.usage.utf8.count).max() ?? 0
+        let rows = OptionEntry.all.map { entry in
+            let usage = (entry.short.map { "\($0), " } ?? "") + entry.usage
+            let padding = String(repeating: " ", count: max(0, width - usage.utf8.count) + 2)
+            return "  \(usage)\(padding)\(entry.summary)\n"
+        }
+        return """
+            usage: appvaultd [OPTION]...
 
-        Keeps sealed stores and opens them for the people they belong to. Started by systemd on its
-        socket; with --socket it serves one of its own, also as an ordinary user.
+            Keeps sealed stores and opens them for the people they belong to. Started by systemd on its
+            socket; with --socket it serves one of its own, also as an ordinary user.
 
-          --socket PATH            listen here instead of on the socket that systemd hands over
-          --state-dir DIR          stores and machine key (default /var/lib/appvault)
-          --config-dir DIR         policy.conf and policy.d (default /etc/appvault)
-          --deadline NAME=SECONDS  shorten one of: session, transaction, idle (60 each)
-          --help, --version
 
-        """
+            """ + rows.joined()
+    }()
 
     public static func parse(_ arguments: [String]) -> Parsed {
         var options = Options()
-        var index = 0
-        func value() -> String? {
-            index += 1
-            return index < arguments.count ? arguments[index] : nil
-        }
-        while index < arguments.count {
-            let argument = arguments[index]
-            switch argument {
-            case "-h", "--help": return .say(help)
-            case "--version": return .say("appvaultd \(Service.software)\n")
-            case "--socket":
-                guard let path = value() else { return .wrong("--socket: a path is missing") }
-                options.socket = path
-            case "--state-dir":
-                guard let path = value() else { return .wrong("--state-dir: a folder is missing") }
-                options.stateFolder = path
-            case "--config-dir":
-                guard let path = value() else { return .wrong("--config-dir: a folder is missing") }
-                options.configFolder = path
-                options.defaultPolicy = nil
-            case "--deadline":
-                guard let setting = value(), options.deadlines.shorten(setting) else {
-                    return .wrong("--deadline: session, transaction or idle = 1 to 60 seconds")
-                }
-            default:
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            guard let entry = OptionEntry.named(argument) else {
                 return .wrong("\(argument): no such option")
             }
-            index += 1
+            switch entry.effect {
+            case .help: return .say(help)
+            case .version: return .say("appvaultd \(Service.software)\n")
+            case .set(let wrong, let set):
+                guard let value = rest.popFirst(), set(&options, value) else {
+                    return .wrong("\(entry.flag): \(wrong)")
+                }
+            }
         }
         return .run(options)
     }

@@ -1,0 +1,66 @@
+/// One option of appvaultd: reading the command line, help and the manual page go by this table.
+package struct OptionEntry: Sendable {
+    package let flag: String
+    package let short: String?
+    /// What has to follow.
+    package let argument: String?
+    package let summary: String
+    let effect: Effect
+
+    enum Effect: Sendable {
+        case help
+        case version
+        /// `wrong` is what is said where the value is missing or is none.
+        case set(wrong: String, @Sendable (inout Options, String) -> Bool)
+    }
+
+    package var usage: String { argument.map { "\(flag) \($0)" } ?? flag }
+
+    private init(
+        _ flag: String, short: String? = nil, argument: String? = nil, _ summary: String,
+        _ effect: Effect
+    ) {
+        self.flag = flag
+        self.short = short
+        self.argument = argument
+        self.summary = summary
+        self.effect = effect
+    }
+
+    package static let all: [OptionEntry] = [
+        OptionEntry(
+            "--socket", argument: "PATH",
+            "listen here instead of on the socket that systemd hands over",
+            .set(wrong: "a path is missing") { options, path in
+                options.socket = path
+                return true
+            }),
+        OptionEntry(
+            "--state-dir", argument: "DIR",
+            "stores and machine key (default \(Options().stateFolder))",
+            .set(wrong: "a folder is missing") { options, folder in
+                options.stateFolder = folder
+                return true
+            }),
+        OptionEntry(
+            "--config-dir", argument: "DIR",
+            "policy.conf and policy.d (default \(Options().configFolder))",
+            .set(wrong: "a folder is missing") { options, folder in
+                options.configFolder = folder
+                options.defaultPolicy = nil
+                return true
+            }),
+        OptionEntry(
+            "--deadline", argument: "NAME=SECONDS",
+            "shorten one of: session, transaction, idle (60 each)",
+            .set(wrong: "session, transaction or idle = 1 to 60 seconds") { options, setting in
+                options.deadlines.shorten(setting)
+            }),
+        OptionEntry("--help", short: "-h", "show this", .help),
+        OptionEntry("--version", "show the version", .version),
+    ]
+
+    static func named(_ flag: String) -> OptionEntry? {
+        all.first { $0.flag == flag || $0.short == flag }
+    }
+}
