@@ -1,0 +1,57 @@
+import KeySlots
+import Policy
+import Secrets
+import Wire
+
+/// The end of a store, and what root does.
+extension Service {
+    func reset(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+        let caller = exchange.caller
+        let person = try await self.person(target.subject, caller)
+        let host = try requireStore(
+            of: person, target, evenIfOwnerChanged: caller.credentials.uid == 0)
+        // Root's word is enough; the person proves the passcode, where there is still something to
+        // protect.
+        let isRootForOther = caller.credentials.uid == 0 && person.uid != 0
+        switch host.health {
+        case .live where host.hasPasscode && !isRootForOther:
+            _ = try await prove(host, person, exchange, .promptCurrent)
+        case .live, .erased: break
+        case .damaged(let what):
+            guard caller.isTrusted else { throw .refused(.storeDamaged(what: what)) }
+        }
+        try await refusingAsync { () async throws(Refusal) in try await self.vault.remove(host) }
+        failedTokens.forget(host)
+        audit.note(
+            .erase, "a store was reset", store: host.id.description, person: person,
+            uid: caller.credentials.uid)
+        return .reset
+    }
+
+    func clearTries(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        guard exchange.caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        let person = try await person(target.subject, exchange.caller)
+        let host = try requireStore(of: person, target)
+        try await refusingAsync { () async throws(Refusal) in
+            _ = try await host.updateTally { $0.cleared() }
+        }
+        failedTokens.forget(host)
+        auditChange("the tries were cleared", host, person, exchange)
+        return .cleared
+    }
+
+    func chown(_ request: Chown, _ exchange: Exchange) async throws(Interruption) -> Message {
+        guard exchange.caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        let owner = try await person(request.owner, exchange.caller)
+        guard let id = StoreID(bytes: request.store), let host = vault.host(id) else {
+            throw .refused(.doesNotExist(.store))
+        }
+        try await refusingAsync { () async throws(Refusal) in
+            try await self.vault.chown(host, to: owner)
+        }
+        auditChange("a store was given to another account", host, owner, exchange)
+        return .moved
+    }
+}

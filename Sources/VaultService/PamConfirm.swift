@@ -1,0 +1,50 @@
+import KeySlots
+import Policy
+import Secrets
+import Wire
+
+/// `setcred`: what waited for the login to succeed.
+extension Service {
+    /// `auth` as a whole succeeded: what waited for that happens now.
+    func confirm(_ request: Confirm, _ caller: Caller) async throws(Interruption) -> Verdict {
+        // Anybody can call setcred in a process of their own; only root's word says that a login
+        // succeeded.
+        guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        guard let transaction = transactions.take(request.handle),
+            let host = vault.host(transaction.store)
+        else { return Verdict(outcome: .ignore) }
+        let policy = policies.policy
+        if let wrong = transaction.wrongOwn {
+            switch transaction.token {
+            case .same:
+                failedTokens.confirm(wrong, of: host)
+                try await returning(host) { $0.givenBack(policy) }
+            case .unseen:
+                // Wrong it was, whoever typed it: the same again is not counted again.
+                failedTokens.confirm(wrong, of: host)
+                try await returning(host) { $0.movedToApart(policy) }
+            case .different: break
+            }
+        }
+        if let rekey = transaction.rekey {
+            try await refusingAsync { () async throws(Refusal) in
+                try await host.replacePasscode(
+                    key: rekey.storeKey, with: rekey.token, self.cost, followsLogin: true)
+            }
+            failedTokens.forget(host)
+            audit.note(
+                .change, "the store follows its owner's new login password",
+                store: host.id.description,
+                person: transaction.person, service: caller.hello.service)
+        }
+        return Verdict(outcome: .ignore)
+    }
+
+    func returning(
+        _ host: StoreHost, _ change: @escaping @Sendable (inout Tally) -> Returned
+    ) async throws(Interruption) {
+        try await refusingAsync { () async throws(Refusal) in
+            _ = try await host.updateTally(change)
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import KeySlots
+import Policy
+import Posix
+import SealedStore
+import Secrets
+
+/// Ways in, added and removed.
+extension StoreHost {
+    /// The store key of a store in state none.
+    func deviceKey() async throws(Refusal) -> SecretBox {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            return try await onDisk(file, "unlock") { (file) throws(KeyError) in
+                SecretBox(try file.openDevice())
+            }
+        }
+    }
+
+    /// The new passcode is proven to open before the former one goes; a crash leaves one of the
+    /// two, or both.
+    func replacePasscode(
+        key: SecretBox, with new: SecretBox, _ cost: KeyDerivation.Cost, followsLogin: Bool
+    ) async throws(Refusal) {
+        let change = try await slotChange(key, new, cost, followsLogin)
+        try await inTurn(.own) { () async throws(Refusal) in
+            if let foreign { return try await adopt(foreign, change) }
+            let file = try requireLive()
+            let present = provenSlot
+            try await onDisk(file, "changing the passcode") { (file) throws(KeyError) in
+                guard let storeKey = change.key.take(), let derived = change.derived.take() else {
+                    return
+                }
+                // The way first: a store that follows and has a passcode of its own is opened by it
+                // all the same.
+                var identity = file.identity
+                identity.way = change.details.way
+                identity.withoutPasscode = .hasPasscode
+                try file.replacePasscode(
+                    change.details, derived: derived, storeKey: storeKey, proven: present)
+                if identity != file.identity { try file.write(identity) }
+            }
+        }
+    }
+
+    /// The new slot beside the present one: the next unlock proves one of them, and the other goes.
+    func addPasscode(key: SecretBox, _ new: SecretBox, _ cost: KeyDerivation.Cost)
+        async throws(Refusal)
+    {
+        let change = try await slotChange(key, new, cost, true)
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            let present = provenSlot
+            try await onDisk(file, "following the login password") { (file) throws(KeyError) in
+                guard let storeKey = change.key.take(), let derived = change.derived.take() else {
+                    return
+                }
+                try file.addPasscode(
+                    change.details, derived: derived, storeKey: storeKey, proven: present)
+            }
+        }
+    }
+
+    /// The slot that the last right passcode opened: the one to keep until a new one is proven.
+    var provenSlot: PasscodeSlot? {
+        snapshot.passcodes.first { $0.sequence == proven?.sequence && $0.block == proven?.block }
+    }
+
+    struct SlotChange: Sendable {
+        let key: SecretBox
+        let derived: SecretBox
+        let details: PasscodeSlot.Details
+    }
+
+    func slotChange(
+        _ key: SecretBox, _ new: SecretBox, _ cost: KeyDerivation.Cost, _ followsLogin: Bool
+    ) async throws(Refusal) -> SlotChange {
+        let details: PasscodeSlot.Details
+        do throws(SecretsError) {
+            details = try PasscodeSlot.Details(
+                cost: cost, setAt: Clock.wallSeconds(), way: followsLogin ? .followsLogin : .own)
+        } catch {
+            throw .outOfMemory
+        }
+        let derived = try await workers.deriveKey(new, details.salt, details.cost, .own)
+        return SlotChange(key: key, derived: derived, details: details)
+    }
+
+    func turnOff(key: SecretBox) async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try await onDisk(file, "turning the passcode off") { (file) throws(KeyError) in
+                guard let storeKey = key.take() else { return }
+                try file.replacePasscodeWithDevice(storeKey: storeKey)
+                var identity = file.identity
+                identity.withoutPasscode = .byChoice
+                identity.way = .own
+                try file.write(identity)
+            }
+        }
+    }
+
+    struct NewRecoveryKey: Sendable {
+        /// Shown once.
+        let text: SecretBox
+        let slot: RecoverySlot
+    }
+
+    /// Makes a recovery key beside the former one, which stays until the new one was seen.
+    func addRecoveryKey(key: SecretBox) async throws(Refusal) -> NewRecoveryKey {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            return try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+                guard let storeKey = key.take() else { throw .noSuchSlot }
+                let (made, text) = try Self.newRecoveryKey()
+                let slot = try file.addRecovery(
+                    made.key, setAt: Clock.wallSeconds(), storeKey: storeKey)
+                return NewRecoveryKey(text: text, slot: slot)
+            }
+        }
+    }
+
+    /// The new key was shown: the former one opens nothing any more.
+    func settle(_ new: NewRecoveryKey) async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+                try file.settleRecovery(on: new.slot)
+            }
+        }
+    }
+
+    /// Nobody saw the new key: the former one stays the one that opens.
+    func withdraw(_ new: NewRecoveryKey) async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+                try file.withdrawRecovery(new.slot)
+            }
+        }
+    }
+
+    nonisolated static func newRecoveryKey() throws(KeyError) -> (RecoveryKeyBox, SecretBox) {
+        do throws(SecretsError) {
+            let key = try RecoveryKey.random()
+            let text = SecretBox(try key.text())
+            return (RecoveryKeyBox(key), text)
+        } catch {
+            throw .secrets(error)
+        }
+    }
+
+    func adopt(_ foreign: UncheckedSlotFile, _ change: SlotChange) async throws(Refusal) {
+        guard let machine = machineForAdoption else {
+            throw .storeDamaged(what: "the machine key is missing")
+        }
+        let folder = folder.path
+        let id = id
+        let adopted = await workers.disk.run { () -> Result<SlotFile, KeyError> in
+            Result { () throws(KeyError) in
+                guard let storeKey = change.key.take(), let derived = change.derived.take() else {
+                    throw .noSuchSlot
+                }
+                // Nobody vouches for the slot but the records that its key opens.
+                guard let records = try? Records(opening: folder, id: id.bytes, key: storeKey)
+                else {
+                    throw .damaged(.foreignMachineKey)
+                }
+                records.close()
+                var identity = foreign.identity
+                identity.way = change.details.way
+                return try foreign.adopted(
+                    by: machine, identity: identity, change.details, derived: derived,
+                    storeKey: storeKey)
+            }
+        }
+        switch adopted {
+        case .failure(let error): throw Self.refusal(error, "recover")
+        case .success(let file):
+            self.file = file
+            self.foreign = nil
+            snapshot = Self.snapshot(of: file)
+            health = .live
+        }
+    }
+
+    func rewrite(_ change: @escaping @Sendable (inout Identity) -> Void) async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try await onDisk(file, "changing the owner") { (file) throws(KeyError) in
+                var identity = file.identity
+                change(&identity)
+                try file.write(identity)
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+
+/// One try after the other, each counted on disk before it is made.
+extension StoreHost {
+    /// One try with a passcode: counted and synced before the derivation, its outcome recorded
+    /// before anybody hears of it. Gives the store key; `counted` hears of a wrong one on the
+    /// count.
+    func attempt(
+        _ kind: TryKind, _ secret: SecretBox, _ policy: Policy, counted: () -> Void = {}
+    ) async throws(Refusal) -> SecretBox {
+        try mayTry(kind, policy)
+        let queue: Gate.Class = kind == .own ? .own : .apart
+        return try await inTurn(queue) { () async throws(Refusal) in
+            let deadline = Clock.bootMilliseconds() + Workers.queueWait
+            try await workers.tries.enter(queue, until: deadline)
+            defer { workers.tries.leave() }
+            return try await attemptAlone(kind, queue, secret, policy, counted)
+        }
+    }
+
+    enum Trial: Sendable {
+        case opened(SecretBox, PasscodeSlot)
+        case wrong
+        case notDerived
+        case failed(KeyError)
+    }
+
+    func attemptAlone(
+        _ kind: TryKind, _ queue: Gate.Class, _ secret: SecretBox, _ policy: Policy,
+        _ counted: () -> Void
+    ) async throws(Refusal) -> SecretBox {
+        // Judged again: whoever waited for the turn may stand behind the one who used up the tries.
+        try mayTry(kind, policy)
+        let file = try requireLive()
+        guard let typed = secret.take() else { throw .unknown }
+        let passcode = SecretBox(try PasscodeEntry.prepared(typed))
+        let slots = snapshot.passcodes
+        // Room for the dearest, before anything is counted.
+        guard let cost = slots.map(\.details.cost).max(by: { $0.memoryKiB < $1.memoryKiB }) else {
+            throw .doesNotExist(.passcode)
+        }
+        try await workers.requireMemory(for: cost)
+
+        try await count(file, "counting the try") { tally in tally.began(kind, Self.now()) }
+        let trial: Trial
+        do throws(Refusal) {
+            trial = try await workers.derive(queue) { Self.tryAll(slots, passcode, file) }
+        } catch {
+            try await count(file, "taking the count back") { tally in tally.notDerived(kind) }
+            throw error
+        }
+        switch trial {
+        case .opened(let key, let slot):
+            // A count that cannot be cleared is no reason to keep the owner out: it stays and is
+            // cleared later.
+            try? await count(file, "clearing the count") { tally in tally.right(kind) }
+            if slots.count > 1 || snapshot.hasDevice {
+                try? await onDisk(file, "unlock") { (file) throws(KeyError) in
+                    try file.settle(on: slot)
+                }
+            }
+            proven = slot
+            return key
+        case .wrong:
+            return try await wasWrong(kind, file, policy, counted)
+        case .notDerived:
+            try await count(file, "taking the count back") { tally in tally.notDerived(kind) }
+            throw .outOfMemory
+        case .failed(let error):
+            throw Self.refusal(error, "unlock")
+        }
+    }
+
+    /// The newest slot first; a second one is there only between a change of the login password and
+    /// the next unlock.
+    nonisolated static func tryAll(
+        _ slots: [PasscodeSlot], _ passcode: SecretBox, _ file: SlotFile
+    ) -> Trial {
+        guard let secret = passcode.take() else { return .notDerived }
+        var hasEnded = false
+        for slot in slots {
+            do throws(SecretsError) {
+                let derived = try KeyDerivation.derive(
+                    secret, salt: slot.details.salt, cost: slot.details.cost)
+                do throws(KeyError) {
+                    return .opened(SecretBox(try file.openPasscode(slot, derived: derived)), slot)
+                } catch {
+                    if error != .wrongSecret { return .failed(error) }
+                    hasEnded = true
+                }
+            } catch {
+                // One that ended wrong has told something: the count stays.
+                return hasEnded ? .failed(.secrets(error)) : .notDerived
+            }
+        }
+        return .wrong
+    }
+
+    func wasWrong(
+        _ kind: TryKind, _ file: SlotFile, _ policy: Policy, _ counted: () -> Void
+    ) async throws(Refusal) -> SecretBox {
+        var tally = snapshot.tally
+        let aftermath = tally.wrong(kind, policy)
+        if aftermath == .erase {
+            try await erase(file)
+            throw .retryLimitReached(erased: true)
+        }
+        // Where the outcome cannot be written the try stays counted, as one without an outcome.
+        do throws(Refusal) {
+            let outcome = tally
+            try await onDisk(file, "counting the try") { (file) throws(KeyError) in
+                try file.write(outcome)
+            }
+        } catch {
+            throw .invalidPasscode(left: snapshot.tally.triesLeft(kind, policy))
+        }
+        counted()
+        switch aftermath {
+        case .left(0): throw .retryLimitReached(erased: false)
+        case .left(let left): throw .invalidPasscode(left: left)
+        case .lock, .erase: throw .retryLimitReached(erased: false)
+        }
+    }
+
+    func count(
+        _ file: SlotFile, _ during: String, _ change: (inout Tally) -> Void
+    ) async throws(Refusal) {
+        var tally = snapshot.tally
+        change(&tally)
+        let changed = tally
+        do throws(Refusal) {
+            try await onDisk(file, during) { (file) throws(KeyError) in try file.write(changed) }
+        } catch {
+            // Not counted is not tried: nothing is derived.
+            if case .storageFailed(let during, let reason) = error {
+                throw .serviceUnavailable(reason: "\(during) failed: \(reason)")
+            }
+            throw error
+        }
+    }
+
+    func updateTally<R: Sendable>(_ change: @escaping @Sendable (inout Tally) -> R)
+        async throws(Refusal) -> R
+    {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            var tally = snapshot.tally
+            let result = change(&tally)
+            let changed = tally
+            try await onDisk(file, "writing the count") { (file) throws(KeyError) in
+                try file.write(changed)
+            }
+            return result
+        }
+    }
+
+    /// A try with the recovery key, which is never a guess worth making: throttled, and never
+    /// erasing.
+    func attemptRecovery(_ typed: SecretBox, _ policy: Policy) async throws(Refusal) -> SecretBox {
+        guard let text = typed.take(), text.count > 0 else { throw .cancelled }
+        let key = RecoveryKeyBox(try Self.recoveryKey(text))
+        try mayTry(.recovery, policy)
+        return try await inTurn(.apart) { () async throws(Refusal) in
+            try mayTry(.recovery, policy)
+            if let foreign { return try await attemptForeign(foreign, key) }
+            let file = try requireLive()
+            try await count(file, "counting the try") { tally in tally.began(.recovery, Self.now())
+            }
+            let opened = await workers.disk.run {
+                Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) }
+            }
+            switch opened {
+            case .success(let storeKey):
+                try await count(file, "clearing the count") { tally in tally.right(.recovery) }
+                return storeKey
+            case .failure(.wrongSecret):
+                try await count(file, "counting the try") { tally in
+                    _ = tally.wrong(.recovery, policy)
+                }
+                throw .recoveryKeyInvalid(reason: "that is not this store's recovery key")
+            case .failure(let error):
+                throw Self.refusal(error, "recover")
+            }
+        }
+    }
+
+    func attemptForeign(
+        _ file: UncheckedSlotFile, _ key: RecoveryKeyBox
+    ) async throws(Refusal) -> SecretBox {
+        foreignTally.began(.recovery, Self.now())
+        let opened = await workers.disk.run {
+            Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) }
+        }
+        switch opened {
+        case .success(let storeKey):
+            foreignTally.right(.recovery)
+            return storeKey
+        case .failure(.wrongSecret):
+            _ = foreignTally.wrong(.recovery, .builtIn)
+            throw .recoveryKeyInvalid(reason: "that is not this store's recovery key")
+        case .failure(let error):
+            throw Self.refusal(error, "recover")
+        }
+    }
+
+    static func recoveryKey(_ text: borrowing SecretBytes) throws(Refusal) -> RecoveryKey {
+        do throws(RecoveryKey.TextError) {
+            return try RecoveryKey(text: text)
+        } catch {
+            switch error {
+            case .length:
+                throw .recoveryKeyInvalid(reason: "a recovery key is longer or shorter than that")
+            case .character(let group), .group(let group):
+                throw .recoveryKeyInvalid(
+                    reason: "group \(group + 1) of the recovery key is mistyped")
+            case .whole: throw .recoveryKeyInvalid(reason: "the recovery key is mistyped")
+            case .secrets: throw .outOfMemory
+            }
+        }
+    }
+}
