@@ -7,6 +7,8 @@ public struct Options: Sendable, Equatable {
     /// The default policy's file; nil where the built-in values are the default, as for a private
     /// daemon.
     public var defaultPolicy: String? = "/usr/lib/appvault/policy.conf"
+    /// Where the catalogues of other languages are: LL/LC_MESSAGES/appvault.mo.
+    public var localeFolder = "/usr/share/locale"
     /// A socket of our own; nil where systemd hands one over.
     public var socket: String?
     public var deadlines = Deadlines()
@@ -27,7 +29,8 @@ public struct Options: Sendable, Equatable {
     }
 
     static let help = """
-        usage: appvaultd [--socket PATH] [--state-dir DIR] [--config-dir DIR] [--deadline NAME=SECONDS]
+        usage: appvaultd [--socket PATH] [--state-dir DIR] [--config-dir DIR] [--locale-dir DIR]
+                         [--deadline NAME=SECONDS]
 
         Keeps sealed stores and opens them for the people they belong to. Started by systemd on its
         socket; with --socket it serves one of its own, also as an ordinary user.
@@ -35,7 +38,9 @@ public struct Options: Sendable, Equatable {
           --socket PATH            listen here instead of on the socket that systemd hands over
           --state-dir DIR          stores and machine key (default /var/lib/appvault)
           --config-dir DIR         policy.conf and policy.d (default /etc/appvault)
+          --locale-dir DIR         catalogues of other languages (default /usr/share/locale)
           --deadline NAME=SECONDS  shorten one of: session, transaction, idle (60 each)
+          --list-texts             print every text as a gettext template, and end
           --help, --version
 
         """
@@ -62,6 +67,10 @@ public struct Options: Sendable, Equatable {
                 guard let path = value() else { return .wrong("--config-dir: a folder is missing") }
                 options.configFolder = path
                 options.defaultPolicy = nil
+            case "--locale-dir":
+                guard let path = value() else { return .wrong("--locale-dir: a folder is missing") }
+                options.localeFolder = path
+            case "--list-texts": return .say(TextTemplate.pot)
             case "--deadline":
                 guard let setting = value(), options.deadlines.shorten(setting) else {
                     return .wrong("--deadline: session, transaction or idle = 1 to 60 seconds")

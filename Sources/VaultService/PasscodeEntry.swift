@@ -32,7 +32,8 @@ enum PasscodeEntry {
             let judgement = secret.withBytes { bytes in PasscodeRules.judge(bytes, policy) }
             switch judgement.firstUnmet {
             case nil: return secret
-            case .minLength(let minimum): throw .underMinLength(minimum: Int(minimum))
+            case .minLength(let minimum):
+                throw .rule(.minLength(Int(minimum)), unmet: judgement.unmet.map(\.id))
             }
         }
     }
@@ -41,8 +42,8 @@ enum PasscodeEntry {
         switch reason {
         case .empty: .cancelled
         case .tooLong: .tooLarge(limit: PasscodeText.maximum)
-        case .notUTF8: .invalidArgument(reason: "the passcode is not UTF-8 text")
-        case .controlCharacter: .invalidArgument(reason: "the passcode holds a control character")
+        case .notUTF8: .invalidArgument(.notText)
+        case .controlCharacter: .invalidArgument(.control)
         }
     }
 

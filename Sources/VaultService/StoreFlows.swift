@@ -116,10 +116,7 @@ extension Service {
         case .change:
             guard host.hasPasscode else { return try await turnOn(host, person, exchange) }
             guard !host.followsLogin else {
-                throw .refused(
-                    .invalidAction(
-                        action: "change-passcode",
-                        reason: "it follows the login password, which passwd changes"))
+                throw .refused(.invalidAction(action: .changePasscode, reason: .followsLogin))
             }
             let (key, current) = try await proveForChange(host, person, exchange)
             let new = try await askNewPasscode(exchange, current: current)
@@ -128,8 +125,7 @@ extension Service {
             return .changed
         case .turnOff:
             guard host.hasPasscode else {
-                throw .refused(
-                    .invalidAction(action: "turn-off-passcode", reason: "the passcode is off"))
+                throw .refused(.invalidAction(action: .turnOffPasscode, reason: .passcodeOff))
             }
             guard policies.policy.allowNoPasscode else {
                 throw .refused(.policyDenies(key: "AllowNoPasscode"))
@@ -149,8 +145,7 @@ extension Service {
         -> Message
     {
         guard !host.hasPasscode else {
-            throw .refused(
-                .invalidAction(action: "create-passcode", reason: "the store has a passcode"))
+            throw .refused(.invalidAction(action: .createPasscode, reason: .passcodeOn))
         }
         if case .noPasscodeMode = policies.inForce {
             throw .refused(.policyDenies(key: "UseDefaultPolicy"))
@@ -191,9 +186,7 @@ extension Service {
         let host = try requireStore(of: person, target)
         try host.requireUsable()
         guard exchange.caller.isTerminal else {
-            throw .refused(
-                .invalidAction(action: "new-recovery-key", reason: "it is shown on a terminal only")
-            )
+            throw .refused(.invalidAction(action: .newRecoveryKey, reason: .terminalOnly))
         }
         guard policies.policy.allowRecoveryKey else {
             throw .refused(.policyDenies(key: "AllowRecoveryKey"))
@@ -260,9 +253,7 @@ extension Service {
         let host = try requireStore(of: person, target)
         try host.requireUsable()
         guard host.followsLogin, host.hasPasscode else {
-            throw .refused(
-                .invalidAction(
-                    action: "resync", reason: "the store does not follow the login password"))
+            throw .refused(.invalidAction(action: .resync, reason: .notFollowing))
         }
         let now = try await askLoginPassword(exchange)
         let typed = try await exchange.ask(.former, .former)
@@ -305,7 +296,7 @@ extension Service {
             _ = try await prove(host, person, exchange, .promptCurrent)
         case .live, .erased: break
         case .damaged(let what):
-            guard caller.isTrusted else { throw .refused(.storeDamaged(what: what)) }
+            guard caller.isTrusted else { throw .refused(.storeDamaged(what)) }
         }
         try await refusingAsync { () async throws(Refusal) in try await self.vault.remove(host) }
         failedTokens.forget(host)
@@ -414,8 +405,7 @@ extension Service {
         -> SecretBox
     {
         let policy = policies.policy
-        let minimum = Int(policy.minLength)
-        try await exchange.show(.rules(minimum: minimum))
+        try await exchange.show(.rules([.minLength(Int(policy.minLength))]))
         var rounds = exchange.caller.isTerminal ? 3 : 1
         while true {
             rounds -= 1
@@ -423,7 +413,7 @@ extension Service {
             do throws(Refusal) {
                 let first = try await asking(exchange, .chooseNew, .newPasscode)
                 let new = try PasscodeEntry.new(first, policy)
-                if let current, try isSame(new, current) { throw .sameAsCurrent }
+                if let current, try isSame(new, current) { throw .rule(.same, unmet: ["same"]) }
                 let again = try await asking(exchange, .confirmNew, .confirmPasscode)
                 let confirmed = try PasscodeEntry.prepared(again)
                 guard new.matches(confirmed) else { throw .noMatch }
@@ -434,8 +424,8 @@ extension Service {
             guard rounds > 0 else { throw .refused(refusal) }
             switch refusal {
             case .noMatch: try await exchange.show(.differ, .error)
-            case .underMinLength(let minimum):
-                try await exchange.show(.tooShort(minimum: minimum), .error)
+            case .rule(.same, _): throw .refused(refusal)
+            case .rule(let rule, _): try await exchange.show(.unmet(rule), .error)
             default: throw .refused(refusal)
             }
         }

@@ -14,7 +14,7 @@ final class StoreHost {
     enum Health: Equatable {
         case live
         case erased
-        case damaged(String)
+        case damaged(Refusal.Damage)
     }
 
     /// What is known of the slots file without reading it.
@@ -74,9 +74,9 @@ final class StoreHost {
     enum Contents: Sendable {
         case live(SlotFile, Snapshot)
         case erased(Identity)
-        case damaged(UncheckedSlotFile, what: String, isRecoverable: Bool)
+        case damaged(UncheckedSlotFile, what: Refusal.Damage, isRecoverable: Bool)
         /// Not even its owner is sure.
-        case unreadable(Identity?, what: String)
+        case unreadable(Identity?, what: Refusal.Damage)
     }
 
     /// The owner of a store that does not even say whose it is: no uid and no name that a person
@@ -107,7 +107,7 @@ final class StoreHost {
         switch health {
         case .live: return
         case .erased: throw .refused(.deleted)
-        case .damaged(let what): throw .refused(.storeDamaged(what: what))
+        case .damaged(let what): throw .refused(.storeDamaged(what))
         }
     }
 
@@ -117,7 +117,7 @@ final class StoreHost {
             guard let file else { throw .unknown }
             return file
         case .erased: throw .deleted
-        case .damaged(let what): throw .storeDamaged(what: what)
+        case .damaged(let what): throw .storeDamaged(what)
         }
     }
 
@@ -158,7 +158,7 @@ final class StoreHost {
 
     /// Blocking work on the slots file, on a disk thread; the snapshot is fresh afterwards.
     private func onDisk<R: Sendable>(
-        _ file: SlotFile, _ during: String,
+        _ file: SlotFile, _ during: Refusal.During,
         _ body: @escaping @Sendable (SlotFile) throws(KeyError) -> R
     ) async throws(Refusal) -> R {
         let (result, fresh) = await workers.disk.run { () -> (Result<R, KeyError>, Snapshot) in
@@ -172,30 +172,29 @@ final class StoreHost {
         }
     }
 
-    static func refusal(_ error: KeyError, _ during: String) -> Refusal {
+    static func refusal(_ error: KeyError, _ during: Refusal.During) -> Refusal {
         switch error {
-        case .missing: .storeDamaged(what: "a file of it is missing")
-        case .damaged(let damage): .storeDamaged(what: Self.words(damage))
+        case .missing: .storeDamaged(.fileMissing)
+        case .damaged(let damage): .storeDamaged(Self.damage(damage))
         case .wrongSecret: .unknown
         case .erased: .deleted
-        case .noSuchSlot: .invalidAction(action: during, reason: "the store has no such key")
+        case .noSuchSlot: .invalidAction(action: .unlock, reason: .noSuchKey)
         case .tooLong: .tooLarge(limit: Limits.name)
         case .alreadyExists: .alreadyExists
-        case .storesExist: .storeDamaged(what: "the machine key is missing")
-        case .storage(let error): .storageFailed(during: during, reason: error.description)
+        case .storesExist: .storeDamaged(.machineKeyMissing)
+        case .storage(let error): .storageFailed(during, .system(error.description))
         case .secrets: .outOfMemory
         }
     }
 
-    nonisolated static func words(_ damage: KeySlots.Damage) -> String {
+    nonisolated static func damage(_ damage: KeySlots.Damage) -> Refusal.Damage {
         switch damage {
-        case .machineKey: "the machine key is damaged"
-        case .foreignMachineKey: "it was made under another machine key"
-        case .fileSize: "its slots file has a wrong size"
-        case .block(let number): "block \(number) of its slots file is damaged"
-        case .noSlot: "its slots file holds no key"
-        case .readBack(let number):
-            "block \(number) of its slots file was not written as it should be"
+        case .machineKey: .machineKey
+        case .foreignMachineKey: .foreignMachineKey
+        case .fileSize: .slotsSize
+        case .block(let number): .slotsBlock(Int(number))
+        case .noSlot: .slotsEmpty
+        case .readBack(let number): .slotsReadBack(Int(number))
         }
     }
 
@@ -240,21 +239,21 @@ final class StoreHost {
         }
         try await workers.requireMemory(for: cost)
 
-        try await count(file, "counting the try") { tally in tally.began(kind, Self.now()) }
+        try await count(file, .count) { tally in tally.began(kind, Self.now()) }
         let trial: Trial
         do throws(Refusal) {
             trial = try await workers.derive(queue) { Self.tryAll(slots, passcode, file) }
         } catch {
-            try await count(file, "taking the count back") { tally in tally.notDerived(kind) }
+            try await count(file, .uncount) { tally in tally.notDerived(kind) }
             throw error
         }
         switch trial {
         case .opened(let key, let slot):
             // A count that cannot be cleared is no reason to keep the owner out: it stays and is
             // cleared later.
-            try? await count(file, "clearing the count") { tally in tally.right(kind) }
+            try? await count(file, .clearCount) { tally in tally.right(kind) }
             if slots.count > 1 || snapshot.hasDevice {
-                try? await onDisk(file, "unlock") { (file) throws(KeyError) in
+                try? await onDisk(file, .unlock) { (file) throws(KeyError) in
                     try file.settle(on: slot)
                 }
             }
@@ -263,10 +262,10 @@ final class StoreHost {
         case .wrong:
             return try await wasWrong(kind, file, policy, counted)
         case .notDerived:
-            try await count(file, "taking the count back") { tally in tally.notDerived(kind) }
+            try await count(file, .uncount) { tally in tally.notDerived(kind) }
             throw .outOfMemory
         case .failed(let error):
-            throw Self.refusal(error, "unlock")
+            throw Self.refusal(error, .unlock)
         }
     }
 
@@ -307,7 +306,7 @@ final class StoreHost {
         // Where the outcome cannot be written the try stays counted, as one without an outcome.
         do throws(Refusal) {
             let outcome = tally
-            try await onDisk(file, "counting the try") { (file) throws(KeyError) in
+            try await onDisk(file, .count) { (file) throws(KeyError) in
                 try file.write(outcome)
             }
         } catch {
@@ -322,7 +321,7 @@ final class StoreHost {
     }
 
     private func count(
-        _ file: SlotFile, _ during: String, _ change: (inout Tally) -> Void
+        _ file: SlotFile, _ during: Refusal.During, _ change: (inout Tally) -> Void
     ) async throws(Refusal) {
         var tally = snapshot.tally
         change(&tally)
@@ -332,7 +331,7 @@ final class StoreHost {
         } catch {
             // Not counted is not tried: nothing is derived.
             if case .storageFailed(let during, let reason) = error {
-                throw .serviceUnavailable(reason: "\(during) failed: \(reason)")
+                throw .serviceUnavailable(.failed(during, reason))
             }
             throw error
         }
@@ -346,7 +345,7 @@ final class StoreHost {
             var tally = snapshot.tally
             let result = change(&tally)
             let changed = tally
-            try await onDisk(file, "writing the count") { (file) throws(KeyError) in
+            try await onDisk(file, .writeCount) { (file) throws(KeyError) in
                 try file.write(changed)
             }
             return result
@@ -363,22 +362,22 @@ final class StoreHost {
             try mayTry(.recovery, policy)
             if let foreign { return try await attemptForeign(foreign, key) }
             let file = try requireLive()
-            try await count(file, "counting the try") { tally in tally.began(.recovery, Self.now())
+            try await count(file, .count) { tally in tally.began(.recovery, Self.now())
             }
             let opened = await workers.disk.run {
                 Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) }
             }
             switch opened {
             case .success(let storeKey):
-                try await count(file, "clearing the count") { tally in tally.right(.recovery) }
+                try await count(file, .clearCount) { tally in tally.right(.recovery) }
                 return storeKey
             case .failure(.wrongSecret):
-                try await count(file, "counting the try") { tally in
+                try await count(file, .count) { tally in
                     _ = tally.wrong(.recovery, policy)
                 }
-                throw .recoveryKeyInvalid(reason: "that is not this store's recovery key")
+                throw .recoveryKeyInvalid(.wrong)
             case .failure(let error):
-                throw Self.refusal(error, "recover")
+                throw Self.refusal(error, .recover)
             }
         }
     }
@@ -396,9 +395,9 @@ final class StoreHost {
             return storeKey
         case .failure(.wrongSecret):
             _ = foreignTally.wrong(.recovery, .builtIn)
-            throw .recoveryKeyInvalid(reason: "that is not this store's recovery key")
+            throw .recoveryKeyInvalid(.wrong)
         case .failure(let error):
-            throw Self.refusal(error, "recover")
+            throw Self.refusal(error, .recover)
         }
     }
 
@@ -408,11 +407,10 @@ final class StoreHost {
         } catch {
             switch error {
             case .length:
-                throw .recoveryKeyInvalid(reason: "a recovery key is longer or shorter than that")
+                throw .recoveryKeyInvalid(.length)
             case .character(let group), .group(let group):
-                throw .recoveryKeyInvalid(
-                    reason: "group \(group + 1) of the recovery key is mistyped")
-            case .whole: throw .recoveryKeyInvalid(reason: "the recovery key is mistyped")
+                throw .recoveryKeyInvalid(.group(group + 1))
+            case .whole: throw .recoveryKeyInvalid(.whole)
             case .secrets: throw .outOfMemory
             }
         }
@@ -424,7 +422,7 @@ final class StoreHost {
     func deviceKey() async throws(Refusal) -> SecretBox {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            return try await onDisk(file, "unlock") { (file) throws(KeyError) in
+            return try await onDisk(file, .unlock) { (file) throws(KeyError) in
                 SecretBox(try file.openDevice())
             }
         }
@@ -440,7 +438,7 @@ final class StoreHost {
             if let foreign { return try await adopt(foreign, change) }
             let file = try requireLive()
             let present = provenSlot
-            try await onDisk(file, "changing the passcode") { (file) throws(KeyError) in
+            try await onDisk(file, .change) { (file) throws(KeyError) in
                 guard let storeKey = change.key.take(), let derived = change.derived.take() else {
                     return
                 }
@@ -464,7 +462,7 @@ final class StoreHost {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             let present = provenSlot
-            try await onDisk(file, "following the login password") { (file) throws(KeyError) in
+            try await onDisk(file, .follow) { (file) throws(KeyError) in
                 guard let storeKey = change.key.take(), let derived = change.derived.take() else {
                     return
                 }
@@ -502,7 +500,7 @@ final class StoreHost {
     func turnOff(key: SecretBox) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            try await onDisk(file, "turning the passcode off") { (file) throws(KeyError) in
+            try await onDisk(file, .turnOff) { (file) throws(KeyError) in
                 guard let storeKey = key.take() else { return }
                 try file.replacePasscodeWithDevice(storeKey: storeKey)
                 var identity = file.identity
@@ -523,7 +521,7 @@ final class StoreHost {
     func addRecoveryKey(key: SecretBox) async throws(Refusal) -> NewRecoveryKey {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            return try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+            return try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
                 guard let storeKey = key.take() else { throw .noSuchSlot }
                 let (made, text) = try Self.newRecoveryKey()
                 let slot = try file.addRecovery(
@@ -537,7 +535,7 @@ final class StoreHost {
     func settle(_ new: NewRecoveryKey) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+            try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
                 try file.settleRecovery(on: new.slot)
             }
         }
@@ -547,7 +545,7 @@ final class StoreHost {
     func withdraw(_ new: NewRecoveryKey) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+            try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
                 try file.withdrawRecovery(new.slot)
             }
         }
@@ -566,7 +564,7 @@ final class StoreHost {
 
     private func adopt(_ foreign: UncheckedSlotFile, _ change: SlotChange) async throws(Refusal) {
         guard let machine = machineForAdoption else {
-            throw .storeDamaged(what: "the machine key is missing")
+            throw .storeDamaged(.machineKeyMissing)
         }
         let folder = folder.path
         let id = id
@@ -589,7 +587,7 @@ final class StoreHost {
             }
         }
         switch adopted {
-        case .failure(let error): throw Self.refusal(error, "recover")
+        case .failure(let error): throw Self.refusal(error, .recover)
         case .success(let file):
             self.file = file
             self.foreign = nil
@@ -604,7 +602,7 @@ final class StoreHost {
     func rewrite(_ change: @escaping @Sendable (inout Identity) -> Void) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            try await onDisk(file, "changing the owner") { (file) throws(KeyError) in
+            try await onDisk(file, .chown) { (file) throws(KeyError) in
                 var identity = file.identity
                 change(&identity)
                 try file.write(identity)
@@ -623,7 +621,7 @@ final class StoreHost {
             Result { () throws(KeyError) in try file.eraseKeys() }
         }
         await records.close()
-        if case .failure(let error) = keys { throw Self.refusal(error, "erasing") }
+        if case .failure(let error) = keys { throw Self.refusal(error, .erase) }
         let gone = await workers.slow.run {
             Result { () throws(KeyError) in
                 try Vault.destroyRecords(in: folder)
@@ -631,7 +629,7 @@ final class StoreHost {
             }
         }
         snapshot = Self.snapshot(of: file)
-        if case .failure(let error) = gone { throw Self.refusal(error, "erasing") }
+        if case .failure(let error) = gone { throw Self.refusal(error, .erase) }
     }
 
     /// For a reset: nothing stays but what the caller removes with the folder.
@@ -655,11 +653,11 @@ final class StoreHost {
                 }
             }
             await records.close()
-            if case .failure(let error) = keys { throw Self.refusal(error, "erasing") }
+            if case .failure(let error) = keys { throw Self.refusal(error, .erase) }
             let gone = await workers.slow.run {
                 Result { () throws(KeyError) in try Vault.destroyRecords(in: folder.path) }
             }
-            if case .failure(let error) = gone { throw Self.refusal(error, "erasing") }
+            if case .failure(let error) = gone { throw Self.refusal(error, .erase) }
         }
     }
 
@@ -720,7 +718,7 @@ final class StoreHost {
 
     // MARK: status
 
-    func state(_ policy: Policy, sessions: Int, lock: State.Lock?) -> State {
+    func state(_ policy: Policy, _ voice: Voice, sessions: Int, lock: State.Lock?) -> State {
         let now = Self.now()
         var state = State(lock: lock ?? currentLock(policy))
         switch health {
@@ -742,8 +740,8 @@ final class StoreHost {
         state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
         state.sessions = UInt32(clamping: sessions)
         let trouble = trouble(state.lock)
-        state.trouble = Text.clean(trouble.what, limit: Limits.line)
-        state.advice = Text.clean(trouble.advice, limit: Limits.line)
+        state.trouble = trouble.map { voice.bytes($0.what) } ?? []
+        state.advice = trouble?.advice.map { voice.bytes($0) } ?? []
         return state
     }
 
@@ -758,34 +756,27 @@ final class StoreHost {
         }
     }
 
-    private func trouble(_ lock: State.Lock) -> (what: String, advice: String) {
+    private func trouble(_ lock: State.Lock) -> (what: Phrase, advice: Phrase?)? {
         switch lock {
-        case .absent, .locked, .unlocked: return ("", "")
+        case .absent, .locked, .unlocked: return nil
         case .erased: return (Refusal.deleted.message, Refusal.deleted.hint)
         case .retryLocked:
             let refusal = Refusal.retryLimitReached(erased: false)
             return (refusal.message, refusal.hint)
         case .ownerChanged:
             return (
-                "the store was made for uid \(identity.uid), \(Text.clean(identity.account))",
-                "root moves it: appvault chown \(id) USER, or erases it: appvault reset --user USER"
+                Phrase(
+                    .troubleOwnerChanged, .count(identity.uid), .text(Text.clean(identity.account))),
+                Phrase(.adviceOwnerChanged, .text(id.description))
             )
         case .damaged:
-            let what: String
+            let what: Refusal.Damage
             if case .damaged(let found) = health {
                 what = found
             } else {
-                what = records.damage ?? "unknown"
+                what = records.damage ?? .unknown
             }
-            if isRecoverable {
-                return (
-                    what,
-                    "`appvault recover` brings it back with the recovery key; or restore a backup"
-                )
-            }
-            return (
-                what, "restore the state folder from a backup; nothing here overwrites what is left"
-            )
+            return (what.phrase, Phrase(isRecoverable ? .adviceRecover : .adviceRestore))
         }
     }
 }
