@@ -47,7 +47,7 @@ public enum NotChecked: Equatable, Sendable {
 }
 
 /// Why a custom rule says no, where its own wording is not all of it.
-public enum Shortfall: Equatable, Sendable {
+public enum UnmetCause: Equatable, Sendable {
     /// What libpwquality says.
     case dictionary(String)
     /// A rule that cannot run refuses the passcode.
@@ -77,7 +77,7 @@ public enum RuleFault: Equatable, Sendable, CaseIterable {
 public enum Finding: Equatable, Sendable {
     case satisfied
     case unmet
-    case unmetBecause(Shortfall)
+    case unmetBecause(UnmetCause)
     case notChecked(NotChecked)
 
     public var isUnmet: Bool {

@@ -35,9 +35,9 @@ final class Dispatcher {
         } catch {
             switch error {
             case .notUnderstood:
-                try? await connection.send(Refusal.protocolError.body, .refused, tag: 0)
+                try? await connection.send(service.voice.refused(.protocolError), .refused, tag: 0)
             case .outOfMemory:
-                try? await connection.send(Refusal.outOfMemory.body, .refused, tag: 0)
+                try? await connection.send(service.voice.refused(.outOfMemory), .refused, tag: 0)
             case .closed, .timedOut: break
             }
         }
@@ -73,14 +73,14 @@ final class Dispatcher {
         case .greeting:
             guard case .hello(let hello) = request else { throw .notUnderstood(.unknownValue) }
             guard hello.version == Limits.version else {
-                let reason = "this appvaultd speaks version \(Limits.version) of the protocol"
-                try await connection.send(
-                    Refusal.serviceUnavailable(reason: reason).body, .refused, tag: tag)
+                let refusal = Refusal.serviceUnavailable(.version(Limits.version))
+                try await connection.send(service.voice.refused(refusal), .refused, tag: tag)
                 return false
             }
             let caller = service.caller(connection.credentials, hello)
             guard service.claim(caller) else {
-                try await connection.send(Refusal.busy.body, .refused, tag: tag)
+                try await connection.send(
+                    service.voice(of: caller).refused(.busy), .refused, tag: tag)
                 return false
             }
             claimed = caller
@@ -195,7 +195,8 @@ final class Dispatcher {
     private func flow(_ request: Request, _ caller: Caller, _ tag: UInt32)
         async throws(ConnectionEnd)
     {
-        let exchange = Exchange(connection: connection, caller: caller, tag: tag)
+        let exchange = Exchange(
+            connection: connection, caller: caller, voice: service.voice(of: caller), tag: tag)
         service.ticker.begin(connection, tag)
         let message: Message
         do throws(Interruption) {
@@ -204,13 +205,14 @@ final class Dispatcher {
         } catch {
             return try await refuse(error, caller, tag)
         }
-        try await connection.send(Done(line: message.line), .done, tag: tag)
+        try await connection.send(Done(line: exchange.voice.line(message)), .done, tag: tag)
     }
 
     private func pam(_ request: Request, _ caller: Caller, _ tag: UInt32)
         async throws(ConnectionEnd)
     {
-        let exchange = Exchange(connection: connection, caller: caller, tag: tag)
+        let exchange = Exchange(
+            connection: connection, caller: caller, voice: service.voice(of: caller), tag: tag)
         service.ticker.begin(connection, tag)
         let verdict: Verdict
         do throws(Interruption) {
@@ -244,7 +246,8 @@ final class Dispatcher {
         case .gone(let end): throw end
         case .refused(let refusal):
             service.noteRefusal(refusal, caller)
-            try await connection.send(refusal.body, .refused, tag: tag)
+            try await connection.send(
+                service.voice(of: caller).refused(refusal), .refused, tag: tag)
         }
     }
 
@@ -255,7 +258,8 @@ final class Dispatcher {
     private func beginExport(_ target: Target, _ caller: Caller, _ tag: UInt32)
         async throws(ConnectionEnd)
     {
-        let exchange = Exchange(connection: connection, caller: caller, tag: tag)
+        let exchange = Exchange(
+            connection: connection, caller: caller, voice: service.voice(of: caller), tag: tag)
         service.ticker.begin(connection, tag)
         let export: Export
         do throws(Interruption) {
@@ -286,7 +290,8 @@ final class Dispatcher {
     private func beginImport(
         _ begin: ImportBegin, _ header: WipedBuffer, _ caller: Caller, _ tag: UInt32
     ) async throws(ConnectionEnd) {
-        let exchange = Exchange(connection: connection, caller: caller, tag: tag)
+        let exchange = Exchange(
+            connection: connection, caller: caller, voice: service.voice(of: caller), tag: tag)
         service.ticker.begin(connection, tag)
         let inflow: Import
         do throws(Interruption) {
@@ -318,7 +323,8 @@ final class Dispatcher {
             return .goesOn
         case .stored(let records):
             try await connection.send(
-                Done(line: Message.imported(count: records).line), .done, tag: tag)
+                Done(line: service.voice(of: inflow.caller).line(.imported(count: records))), .done,
+                tag: tag)
             return .ended
         }
     }

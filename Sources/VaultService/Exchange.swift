@@ -23,22 +23,25 @@ enum Interruption: Error, Equatable {
 final class Exchange: Conversation {
     let caller: Caller
     let tag: UInt32
+    let voice: Voice
     private let connection: Connection
     private var questions: UInt32 = 0
     private let began = Clock.bootMilliseconds()
     /// A secret was answered in this exchange: what an authentication may rest on.
     private(set) var answered = false
 
-    init(connection: Connection, caller: Caller, tag: UInt32) {
+    init(connection: Connection, caller: Caller, voice: Voice, tag: UInt32) {
         self.connection = connection
         self.caller = caller
+        self.voice = voice
         self.tag = tag
     }
 
     func show(_ message: Message, _ style: Show.Style = .info) async throws(Interruption) {
         guard !caller.hello.silent else { return }
         do {
-            try await connection.send(Show(style: style, line: message.line), .show, tag: tag)
+            try await connection.send(
+                Show(style: style, line: voice.line(message)), .show, tag: tag)
         } catch {
             throw .gone(error)
         }
@@ -47,7 +50,7 @@ final class Exchange: Conversation {
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
         questions &+= 1
         let question = questions
-        let ask = Ask(question: question, purpose: purpose, echo: false, line: message.line)
+        let ask = Ask(question: question, purpose: purpose, echo: false, line: voice.line(message))
         connection.isAsking = true
         defer {
             connection.isAsking = false
@@ -90,7 +93,8 @@ final class Exchange: Conversation {
 
     func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption) {
         do {
-            try await connection.send(Reveal(line: message.line), .reveal, tag: tag, secret: secret)
+            try await connection.send(
+                Reveal(line: voice.line(message)), .reveal, tag: tag, secret: secret)
         } catch {
             throw .gone(error)
         }

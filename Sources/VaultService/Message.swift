@@ -1,16 +1,12 @@
-import Wire
-
-/// Every line that a person reads inside a conversation, by its id. Arguments are placed by
-/// position.
+/// Every line that a person reads inside a conversation. TextID.swift holds the ids,
+/// TextEnglish.swift the words.
 enum Message: Sendable {
+    // MARK: the passcode is asked for
+
     case prompt
     case promptOrPassword
     case promptLast(orPassword: Bool, erases: Bool)
     case promptCurrent
-    case chooseNew
-    case confirmNew
-    case rules(minimum: Int)
-    case loginPassword
     case retry(left: Int?)
     case retryOrPassword(left: Int?)
     case lastErases
@@ -19,22 +15,69 @@ enum Message: Sendable {
     case retryLocked
     case elsewhere
     case throttled(seconds: Int)
-    case differ
-    case tooShort(minimum: Int)
-    case created
-    case createdWithout
+    /// ShowReset: what a person does who forgot it.
+    case forgotten
+    /// ShowCancel.
+    case mayCancel
     case opened
     case openAlready
     case lockedNow
+    case cancelledOpening
+    case cancelledChange
+
+    // MARK: a new passcode
+
+    case rules([Refusal.Rule])
+    case chooseNew
+    case confirmNew
+    case loginPassword
+    case maySkip
+    case differ
+    case unmet(Refusal.Rule)
+    /// All that a new passcode falls short of.
+    case missing([Refusal.Rule])
+    case created
+    case createdWithout
     case changed
     case turnedOff
     case turnedOn
     case reset
     case cleared
     case moved
+    case passwordRules([Refusal.Rule])
+    case newPassword
+    case confirmPassword
+    case passwordsDiffer
+
+    // MARK: what is due
+
+    /// A line of a notice.
+    case notice(Notice, Notice.Part)
+    /// The end of a notice: the person presses Enter.
+    case noticeEnd(Notice)
+    /// One line where a service does not converse.
+    case due(Due)
+    case expiresIn(seconds: Int)
+    case expired
+
+    // MARK: fingerprints
+
+    case fingerprintAllowed
+    case fingerprintOffer
+    case fingerprintLearnMore
+    case fingerprintPlace
+    case fingerprintOff
+
+    // MARK: the first store, the recovery key, the login password, files
+
+    case onboardTitle
+    case onboardBody
+    case onboardLater
     case recoveryPrompt
     case recoveryKeep
     case recovered
+    case recoveryOffer
+    case recoveryLater
     case drift
     case former
     case driftElsewhere
@@ -47,136 +90,172 @@ enum Message: Sendable {
     case imported(count: UInt64)
     case checked(count: UInt64)
 
-    private var parts: (id: String, arguments: [String], text: String) {
+    /// What a person is told before a flow that is due.
+    enum Notice: CaseIterable, Sendable {
+        case policyChanged
+        case fingerprintOff
+        case passcodeOff
+        case passcodeAndFingerprintOff
+        case migration
+        case expired
+        case recovered
+
+        enum Part: CaseIterable, Sendable { case title, headline, body }
+    }
+
+    /// What waits for a service that converses, or for the CLI.
+    enum Due: CaseIterable, Sendable {
+        case policy, create, migration, recovery, expired
+        /// Nothing but a notice.
+        case told
+    }
+
+    var phrase: Phrase {
         switch self {
-        case .prompt: ("match.prompt", [], "AppVault passcode: ")
-        case .promptOrPassword: ("match.prompt.or-password", [], "Passcode or login password: ")
+        case .prompt: Phrase(.matchPrompt)
+        case .promptOrPassword: Phrase(.matchPromptOrPassword)
         case .promptLast(let orPassword, let erases):
-            (
-                "match.prompt.last", [],
-                "One try left, then the store is \(erases ? "erased" : "locked"). "
-                    + (orPassword ? "Passcode or login password: " : "AppVault passcode: ")
-            )
-        case .promptCurrent: ("match.current", [], "Current passcode: ")
-        case .chooseNew: ("create.choose", [], "New passcode: ")
-        case .confirmNew: ("create.confirm", [], "New passcode again: ")
-        case .rules(let minimum):
-            ("create.rules", [String(minimum)], "At least \(minimum) characters.")
-        case .loginPassword: ("create.login-password", [], "Login password: ")
+            switch (orPassword, erases) {
+            case (false, true): Phrase(.matchPromptLastErase)
+            case (false, false): Phrase(.matchPromptLastLock)
+            case (true, true): Phrase(.matchPromptOrPasswordLastErase)
+            case (true, false): Phrase(.matchPromptOrPasswordLastLock)
+            }
+        case .promptCurrent: Phrase(.matchCurrent)
         case .retry(let left):
             switch left {
-            case nil: ("match.retry", [], "Wrong passcode.")
-            case 1: ("match.retry.one", [], "Wrong passcode. One try left.")
-            case .some(let count):
-                ("match.retry.left", [String(count)], "Wrong passcode. \(count) tries left.")
+            case nil: Phrase(.matchRetry)
+            case 1: Phrase(.matchRetryOne)
+            case .some(let count): Phrase(.matchRetryLeft, .count(count))
             }
         case .retryOrPassword(let left):
             switch left {
-            case nil:
-                ("match.or-password", [], "Not the passcode; trying it as the login password.")
-            case .some(let count):
-                (
-                    "match.or-password.left", [String(count)],
-                    "Not the passcode (tries left: \(count)); trying it as the login password."
-                )
+            case nil: Phrase(.matchOrPassword)
+            case .some(let count): Phrase(.matchOrPasswordLeft, .count(count))
             }
-        case .lastErases:
-            ("match.last", [], "One try left. A wrong passcode now erases the store.")
-        case .lastLocks:
-            ("match.last.lock", [], "One try left. A wrong passcode now locks the store.")
-        case .erased: ("match.erased", [], "Too many wrong passcodes. The store was erased.")
-        case .retryLocked:
-            ("match.locked", [], "Too many wrong passcodes. The store needs its recovery key.")
-        case .elsewhere:
-            (
-                "match.elsewhere", [],
-                "Too many wrong tries from elsewhere: log in at this machine, or ask root."
-            )
-        case .throttled(let seconds):
-            (
-                "match.throttled", [String(seconds)],
-                "The next try is possible in \(Refusal.span(seconds))."
-            )
-        case .differ: ("create.differ", [], "The passcodes do not match.")
-        case .tooShort(let minimum):
-            ("create.short", [String(minimum)], "At least \(minimum) characters, please.")
-        case .created: ("create.done", [], "Passcode successfully created.")
-        case .createdWithout: ("create.done.none", [], "Store created without a passcode.")
-        case .opened: ("match.done", [], "Passcode successfully validated.")
-        case .openAlready: ("match.open", [], "The store is open.")
-        case .lockedNow: ("lock.done", [], "The store is locked.")
-        case .changed: ("change.done", [], "Passcode successfully changed.")
-        case .turnedOff:
-            ("off.done", [], "The passcode is off; the store opens without a question.")
-        case .turnedOn: ("on.done", [], "Passcode successfully created.")
-        case .reset: ("reset.done", [], "Passcode successfully reset.")
-        case .cleared: ("tries.done", [], "The tries are cleared.")
-        case .moved: ("chown.done", [], "The store has its new owner.")
-        case .recoveryPrompt: ("recovery.prompt", [], "Recovery key: ")
-        case .recoveryKeep:
-            (
-                "recovery.keep", [],
-                "Write this recovery key down; it is shown once and replaces any former one."
-            )
-        case .recovered: ("recovery.done", [], "Passcode successfully changed.")
-        case .drift:
-            (
-                "drift.notice", [],
-                "Your login password has changed; your store still has the former one."
-            )
-        case .former: ("drift.former", [], "Former password or recovery key (Enter to skip): ")
-        case .driftElsewhere:
-            (
-                "drift.elsewhere", [],
-                "Too many wrong tries from elsewhere: your store asks for itself this once."
-            )
-        case .present:
-            ("drift.present", [], "Password of the store or recovery key (Enter to skip): ")
-        case .driftMended: ("drift.done", [], "Your store follows your login password again.")
-        case .inStep: ("drift.none", [], "The store and the login password are in step.")
-        case .passphrase: ("export.passphrase", [], "Passphrase of the file: ")
-        case .newPassphrase: ("export.new", [], "Passphrase for the file: ")
-        case .confirmPassphrase: ("export.confirm", [], "Passphrase again: ")
-        case .imported(let count): ("import.done", [String(count)], "\(count) values imported.")
-        case .checked(let count): ("import.checked", [String(count)], "\(count) values checked.")
-        }
-    }
+        case .lastErases: Phrase(.matchLast)
+        case .lastLocks: Phrase(.matchLastLock)
+        case .erased: Phrase(.matchErased)
+        case .retryLocked: Phrase(.matchLocked)
+        case .elsewhere: Phrase(.matchElsewhere)
+        case .throttled(let seconds): Phrase(.matchThrottled, .phrase(.span(seconds)))
+        case .forgotten: Phrase(.matchReset)
+        case .mayCancel: Phrase(.matchCancel)
+        case .opened: Phrase(.matchDone)
+        case .openAlready: Phrase(.matchOpen)
+        case .lockedNow: Phrase(.lockDone)
+        case .cancelledOpening: Phrase(.cancelOpenTitle)
+        case .cancelledChange: Phrase(.cancelChangeTitle)
 
-    var line: Line {
-        let parts = parts
-        return Line(
-            id: Array(parts.id.utf8), arguments: parts.arguments.map { Text.clean($0) },
-            text: Text.clean(parts.text, limit: Limits.line))
+        case .rules(let rules): Phrase(.createRules, .phrases(rules.map(\.wish)))
+        case .chooseNew: Phrase(.createChoose)
+        case .confirmNew: Phrase(.createConfirm)
+        case .loginPassword: Phrase(.createLoginPassword)
+        case .maySkip: Phrase(.createSkip)
+        case .differ: Phrase(.createDiffer)
+        case .unmet(let rule): rule.unmetLine
+        case .missing(let rules): Phrase(.createUnmet, .phrases(rules.map(\.wish)))
+        case .created, .turnedOn: Phrase(.createDone)
+        case .createdWithout: Phrase(.createDoneNone)
+        case .changed: Phrase(.changeDone)
+        case .turnedOff: Phrase(.offDone)
+        case .reset: Phrase(.resetDone)
+        case .cleared: Phrase(.triesDone)
+        case .moved: Phrase(.chownDone)
+        case .passwordRules(let rules): Phrase(.passwordRules, .phrases(rules.map(\.wish)))
+        case .newPassword: Phrase(.passwordChoose)
+        case .confirmPassword: Phrase(.passwordConfirm)
+        case .passwordsDiffer: Phrase(.passwordDiffer)
+
+        case .notice(let notice, let part): Phrase(notice.text(part))
+        case .noticeEnd(let notice): Phrase(.noticeEnter, .phrase(Phrase(notice.button)))
+        case .due(let due): Phrase(due.text)
+        case .expiresIn(let seconds): Phrase(.expirySoon, .phrase(.span(seconds)))
+        case .expired: Phrase(.expiryOver)
+
+        case .fingerprintAllowed: Phrase(.fingerprintAllowed)
+        case .fingerprintOffer: Phrase(.fingerprintOffer)
+        case .fingerprintLearnMore: Phrase(.fingerprintLearnMore)
+        case .fingerprintPlace: Phrase(.fingerprintPlace)
+        case .fingerprintOff: Phrase(.fingerprintOff)
+
+        case .onboardTitle: Phrase(.onboardTitle)
+        case .onboardBody: Phrase(.onboardBody)
+        case .onboardLater: Phrase(.onboardLater)
+        case .recoveryPrompt: Phrase(.recoveryPrompt)
+        case .recoveryKeep: Phrase(.recoveryKeep)
+        case .recovered: Phrase(.recoveryDone)
+        case .recoveryOffer: Phrase(.recoveryOffer)
+        case .recoveryLater: Phrase(.recoveryLater)
+        case .drift: Phrase(.driftNotice)
+        case .former: Phrase(.driftFormer)
+        case .driftElsewhere: Phrase(.driftElsewhere)
+        case .present: Phrase(.driftPresent)
+        case .driftMended: Phrase(.driftDone)
+        case .inStep: Phrase(.driftNone)
+        case .passphrase: Phrase(.exportPassphrase)
+        case .newPassphrase: Phrase(.exportNew)
+        case .confirmPassphrase: Phrase(.exportConfirm)
+        case .imported(let count): Phrase(.importDone, .count(count))
+        case .checked(let count): Phrase(.importChecked, .count(count))
+        }
     }
 }
 
-/// Text on its way to a person: no control or bidi character, no newline, and not longer than its
-/// place.
-enum Text {
-    static let argument = 200
-
-    static func clean(_ text: String, limit: Int = Limits.line) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var characters = 0
-        for scalar in text.unicodeScalars {
-            if characters == argument && limit != Limits.line { break }
-            let shown: Unicode.Scalar
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse:
-                shown = "?"
-            default: shown = scalar
-            }
-            let encoded = Array(String(shown).utf8)
-            if bytes.count + encoded.count > limit { break }
-            bytes += encoded
-            characters += 1
+extension Message.Notice {
+    /// The parts that it has, in order.
+    var parts: [Part] {
+        switch self {
+        case .migration, .recovered: [.headline, .body]
+        case .policyChanged, .fingerprintOff, .passcodeOff, .passcodeAndFingerprintOff, .expired:
+            Part.allCases
         }
-        return bytes
     }
 
-    /// Bytes from a peer, for a line of ours.
-    static func clean(_ bytes: [UInt8]) -> String {
-        String(
-            decoding: clean(String(decoding: bytes, as: UTF8.self), limit: argument), as: UTF8.self)
+    func text(_ part: Part) -> TextID {
+        switch (self, part) {
+        case (.policyChanged, .title): .policyChangedTitle
+        case (.policyChanged, .headline): .policyChangedHeadline
+        case (.policyChanged, .body): .policyChangedBody
+        case (.fingerprintOff, .title): .biometricFingerprintOffTitle
+        case (.fingerprintOff, .headline): .biometricFingerprintOffHeadline
+        case (.fingerprintOff, .body): .biometricFingerprintOffBody
+        case (.passcodeOff, .title), (.passcodeAndFingerprintOff, .title): .passcodeOffTitle
+        case (.passcodeOff, .headline), (.passcodeAndFingerprintOff, .headline):
+            .passcodeOffHeadline
+        case (.passcodeOff, .body): .passcodeOffBody
+        case (.passcodeAndFingerprintOff, .body): .passcodeOffWithFingerprintBody
+        case (.migration, .title), (.migration, .headline): .migrationHeadline
+        case (.migration, .body): .migrationBody
+        case (.expired, .title): .expiredTitle
+        case (.expired, .headline): .expiredHeadline
+        case (.expired, .body): .expiredBody
+        case (.recovered, .title), (.recovered, .headline): .recoveredHeadline
+        case (.recovered, .body): .recoveredBody
+        }
+    }
+
+    var button: TextID {
+        switch self {
+        case .policyChanged: .policyChangedButton
+        case .fingerprintOff: .biometricFingerprintOffButton
+        case .passcodeOff, .passcodeAndFingerprintOff: .passcodeOffButton
+        case .migration: .migrationButton
+        case .expired: .expiredButton
+        case .recovered: .recoveredButton
+        }
+    }
+}
+
+extension Message.Due {
+    var text: TextID {
+        switch self {
+        case .policy: .duePolicy
+        case .create: .dueCreate
+        case .migration: .dueMigration
+        case .recovery: .dueRecovery
+        case .expired: .dueExpired
+        case .told: .dueTold
+        }
     }
 }

@@ -17,7 +17,7 @@ final class OpenRecordsQueue {
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var changes: [Pending] = []
     private var isDraining = false
-    private(set) var damage: String?
+    private(set) var damage: Refusal.Damage?
     /// Which opening this is: a scan of an earlier one stops.
     private var generation = 0
 
@@ -67,10 +67,12 @@ final class OpenRecordsQueue {
             (Result { () throws(RecordsError) in try body(records) }, records.count)
         }
         self.count = count
-        return try get(result, "reading")
+        return try get(result, .read)
     }
 
-    private func get<R>(_ result: Result<R, RecordsError>, _ during: String) throws(Refusal) -> R {
+    private func get<R>(_ result: Result<R, RecordsError>, _ during: Refusal.During) throws(Refusal)
+        -> R
+    {
         switch result {
         case .success(let value): return value
         case .failure(let error): throw refusal(error, during)
@@ -92,7 +94,7 @@ final class OpenRecordsQueue {
             }
         }
         damage = nil
-        let made = try get(opened, "opening the store")
+        let made = try get(opened, .open)
         // Locked, erased or given away while it was being opened: that answer stands.
         guard generation == before else {
             closing.append(made)
@@ -159,7 +161,7 @@ final class OpenRecordsQueue {
 
     private func read(_ name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void) throws(Refusal) {
         guard let records else { throw .locked }
-        guard !name.isEmpty else { throw .invalidArgument(reason: "a name has 1 to 255 bytes") }
+        guard !name.isEmpty else { throw .invalidArgument(.name) }
         let slab = workers.recordSlab()
         let found: Range<Int>?
         do throws(RecordsError) {
@@ -168,7 +170,7 @@ final class OpenRecordsQueue {
             }
         } catch {
             slab.wipe(first: slab.capacity)
-            throw refusal(error, "reading")
+            throw refusal(error, .read)
         }
         guard let place = found else { throw .doesNotExist(.record) }
         slab.setCount(place.upperBound)
@@ -200,13 +202,13 @@ final class OpenRecordsQueue {
                 EventLoop.shared.task { await self.drain() }
             }
         }
-        switch try get(result, "storing") {
+        switch try get(result, .store) {
         case .stored, .replaced, .deleted: return
         case .absent: throw .doesNotExist(.record)
-        case .damaged(let found): throw refusal(.damaged(found), "storing")
+        case .damaged(let found): throw refusal(.damaged(found), .store)
         case .collision:
-            throw .storageFailed(during: "storing", reason: "the name collides with another one")
-        case .nameRefused: throw .invalidArgument(reason: "a name has 1 to 255 bytes")
+            throw .storageFailed(.store, .collision)
+        case .nameRefused: throw .invalidArgument(.name)
         case .tooLarge: throw .tooLarge(limit: Limits.value)
         }
     }
@@ -236,37 +238,35 @@ final class OpenRecordsQueue {
     }
 
     /// Damage is kept for `status`.
-    private func refusal(_ error: RecordsError, _ during: String) -> Refusal {
+    private func refusal(_ error: RecordsError, _ during: Refusal.During) -> Refusal {
         let refusal = Self.plainRefusal(error, during)
         if case .storeDamaged(let what) = refusal { damage = what }
         return refusal
     }
 
-    static func plainRefusal(_ error: RecordsError, _ during: String) -> Refusal {
+    static func plainRefusal(_ error: RecordsError, _ during: Refusal.During) -> Refusal {
         switch error {
-        case .damaged(let found): return .storeDamaged(what: words(found))
-        case .missing: return .storeDamaged(what: "its records are missing")
+        case .damaged(let found): return .storeDamaged(words(found))
+        case .missing: return .storeDamaged(.recordsMissing)
         case .exists: return .alreadyExists
         case .closed: return .locked
-        case .full: return .storageFailed(during: during, reason: "no space left on the disk")
-        case .readOnly:
-            return .storageFailed(during: during, reason: "the state folder is read-only")
-        case .busy:
-            return .storageFailed(during: during, reason: "another process holds the records")
+        case .full: return .storageFailed(during, .noSpace)
+        case .readOnly: return .storageFailed(during, .readOnly)
+        case .busy: return .storageFailed(during, .held)
         case .outOfMemory: return .outOfMemory
         case .bufferTooSmall: return .unknown
-        case .io(let code): return .storageFailed(during: during, reason: "error \(code)")
+        case .io(let code): return .storageFailed(during, .error(Int(code)))
         }
     }
 
-    private static func words(_ damage: SealedStore.Damage) -> String {
+    private static func words(_ damage: SealedStore.Damage) -> Refusal.Damage {
         switch damage {
-        case .file: "its records file cannot be read"
-        case .journal: "commits are missing from its records"
-        case .head: "the head of its records does not open"
-        case .node(let number): "node \(number) of its records does not open"
-        case .bucket(let number): "records in bucket \(number) are missing or were put back"
-        case .record(let bucket): "a record in bucket \(bucket) does not open"
+        case .file: .recordsFile
+        case .journal: .recordsJournal
+        case .head: .recordsHead
+        case .node(let number): .recordsNode(Int(number))
+        case .bucket(let number): .recordsBucket(Int(number))
+        case .record(let bucket): .recordsRecord(Int(bucket))
         }
     }
 }

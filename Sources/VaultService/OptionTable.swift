@@ -10,6 +10,7 @@ package struct OptionEntry: Sendable {
     enum Effect: Sendable {
         case help
         case version
+        case texts
         /// `wrong` is what is said where the value is missing or is none.
         case set(wrong: String, @Sendable (inout Options, String) -> Bool)
     }
@@ -51,11 +52,19 @@ package struct OptionEntry: Sendable {
                 return true
             }),
         OptionEntry(
+            "--locale-dir", argument: "DIR",
+            "catalogues of other languages (default \(Options().localeFolder))",
+            .set(wrong: "a folder is missing") { options, folder in
+                options.localeFolder = folder
+                return true
+            }),
+        OptionEntry(
             "--deadline", argument: "NAME=SECONDS",
             "shorten one of: session, transaction, idle (60 each)",
             .set(wrong: "session, transaction or idle = 1 to 60 seconds") { options, setting in
                 options.deadlines.shorten(setting)
             }),
+        OptionEntry("--list-texts", "print every text as a gettext template", .texts),
         OptionEntry("--help", short: "-h", "show this", .help),
         OptionEntry("--version", "show the version", .version),
     ]

@@ -7,6 +7,8 @@ public struct Options: Sendable, Equatable {
     /// The default policy's file; nil where the built-in values are the default, as for a private
     /// daemon.
     public var defaultPolicy: String? = "/usr/lib/appvault/policy.conf"
+    /// Where the catalogues of other languages are: LL/LC_MESSAGES/appvault.mo.
+    public var localeFolder = "/usr/share/locale"
     /// A socket of our own; nil where systemd hands one over.
     public var socket: String?
     public var deadlines = Deadlines()
@@ -52,6 +54,7 @@ public struct Options: Sendable, Equatable {
             }
             switch entry.effect {
             case .help: return .say(help)
+            case .texts: return .say(TextTemplate.pot)
             case .version: return .say("appvaultd \(Service.software)\n")
             case .set(let wrong, let set):
                 guard let value = rest.popFirst(), set(&options, value) else {

@@ -18,7 +18,7 @@ extension Service {
             _ = try await prove(host, person, exchange, .promptCurrent)
         case .live, .erased: break
         case .damaged(let what):
-            guard caller.isTrusted else { throw .refused(.storeDamaged(what: what)) }
+            guard caller.isTrusted else { throw .refused(.storeDamaged(what)) }
         }
         try await refusingAsync { () async throws(Refusal) in try await self.vault.remove(host) }
         failedTokens.forget(host)

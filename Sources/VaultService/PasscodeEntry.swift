@@ -30,13 +30,8 @@ enum PasscodeEntry {
         case .refused(let reason): throw refusal(reason)
         case .normal(let secret):
             let judgement = secret.withBytes { bytes in PasscodeRules.judge(bytes, policy) }
-            switch judgement.firstUnmet {
-            case nil: return secret
-            case .minLength(let minimum): throw .underMinLength(minimum: Int(minimum))
-            case .custom, .digitsOnly, .digit, .upper, .lower, .special, .groups, .unique,
-                .sequence, .same, .history:
-                throw .unknown
-            }
+            guard let first = judgement.firstUnmet else { return secret }
+            throw .rule(Refusal.Rule(first), unmet: judgement.unmet.map(\.id))
         }
     }
 
@@ -44,8 +39,8 @@ enum PasscodeEntry {
         switch reason {
         case .empty: .cancelled
         case .tooLong: .tooLarge(limit: PasscodeText.maximum)
-        case .notUTF8: .invalidArgument(reason: "the passcode is not UTF-8 text")
-        case .controlCharacter: .invalidArgument(reason: "the passcode holds a control character")
+        case .notUTF8: .invalidArgument(.notText)
+        case .controlCharacter: .invalidArgument(.control)
         }
     }
 

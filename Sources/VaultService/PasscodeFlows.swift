@@ -16,10 +16,7 @@ extension Service {
         case .change:
             guard host.hasPasscode else { return try await turnOn(host, person, exchange) }
             guard !host.followsLogin else {
-                throw .refused(
-                    .invalidAction(
-                        action: "change-passcode",
-                        reason: "it follows the login password, which passwd changes"))
+                throw .refused(.invalidAction(action: .changePasscode, reason: .followsLogin))
             }
             let (key, current) = try await proveForChange(host, person, exchange)
             let new = try await askNewPasscode(exchange, current: current)
@@ -28,8 +25,7 @@ extension Service {
             return .changed
         case .turnOff:
             guard host.hasPasscode else {
-                throw .refused(
-                    .invalidAction(action: "turn-off-passcode", reason: "the passcode is off"))
+                throw .refused(.invalidAction(action: .turnOffPasscode, reason: .passcodeOff))
             }
             guard policies.policy.allowNoPasscode else {
                 throw .refused(.policyDenies(key: "AllowNoPasscode"))
@@ -49,8 +45,7 @@ extension Service {
         -> Message
     {
         guard !host.hasPasscode else {
-            throw .refused(
-                .invalidAction(action: "create-passcode", reason: "the store has a passcode"))
+            throw .refused(.invalidAction(action: .createPasscode, reason: .passcodeOn))
         }
         if case .noPasscodeMode = policies.inForce {
             throw .refused(.policyDenies(key: "UseDefaultPolicy"))

@@ -26,6 +26,8 @@ final class PolicyKeeper {
     }
 
     var policy: Policy { inForce.policy }
+    /// `[Texts]`, by id.
+    var texts: [String: String] { [:] }
 
     private var lastGoodPath: String { options.stateFolder + "/policy.last" }
 

@@ -74,8 +74,7 @@ extension Service {
         -> SecretBox
     {
         let policy = policies.policy
-        let minimum = Int(policy.minLength)
-        try await exchange.show(.rules(minimum: minimum))
+        try await exchange.show(.rules([.minLength(Int(policy.minLength))]))
         var rounds = exchange.caller.isTerminal ? 3 : 1
         while true {
             rounds -= 1
@@ -83,7 +82,7 @@ extension Service {
             do throws(Refusal) {
                 let first = try await asking(exchange, .chooseNew, .newPasscode)
                 let new = try PasscodeEntry.new(first, policy)
-                if let current, try isSame(new, current) { throw .sameAsCurrent }
+                if let current, try isSame(new, current) { throw .rule(.same, unmet: ["same"]) }
                 let again = try await asking(exchange, .confirmNew, .confirmPasscode)
                 let confirmed = try PasscodeEntry.prepared(again)
                 guard new.matches(confirmed) else { throw .noMatch }
@@ -94,8 +93,8 @@ extension Service {
             guard rounds > 0 else { throw .refused(refusal) }
             switch refusal {
             case .noMatch: try await exchange.show(.differ, .error)
-            case .underMinLength(let minimum):
-                try await exchange.show(.tooShort(minimum: minimum), .error)
+            case .rule(.same, _): throw .refused(refusal)
+            case .rule(let rule, _): try await exchange.show(.unmet(rule), .error)
             default: throw .refused(refusal)
             }
         }

@@ -12,9 +12,7 @@ extension Service {
         let host = try requireStore(of: person, target)
         try host.requireUsable()
         guard exchange.caller.isTerminal else {
-            throw .refused(
-                .invalidAction(action: "new-recovery-key", reason: "it is shown on a terminal only")
-            )
+            throw .refused(.invalidAction(action: .newRecoveryKey, reason: .terminalOnly))
         }
         guard policies.policy.allowRecoveryKey else {
             throw .refused(.policyDenies(key: "AllowRecoveryKey"))

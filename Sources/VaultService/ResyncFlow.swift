@@ -12,9 +12,7 @@ extension Service {
         let host = try requireStore(of: person, target)
         try host.requireUsable()
         guard host.followsLogin, host.hasPasscode else {
-            throw .refused(
-                .invalidAction(
-                    action: "resync", reason: "the store does not follow the login password"))
+            throw .refused(.invalidAction(action: .resync, reason: .notFollowing))
         }
         let now = try await askLoginPassword(exchange)
         let typed = try await exchange.ask(.former, .former)

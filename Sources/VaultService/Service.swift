@@ -20,6 +20,7 @@ public final class Service {
     let audit: Audit
     let ticker = Ticker()
     let directory = Directory()
+    private let catalogues: [String: Catalogue]
     private let slabs = Slabs()
     private let lock: FolderLock
     private var connections: [UInt32: Int] = [:]
@@ -51,6 +52,9 @@ public final class Service {
             throw .secrets(error)
         }
         transactions = Transactions(lifeMilliseconds: UInt64(options.deadlines.transaction) * 1000)
+        let catalogues = CatalogueFolder.read(options.localeFolder)
+        self.catalogues = catalogues.good
+        for problem in catalogues.problems { audit.note(.fault, problem) }
         policies = PolicyKeeper(options)
         policies.load()
         vault = Vault(stateFolder: options.stateFolder)
@@ -91,7 +95,7 @@ public final class Service {
         let count = connections[peer.uid, default: 0]
         guard count < limit(for: peer.uid) else {
             EventLoop.shared.task {
-                try? await connection.send(Refusal.busy.body, .refused, tag: 0)
+                try? await connection.send(self.voice.refused(.busy), .refused, tag: 0)
                 connection.close()
             }
             return
@@ -143,6 +147,18 @@ public final class Service {
         Caller(credentials: credentials, hello: hello, daemonUID: ThisProcess.uid)
     }
 
+    // MARK: in whose language
+
+    private var texts: Texts { Texts(catalogues: catalogues, overrides: policies.texts) }
+
+    func voice(of caller: Caller) -> Voice {
+        let texts = texts
+        return Voice(texts: texts, language: texts.language(caller.hello.language))
+    }
+
+    /// To a peer that has not said which language it reads.
+    var voice: Voice { Voice(texts: texts, language: .english) }
+
     // MARK: for whom
 
     /// The account that a request is about. A peer that is not root speaks for itself alone, and is
@@ -175,8 +191,7 @@ public final class Service {
             return person
         case .none: throw .refused(.notPermitted(.notYours))
         case .unknown:
-            throw .refused(
-                .serviceUnavailable(reason: "the directory service does not say who you are"))
+            throw .refused(.serviceUnavailable(.directory))
         }
     }
 
@@ -237,7 +252,8 @@ public final class Service {
         case .doesNotExist, .locked, .cancelled: return
         default:
             audit.note(
-                .refusal, refusal.message, service: caller.hello.service, code: refusal.code,
+                .refusal, refusal.message.english, service: caller.hello.service,
+                code: refusal.code,
                 uid: caller.credentials.uid)
         }
     }

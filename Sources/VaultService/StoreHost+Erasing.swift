@@ -12,7 +12,7 @@ extension StoreHost {
             Result { () throws(KeyError) in try file.eraseKeys() }
         }
         await records.close()
-        if case .failure(let error) = keys { throw Self.refusal(error, "erasing") }
+        if case .failure(let error) = keys { throw Self.refusal(error, .erase) }
         let gone = await workers.slow.run {
             Result { () throws(KeyError) in
                 try Vault.destroyRecords(in: folder)
@@ -20,7 +20,7 @@ extension StoreHost {
             }
         }
         snapshot = Self.snapshot(of: file)
-        if case .failure(let error) = gone { throw Self.refusal(error, "erasing") }
+        if case .failure(let error) = gone { throw Self.refusal(error, .erase) }
     }
 
     /// For a reset: nothing stays but what the caller removes with the folder.
@@ -44,11 +44,11 @@ extension StoreHost {
                 }
             }
             await records.close()
-            if case .failure(let error) = keys { throw Self.refusal(error, "erasing") }
+            if case .failure(let error) = keys { throw Self.refusal(error, .erase) }
             let gone = await workers.slow.run {
                 Result { () throws(KeyError) in try Vault.destroyRecords(in: folder.path) }
             }
-            if case .failure(let error) = gone { throw Self.refusal(error, "erasing") }
+            if case .failure(let error) = gone { throw Self.refusal(error, .erase) }
         }
     }
 }

@@ -10,7 +10,7 @@ extension StoreHost {
     func deviceKey() async throws(Refusal) -> SecretBox {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            return try await onDisk(file, "unlock") { (file) throws(KeyError) in
+            return try await onDisk(file, .unlock) { (file) throws(KeyError) in
                 SecretBox(try file.openDevice())
             }
         }
@@ -26,7 +26,7 @@ extension StoreHost {
             if let foreign { return try await adopt(foreign, change) }
             let file = try requireLive()
             let present = provenSlot
-            try await onDisk(file, "changing the passcode") { (file) throws(KeyError) in
+            try await onDisk(file, .change) { (file) throws(KeyError) in
                 guard let storeKey = change.key.take(), let derived = change.derived.take() else {
                     return
                 }
@@ -50,7 +50,7 @@ extension StoreHost {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             let present = provenSlot
-            try await onDisk(file, "following the login password") { (file) throws(KeyError) in
+            try await onDisk(file, .follow) { (file) throws(KeyError) in
                 guard let storeKey = change.key.take(), let derived = change.derived.take() else {
                     return
                 }
@@ -88,7 +88,7 @@ extension StoreHost {
     func turnOff(key: SecretBox) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            try await onDisk(file, "turning the passcode off") { (file) throws(KeyError) in
+            try await onDisk(file, .turnOff) { (file) throws(KeyError) in
                 guard let storeKey = key.take() else { return }
                 try file.replacePasscodeWithDevice(storeKey: storeKey)
                 var identity = file.identity
@@ -109,7 +109,7 @@ extension StoreHost {
     func addRecoveryKey(key: SecretBox) async throws(Refusal) -> NewRecoveryKey {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            return try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+            return try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
                 guard let storeKey = key.take() else { throw .noSuchSlot }
                 let (made, text) = try Self.newRecoveryKey()
                 let slot = try file.addRecovery(
@@ -123,7 +123,7 @@ extension StoreHost {
     func settle(_ new: NewRecoveryKey) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+            try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
                 try file.settleRecovery(on: new.slot)
             }
         }
@@ -133,7 +133,7 @@ extension StoreHost {
     func withdraw(_ new: NewRecoveryKey) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            try await onDisk(file, "making a recovery key") { (file) throws(KeyError) in
+            try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
                 try file.withdrawRecovery(new.slot)
             }
         }
@@ -151,7 +151,7 @@ extension StoreHost {
 
     func adopt(_ foreign: UncheckedSlotFile, _ change: SlotChange) async throws(Refusal) {
         guard let machine = machineForAdoption else {
-            throw .storeDamaged(what: "the machine key is missing")
+            throw .storeDamaged(.machineKeyMissing)
         }
         let folder = folder.path
         let id = id
@@ -174,7 +174,7 @@ extension StoreHost {
             }
         }
         switch adopted {
-        case .failure(let error): throw Self.refusal(error, "recover")
+        case .failure(let error): throw Self.refusal(error, .recover)
         case .success(let file):
             self.file = file
             self.foreign = nil
@@ -186,7 +186,7 @@ extension StoreHost {
     func rewrite(_ change: @escaping @Sendable (inout Identity) -> Void) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            try await onDisk(file, "changing the owner") { (file) throws(KeyError) in
+            try await onDisk(file, .chown) { (file) throws(KeyError) in
                 var identity = file.identity
                 change(&identity)
                 try file.write(identity)

@@ -5,7 +5,7 @@ import Wire
 
 /// What `status` shows of a store.
 extension StoreHost {
-    func state(_ policy: Policy, sessions: Int, lock: State.Lock?) -> State {
+    func state(_ policy: Policy, _ voice: Voice, sessions: Int, lock: State.Lock?) -> State {
         let now = Self.now()
         var state = State(lock: lock ?? currentLock(policy))
         switch health {
@@ -27,8 +27,8 @@ extension StoreHost {
         state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
         state.sessions = UInt32(clamping: sessions)
         let trouble = trouble(state.lock)
-        state.trouble = Text.clean(trouble.what, limit: Limits.line)
-        state.advice = Text.clean(trouble.advice, limit: Limits.line)
+        state.trouble = trouble.map { voice.bytes($0.what) } ?? []
+        state.advice = trouble?.advice.map { voice.bytes($0) } ?? []
         return state
     }
 
@@ -43,34 +43,27 @@ extension StoreHost {
         }
     }
 
-    func trouble(_ lock: State.Lock) -> (what: String, advice: String) {
+    func trouble(_ lock: State.Lock) -> (what: Phrase, advice: Phrase?)? {
         switch lock {
-        case .absent, .locked, .unlocked: return ("", "")
+        case .absent, .locked, .unlocked: return nil
         case .erased: return (Refusal.deleted.message, Refusal.deleted.hint)
         case .retryLocked:
             let refusal = Refusal.retryLimitReached(erased: false)
             return (refusal.message, refusal.hint)
         case .ownerChanged:
             return (
-                "the store was made for uid \(identity.uid), \(Text.clean(identity.account))",
-                "root moves it: appvault chown \(id) USER, or erases it: appvault reset --user USER"
+                Phrase(
+                    .troubleOwnerChanged, .count(identity.uid), .text(Text.clean(identity.account))),
+                Phrase(.adviceOwnerChanged, .text(id.description))
             )
         case .damaged:
-            let what: String
+            let what: Refusal.Damage
             if case .damaged(let found) = health {
                 what = found
             } else {
-                what = records.damage ?? "unknown"
+                what = records.damage ?? .unknown
             }
-            if isRecoverable {
-                return (
-                    what,
-                    "`appvault recover` brings it back with the recovery key; or restore a backup"
-                )
-            }
-            return (
-                what, "restore the state folder from a backup; nothing here overwrites what is left"
-            )
+            return (what.phrase, Phrase(isRecoverable ? .adviceRecover : .adviceRestore))
         }
     }
 }

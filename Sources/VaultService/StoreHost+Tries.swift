@@ -44,21 +44,21 @@ extension StoreHost {
         }
         try await workers.requireMemory(for: cost)
 
-        try await count(file, "counting the try") { tally in tally.began(kind, Self.now()) }
+        try await count(file, .count) { tally in tally.began(kind, Self.now()) }
         let trial: Trial
         do throws(Refusal) {
             trial = try await workers.derive(queue) { Self.tryAll(slots, passcode, file) }
         } catch {
-            try await count(file, "taking the count back") { tally in tally.notDerived(kind) }
+            try await count(file, .uncount) { tally in tally.notDerived(kind) }
             throw error
         }
         switch trial {
         case .opened(let key, let slot):
             // A count that cannot be cleared is no reason to keep the owner out: it stays and is
             // cleared later.
-            try? await count(file, "clearing the count") { tally in tally.right(kind) }
+            try? await count(file, .clearCount) { tally in tally.right(kind) }
             if slots.count > 1 || snapshot.hasDevice {
-                try? await onDisk(file, "unlock") { (file) throws(KeyError) in
+                try? await onDisk(file, .unlock) { (file) throws(KeyError) in
                     try file.settle(on: slot)
                 }
             }
@@ -67,10 +67,10 @@ extension StoreHost {
         case .wrong:
             return try await wasWrong(kind, file, policy, counted)
         case .notDerived:
-            try await count(file, "taking the count back") { tally in tally.notDerived(kind) }
+            try await count(file, .uncount) { tally in tally.notDerived(kind) }
             throw .outOfMemory
         case .failed(let error):
-            throw Self.refusal(error, "unlock")
+            throw Self.refusal(error, .unlock)
         }
     }
 
@@ -111,7 +111,7 @@ extension StoreHost {
         // Where the outcome cannot be written the try stays counted, as one without an outcome.
         do throws(Refusal) {
             let outcome = tally
-            try await onDisk(file, "counting the try") { (file) throws(KeyError) in
+            try await onDisk(file, .count) { (file) throws(KeyError) in
                 try file.write(outcome)
             }
         } catch {
@@ -126,7 +126,7 @@ extension StoreHost {
     }
 
     func count(
-        _ file: SlotFile, _ during: String, _ change: (inout Tally) -> Void
+        _ file: SlotFile, _ during: Refusal.During, _ change: (inout Tally) -> Void
     ) async throws(Refusal) {
         var tally = snapshot.tally
         change(&tally)
@@ -136,7 +136,7 @@ extension StoreHost {
         } catch {
             // Not counted is not tried: nothing is derived.
             if case .storageFailed(let during, let reason) = error {
-                throw .serviceUnavailable(reason: "\(during) failed: \(reason)")
+                throw .serviceUnavailable(.failed(during, reason))
             }
             throw error
         }
@@ -150,7 +150,7 @@ extension StoreHost {
             var tally = snapshot.tally
             let result = change(&tally)
             let changed = tally
-            try await onDisk(file, "writing the count") { (file) throws(KeyError) in
+            try await onDisk(file, .writeCount) { (file) throws(KeyError) in
                 try file.write(changed)
             }
             return result
@@ -167,22 +167,22 @@ extension StoreHost {
             try mayTry(.recovery, policy)
             if let foreign { return try await attemptForeign(foreign, key) }
             let file = try requireLive()
-            try await count(file, "counting the try") { tally in tally.began(.recovery, Self.now())
+            try await count(file, .count) { tally in tally.began(.recovery, Self.now())
             }
             let opened = await workers.disk.run {
                 Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) }
             }
             switch opened {
             case .success(let storeKey):
-                try await count(file, "clearing the count") { tally in tally.right(.recovery) }
+                try await count(file, .clearCount) { tally in tally.right(.recovery) }
                 return storeKey
             case .failure(.wrongSecret):
-                try await count(file, "counting the try") { tally in
+                try await count(file, .count) { tally in
                     _ = tally.wrong(.recovery, policy)
                 }
-                throw .recoveryKeyInvalid(reason: "that is not this store's recovery key")
+                throw .recoveryKeyInvalid(.wrong)
             case .failure(let error):
-                throw Self.refusal(error, "recover")
+                throw Self.refusal(error, .recover)
             }
         }
     }
@@ -200,9 +200,9 @@ extension StoreHost {
             return storeKey
         case .failure(.wrongSecret):
             _ = foreignTally.wrong(.recovery, .builtIn)
-            throw .recoveryKeyInvalid(reason: "that is not this store's recovery key")
+            throw .recoveryKeyInvalid(.wrong)
         case .failure(let error):
-            throw Self.refusal(error, "recover")
+            throw Self.refusal(error, .recover)
         }
     }
 
@@ -212,11 +212,10 @@ extension StoreHost {
         } catch {
             switch error {
             case .length:
-                throw .recoveryKeyInvalid(reason: "a recovery key is longer or shorter than that")
+                throw .recoveryKeyInvalid(.length)
             case .character(let group), .group(let group):
-                throw .recoveryKeyInvalid(
-                    reason: "group \(group + 1) of the recovery key is mistyped")
-            case .whole: throw .recoveryKeyInvalid(reason: "the recovery key is mistyped")
+                throw .recoveryKeyInvalid(.group(group + 1))
+            case .whole: throw .recoveryKeyInvalid(.whole)
             case .secrets: throw .outOfMemory
             }
         }

@@ -14,7 +14,7 @@ final class StoreHost {
     enum Health: Equatable {
         case live
         case erased
-        case damaged(String)
+        case damaged(Refusal.Damage)
     }
 
     /// What is known of the slots file without reading it.
@@ -76,9 +76,9 @@ final class StoreHost {
     enum Contents: Sendable {
         case live(SlotFile, Snapshot)
         case erased(Identity)
-        case damaged(UncheckedSlotFile, what: String, isRecoverable: Bool)
+        case damaged(UncheckedSlotFile, what: Refusal.Damage, isRecoverable: Bool)
         /// Not even its owner is sure.
-        case unreadable(Identity?, what: String)
+        case unreadable(Identity?, what: Refusal.Damage)
     }
 
     /// The owner of a store that does not even say whose it is: no uid and no name that a person
@@ -109,7 +109,7 @@ final class StoreHost {
         switch health {
         case .live: return
         case .erased: throw .refused(.deleted)
-        case .damaged(let what): throw .refused(.storeDamaged(what: what))
+        case .damaged(let what): throw .refused(.storeDamaged(what))
         }
     }
 
@@ -119,7 +119,7 @@ final class StoreHost {
             guard let file else { throw .unknown }
             return file
         case .erased: throw .deleted
-        case .damaged(let what): throw .storeDamaged(what: what)
+        case .damaged(let what): throw .storeDamaged(what)
         }
     }
 
@@ -160,7 +160,7 @@ final class StoreHost {
 
     /// Blocking work on the slots file, on a disk thread; the snapshot is fresh afterwards.
     func onDisk<R: Sendable>(
-        _ file: SlotFile, _ during: String,
+        _ file: SlotFile, _ during: Refusal.During,
         _ body: @escaping @Sendable (SlotFile) throws(KeyError) -> R
     ) async throws(Refusal) -> R {
         let (result, fresh) = await workers.disk.run { () -> (Result<R, KeyError>, Snapshot) in
@@ -174,30 +174,29 @@ final class StoreHost {
         }
     }
 
-    static func refusal(_ error: KeyError, _ during: String) -> Refusal {
+    static func refusal(_ error: KeyError, _ during: Refusal.During) -> Refusal {
         switch error {
-        case .missing: .storeDamaged(what: "a file of it is missing")
-        case .damaged(let damage): .storeDamaged(what: Self.words(damage))
+        case .missing: .storeDamaged(.fileMissing)
+        case .damaged(let damage): .storeDamaged(Self.damage(damage))
         case .wrongSecret: .unknown
         case .erased: .deleted
-        case .noSuchSlot: .invalidAction(action: during, reason: "the store has no such key")
+        case .noSuchSlot: .invalidAction(action: .unlock, reason: .noSuchKey)
         case .tooLong: .tooLarge(limit: Limits.name)
         case .alreadyExists: .alreadyExists
-        case .storesExist: .storeDamaged(what: "the machine key is missing")
-        case .storage(let error): .storageFailed(during: during, reason: error.description)
+        case .storesExist: .storeDamaged(.machineKeyMissing)
+        case .storage(let error): .storageFailed(during, .system(error.description))
         case .secrets: .outOfMemory
         }
     }
 
-    nonisolated static func words(_ damage: KeySlots.Damage) -> String {
+    nonisolated static func damage(_ damage: KeySlots.Damage) -> Refusal.Damage {
         switch damage {
-        case .machineKey: "the machine key is damaged"
-        case .foreignMachineKey: "it was made under another machine key"
-        case .fileSize: "its slots file has a wrong size"
-        case .block(let number): "block \(number) of its slots file is damaged"
-        case .noSlot: "its slots file holds no key"
-        case .readBack(let number):
-            "block \(number) of its slots file was not written as it should be"
+        case .machineKey: .machineKey
+        case .foreignMachineKey: .foreignMachineKey
+        case .fileSize: .slotsSize
+        case .block(let number): .slotsBlock(Int(number))
+        case .noSlot: .slotsEmpty
+        case .readBack(let number): .slotsReadBack(Int(number))
         }
     }
 

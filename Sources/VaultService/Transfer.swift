@@ -54,7 +54,7 @@ final class Export {
         }
         switch result {
         case .success(let piece): return piece
-        case .failure(let error): throw .refused(Transfer.refusal(error, "exporting"))
+        case .failure(let error): throw .refused(Transfer.refusal(error, .export))
         }
     }
 }
@@ -103,7 +103,7 @@ final class Import {
             case .failure: throw SecretsError.notAuthentic
             }
         } catch {
-            throw .storeDamaged(what: "the export file does not open")
+            throw .storeDamaged(.exportOpensNot)
         }
     }
 
@@ -131,7 +131,7 @@ final class Import {
             throw .refused(error)
         }
         if case .failure(let error) = result {
-            throw .refused(Transfer.refusal(error, "importing"))
+            throw .refused(Transfer.refusal(error, .import))
         }
         guard last else { return .more(reader.done) }
         if isChecked { return .stored(reader.done) }
@@ -149,14 +149,14 @@ final class Import {
 
 enum Transfer {
     @LoopActor
-    static func refusal(_ error: ExportError, _ during: String) -> Refusal {
+    static func refusal(_ error: ExportError, _ during: Refusal.During) -> Refusal {
         switch error {
         case .records(let error): OpenRecordsQueue.plainRefusal(error, during)
-        case .notAuthentic: .storeDamaged(what: "the export file does not open, or was changed")
-        case .cutShort: .storeDamaged(what: "the export file was cut short")
-        case .malformed: .storeDamaged(what: "the export file is not laid out as one")
+        case .notAuthentic: .storeDamaged(.exportChanged)
+        case .cutShort: .storeDamaged(.exportCut)
+        case .malformed: .storeDamaged(.exportLayout)
         case .refused(_, because: .replaced): .alreadyExists
-        case .refused: .storageFailed(during: during, reason: "a value could not be stored")
+        case .refused: .storageFailed(during, .value)
         case .outOfMemory: .outOfMemory
         }
     }
@@ -185,7 +185,7 @@ extension Service {
                 return Export(
                     caller: exchange.caller, host: host, writer: writer, total: host.records.count)
             } catch {
-                throw Transfer.refusal(error, "exporting")
+                throw Transfer.refusal(error, .export)
             }
         }
     }
@@ -199,7 +199,7 @@ extension Service {
                 try ExportHeader(decoding: bytes)
             }
         } catch {
-            throw .refused(.invalidArgument(reason: "that is no export file of AppVault"))
+            throw .refused(.invalidArgument(.export))
         }
         let person = try await person(request.target.subject, exchange.caller)
         guard person.uid == exchange.caller.credentials.uid else {
@@ -213,8 +213,7 @@ extension Service {
         // cores.
         let most = max(cost.memoryKiB, 262_144)
         guard read.cost.memoryKiB <= most, read.cost.passes <= max(cost.passes, 4) else {
-            throw .refused(
-                .invalidArgument(reason: "the file's key costs more than this machine's policy"))
+            throw .refused(.invalidArgument(.exportCost))
         }
         let answer = try await exchange.ask(.passphrase, .passphrase)
         return try await refusingAsync { () async throws(Refusal) in

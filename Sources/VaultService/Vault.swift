@@ -11,7 +11,7 @@ final class Vault {
     private let stateFolder: String
     let workers = Workers()
     private var machine: MachineKey?
-    private var machineTrouble: String?
+    private var machineTrouble: Refusal.Damage?
     private var hosts: [StoreID: StoreHost] = [:]
     private var byUID: [UInt32: [StoreHost]] = [:]
     private var reserved: Set<Place> = []
@@ -26,7 +26,7 @@ final class Vault {
 
     private struct Found: Sendable {
         var machine: MachineKey?
-        var machineTrouble: String?
+        var machineTrouble: Refusal.Damage?
         var stores: [(StoreID, Folder, StoreHost.Contents)] = []
         var notes: [(Audit.Event, String, String?)] = []
         /// Why the stores could not all be looked at.
@@ -58,8 +58,8 @@ final class Vault {
                 found.machine = try MachineKey.load(in: state)
             } catch {
                 switch error {
-                case .missing: found.machineTrouble = "the machine key is missing"
-                default: found.machineTrouble = "the machine key cannot be read"
+                case .missing: found.machineTrouble = .machineKeyMissing
+                default: found.machineTrouble = .machineKeyUnreadable
                 }
             }
             let stores = try state.folder(storesName)
@@ -76,7 +76,7 @@ final class Vault {
                 let contents = read(folder, id, found.machine, found.machineTrouble)
                 switch contents {
                 case .damaged(_, let what, _), .unreadable(_, let what):
-                    found.notes.append((.fault, "a store is damaged: \(what)", name))
+                    found.notes.append((.fault, Refusal.storeDamaged(what).message.english, name))
                 case .live, .erased: break
                 }
                 found.stores.append((id, folder, contents))
@@ -88,17 +88,17 @@ final class Vault {
     }
 
     private nonisolated static func read(
-        _ folder: Folder, _ id: StoreID, _ machine: MachineKey?, _ machineTrouble: String?
+        _ folder: Folder, _ id: StoreID, _ machine: MachineKey?, _ machineTrouble: Refusal.Damage?
     ) -> StoreHost.Contents {
         let unchecked: UncheckedSlotFile
         do throws(KeyError) {
             unchecked = try SlotFile.open(in: folder, store: id)
         } catch {
-            return .unreadable(UncheckedSlotFile.likelyIdentity(in: folder), what: words(error))
+            return .unreadable(UncheckedSlotFile.likelyIdentity(in: folder), what: damage(error))
         }
         guard let machine else {
             return .damaged(
-                unchecked, what: machineTrouble ?? "the machine key is missing",
+                unchecked, what: machineTrouble ?? .machineKeyMissing,
                 isRecoverable: false)
         }
         do throws(KeyError) {
@@ -116,17 +116,17 @@ final class Vault {
         } catch {
             // Damage elsewhere or another machine's key: the recovery key stands apart from both.
             return .damaged(
-                unchecked, what: words(error), isRecoverable: unchecked.hasReadableRecovery)
+                unchecked, what: damage(error), isRecoverable: unchecked.hasReadableRecovery)
         }
     }
 
-    private nonisolated static func words(_ error: KeyError) -> String {
+    private nonisolated static func damage(_ error: KeyError) -> Refusal.Damage {
         switch error {
-        case .damaged(let damage): StoreHost.words(damage)
-        case .missing: "its slots file is missing"
-        case .storage(let error): error.description
+        case .damaged(let damage): StoreHost.damage(damage)
+        case .missing: .slotsMissing
+        case .storage(let error): .system(error.description)
         case .wrongSecret, .erased, .noSuchSlot, .tooLong, .alreadyExists, .storesExist, .secrets:
-            "its slots file cannot be read"
+            .slotsUnreadable
         }
     }
 
@@ -234,8 +234,7 @@ final class Vault {
     ) async throws(Refusal) -> Made {
         let name = Self.name(asked)
         guard stores(of: person.uid).count < Self.storesEach else {
-            throw .invalidAction(
-                action: "create", reason: "a person has at most \(Self.storesEach) stores")
+            throw .invalidAction(action: .create, reason: .tooManyStores(Self.storesEach))
         }
         // Two creations at once: the second is refused before anything is made.
         let place = Place(uid: person.uid, name: name)
@@ -253,7 +252,7 @@ final class Vault {
             Result { () throws(KeyError) in try Self.build(in: path, present, identity, passcode) }
         }
         switch built {
-        case .failure(let error): throw StoreHost.refusal(error, "creating a store")
+        case .failure(let error): throw StoreHost.refusal(error, .create)
         case .success(let built):
             machine = built.machine
             machineTrouble = nil
@@ -415,7 +414,7 @@ final class Vault {
             }
         }
         if case .failure(let error) = result {
-            throw StoreHost.refusal(error, "removing the store")
+            throw StoreHost.refusal(error, .remove)
         }
     }
 

@@ -1,0 +1,190 @@
+import Wire
+
+// Why, as closed lists: each has its text in every language, and a name for programs that no
+// language changes.
+
+extension Refusal {
+    enum What: CaseIterable, Sendable { case store, record, account, passcode, recoveryKey }
+
+    enum Argument: CaseIterable, Sendable {
+        case name, notText, control, export, exportCost
+    }
+
+    enum Why: CaseIterable, Sendable { case notYours, ownerChanged, rootOnly }
+
+    enum Action: String, CaseIterable, Sendable {
+        case create
+        case createPasscode = "create-passcode"
+        case changePasscode = "change-passcode"
+        case turnOffPasscode = "turn-off-passcode"
+        case turnOnFingerprint = "turn-on-fingerprint"
+        case turnOffFingerprint = "turn-off-fingerprint"
+        case unlock
+        case lock
+        case reset
+        case newRecoveryKey = "new-recovery-key"
+        case resync
+    }
+
+    /// Why an action is not possible; `appvault actions` shows the same.
+    enum ActionReason: Equatable, Sendable {
+        case noStore, erased, retryLocked, damaged, ownerChanged, lockedAlready
+        case followsLogin, passcodeOff, passcodeOn, terminalOnly, notFollowing
+        case tooManyStores(Int)
+        case noSuchKey
+        case policy(key: String)
+        case policyBroken, noPasscodeMode, changeDue
+        case fingerprint(FingerprintReason)
+        case passcodeFirst
+    }
+
+    enum FingerprintReason: CaseIterable, Sendable {
+        case notYet, noReader, notEnrolled, on, off
+    }
+
+    enum Unavailable: Equatable, Sendable {
+        case version(UInt16)
+        case directory
+        case failed(During, Storage)
+    }
+
+    enum ChangeReason: String, CaseIterable, Sendable { case policy, migration, recovery, expired }
+
+    enum RecoveryKeyReason: Equatable, Sendable {
+        case wrong, length, whole
+        case group(Int)
+    }
+
+    enum During: CaseIterable, Sendable {
+        case count, uncount, clearCount, writeCount, unlock, recover, change, follow, turnOff
+        case recoveryKey, chown, erase, create, remove, open, read, store, export, `import`, terms
+    }
+
+    enum Storage: Equatable, Sendable {
+        case noSpace, readOnly, held, collision, value
+        case error(Int)
+        /// In the system's own words.
+        case system(String)
+    }
+
+    enum Damage: Equatable, Sendable {
+        case fileMissing, machineKeyMissing, machineKeyUnreadable, machineKey, foreignMachineKey
+        case slotsMissing, slotsUnreadable, slotsSize, slotsEmpty
+        case slotsBlock(Int), slotsReadBack(Int)
+        case recordsMissing, recordsFile, recordsJournal, recordsHead
+        case recordsNode(Int), recordsBucket(Int), recordsRecord(Int)
+        case exportOpensNot, exportChanged, exportCut, exportLayout
+        case system(String)
+        case unknown
+    }
+}
+
+extension Refusal.ActionReason {
+    var phrase: Phrase {
+        switch self {
+        case .noStore: Phrase(.reasonNoStore)
+        case .erased: Phrase(.reasonErased)
+        case .retryLocked: Phrase(.reasonRetryLocked)
+        case .damaged: Phrase(.reasonDamaged)
+        case .ownerChanged: Phrase(.reasonOwnerChanged)
+        case .lockedAlready: Phrase(.reasonLocked)
+        case .followsLogin: Phrase(.reasonFollowsLogin)
+        case .passcodeOff: Phrase(.reasonPasscodeOff)
+        case .passcodeOn: Phrase(.reasonPasscodeOn)
+        case .terminalOnly: Phrase(.reasonTerminalOnly)
+        case .notFollowing: Phrase(.reasonNotFollowing)
+        case .tooManyStores(let most): Phrase(.reasonTooManyStores, .count(most))
+        case .noSuchKey: Phrase(.reasonNoSuchKey)
+        case .policy(let key): Phrase(.reasonPolicy, .text(key))
+        case .policyBroken: Phrase(.reasonPolicyBroken)
+        case .noPasscodeMode: Phrase(.reasonNoPasscodeMode)
+        case .changeDue: Phrase(.reasonChangeDue)
+        case .fingerprint(let reason): reason.phrase
+        case .passcodeFirst: Phrase(.reasonPasscodeFirst)
+        }
+    }
+}
+
+extension Refusal.FingerprintReason {
+    var phrase: Phrase {
+        switch self {
+        case .notYet: Phrase(.reasonFingerprintNotYet)
+        case .noReader: Phrase(.reasonFingerprintNoReader)
+        case .notEnrolled: Phrase(.reasonFingerprintNotEnrolled)
+        case .on: Phrase(.reasonFingerprintOn)
+        case .off: Phrase(.reasonFingerprintOff)
+        }
+    }
+}
+
+extension Refusal.During {
+    var phrase: Phrase {
+        switch self {
+        case .count: Phrase(.duringCount)
+        case .uncount: Phrase(.duringUncount)
+        case .clearCount: Phrase(.duringClearCount)
+        case .writeCount: Phrase(.duringWriteCount)
+        case .unlock: Phrase(.duringUnlock)
+        case .recover: Phrase(.duringRecover)
+        case .change: Phrase(.duringChange)
+        case .follow: Phrase(.duringFollow)
+        case .turnOff: Phrase(.duringTurnOff)
+        case .recoveryKey: Phrase(.duringRecoveryKey)
+        case .chown: Phrase(.duringChown)
+        case .erase: Phrase(.duringErase)
+        case .create: Phrase(.duringCreate)
+        case .remove: Phrase(.duringRemove)
+        case .open: Phrase(.duringOpen)
+        case .read: Phrase(.duringRead)
+        case .store: Phrase(.duringStore)
+        case .export: Phrase(.duringExport)
+        case .import: Phrase(.duringImport)
+        case .terms: Phrase(.duringTerms)
+        }
+    }
+}
+
+extension Refusal.Storage {
+    var phrase: Phrase {
+        switch self {
+        case .noSpace: Phrase(.storageNoSpace)
+        case .readOnly: Phrase(.storageReadOnly)
+        case .held: Phrase(.storageHeld)
+        case .collision: Phrase(.storageCollision)
+        case .value: Phrase(.storageValue)
+        case .error(let code): Phrase(.storageError, .count(code))
+        case .system(let words): Phrase(.storageSystem, .text(words))
+        }
+    }
+}
+
+extension Refusal.Damage {
+    var phrase: Phrase {
+        switch self {
+        case .fileMissing: Phrase(.damageFileMissing)
+        case .machineKeyMissing: Phrase(.damageMachineKeyMissing)
+        case .machineKeyUnreadable: Phrase(.damageMachineKeyUnreadable)
+        case .machineKey: Phrase(.damageMachineKey)
+        case .foreignMachineKey: Phrase(.damageForeignMachineKey)
+        case .slotsMissing: Phrase(.damageSlotsMissing)
+        case .slotsUnreadable: Phrase(.damageSlotsUnreadable)
+        case .slotsSize: Phrase(.damageSlotsSize)
+        case .slotsEmpty: Phrase(.damageSlotsEmpty)
+        case .slotsBlock(let number): Phrase(.damageSlotsBlock, .count(number))
+        case .slotsReadBack(let number): Phrase(.damageSlotsReadBack, .count(number))
+        case .recordsMissing: Phrase(.damageRecordsMissing)
+        case .recordsFile: Phrase(.damageRecordsFile)
+        case .recordsJournal: Phrase(.damageRecordsJournal)
+        case .recordsHead: Phrase(.damageRecordsHead)
+        case .recordsNode(let number): Phrase(.damageRecordsNode, .count(number))
+        case .recordsBucket(let number): Phrase(.damageRecordsBucket, .count(number))
+        case .recordsRecord(let bucket): Phrase(.damageRecordsRecord, .count(bucket))
+        case .exportOpensNot: Phrase(.damageExportOpensNot)
+        case .exportChanged: Phrase(.damageExportChanged)
+        case .exportCut: Phrase(.damageExportCut)
+        case .exportLayout: Phrase(.damageExportLayout)
+        case .system(let words): Phrase(.damageSystem, .text(words))
+        case .unknown: Phrase(.damageUnknown)
+        }
+    }
+}

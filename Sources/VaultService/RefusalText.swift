@@ -1,0 +1,120 @@
+import Wire
+
+extension Refusal {
+    /// What happened: lower case, one line.
+    var message: Phrase {
+        switch self {
+        case .unknown: Phrase(.refusedUnknown)
+        case .alreadyExists: Phrase(.refusedAlreadyExists)
+        case .dataType: Phrase(.refusedDataType)
+        case .doesNotExist(.store): Phrase(.refusedDoesNotExistStore)
+        case .doesNotExist(.record): Phrase(.refusedDoesNotExistRecord)
+        case .doesNotExist(.account): Phrase(.refusedDoesNotExistAccount)
+        case .doesNotExist(.passcode): Phrase(.refusedDoesNotExistPasscode)
+        case .doesNotExist(.recoveryKey): Phrase(.refusedDoesNotExistRecoveryKey)
+        case .invalidArgument(.name): Phrase(.refusedInvalidArgumentName)
+        case .invalidArgument(.notText): Phrase(.refusedInvalidArgumentNotText)
+        case .invalidArgument(.control): Phrase(.refusedInvalidArgumentControl)
+        case .invalidArgument(.export): Phrase(.refusedInvalidArgumentExport)
+        case .invalidArgument(.exportCost): Phrase(.refusedInvalidArgumentExportCost)
+        case .invalidPasscode(nil): Phrase(.refusedInvalidPasscode)
+        case .invalidPasscode(1): Phrase(.refusedInvalidPasscodeOne)
+        case .invalidPasscode(.some(let left)): Phrase(.refusedInvalidPasscodeLeft, .count(left))
+        case .locked: Phrase(.refusedLocked)
+        case .outOfMemory: Phrase(.refusedOutOfMemory)
+        case .passcodeExpired: Phrase(.refusedPasscodeExpired)
+        case .passcodeRequired: Phrase(.refusedPasscodeRequired)
+        case .rule(let rule, _): rule.refusedText
+        case .deleted: Phrase(.refusedDeleted)
+        case .retryLimitReached(erased: true): Phrase(.refusedRetryLimitReachedErased)
+        case .retryLimitReached(erased: false): Phrase(.refusedRetryLimitReached)
+        case .throttled(let seconds): Phrase(.refusedThrottled, .phrase(.span(seconds)))
+        case .policyDenies(let key): Phrase(.refusedPolicyDenies, .text(key))
+        case .invalidAction(let action, let reason):
+            Phrase(.refusedInvalidAction, .text(action.rawValue), .phrase(reason.phrase))
+        case .cancelled: Phrase(.refusedCancelled)
+        case .fingerprintUnavailable(let reason):
+            Phrase(.refusedFingerprintUnavailable, .phrase(reason.phrase))
+        case .fingerprintNoMatch(nil): Phrase(.refusedFingerprintNoMatch)
+        case .fingerprintNoMatch(.some(let left)):
+            Phrase(.refusedFingerprintNoMatchLeft, .count(left))
+        case .notPermitted(.notYours): Phrase(.refusedNotPermitted)
+        case .notPermitted(.ownerChanged): Phrase(.refusedNotPermittedOwnerChanged)
+        case .notPermitted(.rootOnly): Phrase(.refusedNotPermittedRootOnly)
+        case .serviceUnavailable(.version(let version)):
+            Phrase(.refusedServiceUnavailableVersion, .count(version))
+        case .serviceUnavailable(.directory): Phrase(.refusedServiceUnavailableDirectory)
+        case .serviceUnavailable(.failed(let during, let storage)),
+            .storageFailed(let during, let storage):
+            Phrase(.refusedStorageFailed, .phrase(during.phrase), .phrase(storage.phrase))
+        case .storeDamaged(let damage): Phrase(.refusedStoreDamaged, .phrase(damage.phrase))
+        case .tooLarge(let limit): Phrase(.refusedTooLarge, .count(limit))
+        case .protocolError: Phrase(.refusedProtocolError)
+        case .busy: Phrase(.refusedBusy)
+        case .changeRequired(let flow, let reason): Self.changeRequired(flow, reason)
+        case .noMatch: Phrase(.refusedNoMatch)
+        case .resetRequested: Phrase(.refusedResetRequested)
+        case .skipped: Phrase(.refusedSkipped)
+        case .recoveryKeyInvalid(.wrong): Phrase(.refusedRecoveryKeyInvalidWrong)
+        case .recoveryKeyInvalid(.length): Phrase(.refusedRecoveryKeyInvalidLength)
+        case .recoveryKeyInvalid(.group(let group)):
+            Phrase(.refusedRecoveryKeyInvalidGroup, .count(group))
+        case .recoveryKeyInvalid(.whole): Phrase(.refusedRecoveryKeyInvalidWhole)
+        case .policyBroken(let file, let line, "", let wrong, let right):
+            Phrase(.refusedPolicyBroken, .text(file), .count(line), .text(wrong), .text(right))
+        case .policyBroken(let file, let line, let key, let wrong, let right):
+            Phrase(
+                .refusedPolicyBrokenKey, .text(file), .count(line), .text(key), .text(wrong),
+                .text(right))
+        }
+    }
+
+    private static func changeRequired(_ flow: UInt8, _ reason: ChangeReason) -> Phrase {
+        switch (reason, flow) {
+        case (.policy, 1), (.policy, 2): Phrase(.refusedChangeRequiredCreate)
+        case (.policy, 4), (.policy, 6), (.policy, 7): Phrase(.refusedChangeRequiredTold)
+        case (.policy, _): Phrase(.refusedChangeRequiredPolicy)
+        case (.migration, _): Phrase(.refusedChangeRequiredMigration)
+        case (.recovery, _): Phrase(.refusedChangeRequiredRecovery)
+        case (.expired, _): Phrase(.refusedChangeRequiredExpired)
+        }
+    }
+
+    /// What to do about it; nil where there is nothing.
+    var hint: Phrase? {
+        switch self {
+        case .alreadyExists: Phrase(.hintAlreadyExists)
+        case .doesNotExist(.store): Phrase(.hintDoesNotExistStore)
+        case .doesNotExist(.record): Phrase(.hintDoesNotExistRecord)
+        case .doesNotExist(.account): Phrase(.hintDoesNotExistAccount)
+        case .doesNotExist(.passcode): Phrase(.hintDoesNotExistPasscode)
+        case .doesNotExist(.recoveryKey): Phrase(.hintDoesNotExistRecoveryKey)
+        case .invalidPasscode: Phrase(.hintInvalidPasscode)
+        case .locked: Phrase(.hintLocked)
+        case .outOfMemory: Phrase(.hintOutOfMemory)
+        case .passcodeExpired: Phrase(.hintPasscodeExpired)
+        case .passcodeRequired: Phrase(.hintPasscodeRequired)
+        case .rule(.same, _): Phrase(.hintSameAsCurrent)
+        case .rule(.notRun, _): Phrase(.hintRuleFailedFailed)
+        case .rule: Phrase(.hintRules)
+        case .deleted, .retryLimitReached(erased: true): Phrase(.hintDeleted)
+        case .retryLimitReached(erased: false): Phrase(.hintRetryLimitReached)
+        case .policyDenies: Phrase(.hintPolicyDenies)
+        case .invalidAction: Phrase(.hintInvalidAction)
+        case .fingerprintUnavailable: Phrase(.hintFingerprintUnavailable)
+        case .notPermitted(.ownerChanged): Phrase(.hintNotPermittedOwnerChanged)
+        case .serviceUnavailable: Phrase(.hintServiceUnavailable)
+        case .storeDamaged: Phrase(.hintStoreDamaged)
+        case .busy: Phrase(.hintBusy)
+        case .changeRequired: Phrase(.hintChangeRequired)
+        case .noMatch: Phrase(.hintNoMatch)
+        case .recoveryKeyInvalid: Phrase(.hintRecoveryKeyInvalid)
+        case .policyBroken: Phrase(.hintPolicyBroken)
+        case .storageFailed: Phrase(.hintStorageFailed)
+        case .unknown, .dataType, .invalidArgument, .throttled, .cancelled, .fingerprintNoMatch,
+            .notPermitted(.notYours), .notPermitted(.rootOnly), .tooLarge, .protocolError,
+            .resetRequested, .skipped:
+            nil
+        }
+    }
+}

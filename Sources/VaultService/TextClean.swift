@@ -1,0 +1,38 @@
+import Wire
+
+/// Text on its way to a person: no control or bidi character, no newline, and not longer than its
+/// place.
+enum Text {
+    /// Characters of one argument of a message.
+    static let argument = 200
+
+    static func clean(
+        _ text: String, characters: Int = .max, limit: Int = Limits.line
+    ) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var count = 0
+        for scalar in text.unicodeScalars {
+            guard count < characters else { break }
+            let shown: Unicode.Scalar
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse:
+                shown = "?"
+            default: shown = scalar
+            }
+            let encoded = Array(String(shown).utf8)
+            if bytes.count + encoded.count > limit { break }
+            bytes += encoded
+            count += 1
+        }
+        return bytes
+    }
+
+    /// Bytes from a peer, for a line of ours.
+    static func clean(_ bytes: [UInt8]) -> String {
+        argument(String(decoding: bytes, as: UTF8.self))
+    }
+
+    static func argument(_ text: String) -> String {
+        String(decoding: clean(text, characters: argument), as: UTF8.self)
+    }
+}

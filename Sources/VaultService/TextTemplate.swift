@@ -1,0 +1,25 @@
+/// po/appvault.pot: what translators start from.
+enum TextTemplate {
+    static var pot: String {
+        let header = """
+            # The texts of AppVault, by id. Made by `make pot`; do not edit.
+            msgid ""
+            msgstr ""
+            "Project-Id-Version: appvault\\n"
+            "MIME-Version: 1.0\\n"
+            "Content-Type: text/plain; charset=UTF-8\\n"
+            "Content-Transfer-Encoding: 8bit\\n"
+
+            """
+        return TextID.allCases.reduce(into: header) { pot, id in
+            pot += "\nmsgctxt \(quoted(id.rawValue))\nmsgid \(quoted(id.english))\nmsgstr \"\"\n"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let escaped = text.unicodeScalars.map { scalar in
+            scalar == "\"" || scalar == "\\" ? "\\\(scalar)" : String(scalar)
+        }
+        return "\"\(escaped.joined())\""
+    }
+}

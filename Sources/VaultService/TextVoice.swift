@@ -1,0 +1,60 @@
+import Wire
+
+/// How the daemon speaks to one person. Taken once for a request, so that all its lines are of one
+/// kind, whatever is reloaded meanwhile.
+struct Voice: Sendable {
+    static let english = Voice(texts: Texts(), language: .english)
+
+    let texts: Texts
+    let language: Language
+
+    /// The finished text, fit for a terminal.
+    func text(_ phrase: Phrase) -> String {
+        String(decoding: bytes(phrase), as: UTF8.self)
+    }
+
+    func bytes(_ phrase: Phrase) -> [UInt8] {
+        Text.clean(Texts.fill(texts.template(phrase.id, language).text, arguments(phrase)))
+    }
+
+    func line(_ message: Message) -> Line {
+        let phrase = message.phrase
+        return Line(
+            id: Array(phrase.id.rawValue.utf8),
+            arguments: arguments(phrase).map { Text.clean($0) }, text: bytes(phrase))
+    }
+
+    func refused(_ refusal: Refusal) -> Refused {
+        Refused(
+            code: refusal.code.rawValue,
+            parameters: refusal.parameters.map {
+                Refused.Parameter(name: Array($0.name.utf8), value: Text.clean($0.value))
+            },
+            message: bytes(refusal.message), hint: refusal.hint.map { bytes($0) } ?? [])
+    }
+
+    /// Whether an answer to a choice means yes: one of the language's words for it, or English's.
+    func isYes(_ answer: Span<UInt8>) -> Bool {
+        [TextID.answerYes.english, texts.template(.answerYes, language).text].contains { words in
+            words.utf8.split(separator: UInt8(ascii: " ")).contains { word in
+                word.count == answer.count
+                    && zip(word, answer.indices).allSatisfy { byte, index in
+                        Self.lower(byte) == Self.lower(answer[index])
+                    }
+            }
+        }
+    }
+
+    private static func lower(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    private func arguments(_ phrase: Phrase) -> [String] {
+        phrase.arguments.map { argument in
+            switch argument {
+            case .text(let text): Text.argument(text)
+            case .phrases(let phrases): phrases.map { text($0) }.joined(separator: ", ")
+            }
+        }
+    }
+}

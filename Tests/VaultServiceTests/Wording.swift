@@ -1,0 +1,94 @@
+@testable import VaultService
+
+/// Every message and every refusal there is, for the tests that look at all of them. A text that
+/// none of these reaches fails a test, so that a new case is listed here.
+enum Wording {
+    private static let rules: [Refusal.Rule] = [
+        .minLength(8), .custom(name: "town", display: "no town"), .custom(name: "x", display: ""),
+        .dictionary(name: "words"), .notRun(name: "town", dictionary: false),
+        .notRun(name: "words", dictionary: true), .digitsOnly, .digit, .upper, .lower, .special,
+        .groups(3), .unique(5), .sequence, .same, .history(4),
+    ]
+
+    private static let storages: [Refusal.Storage] = [
+        .noSpace, .readOnly, .held, .collision, .value, .error(5), .system("open: no"),
+    ]
+
+    private static let damages: [Refusal.Damage] = [
+        .fileMissing, .machineKeyMissing, .machineKeyUnreadable, .machineKey, .foreignMachineKey,
+        .slotsMissing, .slotsUnreadable, .slotsSize, .slotsEmpty, .slotsBlock(3), .slotsReadBack(4),
+        .recordsMissing, .recordsFile, .recordsJournal, .recordsHead, .recordsNode(1),
+        .recordsBucket(2), .recordsRecord(3), .exportOpensNot, .exportChanged, .exportCut,
+        .exportLayout, .system("read: no"), .unknown,
+    ]
+
+    private static let actionReasons: [Refusal.ActionReason] =
+        [
+            .noStore, .erased, .retryLocked, .damaged, .ownerChanged, .lockedAlready, .followsLogin,
+            .passcodeOff, .passcodeOn, .terminalOnly, .notFollowing, .tooManyStores(16), .noSuchKey,
+            .policy(key: "AllowNoPasscode"), .policyBroken, .noPasscodeMode, .changeDue,
+            .passcodeFirst,
+        ] + Refusal.FingerprintReason.allCases.map { .fingerprint($0) }
+
+    static let refusals: [Refusal] = plain + reasoned
+
+    private static let plain: [Refusal] = [
+        .unknown, .alreadyExists, .dataType, .invalidPasscode(left: nil), .invalidPasscode(left: 1),
+        .invalidPasscode(left: 7), .locked, .outOfMemory, .passcodeExpired, .passcodeRequired,
+        .deleted, .retryLimitReached(erased: true), .retryLimitReached(erased: false),
+        .throttled(seconds: 3), .policyDenies(key: "AllowNoPasscode"), .cancelled,
+        .fingerprintNoMatch(left: nil), .fingerprintNoMatch(left: 2), .tooLarge(limit: 9),
+        .protocolError, .busy, .noMatch, .resetRequested, .skipped,
+        .policyBroken(file: "f", line: 1, key: "k", wrong: "w", right: "r"),
+        .policyBroken(file: "f", line: 1, key: "", wrong: "w", right: "r"),
+    ]
+
+    private static var reasoned: [Refusal] {
+        var all: [Refusal] = rules.map { .rule($0, unmet: ["minLength", "digit"]) }
+        all += Refusal.What.allCases.map { .doesNotExist($0) }
+        all += Refusal.Argument.allCases.map { .invalidArgument($0) }
+        all += Refusal.Action.allCases.map { .invalidAction(action: $0, reason: .passcodeOff) }
+        all += actionReasons.map { .invalidAction(action: .createPasscode, reason: $0) }
+        all += Refusal.FingerprintReason.allCases.map { .fingerprintUnavailable($0) }
+        all += Refusal.Why.allCases.map { .notPermitted($0) }
+        all += [.serviceUnavailable(.version(1)), .serviceUnavailable(.directory)]
+        all += [.serviceUnavailable(.failed(.count, .noSpace))]
+        all += damages.map { .storeDamaged($0) }
+        all += Refusal.ChangeReason.allCases.flatMap { reason in
+            (1...7).map { .changeRequired(flow: $0, reason: reason) }
+        }
+        all += [.recoveryKeyInvalid(.wrong), .recoveryKeyInvalid(.length)]
+        all += [.recoveryKeyInvalid(.whole), .recoveryKeyInvalid(.group(2))]
+        all += Refusal.During.allCases.map { .storageFailed($0, .readOnly) }
+        all += storages.map { .storageFailed(.store, $0) }
+        return all
+    }
+
+    static let messages: [Message] = {
+        var all: [Message] = [
+            .prompt, .promptOrPassword, .promptCurrent, .retry(left: nil), .retry(left: 1),
+            .retry(left: 5), .retryOrPassword(left: nil), .retryOrPassword(left: 4), .lastErases,
+            .lastLocks, .erased, .retryLocked, .elsewhere, .throttled(seconds: 4),
+            .throttled(seconds: 900), .throttled(seconds: 90_000), .throttled(seconds: 900_000),
+            .forgotten, .mayCancel, .opened, .openAlready, .lockedNow, .cancelledOpening,
+            .cancelledChange, .rules(rules), .chooseNew, .confirmNew, .loginPassword, .maySkip,
+            .differ, .missing(rules), .created, .createdWithout, .changed, .turnedOff, .turnedOn,
+            .reset, .cleared, .moved, .passwordRules(rules), .newPassword, .confirmPassword,
+            .passwordsDiffer, .expiresIn(seconds: 86_400), .expired, .fingerprintAllowed,
+            .fingerprintOffer, .fingerprintLearnMore, .fingerprintPlace, .fingerprintOff,
+            .onboardTitle, .onboardBody, .onboardLater, .recoveryPrompt, .recoveryKeep, .recovered,
+            .recoveryOffer, .recoveryLater, .drift, .former, .driftElsewhere, .present,
+            .driftMended, .inStep, .passphrase, .newPassphrase, .confirmPassphrase,
+            .imported(count: 3), .checked(count: 3),
+        ]
+        for orPassword in [false, true] {
+            all += [.promptLast(orPassword: orPassword, erases: true)]
+            all += [.promptLast(orPassword: orPassword, erases: false)]
+        }
+        all += rules.map { .unmet($0) }
+        for notice in Message.Notice.allCases {
+            all += notice.parts.map { .notice(notice, $0) } + [.noticeEnd(notice)]
+        }
+        return all + Message.Due.allCases.map { .due($0) }
+    }()
+}
