@@ -26,6 +26,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -35,6 +36,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <termios.h>
 #include <time.h>
@@ -169,6 +171,20 @@ static const uint32_t APPVAULT_EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET
 static const uint32_t APPVAULT_READABLE = EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 static const uint32_t APPVAULT_WRITABLE = EPOLLOUT | EPOLLHUP | EPOLLERR;
 static const uint32_t APPVAULT_HANGUP = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+
+static inline int appvault_inotify(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
+// What may be another text under the same name; a writer that is not done yet (IN_MODIFY) is told apart.
+static const uint32_t APPVAULT_WATCHED = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM |
+                                         IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
+// What makes a name be there or not.
+static const uint32_t APPVAULT_COMING = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
+// A timer of the boot clock: it has fired when a machine wakes up after its moment.
+static inline int appvault_boot_timer(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
+// At that moment of the boot clock; 0 for never.
+static inline int appvault_boot_timer_set(int fd, uint64_t milliseconds) {
+    struct itimerspec at = {.it_value = {(time_t)(milliseconds / 1000), (long)(milliseconds % 1000) * 1000000}};
+    return timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
 
 static inline int appvault_accept(int fd) {
     return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -78,6 +78,7 @@ public enum Daemon {
     ) async throws(Service.StartFailure) {
         EventLoop.shared.task { await listen(to: signals, service) }
         try await service.sweepAtStart()
+        EventLoop.shared.task { await service.watchPolicy() }
         do throws(PosixError) {
             if let path = options.socket {
                 try service.listen(on: try ListeningSocket.make(at: path, mode: 0o666))
@@ -108,7 +109,7 @@ public enum Daemon {
             guard let number = nextSignal(signals) else { continue }
             if number == Signals.hangup {
                 _ = unsafe sd_notify(0, "RELOADING=1")
-                service.reload()
+                await service.readPolicy(isAsked: true)
                 _ = unsafe sd_notify(0, "READY=1")
             } else {
                 _ = unsafe sd_notify(0, "STOPPING=1")

@@ -8,9 +8,17 @@ final class Directory {
     // Threads of their own for each: a logind that hangs must not take the accounts along.
     private let accounts = Questions(name: "accounts")
     private let seats = Questions(name: "seats")
+    private let memberships = Questions(name: "groups", threads: 4)
 
     func account(of uid: UInt32) async -> Accounts.Answer {
         await accounts.ask(otherwise: .unknown) { Accounts.of(uid: uid) }
+    }
+
+    /// What comes too late is still heard, by `late`.
+    func groups(
+        of person: Person, late: @escaping @LoopActor @Sendable (Groups.Answer) -> Void
+    ) async -> Groups.Answer {
+        await memberships.ask(otherwise: .unknown, late: late) { Groups.of(person.name) }
     }
 
     /// logind has the same deadline: what it does not say in time is unknown.
@@ -26,12 +34,13 @@ private final class Questions {
     private var inFlight = 0
     private static let patience: UInt64 = 2_000
 
-    init(name: String) {
-        pool = WorkerPool(name: name, threads: 2)
+    init(name: String, threads: Int = 2) {
+        pool = WorkerPool(name: name, threads: threads)
     }
 
     func ask<Answer: Sendable>(
-        otherwise: Answer, _ question: @escaping @Sendable () -> Answer
+        otherwise: Answer, late: (@LoopActor @Sendable (Answer) -> Void)? = nil,
+        _ question: @escaping @Sendable () -> Answer
     ) async -> Answer {
         // Threads that hang in a dead service are not joined by more and more questions.
         guard inFlight < 64 else { return otherwise }
@@ -43,7 +52,7 @@ private final class Questions {
         EventLoop.shared.task {
             let answer = await self.pool.run(question)
             self.inFlight -= 1
-            box.settle(answer)
+            if box.isSettled { late?(answer) } else { box.settle(answer) }
         }
         let answer = await box.value()
         EventLoop.shared.cancel(timer)
@@ -56,6 +65,8 @@ private final class Questions {
 private final class First<Answer: Sendable> {
     private var answer: Answer?
     private var waiting: CheckedContinuation<Answer, Never>?
+
+    var isSettled: Bool { answer != nil }
 
     func settle(_ answer: Answer) {
         guard self.answer == nil else { return }

@@ -1,108 +1,116 @@
 import Policy
 import Posix
 
-/// The policy in force, read from the real files; the last good one outlives a broken file and the
+/// The machine's policy, read from the real files; the last good one outlives a broken file and the
 /// daemon.
 @LoopActor
 final class PolicyKeeper {
     enum Standing: Equatable {
         case good
-        /// The file is broken; the last good policy is in force.
+        /// A file is broken; the last good policy is in force.
         case lastGood(PolicyProblem)
-        /// The file is broken and there never was a good one: stores open, creating and changing is
+        /// A file is broken and there never was a good one: stores open, creating and changing is
         /// refused.
         case broken(PolicyProblem)
     }
 
-    private(set) var inForce: PolicyInForce = .standard(.builtIn)
-    private(set) var standing = Standing.good
-    private let options: Options
-    /// A good policy was read since the start: a broken file later changes nothing of it.
-    private var hasGood = false
-    private static let limit = 1 << 20
-
-    init(_ options: Options) {
-        self.options = options
+    /// What a reading changed.
+    enum Change: Equatable {
+        case nothing
+        case policy
+        /// The same policy, but a file broke, was mended, or is broken elsewhere.
+        case standing
     }
 
-    var policy: Policy { inForce.policy }
     /// `[Texts]`, by id.
-    var texts: [String: String] { [:] }
+    var texts: [String: String] { book.texts }
+    private(set) var book = PolicyBook.builtIn
+    private(set) var standing = Standing.good
+    /// Counts what was read; an answer that was kept under another number is asked for anew.
+    private(set) var reading = 0
+    let reader: PolicyReader
+    /// One thread, so that what was read first is taken first.
+    private let pool = WorkerPool(name: "policy", threads: 1)
+    /// A good policy was read since the start: a broken file later changes nothing of it.
+    private var hasGood = false
 
-    private var lastGoodPath: String { options.stateFolder + "/policy.last" }
+    init(_ options: Options) {
+        reader = PolicyReader(options)
+    }
 
-    /// Reads everything anew. Blocking, but these are a few small local files, at start and on
-    /// SIGHUP.
-    func load() {
+    private struct Read: Sendable {
+        let book: Result<PolicyBook, PolicyProblem>
+        /// Looked for only where it is needed.
+        var lastGood: PolicyBook?
+    }
+
+    private nonisolated static func read(_ reader: PolicyReader, needsLastGood: Bool) -> Read {
         do throws(PolicyProblem) {
-            inForce = try readFiles().inForce()
+            let book = try reader.read()
+            reader.save(book)
+            return Read(book: .success(book))
+        } catch {
+            return Read(
+                book: .failure(error), lastGood: needsLastGood ? reader.lastGood() : nil)
+        }
+    }
+
+    /// Before anybody is served.
+    func start() {
+        _ = take(Self.read(reader, needsLastGood: true))
+    }
+
+    /// Reads everything anew, on a thread that may wait; nobody else does.
+    func reload() async -> Change {
+        let reader = reader
+        let needsLastGood = !hasGood
+        return take(await pool.run { Self.read(reader, needsLastGood: needsLastGood) })
+    }
+
+    private func take(_ read: Read) -> Change {
+        reading += 1
+        let before = (book, standing)
+        switch read.book {
+        case .success(let found):
+            book = found
             standing = .good
             hasGood = true
-            save()
-        } catch {
-            guard !hasGood else {
-                standing = .lastGood(error)
-                return
-            }
-            if let last = lastGood() {
-                inForce = last
-                standing = .lastGood(error)
+        case .failure(let problem):
+            if hasGood {
+                standing = .lastGood(problem)
+            } else if let last = read.lastGood {
+                book = last
+                standing = .lastGood(problem)
+                hasGood = true
             } else {
-                inForce = .standard(.builtIn)
-                standing = .broken(error)
+                book = .builtIn
+                standing = .broken(problem)
             }
         }
+        if book != before.0 { return .policy }
+        return standing != before.1 ? .standing : .nothing
+    }
+
+    /// For work on policies that takes longer than a moment.
+    func aside<R: Sendable>(_ work: @escaping @Sendable (PolicyReader) -> R) async -> R {
+        let reader = reader
+        return await pool.run { work(reader) }
     }
 
     func requireUsable() throws(Refusal) {
         if case .broken(let problem) = standing { throw Self.refusal(problem) }
     }
 
+    /// For what concerns nobody in particular.
+    var inForce: PolicyInForce {
+        book.inForce(for: PolicySubject(user: [], groups: [], store: Array("default".utf8)))
+    }
+
+    var policy: Policy { inForce.policy }
+
     static func refusal(_ problem: PolicyProblem) -> Refusal {
         .policyBroken(
             file: problem.file, line: problem.line, key: problem.key, wrong: problem.wrong,
             right: problem.right)
-    }
-
-    private func readFiles() throws(PolicyProblem) -> PolicyFiles {
-        var files = PolicyFiles()
-        if let path = options.defaultPolicy { files.standard = try read(path) }
-        files.administrators = try read(options.configFolder + "/policy.conf")
-        let folder = options.configFolder + "/policy.d"
-        let names: [String]
-        do {
-            names = try TextFile.names(in: folder)
-        } catch {
-            throw PolicyProblem(
-                file: folder, line: 0, key: "", wrong: error.description,
-                right: "a folder that appvaultd may read")
-        }
-        for name in names where name.hasSuffix(".conf") {
-            if let file = try read(folder + "/" + name) { files.dropIns.append(file) }
-        }
-        return files
-    }
-
-    /// nil where there is no such file; a file that cannot be read is broken, never "no policy".
-    private func read(_ path: String) throws(PolicyProblem) -> PolicyFile? {
-        do throws(PosixError) {
-            return PolicyFile(name: path, text: try TextFile.read(at: path, limit: Self.limit))
-        } catch {
-            if error.isMissing { return nil }
-            throw PolicyProblem(
-                file: path, line: 0, key: "", wrong: error.description,
-                right: "a file that appvaultd may read")
-        }
-    }
-
-    private func save() {
-        // Without the file the policy in force is only forgotten sooner; nothing rests on this
-        // write.
-        try? TextFile.replace(at: lastGoodPath, with: inForce.render())
-    }
-
-    private func lastGood() -> PolicyInForce? {
-        guard let text = try? TextFile.read(at: lastGoodPath, limit: Self.limit) else { return nil }
-        return try? PolicyInForce(lastGood: PolicyFile(name: lastGoodPath, text: text))
     }
 }

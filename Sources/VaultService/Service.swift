@@ -21,6 +21,7 @@ public final class Service {
     let ticker = Ticker()
     let directory = Directory()
     private let catalogues: [String: Catalogue]
+    private let people: PolicyPeople
     private let slabs = Slabs()
     private let lock: FolderLock
     private var connections: [UInt32: Int] = [:]
@@ -56,8 +57,10 @@ public final class Service {
         self.catalogues = catalogues.good
         for problem in catalogues.problems { audit.note(.fault, problem) }
         policies = PolicyKeeper(options)
-        policies.load()
+        policies.start()
         vault = Vault(stateFolder: options.stateFolder)
+        people = PolicyPeople(
+            policies, directory, stateFolder: options.stateFolder, disk: vault.workers.disk)
     }
 
     // MARK: who comes in
@@ -195,6 +198,34 @@ public final class Service {
         }
     }
 
+    // MARK: whose policy
+
+    /// What a policy is asked for.
+    enum PolicyUse {
+        case opening
+        /// Creating and changing: not by a policy that nobody may be sure of.
+        case changing
+    }
+
+    /// The person's policy, with their groups and the store's policy key: asked for once in a
+    /// request, which then sees the old or the new one whole.
+    func policy(
+        for person: Person, _ host: StoreHost?, _ use: PolicyUse = .opening
+    ) async throws(Refusal) -> PolicyInForce {
+        let key = host?.identity.policyKey ?? Vault.defaultName
+        let keeps = host != nil || vault.hasStore(person)
+        let answer = await people.policy(for: person, key: key, keeps: keeps)
+        switch use {
+        case .opening: break
+        case .changing:
+            try policies.requireUsable()
+            guard answer.isKnown else {
+                throw .serviceUnavailable(.directory)
+            }
+        }
+        return answer.policy
+    }
+
     // MARK: own or apart
 
     func circumstances(_ caller: Caller, _ person: Person, seat: SeatAnswer) -> Circumstances {
@@ -283,16 +314,6 @@ public final class Service {
         case .broken(let problem):
             audit.note(
                 .policy, "\(problem); nothing can be created or changed", code: .policyBroken)
-        }
-    }
-
-    func reload() {
-        policies.load()
-        switch policies.standing {
-        case .good: audit.note(.policy, "the policy was read")
-        case .lastGood(let problem), .broken(let problem):
-            audit.note(
-                .policy, "\(problem); the policy that was in force stays", code: .policyBroken)
         }
     }
 

@@ -184,7 +184,7 @@ final class Vault {
         stores(of: person.uid).contains { $0.identity.account == person.name }
     }
 
-    private static let defaultName = Array("default".utf8)
+    static let defaultName = Array("default".utf8)
 
     private static func name(_ asked: [UInt8]) -> [UInt8] {
         asked.isEmpty ? defaultName : asked

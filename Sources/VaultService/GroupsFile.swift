@@ -1,0 +1,36 @@
+import Posix
+
+/// The groups that each person was last known to be in: one small file a person, so that a restart
+/// while the directory service is silent changes nobody's policy. Blocking; on a worker.
+struct GroupsFile: Sendable {
+    private let stateFolder: String
+    private static let folderName = "groups"
+    private static let end = Array("# whole".utf8)
+    private static let limit = 1 << 20
+
+    init(stateFolder: String) {
+        self.stateFolder = stateFolder
+    }
+
+    private func path(_ person: Person) -> String {
+        "\(stateFolder)/\(Self.folderName)/\(person.uid)"
+    }
+
+    /// nil where nothing is known: uids are given away again, so the name must be the same.
+    func read(_ person: Person) -> [[UInt8]]? {
+        guard let text = try? TextFile.read(at: path(person), limit: Self.limit) else { return nil }
+        let lines = text.split(separator: 0x0A, omittingEmptySubsequences: true).map(Array.init)
+        guard lines.count >= 2, lines.first == person.name, lines.last == Self.end else {
+            return nil
+        }
+        return Array(lines[1..<(lines.count - 1)])
+    }
+
+    /// Without the file the groups are only forgotten sooner.
+    func write(_ groups: [[UInt8]], _ person: Person) {
+        let lines = [person.name] + groups + [Self.end]
+        guard !lines.contains(where: { $0.isEmpty || $0.contains(0x0A) }) else { return }
+        try? Folder(path: stateFolder).makeFolder(Self.folderName)
+        try? TextFile.replace(at: path(person), with: Array(lines.joined(separator: [0x0A])))
+    }
+}

@@ -1,0 +1,134 @@
+import Policy
+import Posix
+
+/// Each person's policy. Where it depends on groups the directory service is asked, and where that
+/// does not answer, the policy that was in force for this person stays.
+@LoopActor
+final class PolicyPeople {
+    struct Answer: Sendable {
+        let policy: PolicyInForce
+        /// False where nobody could ever say which groups the person is in: good enough to open
+        /// with, not to set a passcode by.
+        let isKnown: Bool
+    }
+
+    private struct Known {
+        var groups: [[UInt8]]?
+        /// The policy as it was when the groups were last known.
+        var book: PolicyBook
+        var reading: Int
+        var until: UInt64
+        /// By store's policy key, of this book and these groups.
+        var decided: [[UInt8]: PolicyInForce] = [:]
+        var saved: [[UInt8]]?
+
+        mutating func decide(_ person: Person, _ key: [UInt8]) -> PolicyInForce {
+            if let policy = decided[key] { return policy }
+            let subject = PolicySubject(user: person.name, groups: groups ?? [], store: key)
+            let policy = book.inForce(for: subject)
+            if decided.count < 16 { decided[key] = policy }
+            return policy
+        }
+    }
+
+    private let keeper: PolicyKeeper
+    private let directory: Directory
+    private let file: GroupsFile
+    private let disk: WorkerPool
+    private var known: [Person: Known] = [:]
+    /// Nothing is asked before: a login has several requests, and waits but once.
+    private var silentUntil: [Person: UInt64] = [:]
+    private var asking: [Person: [CheckedContinuation<Void, Never>]] = [:]
+
+    /// How long an answer is good, in milliseconds.
+    private static let fresh: UInt64 = 60_000
+    private static let silence: UInt64 = 10_000
+    private static let most = 4096
+
+    init(_ keeper: PolicyKeeper, _ directory: Directory, stateFolder: String, disk: WorkerPool) {
+        self.keeper = keeper
+        self.directory = directory
+        file = GroupsFile(stateFolder: stateFolder)
+        self.disk = disk
+    }
+
+    /// `keeps`: the groups are written down, so that they are known after a restart.
+    func policy(for person: Person, key: [UInt8], keeps: Bool) async -> Answer {
+        if keeper.book.needsGroups {
+            await learn(person)
+        } else if known[person]?.reading != keeper.reading {
+            take(person, known[person]?.groups, until: 0)
+        }
+        guard known[person] != nil else {
+            // Nobody has ever said: without groups.
+            let subject = PolicySubject(user: person.name, groups: [], store: key)
+            return Answer(policy: keeper.book.inForce(for: subject), isKnown: false)
+        }
+        if keeps { save(person) }
+        let policy = known[person]!.decide(person, key)
+        return Answer(policy: policy, isKnown: true)
+    }
+
+    // MARK: groups
+
+    /// Asks, where the answer is not known already; one question for all who wait for it.
+    private func learn(_ person: Person) async {
+        let now = Clock.bootMilliseconds()
+        if let entry = known[person], entry.reading == keeper.reading, now < entry.until {
+            return
+        }
+        if let end = silentUntil[person], now < end { return }
+        if asking[person] != nil {
+            return await withCheckedContinuation { asking[person]!.append($0) }
+        }
+        asking[person] = []
+        let answer = await directory.groups(of: person) { answer in self.hear(answer, person) }
+        hear(answer, person)
+        if case .unknown = answer, known[person] == nil { await remember(person) }
+        for waiting in asking.removeValue(forKey: person) ?? [] { waiting.resume() }
+    }
+
+    private func hear(_ answer: Groups.Answer, _ person: Person) {
+        let now = Clock.bootMilliseconds()
+        switch answer {
+        case .found(let groups): take(person, groups, until: now + Self.fresh)
+        // An account that only its front end knows of is in no group; one that had groups and is
+        // gone may be a directory service that is half there.
+        case .none: take(person, known[person]?.groups ?? [], until: now + Self.fresh)
+        case .unknown:
+            if silentUntil.count >= Self.most { silentUntil.removeAll() }
+            silentUntil[person] = now + Self.silence
+        }
+    }
+
+    private func take(_ person: Person, _ groups: [[UInt8]]?, until: UInt64) {
+        if known.count >= Self.most, known[person] == nil, let oldest = known.first?.key {
+            known[oldest] = nil
+        }
+        var entry = Known(
+            groups: groups, book: keeper.book, reading: keeper.reading, until: until)
+        entry.saved = known[person]?.saved
+        known[person] = entry
+        silentUntil[person] = nil
+    }
+
+    // MARK: kept on disk
+
+    /// After a restart: the groups that were known before it.
+    private func remember(_ person: Person) async {
+        let file = file
+        let found = await disk.run { file.read(person) }
+        guard let found, known[person] == nil else { return }
+        let silence = silentUntil[person]
+        take(person, found, until: 0)
+        known[person]?.saved = found
+        silentUntil[person] = silence
+    }
+
+    private func save(_ person: Person) {
+        guard let groups = known[person]?.groups, known[person]?.saved != groups else { return }
+        known[person]?.saved = groups
+        let file = file
+        disk.submit { file.write(groups, person) }
+    }
+}

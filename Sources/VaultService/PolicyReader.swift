@@ -1,0 +1,122 @@
+import Policy
+import Posix
+
+/// Where the policy lies, and how it is read: whole, or not at all. Blocking; on a worker, but at
+/// the start.
+struct PolicyReader: Sendable {
+    let configFolder: String
+    let standard: String?
+    let lastGoodPath: String
+
+    init(_ options: Options) {
+        configFolder = options.configFolder
+        standard = options.defaultPolicy
+        lastGoodPath = options.stateFolder + "/policy.last"
+    }
+
+    private static let fileName = "policy.conf"
+    private static let dropInName = "policy.d"
+    private static let dropInEnd = ".conf"
+    /// More than this is a mistake, not a policy.
+    private static let mostDropIns = 1024
+    private static let mostBytesKept = 4 << 20
+
+    private var file: String { configFolder + "/" + Self.fileName }
+    private var dropIns: String { configFolder + "/" + Self.dropInName }
+
+    func read(replacing candidate: PolicyFile? = nil) throws(PolicyProblem) -> PolicyBook {
+        try PolicyBook(try files(replacing: candidate))
+    }
+
+    /// The files as they lie there; a candidate stands in for policy.conf.
+    func files(replacing candidate: PolicyFile? = nil) throws(PolicyProblem) -> PolicyFiles {
+        var files = PolicyFiles()
+        if let standard { files.standard = try read(standard) }
+        if let candidate {
+            files.administrators = candidate
+        } else {
+            files.administrators = try read(file)
+        }
+        for name in try dropInNames() {
+            guard let file = try read(dropIns + "/" + name) else { continue }
+            files.dropIns.append(file)
+            guard files.dropIns.count <= Self.mostDropIns else {
+                throw PolicyProblem(
+                    file: dropIns, line: 0, key: "", wrong: "too many files",
+                    right: "at most \(Self.mostDropIns) files")
+            }
+        }
+        return files
+    }
+
+    private func dropInNames() throws(PolicyProblem) -> [String] {
+        do {
+            return try TextFile.names(in: dropIns).filter { $0.hasSuffix(Self.dropInEnd) }
+        } catch {
+            throw PolicyProblem(
+                file: dropIns, line: 0, key: "", wrong: error.description,
+                right: "a folder that appvaultd may read")
+        }
+    }
+
+    /// nil where there is no such file; a file that cannot be read is broken, never "no policy".
+    private func read(_ path: String) throws(PolicyProblem) -> PolicyFile? {
+        do throws(PosixError) {
+            return PolicyFile(
+                name: path, text: try TextFile.read(at: path, limit: PolicyParser.mostBytes))
+        } catch {
+            if error.isMissing { return nil }
+            throw PolicyProblem(
+                file: path, line: 0, key: "", wrong: error.description,
+                right: "a file that appvaultd may read")
+        }
+    }
+
+    // MARK: the last good one
+
+    func lastGood() -> PolicyBook? {
+        guard let text = try? TextFile.read(at: lastGoodPath, limit: Self.mostBytesKept) else {
+            return nil
+        }
+        return try? PolicyBook(lastGood: PolicyFile(name: lastGoodPath, text: text))
+    }
+
+    /// Without the file the policy in force is only forgotten sooner; nothing rests on this write.
+    func save(_ book: PolicyBook) {
+        let text = book.render()
+        if let present = try? TextFile.read(at: lastGoodPath, limit: Self.mostBytesKept),
+            present == text
+        {
+            return
+        }
+        try? TextFile.replace(at: lastGoodPath, with: text)
+    }
+
+    // MARK: what to watch
+
+    /// The files themselves, because a name may lead elsewhere; their folders, because most editors
+    /// put another file in the place of the old one; and above those whatever is there already, to
+    /// see them come.
+    func watched() -> [(path: String, interest: FileWatch.Interest)] {
+        var paths = watched(file)
+        paths.append((configFolder, .coming(Self.dropInName)))
+        paths.append((dropIns, .suffix(Self.dropInEnd)))
+        for name in (try? dropInNames()) ?? [] { paths.append((dropIns + "/" + name, .all)) }
+        if let standard { paths += watched(standard) }
+        return paths
+    }
+
+    private func watched(_ file: String) -> [(path: String, interest: FileWatch.Interest)] {
+        var paths: [(path: String, interest: FileWatch.Interest)] = [(file, .all)]
+        var below = file
+        while let slash = below.lastIndex(of: "/"), slash != below.startIndex {
+            let name = String(below[below.index(after: slash)...])
+            below = String(below[..<slash])
+            // A folder that is renamed with all it holds is seen in the one above; one that is
+            // missing is waited for in the nearest one that is there.
+            paths.append((below, paths.count == 1 ? .name(name) : .coming(name)))
+            if paths.count > 2, (try? Folder(path: below)) != nil { break }
+        }
+        return paths
+    }
+}
