@@ -35,6 +35,11 @@ struct FieldReader {
         return part.reversed().reduce(0) { $0 << 8 | T($1) }
     }
 
+    mutating func flag() -> Bool? {
+        guard let byte = number(UInt8.self), byte <= 1 else { return nil }
+        return byte == 1
+    }
+
     mutating func bytes(_ count: Int) -> [UInt8]? {
         guard bytes.count - offset >= count else { return nil }
         defer { offset += count }

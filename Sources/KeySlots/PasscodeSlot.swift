@@ -14,6 +14,7 @@ public struct PasscodeSlot: Equatable, Sendable {
         public var way: Identity.Way
 
         public static let digestSize = 32
+        static let saltSize = KeyDerivation.saltSize
 
         /// With a salt of its own.
         public init(

@@ -9,5 +9,6 @@ extension Purpose {
     static let passcodeKEK = Purpose("AV kek passcode")
     static let deviceKEK = Purpose("AV kek device")
     static let recoveryKEK = Purpose("AV kek recovery")
+    static let history = Purpose("AV history")
     static let recoveryText = Purpose("AV recovery text")
 }

@@ -21,29 +21,35 @@ public final class SlotFile: @unchecked Sendable {
     static let passcodeBlocks = [3, 4]
     static let deviceBlock = 5
     static let recoveryBlocks = [6, 7]
-    static let spareBlocks = 8..<blockCount
+    static let termsBlock = 8
+    static let historyBlocks = [9, 10, 11, 12]
+    static let spareBlocks = 13..<blockCount
     static let keyBlocks = [3, 4, 5, 6, 7]
+    /// What an erase takes: everything but whose it was.
+    static let erasedBlocks = keyBlocks + [tallyBlock, termsBlock] + historyBlocks
 
     public let store: StoreID
-    public private(set) var identity: Identity
+    private var written: Identity
     public private(set) var tally: Tally
+    public private(set) var terms: Terms
     let machine: MachineKey
     let disk: any BlockDisk
-    private var blocks: [Block?]
+    private(set) var blocks: [Block?]
     // Written but perhaps not there: until a write of them succeeds, neither content may be counted
     // on.
     private var doubtful: Set<Int> = []
 
     init(
         store: StoreID, machine: MachineKey, disk: any BlockDisk, blocks: [Block?],
-        identity: Identity, tally: Tally
+        identity: Identity, tally: Tally, terms: Terms = Terms()
     ) {
         self.store = store
         self.machine = machine
         self.disk = disk
         self.blocks = blocks
-        self.identity = identity
+        written = identity
         self.tally = tally
+        self.terms = terms
     }
 
     /// Makes the file, still without a slot. A store counts as made only when its folder gets its
@@ -79,17 +85,48 @@ public final class SlotFile: @unchecked Sendable {
         return try UncheckedSlotFile(store: store, disk: FileDisk(file))
     }
 
-    // MARK: Identity and tries
+    // MARK: Identity, tries and terms
+
+    /// Which way it goes is the passcode's word while there is one: it changes with the slot, at
+    /// one instant.
+    public var identity: Identity {
+        var identity = written
+        if let way = (try? passcodeSlots)?.first?.details.way { identity.way = way }
+        return identity
+    }
 
     /// Writes what changed of it.
     public func write(_ changed: Identity) throws(KeyError) {
-        var payloads: [Int: [UInt8]] = [:]
-        let owner = try changed.ownerPayload()
-        let label = try changed.labelPayload()
-        if owner != (try identity.ownerPayload()) { payloads[Self.ownerBlock] = owner }
-        if label != (try identity.labelPayload()) { payloads[Self.labelBlock] = label }
-        try put(payloads)
-        identity = changed
+        try write(Along(identity: changed))
+    }
+
+    public func write(_ changed: Terms) throws(KeyError) {
+        try requireLive()
+        try write(Along(terms: changed))
+    }
+
+    /// What differs of identity and terms, and the history's blocks, in one go: none of them waits
+    /// for another.
+    func write(
+        _ along: Along, history: [Int: [UInt8]] = [:], emptied: [Int] = []
+    ) throws(KeyError) {
+        var payloads = history
+        if let changed = along.identity {
+            let owner = try changed.ownerPayload()
+            let label = try changed.labelPayload()
+            if owner != (try written.ownerPayload()) || doubtful.contains(Self.ownerBlock) {
+                payloads[Self.ownerBlock] = owner
+            }
+            if label != (try written.labelPayload()) || doubtful.contains(Self.labelBlock) {
+                payloads[Self.labelBlock] = label
+            }
+        }
+        if let changed = along.terms, changed != terms || doubtful.contains(Self.termsBlock) {
+            payloads[Self.termsBlock] = changed.payload()
+        }
+        try put(payloads, zeroing: emptied)
+        if let changed = along.identity { written = changed }
+        if let changed = along.terms { terms = changed }
     }
 
     /// Where this throws, nothing may be derived: the count may not be on the disk.
@@ -145,13 +182,20 @@ public final class SlotFile: @unchecked Sendable {
     /// The new passcode is the only way in beside the recovery key: other passcode slots and the
     /// device slot go. `proven` is the slot that the current passcode opened, nil where something
     /// else opened the store.
+    ///
+    /// In this order, so that a crash never leaves a former passcode that nobody remembers, and
+    /// never one remembered that was not there: the former one into the history; the new slot; the
+    /// old slots away; then the rest, each part of which may be missing.
     @discardableResult
     public func replacePasscode(
         _ details: PasscodeSlot.Details, derived: borrowing SecretBytes,
-        storeKey: borrowing SecretBytes, proven: PasscodeSlot?
+        storeKey: borrowing SecretBytes, proven: PasscodeSlot?, with along: Along = Along()
     ) throws(KeyError) -> PasscodeSlot {
+        try requireLive()
+        try remember(along.history, storeKey: storeKey)
         let slot = try addPasscode(details, derived: derived, storeKey: storeKey, proven: proven)
         try clear(otherThan: slot)
+        try finish(along, storeKey: storeKey)
         return slot
     }
 
@@ -182,9 +226,13 @@ public final class SlotFile: @unchecked Sendable {
     }
 
     /// The passcode is turned off, or was never on: the device slot stands, and the passcode slots
-    /// go.
-    public func replacePasscodeWithDevice(storeKey: borrowing SecretBytes) throws(KeyError) {
+    /// go. What goes along is written before that: why there is no passcode is known from the
+    /// instant at which there is none.
+    public func replacePasscodeWithDevice(
+        storeKey: borrowing SecretBytes, with along: Along = Along()
+    ) throws(KeyError) {
         try requireLive()
+        try remember(along.history, storeKey: storeKey)
         let payload = try DeviceSlot.payload(
             storeKey, block: Self.deviceBlock, store: store, machine: machine)
         // Where a device slot stands already, it is the one way in: it is not written over.
@@ -194,7 +242,8 @@ public final class SlotFile: @unchecked Sendable {
         let slot = try DeviceSlot(try readBack(Self.deviceBlock))
         let opened = try slot.open(store: store, machine: machine)
         guard opened.matches(storeKey) else { throw .damaged(.readBack(Self.deviceBlock)) }
-        try zero(Self.passcodeBlocks)
+        try finish(along, storeKey: storeKey)
+        try put([:], zeroing: Self.passcodeBlocks)
     }
 
     /// A new recovery key; the former one opens nothing any more.
@@ -228,7 +277,7 @@ public final class SlotFile: @unchecked Sendable {
     public func settleRecovery(on slot: RecoverySlot) throws(KeyError) {
         try requireLive()
         guard blocks[slot.block]?.sequence == slot.sequence else { throw .noSuchSlot }
-        try zero(Self.recoveryBlocks.filter { $0 != slot.block })
+        try put([:], zeroing: Self.recoveryBlocks.filter { $0 != slot.block })
     }
 
     /// Instead of the second step, where nobody has seen the new key.
@@ -237,7 +286,7 @@ public final class SlotFile: @unchecked Sendable {
         let passcodes = try passcodeSlots
         guard blocks[slot.block]?.sequence == slot.sequence, hasDeviceSlot || !passcodes.isEmpty
         else { throw .noSuchSlot }
-        try zero([slot.block])
+        try put([:], zeroing: [slot.block])
     }
 
     /// Where it would be the last way in, it stays: `.noSuchSlot`.
@@ -245,7 +294,7 @@ public final class SlotFile: @unchecked Sendable {
         try requireLive()
         let passcodes = try passcodeSlots
         guard hasDeviceSlot || !passcodes.isEmpty else { throw .noSuchSlot }
-        try zero(Self.recoveryBlocks)
+        try put([:], zeroing: Self.recoveryBlocks)
     }
 
     /// The present passcode was judged under other rules and found good: no slot is made anew.
@@ -271,29 +320,30 @@ public final class SlotFile: @unchecked Sendable {
     /// First the intent, synced; then tries and slots are zeroed, synced. After a crash in between,
     /// the identity says `erasing`, and calling it again ends it.
     public func eraseKeys() throws(KeyError) {
-        if identity.condition == .live {
+        if written.condition == .live {
             var changed = identity
             changed.condition = .erasing
             try write(changed)
         }
         // All of them, whatever was believed to be there.
-        doubtful.formUnion(Self.keyBlocks + [Self.tallyBlock])
-        try zero(Self.keyBlocks + [Self.tallyBlock])
+        doubtful.formUnion(Self.erasedBlocks)
+        try put([:], zeroing: Self.erasedBlocks)
         tally = Tally()
+        terms = Terms()
     }
 
     /// The tombstone: after the records are gone as well.
     public func finishErasing() throws(KeyError) {
-        guard identity.condition != .live else { throw .noSuchSlot }
-        var changed = identity
+        guard written.condition != .live else { throw .noSuchSlot }
+        var changed = written
         changed.condition = .erased
         try write(changed)
     }
 
     // MARK: Blocks
 
-    private func requireLive() throws(KeyError) {
-        guard identity.condition == .live else { throw .erased }
+    func requireLive() throws(KeyError) {
+        guard written.condition == .live else { throw .erased }
     }
 
     private func isThere(_ slot: PasscodeSlot) -> Bool {
@@ -312,13 +362,18 @@ public final class SlotFile: @unchecked Sendable {
     }
 
     private func clear(otherThan slot: PasscodeSlot) throws(KeyError) {
-        try zero((Self.passcodeBlocks + [Self.deviceBlock]).filter { $0 != slot.block })
+        try put(
+            [:], zeroing: (Self.passcodeBlocks + [Self.deviceBlock]).filter { $0 != slot.block })
     }
 
-    private func put(_ payloads: [Int: [UInt8]]) throws(KeyError) {
-        guard !payloads.isEmpty else { return }
+    /// Blocks in the order of their numbers, then zeroes over those that are not empty, then one sync.
+    private func put(
+        _ payloads: [Int: [UInt8]], zeroing numbers: [Int] = []
+    ) throws(KeyError) {
+        let full = numbers.filter { blocks[$0] != nil || doubtful.contains($0) }
+        guard !payloads.isEmpty || !full.isEmpty else { return }
         var sequence = blocks.compactMap { $0?.sequence }.max() ?? 0
-        var written: [Block] = []
+        var filled: [Block] = []
         for (number, payload) in payloads.sorted(by: { $0.key < $1.key }) {
             sequence += 1
             let block = Block(
@@ -327,23 +382,17 @@ public final class SlotFile: @unchecked Sendable {
             let bytes = try block.encoded(store, guardian(number))
             doubtful.insert(number)
             try stored(try disk.write(bytes, block: number))
-            written.append(block)
+            filled.append(block)
         }
-        try stored(try disk.sync())
-        for block in written {
-            blocks[block.number] = block
-            doubtful.remove(block.number)
-        }
-    }
-
-    private func zero(_ numbers: [Int]) throws(KeyError) {
-        let full = numbers.filter { blocks[$0] != nil || doubtful.contains($0) }
-        guard !full.isEmpty else { return }
         for number in full {
             doubtful.insert(number)
             try stored(try disk.write(Block.empty, block: number))
         }
         try stored(try disk.sync())
+        for block in filled {
+            blocks[block.number] = block
+            doubtful.remove(block.number)
+        }
         for number in full {
             blocks[number] = nil
             doubtful.remove(number)

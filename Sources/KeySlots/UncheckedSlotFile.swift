@@ -73,9 +73,14 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         }
         if let block = blocks[SlotFile.deviceBlock] { _ = try DeviceSlot(block) }
         _ = try SlotFile.recoverySlots(blocks)
+        for number in SlotFile.historyBlocks {
+            if let block = blocks[number] { _ = try HistoryBook.Sealed(block.payload, number) }
+        }
+        var terms = Terms()
+        if let block = blocks[SlotFile.termsBlock] { terms = try Terms(payload: block.payload) }
         return SlotFile(
             store: store, machine: machine, disk: disk, blocks: blocks, identity: identity,
-            tally: tally)
+            tally: tally, terms: terms)
     }
 
     /// Whether a recovery key can bring the store back, whatever else of the file is damaged or foreign.
@@ -95,7 +100,8 @@ public final class UncheckedSlotFile: @unchecked Sendable {
     /// Brings a store that a recovery key opened under this machine's key: a passcode slot first, read back from the
     /// disk and opened; only then the old slots go, and tries, label and owner are written, the identity being what
     /// the caller vouches for. The recovery slots stay, so that after a crash at any instant the recovery key opens
-    /// the store again.
+    /// the store again. The history comes along where the store key opens it, so that no former passcode comes back
+    /// over a recovery; on what terms the store was, another machine does not say.
     public func adopted(
         by machine: MachineKey, identity: Identity, _ details: PasscodeSlot.Details,
         derived: borrowing SecretBytes, storeKey: borrowing SecretBytes
@@ -122,7 +128,12 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         try stored(try disk.sync())
         try prove(number, machine, derived: derived, storeKey: storeKey)
 
-        let kept = [SlotFile.ownerBlock, SlotFile.labelBlock, SlotFile.tallyBlock, number]
+        let history = readableHistory(storeKey)
+        for (block, payload) in history.sorted(by: { $0.key < $1.key }) {
+            try write(block, payload)
+        }
+        let kept =
+            [SlotFile.ownerBlock, SlotFile.labelBlock, SlotFile.tallyBlock, number] + history.keys
         for old in 0..<SlotFile.blockCount
         where !kept.contains(old) && recovery[old] == nil && !Page.isEmpty(old, of: bytes) {
             try stored(try disk.write(Page.empty, block: old))
@@ -152,10 +163,28 @@ public final class UncheckedSlotFile: @unchecked Sendable {
 
     /// For the reset of a store that cannot be checked: whatever the slots held is zeroed, synced.
     public func overwriteKeys() throws(KeyError) {
-        for number in SlotFile.keyBlocks + [SlotFile.tallyBlock] {
+        for number in SlotFile.erasedBlocks {
             try stored(try disk.write(Page.empty, block: number))
         }
         try stored(try disk.sync())
+    }
+
+    /// Whoever guards the blocks: the seal under the store key says that they are the store's.
+    private func readableHistory(_ storeKey: borrowing SecretBytes) -> [Int: [UInt8]] {
+        var payloads: [Int: [UInt8]] = [:]
+        for (index, number) in SlotFile.historyBlocks.enumerated() {
+            // What stands behind the block in its page does not matter: the page is written anew.
+            guard
+                let glimpse = try? Block.glimpse(
+                    Array(bytes[(number * Page.size)..<(number * Page.size + Block.size)]),
+                    number: number, store: store),
+                var book = try? HistoryBook(),
+                (try? book.read(index, glimpse.block.payload, store: store, storeKey: storeKey))
+                    != nil
+            else { continue }
+            payloads[number] = glimpse.block.payload
+        }
+        return payloads
     }
 
     private func block(_ number: Int, _ machine: MachineKey) throws(KeyError) -> Block? {

@@ -53,7 +53,7 @@ public enum ChangeDemand: CaseIterable, Sendable {
 }
 
 /// Whether the present passcode meets the rules in force. It is judged when it is typed.
-public enum Shortfall: CaseIterable, Sendable {
+public enum Compliance: CaseIterable, Sendable {
     case notYetKnown
     case meetsTheRules
     case fallsShort
@@ -71,7 +71,7 @@ public struct DueInput: Equatable, Sendable {
     /// AllowFingerprint when the store was judged last.
     public var fingerprintWasAllowed: Bool
     public var hardware: Hardware
-    public var shortfall: Shortfall
+    public var compliance: Compliance
     public var isExpired: Bool
     /// Why a flow began that was not ended.
     public var pending: DueReason?
@@ -79,7 +79,7 @@ public struct DueInput: Equatable, Sendable {
     public init(
         state: PasscodeState, followsLogin: Bool, target: DueTarget, judgedDigest: [UInt8],
         presentDigest: [UInt8], fingerprintWasAllowed: Bool, hardware: Hardware,
-        shortfall: Shortfall, isExpired: Bool, pending: DueReason?
+        compliance: Compliance, isExpired: Bool, pending: DueReason?
     ) {
         self.state = state
         self.followsLogin = followsLogin
@@ -88,7 +88,7 @@ public struct DueInput: Equatable, Sendable {
         self.presentDigest = presentDigest
         self.fingerprintWasAllowed = fingerprintWasAllowed
         self.hardware = hardware
-        self.shortfall = shortfall
+        self.compliance = compliance
         self.isExpired = isExpired
         self.pending = pending
     }
@@ -159,7 +159,7 @@ public enum NothingDue: CaseIterable, Sendable {
 }
 
 /// The table of the flows: pure, and asked anew at each unlock, so that nothing goes on which a policy that changed
-/// once more no longer wants. Where the shortfall is not yet known, it says what is due as far as is known.
+/// once more no longer wants. Where the compliance is not yet known, it says what is due as far as is known.
 public func due(_ input: DueInput) -> Due {
     switch input.state {
     case .none(let reason): dueWithoutPasscode(input, reason)
@@ -244,7 +244,7 @@ private func changeByPolicy(_ input: DueInput, _ demand: ChangeDemand) -> Change
     switch demand {
     case .everybody: return .due(DueStep(.change, .policy))
     case .whoFallsShort:
-        switch input.shortfall {
+        switch input.compliance {
         case .fallsShort: return .due(DueStep(.change, .policy))
         case .meetsTheRules: return .not(.meetsTheRules)
         case .notYetKnown: return .due(DueStep(.change, .policy, .onlyWhereItFallsShort))

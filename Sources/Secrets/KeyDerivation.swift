@@ -17,6 +17,9 @@ public enum KeyDerivation {
         /// What a new slot gets where no policy says otherwise.
         public static let standard = Cost(checkedMemoryKiB: 65_536, passes: 3)
 
+        /// The least that a policy may ask for.
+        public static let lowest = Cost(checkedMemoryKiB: 19 * 1024, passes: 2)
+
         public init(memoryKiB: UInt32, passes: UInt32) throws(SecretsError) {
             guard Self.memoryRange.contains(memoryKiB), Self.passesRange.contains(passes)
             else { throw .costOutOfBounds }

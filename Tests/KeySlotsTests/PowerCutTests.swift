@@ -45,6 +45,157 @@ import Testing
         }
     }
 
+    /// Passcodes 1, 2 and 3 were there; 3 is the present one.
+    private func withHistory(_ keep: Int, recovery: Bool = false) throws -> HistoryLab {
+        let lab = try HistoryLab(recovery: recovery)
+        let file = try lab.fixture.open(lab.disk)
+        try lab.change(file, from: 1, to: 2, keep: keep)
+        try lab.change(file, from: 2, to: 3, keep: keep)
+        return lab
+    }
+
+    @Test(
+        "a changed passcode with its history: the replaced one is a former one at every instant",
+        arguments: [2, 3, 24], [true, false])
+    func history(keep: Int, isTyped: Bool) throws {
+        let lab = try withHistory(keep)
+        var terms = Terms(fingerprintWasAllowed: false, seenAt: 1)
+        terms.begin(
+            Terms.Pending(.change, .recovery),
+            on: try lab.fixture.open(lab.disk.bytes).passcodeSlots[0])
+        let marked = terms
+        try lab.fixture.open(lab.disk).write(marked)
+        try cut(lab.fixture, lab.disk.bytes) { file in
+            try change(lab, file, to: 4, keep: keep, isTyped: isTyped)
+        } _: { left, finished in
+            let file = try lab.fixture.open(left)
+            let (old, new) = (try opens(lab, left, 3), try opens(lab, left, 4))
+            #expect(finished ? new && !old : new || old)
+            // Whichever is typed next, the others are remembered and it is not.
+            if old { try check(lab, left, now: 3, former: [2, 1], keep, marked, isDue: true) }
+            if new { try check(lab, left, now: 4, former: [3, 2, 1], keep, marked, isDue: false) }
+            if finished {
+                #expect(file.terms == Terms(fingerprintWasAllowed: true, seenAt: 2))
+                #expect(try HistoryLab.former(file) == Array([3, 2, 1].prefix(keep)))
+                #expect(try hasEntry(file))
+            }
+        }
+    }
+
+    private func change(
+        _ lab: HistoryLab, _ file: SlotFile, to new: UInt8, keep: Int, isTyped: Bool
+    ) throws {
+        let present = try #require(try file.passcodeSlots.first)
+        let details = try Fixture.details()
+        try file.replacePasscode(
+            details, derived: try secret([UInt8](repeating: new, count: 32)),
+            storeKey: try secret(Fixture.storeKey), proven: isTyped ? present : nil,
+            with: Along(
+                history: HistoryChange(
+                    former: isTyped ? try HistoryLab.hash(present.details, 3) : nil,
+                    present: try HistoryLab.hash(details, new), keep: keep),
+                terms: Terms(fingerprintWasAllowed: true, seenAt: 2), identity: file.identity))
+    }
+
+    private func opens(_ lab: HistoryLab, _ bytes: [UInt8], _ passcode: UInt8) throws -> Bool {
+        try lab.fixture.opens(
+            try lab.fixture.open(bytes), [UInt8](repeating: passcode, count: 32))
+    }
+
+    private func hasEntry(_ file: SlotFile) throws -> Bool {
+        try file.history(storeKey: try secret(Fixture.storeKey)).has(try file.passcodeSlots[0])
+    }
+
+    /// After the unlock with the passcode `now`, and after one more change.
+    private func check(
+        _ lab: HistoryLab, _ left: [UInt8], now: UInt8, former: [UInt8], _ keep: Int,
+        _ marked: Terms, isDue: Bool
+    ) throws {
+        let disk = PowerDisk(left)
+        let file = try lab.fixture.open(disk)
+        let derived = try secret([UInt8](repeating: now, count: 32))
+        let slot = try #require(
+            try file.passcodeSlots.first {
+                (try? file.openPasscode($0, derived: derived)) != nil
+            })
+        try file.settle(on: slot)
+        #expect(try HistoryLab.former(file).prefix(keep) == former.prefix(keep))
+        let pending = file.terms.pending(on: slot)
+        #expect(isDue ? pending != nil || file.terms != marked : pending == nil)
+        // The change is made, or made again, and nothing is remembered twice or lost.
+        try lab.change(file, from: now, to: 9, keep: keep)
+        #expect(try HistoryLab.former(file) == Array(([now] + former).prefix(keep)))
+        #expect(try file.passcodeSlots.count == 1)
+        #expect(file.terms.pending(on: try file.passcodeSlots[0]) == nil)
+    }
+
+    @Test("a change cut short twenty times takes nothing from the history")
+    func historyManyCuts() throws {
+        let lab = try withHistory(5)
+        var bytes = lab.disk.bytes
+        for round in 0..<20 {
+            let disk = PowerDisk(bytes)
+            let file = try lab.fixture.open(disk)
+            // The history is written once; from then on a cut comes before the new slot is there.
+            disk.budget = round == 0 ? 3 : round % 2
+            do {
+                try change(lab, file, to: 4, keep: 5, isTyped: true)
+                Issue.record("the change was not cut short")
+            } catch KeyError.storage {
+            }
+            bytes = disk.afterPowerCut[0]
+            #expect(try opens(lab, bytes, 3))
+            #expect(try HistoryLab.former(try lab.fixture.open(bytes)) == [2, 1])
+        }
+    }
+
+    @Test(
+        "a passcode turned off with all that goes along: why there is none is known from the first instant"
+    )
+    func turnOffAlong() throws {
+        let lab = try withHistory(3)
+        try lab.fixture.open(lab.disk).write(Terms(fingerprintIsOn: true))
+        try cut(lab.fixture, lab.disk.bytes) { file in
+            var identity = file.identity
+            identity.withoutPasscode = .byChoice
+            try file.replacePasscodeWithDevice(
+                storeKey: try secret(Fixture.storeKey),
+                with: Along(
+                    history: HistoryChange(
+                        former: try HistoryLab.hash(try file.passcodeSlots[0].details, 3),
+                        present: nil, keep: 3), terms: Terms(), identity: identity))
+        } _: { left, finished in
+            let file = try lab.fixture.open(left)
+            let passcode = try opens(lab, left, 3)
+            #expect(passcode || file.hasDeviceSlot)
+            #expect(!finished || !passcode)
+            let state = PasscodeState(
+                hasPasscode: try !file.passcodeSlots.isEmpty, file.terms, file.identity)
+            #expect(state == (passcode ? state : .none(.byChoice)))
+            #expect(state != .fingerprintOnly)
+            let former = try HistoryLab.former(file)
+            #expect(former == (passcode ? [2, 1] : [3, 2, 1]))
+        }
+    }
+
+    @Test("an adoption brings the history along, at whichever instant it was cut short before")
+    func adoptionHistory() throws {
+        let lab = try withHistory(5, recovery: true)
+        let here = try Fixture(store: lab.fixture.store, machine: 8)
+        for budget in 0..<40 {
+            let disk = PowerDisk(lab.disk.bytes)
+            disk.budget = budget
+            let isFinished = try adopt(disk, here, Fixture.second)
+            for left in disk.afterPowerCut {
+                let again = PowerDisk(left)
+                #expect(try adopt(again, here, Fixture.second))
+                #expect(try HistoryLab.former(try here.open(again.bytes)) == [3, 2, 1])
+            }
+            if isFinished { return }
+        }
+        Issue.record("the adoption never ends")
+    }
+
     @Test("what a failed change left on the disk goes with the next change that succeeds")
     func leftover() throws {
         let fixture = try Fixture()

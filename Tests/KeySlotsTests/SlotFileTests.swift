@@ -46,7 +46,7 @@ import Testing
         let file = try fixture.open(disk)
         var identity = Identity(
             uid: .max - 2, account: [UInt8](repeating: 0xff, count: 255), createdAt: .max,
-            way: .followsLogin, withoutPasscode: .byPolicyDefault,
+            way: .own, withoutPasscode: .byPolicyDefault,
             storeName: [UInt8](repeating: 0xc3, count: 255),
             policyKey: [UInt8](repeating: 0x61, count: 128))
         try file.write(identity)

@@ -12,7 +12,7 @@ private func at(
 ) -> DueInput {
     var input = DueInput(
         state: state, followsLogin: false, target: target, judgedDigest: one, presentDigest: one,
-        fingerprintWasAllowed: true, hardware: .none, shortfall: .meetsTheRules, isExpired: false,
+        fingerprintWasAllowed: true, hardware: .none, compliance: .meetsTheRules, isExpired: false,
         pending: nil)
     change(&input)
     return input
@@ -125,10 +125,10 @@ private func changed(_ input: inout DueInput) {
         "ChangeOnUpdate=noncompliant: 3 only where the passcode falls short, and who knows before")
     func noncompliant() {
         let target = inForce(.whoFallsShort)
-        func input(_ shortfall: Shortfall) -> DueInput {
+        func input(_ compliance: Compliance) -> DueInput {
             at(.passcode, target) { input in
                 changed(&input)
-                input.shortfall = shortfall
+                input.compliance = compliance
             }
         }
         #expect(due(input(.fallsShort)) == .steps([DueStep(.change, .policy)]))
@@ -147,7 +147,7 @@ private func changed(_ input: inout DueInput) {
     func neverJudged(change: ChangeDemand) {
         let input = at(.passcode, inForce(change)) { input in
             input.judgedDigest = none
-            input.shortfall = .fallsShort
+            input.compliance = .fallsShort
         }
         #expect(due(input) == .nothing(.neverJudged))
     }
@@ -161,7 +161,7 @@ private func changed(_ input: inout DueInput) {
                 input.isExpired = true
                 input.pending = .recovery
                 input.fingerprintWasAllowed = false
-                input.shortfall = .fallsShort
+                input.compliance = .fallsShort
             }
         }
         #expect(due(follower(.passcode, inForce())) == .nothing(.followsLogin))
@@ -181,7 +181,7 @@ private func changed(_ input: inout DueInput) {
         input.presentDigest = two
         #expect(due(input) == .steps([DueStep(.change, .policy)]))
         input.target = inForce(.whoFallsShort)
-        input.shortfall = .notYetKnown
+        input.compliance = .notYetKnown
         #expect(due(input) == .steps([DueStep(.change, .expired)]))
         let both = at(.passcodeAndFingerprint, inForce(fingerprint: false)) { $0.isExpired = true }
         #expect(
@@ -246,7 +246,7 @@ private struct Oracle {
     /// "R = the digest differs and (ChangeOnUpdate=always or the present passcode falls short)"
     static func r(_ i: DueInput) -> Bool {
         i.judgedDigest != i.presentDigest && i.judgedDigest != none
-            && (allows(i).always || i.shortfall == .fallsShort)
+            && (allows(i).always || i.compliance == .fallsShort)
     }
     static func why(_ i: DueInput) -> [(Flow, DueReason)] {
         if i.pending == .recovery { return [(.change, .recovery)] }
@@ -339,7 +339,7 @@ private struct Oracle {
                 for digest in [one, two, none] {
                     for allowed in bools {
                         for hardware in Hardware.allCases {
-                            for shortfall in Shortfall.allCases {
+                            for compliance in Compliance.allCases {
                                 for expired in bools {
                                     for pending in [nil] + DueReason.allCases.map(Optional.some) {
                                         body(
@@ -348,7 +348,7 @@ private struct Oracle {
                                                 target: target, judgedDigest: digest,
                                                 presentDigest: two,
                                                 fingerprintWasAllowed: allowed,
-                                                hardware: hardware, shortfall: shortfall,
+                                                hardware: hardware, compliance: compliance,
                                                 isExpired: expired, pending: pending))
                                     }
                                 }
@@ -374,10 +374,10 @@ private struct Oracle {
             rows.insert(row.text)
             let found = due(input)
             // Before the passcode was typed: as if it met the rules, and what may be due besides.
-            if input.shortfall == .notYetKnown {
+            if input.compliance == .notYetKnown {
                 var (good, bad) = (input, input)
-                good.shortfall = .meetsTheRules
-                bad.shortfall = .fallsShort
+                good.compliance = .meetsTheRules
+                bad.compliance = .fallsShort
                 let certain = row.flows(good).map(\.0)
                 let worst = row.flows(bad).map(\.0)
                 let isOpen = certain != worst
@@ -449,10 +449,10 @@ private struct Oracle {
             input.state = .passcode
             input.judgedDigest = input.presentDigest
             input.fingerprintWasAllowed = allowed
-            (input.isExpired, input.pending, input.shortfall) = (false, nil, .meetsTheRules)
+            (input.isExpired, input.pending, input.compliance) = (false, nil, .meetsTheRules)
         case .change:
             input.judgedDigest = input.presentDigest
-            (input.isExpired, input.pending, input.shortfall) = (false, nil, .meetsTheRules)
+            (input.isExpired, input.pending, input.compliance) = (false, nil, .meetsTheRules)
         case .dropPasscode, .dropBoth:
             (input.state, input.pending) = (.none(.inNoPasscodeMode), nil)
         case .announceFingerprint: input.fingerprintWasAllowed = true
@@ -469,7 +469,7 @@ private struct Oracle {
     func eachStepEnds(state: PasscodeState) {
         var wrong: [String] = []
         Self.each(state) { input in
-            guard input.shortfall != .notYetKnown else { return }
+            guard input.compliance != .notYetKnown else { return }
             let steps = steps(due(input))
             guard let first = steps.first else { return }
             let rest = Array(steps.dropFirst())

@@ -1,0 +1,174 @@
+import Secrets
+
+/// All places of the history's blocks, one after another.
+struct HistoryBook: ~Copyable {
+    static let blocks = 4
+    static let places = 7
+    private static let entrySize = 4 + KeyDerivation.saltSize + KeyDerivation.keySize
+    static let blockSize = places * entrySize
+
+    private var bytes: SecretBytes
+
+    init() throws(KeyError) {
+        bytes = try secrets(try SecretBytes(count: Self.blocks * Self.blockSize))
+    }
+
+    consuming func release() -> SecretBytes { bytes }
+
+    static func hash(_ place: Int) -> Range<Int> {
+        let end = (place + 1) * entrySize
+        return (end - KeyDerivation.keySize)..<end
+    }
+
+    static func content(_ block: Int) -> Range<Int> {
+        (block * blockSize)..<((block + 1) * blockSize)
+    }
+
+    /// In the order of their places.
+    var entries: [PasscodeHistory.Entry] {
+        bytes.withBytes { bytes in
+            (0..<(Self.blocks * Self.places)).compactMap { place in
+                let start = place * Self.entrySize
+                let serial = (0..<4).reduce(UInt32(0)) {
+                    $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1)
+                }
+                guard serial > 0 else { return nil }
+                let salt = (start + 4)..<(start + 4 + KeyDerivation.saltSize)
+                return PasscodeHistory.Entry(
+                    serial: serial, place: place, salt: salt.map { bytes[$0] })
+            }
+        }
+    }
+
+    /// The block that changed; nil where the passcode has its entry.
+    mutating func add(_ added: HistoryHash) throws(KeyError) -> Int? {
+        let entries = entries
+        guard !entries.contains(where: { $0.salt == added.salt }) else { return nil }
+        guard let hash = added.hash.take(), hash.count == KeyDerivation.keySize,
+            added.salt.count == KeyDerivation.saltSize
+        else { throw .secrets(.wrongSize) }
+        let taken = Set(entries.map(\.place))
+        let free = (0..<(Self.blocks * Self.places)).first { !taken.contains($0) }
+        // Full only where trims were cut short again and again.
+        guard let place = free ?? entries.min(by: { $0.serial < $1.serial })?.place
+        else { throw .tooLong }
+        let serial = (entries.map(\.serial).max() ?? 0) + 1
+        let start = place * Self.entrySize
+        bytes.withMutableBytes { bytes in
+            for index in 0..<4 {
+                bytes[start + index] = UInt8(truncatingIfNeeded: serial >> UInt32(8 * index))
+            }
+            for (index, byte) in added.salt.enumerated() { bytes[start + 4 + index] = byte }
+            hash.withBytes { hash in
+                for index in hash.indices {
+                    bytes[Self.hash(place).lowerBound + index] = hash[index]
+                }
+            }
+        }
+        return place / Self.places
+    }
+
+    /// Keeps the latest former passcodes, and the present ones unless nothing is kept at all; the blocks that changed.
+    mutating func trim(to count: Int, present salts: [[UInt8]]) -> Set<Int> {
+        let entries = entries.sorted { $0.serial > $1.serial }
+        let kept = min(max(count, 0), PasscodeHistory.limit)
+        let former = entries.filter { !salts.contains($0.salt) }
+        var gone = Array(former.dropFirst(kept))
+        if kept == 0 { gone = entries }
+        for entry in gone {
+            bytes.wipe((entry.place * Self.entrySize)..<((entry.place + 1) * Self.entrySize))
+        }
+        return Set(gone.map { $0.place / Self.places })
+    }
+
+    func isEmpty(_ block: Int) -> Bool {
+        !entries.contains { $0.place / Self.places == block }
+    }
+
+    // MARK: Sealed, block by block
+
+    private static let sealedSize = blockSize + Sealing.tagSize
+
+    /// Bound to the store and to the block.
+    private static func bound(_ block: Int, _ store: StoreID, _ generation: UInt32) -> [UInt8] {
+        var writer = FieldWriter()
+        writer.put(store.bytes)
+        writer.put(UInt16(SlotFile.historyBlocks[block]))
+        writer.put(generation)
+        return writer.bytes
+    }
+
+    private static func key(
+        _ storeKey: borrowing SecretBytes, _ bound: [UInt8]
+    ) throws(KeyError) -> SecretBytes {
+        try secrets(try Hash.subkey(of: storeKey, purpose: .history, message: bound.span))
+    }
+
+    func payload(
+        _ block: Int, store: StoreID, storeKey: borrowing SecretBytes
+    ) throws(KeyError) -> [UInt8] {
+        let bound = Self.bound(block, store, SlotFile.keyGeneration)
+        let key = try Self.key(storeKey, bound)
+        let nonce = try secrets(try Random.bytes(Sealing.nonceSize))
+        var sealed = [UInt8](repeating: 0, count: Self.sealedSize)
+        var span = sealed.mutableSpan
+        do {
+            try bytes.withBytes { (bytes) throws(SecretsError) in
+                try Sealing.sealCombined(
+                    bytes.extracting(Self.content(block)), aad: bound.span, nonce: nonce.span,
+                    key: key, into: &span)
+            }
+        } catch {
+            throw .secrets(error)
+        }
+        var writer = FieldWriter()
+        writer.put(SlotFile.keyGeneration)
+        writer.put(nonce)
+        writer.put(sealed)
+        return writer.bytes
+    }
+
+    /// Nobody typed anything, so what does not open is damage.
+    mutating func read(
+        _ block: Int, _ payload: [UInt8], store: StoreID, storeKey: borrowing SecretBytes
+    ) throws(KeyError) {
+        let sealed = try Sealed(payload, SlotFile.historyBlocks[block])
+        let bound = Self.bound(block, store, sealed.generation)
+        let key = try Self.key(storeKey, bound)
+        do {
+            var opened = try SecretBytes(count: Self.blockSize)
+            try opened.withMutableBytes { (content) throws(SecretsError) in
+                try Sealing.openCombined(
+                    sealed.text.span, aad: bound.span, nonce: sealed.nonce.span, key: key,
+                    into: &content)
+            }
+            let start = Self.content(block).lowerBound
+            bytes.withMutableBytes { bytes in
+                opened.withBytes { content in
+                    for index in content.indices { bytes[start + index] = content[index] }
+                }
+            }
+        } catch {
+            throw error == .notAuthentic
+                ? .damaged(.block(SlotFile.historyBlocks[block])) : .secrets(error)
+        }
+    }
+
+    /// What a block of the history looks like without its key.
+    struct Sealed {
+        let generation: UInt32
+        let nonce: [UInt8]
+        let text: [UInt8]
+
+        init(_ payload: [UInt8], _ number: Int) throws(KeyError) {
+            var reader = FieldReader(payload)
+            guard let generation = reader.number(UInt32.self),
+                let nonce = reader.bytes(Sealing.nonceSize),
+                let text = reader.bytes(HistoryBook.sealedSize), reader.restIsZero
+            else { throw .damaged(.block(number)) }
+            self.generation = generation
+            self.nonce = nonce
+            self.text = text
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Secrets
+
+/// What goes with a change of slots, in one change with it.
+public struct Along: Sendable {
+    public var history: HistoryChange?
+    public var terms: Terms?
+    public var identity: Identity?
+
+    public init(history: HistoryChange? = nil, terms: Terms? = nil, identity: Identity? = nil) {
+        self.history = history
+        self.terms = terms
+        self.identity = identity
+    }
+}
+
+/// What becomes of the history.
+public struct HistoryChange: Sendable {
+    /// The passcode that goes. Nil where nobody typed it: then it has its entry since it was set, if ever.
+    public var former: HistoryHash?
+    /// The passcode that comes: remembered at once, because nobody may know it any more when it goes.
+    public var present: HistoryHash?
+    /// How many former passcodes stay; with 0 nothing is remembered at all.
+    public var keep: Int
+
+    public init(former: HistoryHash?, present: HistoryHash?, keep: Int) {
+        self.former = former
+        self.present = present
+        self.keep = keep
+    }
+}
+
+extension SlotFile {
+    public func history(storeKey: borrowing SecretBytes) throws(KeyError) -> PasscodeHistory {
+        try requireLive()
+        return PasscodeHistory(try book(storeKey), present: try presentSalts)
+    }
+
+    /// The present passcode, typed at an unlock, gets its entry, and the others are trimmed. Writes nothing where
+    /// nothing changes.
+    public func write(
+        _ change: HistoryChange, storeKey: borrowing SecretBytes
+    ) throws(KeyError) {
+        try requireLive()
+        try finish(Along(history: change), storeKey: storeKey)
+    }
+
+    /// The former passcode, before its slot may go. Where the history cannot be read, nothing has begun.
+    func remember(
+        _ change: HistoryChange?, storeKey: borrowing SecretBytes
+    ) throws(KeyError) {
+        guard let change else { return }
+        var book = try book(storeKey)
+        guard change.keep > 0, let former = change.former, let block = try book.add(former)
+        else { return }
+        try write(Along(), history: try payloads([block], of: book, storeKey))
+    }
+
+    func finish(_ along: Along, storeKey: borrowing SecretBytes) throws(KeyError) {
+        guard let change = along.history else { return try write(along) }
+        var book = try book(storeKey)
+        var changed: Set<Int> = []
+        if change.keep > 0, let present = change.present, let block = try book.add(present) {
+            changed.insert(block)
+        }
+        changed.formUnion(book.trim(to: change.keep, present: try presentSalts))
+        try write(
+            along, history: try payloads(changed.filter { !book.isEmpty($0) }, of: book, storeKey),
+            emptied: changed.filter { book.isEmpty($0) }.map { Self.historyBlocks[$0] }.sorted())
+    }
+
+    private var presentSalts: [[UInt8]] {
+        get throws(KeyError) { try passcodeSlots.map(\.details.salt) }
+    }
+
+    private func book(_ storeKey: borrowing SecretBytes) throws(KeyError) -> HistoryBook {
+        var book = try HistoryBook()
+        for (index, number) in Self.historyBlocks.enumerated() {
+            guard let block = blocks[number] else { continue }
+            try book.read(index, block.payload, store: store, storeKey: storeKey)
+        }
+        return book
+    }
+
+    private func payloads(
+        _ changed: Set<Int>, of book: borrowing HistoryBook, _ storeKey: borrowing SecretBytes
+    ) throws(KeyError) -> [Int: [UInt8]] {
+        var payloads: [Int: [UInt8]] = [:]
+        for index in changed {
+            payloads[Self.historyBlocks[index]] = try book.payload(
+                index, store: store, storeKey: storeKey)
+        }
+        return payloads
+    }
+}
