@@ -53,7 +53,7 @@ public enum ChangeDemand: CaseIterable, Sendable {
 }
 
 /// Whether the present passcode meets the rules in force. It is judged when it is typed.
-public enum Shortfall: CaseIterable, Sendable {
+public enum Compliance: CaseIterable, Sendable {
     case notYetKnown
     case meetsTheRules
     case fallsShort
@@ -71,7 +71,7 @@ public struct DueInput: Equatable, Sendable {
     /// AllowFingerprint when the store was judged last.
     public var fingerprintWasAllowed: Bool
     public var hardware: Hardware
-    public var shortfall: Shortfall
+    public var shortfall: Compliance
     public var isExpired: Bool
     /// Why a flow began that was not ended.
     public var pending: DueReason?
@@ -79,7 +79,7 @@ public struct DueInput: Equatable, Sendable {
     public init(
         state: PasscodeState, followsLogin: Bool, target: DueTarget, judgedDigest: [UInt8],
         presentDigest: [UInt8], fingerprintWasAllowed: Bool, hardware: Hardware,
-        shortfall: Shortfall, isExpired: Bool, pending: DueReason?
+        shortfall: Compliance, isExpired: Bool, pending: DueReason?
     ) {
         self.state = state
         self.followsLogin = followsLogin

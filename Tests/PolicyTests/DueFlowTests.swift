@@ -125,7 +125,7 @@ private func changed(_ input: inout DueInput) {
         "ChangeOnUpdate=noncompliant: 3 only where the passcode falls short, and who knows before")
     func noncompliant() {
         let target = inForce(.whoFallsShort)
-        func input(_ shortfall: Shortfall) -> DueInput {
+        func input(_ shortfall: Compliance) -> DueInput {
             at(.passcode, target) { input in
                 changed(&input)
                 input.shortfall = shortfall
@@ -339,7 +339,7 @@ private struct Oracle {
                 for digest in [one, two, none] {
                     for allowed in bools {
                         for hardware in Hardware.allCases {
-                            for shortfall in Shortfall.allCases {
+                            for shortfall in Compliance.allCases {
                                 for expired in bools {
                                     for pending in [nil] + DueReason.allCases.map(Optional.some) {
                                         body(
