@@ -14,7 +14,7 @@ HANDLE = bytes(range(1, 17))
 # All that the module may ask of the system. No open, no getenv, no fork, no signal, no thread, no stdio.
 IMPORTS = {
     *("pam_get_data pam_get_item pam_get_user pam_getenv pam_set_data pam_set_item".split()),
-    *("pam_modutil_getpwnam pam_syslog".split()),
+    *("pam_get_authtok pam_modutil_getpwnam pam_syslog".split()),
     *("socket connect fcntl poll send recv close getsockopt clock_gettime getuid geteuid setlocale".split()),
     *("malloc free posix_memalign memcpy memmove memset memcmp strcmp strlen strncmp strnlen".split()),
     *("explicit_bzero __errno_location __stack_chk_fail".split()),
@@ -90,6 +90,10 @@ def converse(peer):
         peer.ask(question=2, purpose="acknowledge", line="Read this")
         right = answer.name == "reply" and answer.payload == b"right"
         peer.verdict("success" if right else "authError", handle=HANDLE)
+    elif request.name == "passwordRules":
+        for number, purpose in enumerate(("newPasscode", "confirmPasscode", "choice")):
+            peer.ask(question=number, purpose=purpose, line="New password")
+        peer.verdict("success" if request.payloads[0] == b"old" else "authError", code=14)
     elif request.name.startswith("session"):
         peer.show("hello")
         peer.ask()
@@ -113,7 +117,10 @@ class Case(unittest.TestCase):
             "auth optional {ours} unlock",
             "auth required pam_permit.so",
             "account required {ours}",
-            "password required {lab} set=new setold=old",
+            "password required {lab} setold=old",
+            "password optional {ours} password_rules",
+            "password required {lab} set=new",
+            "password required {ours} password_rules always_ask",
             "password optional {ours} use_authtok",
             "session required {lab} env=XDG_SESSION_ID=c1",
             "session optional {ours}",
@@ -175,6 +182,7 @@ class Valgrind(Case):
         self.full()
         self.lab.daemon(converse)
         self.assertEqual(self.check("right", "")[0], "0")
+        self.assertEqual(self.check("right", "", *("new one",) * 6)[4], "0")
         self.assertEqual(self.check("login", "", "right", "")[0], "0")
         self.assertNotEqual(self.check("x" * 3000)[0], "0")
         self.assertNotEqual(self.check()[0], "0")

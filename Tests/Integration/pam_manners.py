@@ -98,12 +98,13 @@ class Codes(Case):
     def test_refusals(self):
         """a refusal by code has the outcome of its code, and none is success"""
         expected = {name: PAM_AUTHINFO_UNAVAIL for name in wire.CODES}
-        expected |= {name: PAM_AUTH_ERR for name in ("invalidPasscode", "throttled", "cancelled")}
+        wrong = ("invalidPasscode", "throttled", "cancelled", "passcodeExpired", "changeRequired", "fingerprintNoMatch")
+        expected |= {name: PAM_AUTH_ERR for name in wrong}
         expected |= {"retryLimitReached": PAM_MAXTRIES}
         expected |= {name: PAM_USER_UNKNOWN for name in ("doesNotExist", "deleted")}
         expected |= {name: PAM_PERM_DENIED for name in ("policyDenies", "notPermitted")}
         numbers = {wire.CODES[name]: code for name, code in expected.items()}
-        numbers |= {8: PAM_AUTHINFO_UNAVAIL, 999: PAM_AUTHINFO_UNAVAIL}
+        numbers |= {999: PAM_AUTHINFO_UNAVAIL}
         for tag in (0, 1, 2):
             for number, code in numbers.items():
                 with self.subTest(tag=tag, number=number):
@@ -590,6 +591,27 @@ class Examples(Case):
         self.assertEqual(self.login(["wrong", "right"])[0], PAM_AUTH_ERR)
         daemon.stop()
         self.assertEqual(self.login(["login", "right"])[0], PAM_AUTHINFO_UNAVAIL)
+
+
+    def test_password_rules(self):
+        """the rules in front: what the daemon accepts reaches what sets it, and without a daemon nothing is asked"""
+        self.service("password-rules")
+
+        def handler(peer):
+            request = peer.greet()
+            if request.name == "passwordRules":
+                self.assertEqual(peer.ask(purpose="newPasscode", line="New").payload, b"new one")
+                return peer.verdict("success")
+            return peer.verdict("ignore")
+
+        daemon = self.lab.daemon(handler)
+        with self.lab.transaction(talk=Talk(["new one"])) as pam:
+            self.assertEqual(pam.chauthtok(), PAM_SUCCESS)
+        self.assertEqual(daemon.faults(), "")
+        daemon.stop()
+        with self.lab.transaction() as pam:
+            self.assertEqual(pam.chauthtok(), PAM_SUCCESS)
+            self.assertEqual(pam.talk.messages, [])
 
 
 class Repeats(Case):

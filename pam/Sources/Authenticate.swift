@@ -9,7 +9,7 @@ extension Call {
         let known = pam.askForUser()
         guard known == PAM_SUCCESS else { return known == PAM_CONV_AGAIN ? PAM_INCOMPLETE : known }
         guard let name = userName() else { return PAM_USER_UNKNOWN }
-        var exchange = Exchange(self, questions: .asked)
+        var exchange = Exchange(self, questions: .asked, keeping: .loginSecret)
         let ending = exchange.open() ?? authenticate(name, &exchange)
         let result = pamCode(of: ending, exchange.delivery)
         switch options.prompt {
@@ -125,12 +125,7 @@ extension Call {
     /// A request and, as its payload, the stack's token; an empty one where there is none.
     private func message<B: Body>(_ body: B, _ type: RequestType, _ token: Token?) -> Memory? {
         var message = greeting(.pamAuth)
-        guard let token else {
-            let nothing: [UInt8] = []
-            message?.put(body, type, nothing.span)
-            return message
-        }
-        token.withBytes { bytes in
+        Token.withBytes(of: token) { bytes in
             message?.put(body, type, bytes)
         }
         return message

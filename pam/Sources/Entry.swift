@@ -16,6 +16,8 @@ public func authenticate(
     case .unlocker:
         call.unlock()
         return PAM_IGNORE
+    // A word for a `password` stack says nothing here.
+    case .passwordRules: return PAM_IGNORE
     }
 }
 
@@ -69,6 +71,11 @@ public func changePassword(
     guard let pam = unsafe pam, flags & Int32(PAM_UPDATE_AUTHTOK) != 0 else { return PAM_IGNORE }
     let errno = appvault_pam_errno()
     defer { appvault_pam_set_errno(errno) }
-    unsafe Call(Pam(pam), flags, count, arguments).changePassword()
-    return PAM_IGNORE
+    let call = unsafe Call(Pam(pam), flags, count, arguments)
+    switch call.options.role {
+    case .passwordRules: return call.newPassword()
+    case .authenticator, .unlocker:
+        call.changePassword()
+        return PAM_IGNORE
+    }
 }

@@ -18,6 +18,15 @@ struct Exchange: ~Copyable {
         case aborted
     }
 
+    /// Which of the person's answers the stack may have afterwards.
+    enum Kept {
+        case none
+        /// What pam_unix behind us would have asked for to prove the person.
+        case loginSecret
+        /// What pam_unix behind us would have asked for as the new password.
+        case newPassword
+    }
+
     /// Whether the daemon was given anything in this exchange that can prove a person.
     enum Delivery {
         case nothing
@@ -38,18 +47,20 @@ struct Exchange: ~Copyable {
 
     private let call: Call
     private let questions: Questions
+    private let kept: Kept
     private var link: Link?
     /// Until when the daemon waits for a greeting on this connection, with a second to spare.
     private var greetBy: Deadline
     private var lines = 0
     private var lastQuestion: UInt32?
     private(set) var delivery = Delivery.nothing
-    /// The person's last answer to a question for a passcode or login password, whatever became of it.
+    /// The person's last answer of the kind that is kept, whatever became of it.
     private var typed: Answer?
 
-    init(_ call: Call, questions: Questions) {
+    init(_ call: Call, questions: Questions, keeping kept: Kept = .none) {
         self.call = call
         self.questions = questions
+        self.kept = kept
         link = nil
         greetBy = Deadline(in: 0)
     }
@@ -82,10 +93,11 @@ struct Exchange: ~Copyable {
         }
     }
 
-    /// The secret that the person typed becomes the stack's token.
-    mutating func handOn() {
-        guard let answer = typed.take() else { return }
-        if answer.count > 0 { call.pam.setToken(answer) }
+    /// The answer that was kept becomes the stack's token, if there is one.
+    @discardableResult
+    mutating func handOn() -> Bool {
+        guard let answer = typed.take(), answer.count > 0 else { return false }
+        return call.pam.setToken(answer)
     }
 
     private mutating func converse(
@@ -120,10 +132,8 @@ struct Exchange: ~Copyable {
             let welcome: Welcome = try decode(inbox)
             guard welcome.version == Limits.version else { throw .nonsense }
             return .goesOn
-        case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .value, .names,
-            .chunk,
-            .progress, .actionList, .policyValues, .checklist, .preview, .textList,
-            nil:
+        case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .actionList, .value,
+            .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, nil:
             throw .nonsense
         }
     }
@@ -150,7 +160,7 @@ struct Exchange: ~Copyable {
             let refused: Refused = try decode(inbox)
             return .ends(.refused(refused.code))
         // A recovery key is shown by our own CLI on a terminal, and never here: reveal is nonsense too.
-        case .welcome, .done, .reveal, .state, .value, .names, .chunk, .progress, .actionList,
+        case .welcome, .done, .reveal, .state, .actionList, .value, .names, .chunk, .progress,
             .policyValues, .checklist, .preview, .textList, nil:
             throw .nonsense
         }
@@ -208,7 +218,7 @@ struct Exchange: ~Copyable {
             }
         }
         // Kept before it is sent: it is the login's, also if the daemon dies of it.
-        if ask.purpose.isForTheLogin { typed = consume answer }
+        if ask.purpose.gives(kept) { typed = consume answer }
         if given > Limits.secret { return try abort(ask, .answerTooLong, link, &outbox) }
         defer { outbox.clear() }
         try link.send(outbox)
@@ -241,12 +251,11 @@ struct Exchange: ~Copyable {
 }
 
 extension Ask.Purpose {
-    /// The answer is what pam_unix behind us would have asked for.
-    var isForTheLogin: Bool {
+    func gives(_ kept: Exchange.Kept) -> Bool {
         switch self {
-        case .passcode, .loginPassword: true
-        case .newPasscode, .confirmPasscode, .passphrase, .newPassphrase, .confirmPassphrase,
-            .recoveryKey,
+        case .passcode, .loginPassword: kept == .loginSecret
+        case .newPasscode: kept == .newPassword
+        case .confirmPasscode, .passphrase, .newPassphrase, .confirmPassphrase, .recoveryKey,
             .former, .acknowledge, .choice:
             false
         }

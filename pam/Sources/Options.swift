@@ -8,6 +8,8 @@ struct Options {
         case authenticator
         /// Behind others: takes the stack's token, and is never an answer to PAM.
         case unlocker
+        /// In front of others in a `password` stack: asks for the new login password, by our rules.
+        case passwordRules
     }
 
     enum Source {
@@ -26,6 +28,13 @@ struct Options {
         case denies
     }
 
+    /// What becomes of a new login password that we have no rules for.
+    enum Otherwise {
+        case left
+        /// libpam asks for it, as pam_unix would: for a pam_unix behind us that may not ask itself.
+        case asked
+    }
+
     enum Speech {
         case quiet
         case debug
@@ -35,6 +44,7 @@ struct Options {
     private(set) var source = Source.person
     private(set) var prompt = Prompt.passcode
     private(set) var due = Due.goesOn
+    private(set) var otherwise = Otherwise.left
     private(set) var speech = Speech.quiet
     /// libpam's memory, alive as long as the service's configuration; nil means the default.
     let socket: UnsafePointer<CChar>?
@@ -50,12 +60,16 @@ struct Options {
                 role = .unlocker
             } else if word == "or_password" {
                 prompt = .passcodeOrLogin
+            } else if word == "password_rules" {
+                role = .passwordRules
+            } else if word == "always_ask" {
+                otherwise = .asked
             } else if word == "try_first_pass" {
                 if source == .person { source = .tokenThenPerson }
             } else if word == "use_first_pass" {
                 source = .tokenOnly
             } else if word == "use_authtok" {
-                // We never ask for a new login password: this is what we do in any case.
+                // Behind pam_unix we never ask for a new login password: this is what we do in any case.
             } else if word == "enforce" {
                 due = .denies
             } else if word == "debug" {

@@ -29,6 +29,12 @@ struct Pam {
         return unsafe Token(start)
     }
 
+    /// False where the stack has a token already that no passcode can be: too long, or empty.
+    var canJudgeToken: Bool {
+        // SAFETY: only compared with NULL.
+        unsafe appvault_pam_item(raw, PAM_AUTHTOK) == nil || token(PAM_AUTHTOK) != nil
+    }
+
     /// libpam's own environment list, never the process's.
     func environment(_ name: StaticString) -> Text {
         // SAFETY: a literal, and libpam's string, which is copied.
@@ -62,11 +68,19 @@ struct Pam {
     }
 
     /// libpam keeps a copy, and wipes it when pam_authenticate returns.
-    func setToken(_ answer: borrowing Answer) {
+    func setToken(_ answer: borrowing Answer) -> Bool {
         // SAFETY: a NUL-terminated string, alive during the call.
-        _ = unsafe answer.withCString { start in
+        let result = unsafe answer.withCString { start in
             unsafe appvault_pam_set_token(raw, start)
         }
+        return result == PAM_SUCCESS
+    }
+
+    /// libpam's own questions for a new password, whose answer it keeps; none where it has one.
+    func askForNewToken() -> Bool {
+        // SAFETY: the token that is written stays libpam's.
+        var token: UnsafePointer<CChar>?
+        return unsafe pam_get_authtok(raw, PAM_AUTHTOK, &token, nil) == PAM_SUCCESS
     }
 
     func converse(_ line: [UInt8], style: Int32) -> Reaction {

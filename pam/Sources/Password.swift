@@ -22,4 +22,55 @@ extension Call {
         case .fault: break
         }
     }
+
+    /// In front of pam_unix: the daemon asks for the new login password, where it has rules for it.
+    /// Only its verdict refuses one; whatever fails leaves the change to the modules behind us.
+    func newPassword() -> Int32 {
+        switch judgedPassword() {
+        case .accepted: return PAM_SUCCESS
+        case .refused: return PAM_AUTHTOK_ERR
+        case .notOurs:
+            switch options.otherwise {
+            case .left: return PAM_IGNORE
+            case .asked: return pam.askForNewToken() ? PAM_IGNORE : PAM_AUTHTOK_ERR
+            }
+        }
+    }
+
+    private enum Judged {
+        /// It is the stack's token now.
+        case accepted
+        case refused
+        case notOurs
+    }
+
+    private func judgedPassword() -> Judged {
+        guard let name = userName(), pam.canJudgeToken else { return .notOurs }
+        var exchange = Exchange(self, questions: .asked, keeping: .newPassword)
+        if exchange.open() != nil { return .notOurs }
+        let account = subject(name)
+        let former = pam.token(PAM_OLDAUTHTOK)
+        let present = pam.token(PAM_AUTHTOK)
+        var message = greeting(.pamPassword)
+        Token.withBytes(of: former) { first in
+            Token.withBytes(of: present) { second in
+                message?.put(PasswordRules(subject: account), .passwordRules, first, second)
+            }
+        }
+        switch exchange.run(message) {
+        case .fault: return .notOurs
+        case .refused(let code):
+            debug("password rules: refused with code", Int(code))
+            return .notOurs
+        case .verdict(let verdict):
+            debug("password rules: code", Int(verdict.code))
+            switch verdict.outcome {
+            case .authError: return .refused
+            case .ignore, .maxTries, .userUnknown, .permissionDenied, .unavailable: return .notOurs
+            case .success:
+                // Where the stack had a token, it is that one that was judged.
+                return present != nil || exchange.handOn() ? .accepted : .notOurs
+            }
+        }
+    }
 }

@@ -55,6 +55,13 @@ struct Token {
         // SAFETY: count bytes of libpam's string.
         unsafe withBytesOf(start, count, body)
     }
+
+    /// Those of a token, or none where there is none.
+    static func withBytes<R>(of token: Token?, _ body: (Span<UInt8>) -> R) -> R {
+        if let token { return token.withBytes(body) }
+        let nothing: [UInt8] = []
+        return body(nothing.span)
+    }
 }
 
 /// The bytes of a C string as a span.
