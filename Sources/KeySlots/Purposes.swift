@@ -10,4 +10,5 @@ extension Purpose {
     static let deviceKEK = Purpose("AV kek device")
     static let recoveryKEK = Purpose("AV kek recovery")
     static let recoveryText = Purpose("AV recovery text")
+    static let policyRules = Purpose("AV policy rules")
 }

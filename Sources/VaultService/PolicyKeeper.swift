@@ -14,7 +14,7 @@ final class PolicyKeeper {
         case broken(PolicyProblem)
     }
 
-    private(set) var inForce: PolicyInForce = .standard(.builtIn)
+    private(set) var book = PolicyBook.builtIn
     private(set) var standing = Standing.good
     private let options: Options
     /// A good policy was read since the start: a broken file later changes nothing of it.
@@ -25,9 +25,11 @@ final class PolicyKeeper {
         self.options = options
     }
 
+    /// What holds for everybody.
+    var inForce: PolicyInForce { book.inForce(for: PolicySubject()) }
     var policy: Policy { inForce.policy }
     /// `[Texts]`, by id.
-    var texts: [String: String] { [:] }
+    var texts: [String: String] { book.texts }
 
     private var lastGoodPath: String { options.stateFolder + "/policy.last" }
 
@@ -35,7 +37,7 @@ final class PolicyKeeper {
     /// SIGHUP.
     func load() {
         do throws(PolicyProblem) {
-            inForce = try readFiles().inForce()
+            book = try PolicyBook(try readFiles())
             standing = .good
             hasGood = true
             save()
@@ -45,10 +47,10 @@ final class PolicyKeeper {
                 return
             }
             if let last = lastGood() {
-                inForce = last
+                book = last
                 standing = .lastGood(error)
             } else {
-                inForce = .standard(.builtIn)
+                book = .builtIn
                 standing = .broken(error)
             }
         }
@@ -98,11 +100,12 @@ final class PolicyKeeper {
     private func save() {
         // Without the file the policy in force is only forgotten sooner; nothing rests on this
         // write.
-        try? TextFile.replace(at: lastGoodPath, with: inForce.render())
+        try? TextFile.replace(at: lastGoodPath, with: book.render())
     }
 
-    private func lastGood() -> PolicyInForce? {
-        guard let text = try? TextFile.read(at: lastGoodPath, limit: Self.limit) else { return nil }
-        return try? PolicyInForce(lastGood: PolicyFile(name: lastGoodPath, text: text))
+    private func lastGood() -> PolicyBook? {
+        let limit = PolicyBook.mostLastGoodBytes
+        guard let text = try? TextFile.read(at: lastGoodPath, limit: limit) else { return nil }
+        return try? PolicyBook(lastGood: PolicyFile(name: lastGoodPath, text: text))
     }
 }
