@@ -63,7 +63,7 @@ struct PolicyReader: Sendable {
     private func read(_ path: String) throws(PolicyProblem) -> PolicyFile? {
         do throws(PosixError) {
             return PolicyFile(
-                name: path, text: try TextFile.read(at: path, limit: PolicyParser.mostBytes))
+                name: path, text: try TextFile.read(at: path, limit: PolicyBook.mostBytes))
         } catch {
             if error.isMissing { return nil }
             throw PolicyProblem(
