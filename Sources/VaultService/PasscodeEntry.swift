@@ -27,20 +27,11 @@ enum PasscodeEntry {
             throw .outOfMemory
         }
         switch consume result {
-        case .refused(let reason): throw refusal(reason)
+        case .refused(let reason): throw Refusal(reason)
         case .normal(let secret):
             let judgement = secret.withBytes { bytes in PasscodeRules.judge(bytes, policy) }
-            guard let first = judgement.firstUnmet else { return secret }
-            throw .rule(Refusal.Rule(first), unmet: judgement.unmet.map(\.id))
-        }
-    }
-
-    private static func refusal(_ reason: PasscodeRefusal) -> Refusal {
-        switch reason {
-        case .empty: .cancelled
-        case .tooLong: .tooLarge(limit: PasscodeText.maximum)
-        case .notUTF8: .invalidArgument(.notText)
-        case .controlCharacter: .invalidArgument(.control)
+            if let refusal = Refusal(judgement, policy) { throw refusal }
+            return secret
         }
     }
 

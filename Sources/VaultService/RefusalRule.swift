@@ -8,9 +8,10 @@ extension Refusal {
         case minLength(Int)
         /// The administrator's own, with the text that he gave it.
         case custom(name: String, display: String)
-        case dictionary(name: String)
+        /// `says` is libpwquality's reason.
+        case dictionary(name: String, display: String, says: String)
         /// It could not be run, and so nobody knows.
-        case notRun(name: String, dictionary: Bool)
+        case notRun(name: String, RuleFault)
         case digitsOnly, digit, upper, lower, special
         case groups(Int)
         case unique(Int)
@@ -21,29 +22,11 @@ extension Refusal {
 }
 
 extension Refusal.Rule {
-    init(_ rule: PasscodeRule) {
-        self =
-            switch rule {
-            case .minLength(let minimum): .minLength(Int(minimum))
-            case .custom(let name): .custom(name: name, display: "")
-            case .digitsOnly: .digitsOnly
-            case .digit: .digit
-            case .upper: .upper
-            case .lower: .lower
-            case .special: .special
-            case .groups(let minimum): .groups(Int(minimum))
-            case .unique(let minimum): .unique(Int(minimum))
-            case .sequence: .sequence
-            case .same: .same
-            case .history(let count): .history(Int(count))
-            }
-    }
-
     var code: Code {
         switch self {
         case .minLength: .underMinLength
-        case .custom, .notRun(_, dictionary: false): .ruleFailed
-        case .dictionary, .notRun(_, dictionary: true): .dictionary
+        case .dictionary, .notRun(_, .dictionary): .dictionary
+        case .custom, .notRun: .ruleFailed
         case .digitsOnly: .digitsOnly
         case .digit: .requiresDigit
         case .upper: .requiresUpper
@@ -61,9 +44,9 @@ extension Refusal.Rule {
         switch self {
         case .minLength(let least), .groups(let least), .unique(let least):
             [("minimum", String(least))]
-        case .custom(let name, _), .notRun(let name, dictionary: false): [("rule", name)]
-        case .dictionary: [("reason", "word")]
-        case .notRun(_, dictionary: true): [("reason", "failed")]
+        case .dictionary(_, _, let says): [("reason", says)]
+        case .notRun(_, .dictionary): [("reason", RuleFault.dictionary.phrase.id.tail)]
+        case .custom(let name, _), .notRun(let name, _): [("rule", name)]
         case .history(let count): [("count", String(count))]
         case .digitsOnly, .digit, .upper, .lower, .special, .sequence, .same: []
         }
@@ -75,8 +58,9 @@ extension Refusal.Rule {
         case .minLength(let least): Phrase(.wishMinLength, .count(least))
         case .custom(let name, let display):
             Phrase(.wishRule, .text(display.isEmpty ? name : display))
-        case .dictionary, .notRun(_, dictionary: true): Phrase(.wishRuleDictionary)
-        case .notRun(let name, dictionary: false): Phrase(.wishRule, .text(name))
+        case .dictionary(_, "", _): Phrase(.wishRuleDictionary)
+        case .dictionary(_, let display, _): Phrase(.wishRule, .text(display))
+        case .notRun(let name, _): Phrase(.wishRule, .text(name))
         case .digitsOnly: Phrase(.wishDigitsOnly)
         case .digit: Phrase(.wishDigit)
         case .upper: Phrase(.wishUpper)
@@ -97,7 +81,8 @@ extension Refusal.Rule {
         case .custom(let name, let display):
             Phrase(.unmetRule, .text(display.isEmpty ? name : display))
         case .dictionary: Phrase(.unmetRuleDictionary)
-        case .notRun(let name, _): Phrase(.unmetRuleFailed, .text(name))
+        case .notRun(let name, let fault):
+            Phrase(.unmetRuleFailed, .text(name), .phrase(fault.phrase))
         case .digitsOnly: Phrase(.unmetDigitsOnly)
         case .digit: Phrase(.unmetDigit)
         case .upper: Phrase(.unmetUpper)
@@ -118,8 +103,10 @@ extension Refusal.Rule {
         case .custom(let name, let display):
             Phrase(.refusedRuleFailed, .text(name), .text(display.isEmpty ? name : display))
         case .dictionary: Phrase(.refusedDictionary)
-        case .notRun(let name, dictionary: true): Phrase(.refusedDictionaryFailed, .text(name))
-        case .notRun(let name, dictionary: false): Phrase(.refusedRuleFailedFailed, .text(name))
+        case .notRun(let name, .dictionary):
+            Phrase(.refusedDictionaryFailed, .text(name), .phrase(RuleFault.dictionary.phrase))
+        case .notRun(let name, let fault):
+            Phrase(.refusedRuleFailedFailed, .text(name), .phrase(fault.phrase))
         case .digitsOnly: Phrase(.refusedDigitsOnly)
         case .digit: Phrase(.refusedRequiresDigit)
         case .upper: Phrase(.refusedRequiresUpper)

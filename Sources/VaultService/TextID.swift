@@ -88,12 +88,18 @@ enum TextID: String, CaseIterable, Sendable {
     case notcheckedInChange = "notchecked.in-change"
     case notcheckedCandidates = "notchecked.candidates"
     case notcheckedCustom = "notchecked.custom"
-    case notcheckedFailed = "notchecked.failed"
-    case notcheckedWaiting = "notchecked.waiting"
     case notcheckedEmpty = "notchecked.empty"
     case notcheckedTooLong = "notchecked.too-long"
     case notcheckedNotText = "notchecked.not-text"
     case notcheckedControl = "notchecked.control"
+    case faultNoWorker = "fault.no-worker"
+    case faultBusy = "fault.busy"
+    case faultTooSlow = "fault.too-slow"
+    case faultEnded = "fault.ended"
+    case faultNotReached = "fault.not-reached"
+    case faultNonsense = "fault.nonsense"
+    case faultPattern = "fault.pattern"
+    case faultDictionary = "fault.dictionary"
 
     // MARK: The policy changed
 

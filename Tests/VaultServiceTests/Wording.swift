@@ -1,14 +1,19 @@
+import Policy
+
 @testable import VaultService
 
 /// Every message and every refusal there is, for the tests that look at all of them. A text that
 /// none of these reaches fails a test, so that a new case is listed here.
 enum Wording {
-    private static let rules: [Refusal.Rule] = [
-        .minLength(8), .custom(name: "town", display: "no town"), .custom(name: "x", display: ""),
-        .dictionary(name: "words"), .notRun(name: "town", dictionary: false),
-        .notRun(name: "words", dictionary: true), .digitsOnly, .digit, .upper, .lower, .special,
-        .groups(3), .unique(5), .sequence, .same, .history(4),
-    ]
+    private static let rules: [Refusal.Rule] =
+        [
+            .minLength(8), .custom(name: "town", display: "no town"),
+            .custom(name: "x", display: ""),
+            .dictionary(name: "words", display: "", says: "it is a word"),
+            .dictionary(name: "words", display: "no word", says: "it is a word"), .digitsOnly,
+            .digit, .upper, .lower, .special,
+            .groups(3), .unique(5), .sequence, .same, .history(4),
+        ] + RuleFault.allCases.map { .notRun(name: "town", $0) }
 
     private static let storages: [Refusal.Storage] = [
         .noSpace, .readOnly, .held, .collision, .value, .error(5), .system("open: no"),

@@ -1,0 +1,90 @@
+import Policy
+
+// What the policy's rules are to a person.
+
+extension Refusal.Rule {
+    /// A rule that applies, as it is told before a new passcode is asked for.
+    init(_ rule: PasscodeRule, _ policy: Policy) {
+        switch rule {
+        case .minLength(let minimum): self = .minLength(Int(minimum))
+        case .custom(let name): self = .custom(name: name, display: "")
+        case .digitsOnly: self = .digitsOnly
+        case .digit: self = .digit
+        case .upper: self = .upper
+        case .lower: self = .lower
+        case .special: self = .special
+        case .groups(let minimum): self = .groups(Int(minimum))
+        case .unique(let minimum): self = .unique(Int(minimum))
+        case .sequence: self = .sequence
+        case .same: self = .same
+        case .history(let count): self = .history(Int(count))
+        }
+    }
+
+    /// A rule that a passcode falls short of, with what is known of why.
+    init(_ entry: Judgement.Entry, _ policy: Policy) {
+        let rule = Self(entry.rule, policy)
+        switch (entry.finding, rule) {
+        case (.unmetBecause(.dictionary(let says)), .custom(let name, let display)):
+            self = .dictionary(name: name, display: display, says: says)
+        case (.unmetBecause(.cannotRun(let fault)), .custom(let name, _)):
+            self = .notRun(name: name, fault)
+        case (.notChecked(.notRun), .custom(let name, _)):
+            self = .notRun(name: name, .notReached)
+        case (.satisfied, _), (.unmet, _), (.unmetBecause, _), (.notChecked, _): self = rule
+        }
+    }
+}
+
+extension Refusal {
+    /// Why a new passcode is not taken; nil where it is.
+    init?(_ judgement: Judgement, _ policy: Policy) {
+        guard let obstacle = judgement.obstacle else { return nil }
+        if case .notChecked(.notAPasscode(let refusal)) = obstacle.finding {
+            self.init(refusal)
+            return
+        }
+        let all = judgement.unmet.isEmpty ? [obstacle.rule] : judgement.unmet
+        self = .rule(Rule(obstacle, policy), unmet: all.map(\.id))
+    }
+
+    /// A text that cannot be a passcode.
+    init(_ refusal: PasscodeRefusal) {
+        switch refusal {
+        case .empty: self = .cancelled
+        case .tooLong: self = .tooLarge(limit: PasscodeText.maximum)
+        case .notUTF8: self = .invalidArgument(.notText)
+        case .controlCharacter: self = .invalidArgument(.control)
+        }
+    }
+}
+
+extension NotChecked {
+    /// The reason that a checklist shows.
+    var phrase: Phrase {
+        switch self {
+        case .notAPasscode(.empty): Phrase(.notcheckedEmpty)
+        case .notAPasscode(.tooLong): Phrase(.notcheckedTooLong)
+        case .notAPasscode(.notUTF8): Phrase(.notcheckedNotText)
+        case .notAPasscode(.controlCharacter): Phrase(.notcheckedControl)
+        case .outsideAChange: Phrase(.notcheckedInChange)
+        case .tooManyCandidates: Phrase(.notcheckedCandidates)
+        case .notRun: Phrase(.notcheckedCustom)
+        }
+    }
+}
+
+extension RuleFault {
+    var phrase: Phrase {
+        switch self {
+        case .noWorker: Phrase(.faultNoWorker)
+        case .busy: Phrase(.faultBusy)
+        case .tooSlow: Phrase(.faultTooSlow)
+        case .ended: Phrase(.faultEnded)
+        case .notReached: Phrase(.faultNotReached)
+        case .nonsense: Phrase(.faultNonsense)
+        case .pattern: Phrase(.faultPattern)
+        case .dictionary: Phrase(.faultDictionary)
+        }
+    }
+}
