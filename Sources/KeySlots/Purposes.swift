@@ -11,4 +11,5 @@ extension Purpose {
     static let recoveryKEK = Purpose("AV kek recovery")
     static let history = Purpose("AV history")
     static let recoveryText = Purpose("AV recovery text")
+    static let policyRules = Purpose("AV policy rules")
 }

@@ -1,21 +1,30 @@
-/// What becomes of a store whose retry limit is reached.
-public enum OnRetryLimit: String, CaseIterable, Sendable {
-    case erase
-    case lock
-}
-
-/// The rules of one machine, read whole: every value lies within the bounds of `PolicyKey.all`.
+/// The rules that hold for one person and store: every value lies within the bounds of `PolicyKey.all`.
 public struct Policy: Equatable, Sendable {
     public var enabled = true
     public var useDefaultPolicy = true
     /// In characters as a person counts them.
     public var minLength: UInt32 = 8
+    public var requireDigit = false
+    public var requireLower = false
+    public var requireUpper = false
+    public var requireSpecial = false
+    /// Of digit, lower, upper and special.
+    public var minCharacterGroups: UInt32 = 0
+    /// Sets the five above aside.
+    public var digitsOnly = false
+    /// Scalars; 0 is no rule.
+    public var minUniqueCharacters: UInt32 = 0
+    private var forbidSequencesWritten: Bool?
+    public var rules = RuleChoice.all
+    /// The passcode's age at which a change is demanded; 0 is never.
+    public var expireDays: UInt32 = 0
+    public var historyCount: UInt32 = 0
     /// The wrong own try that is the last; 0 is no limit.
     public var retryLimit: UInt32 = 0
     public var onRetryLimit = OnRetryLimit.erase
     /// The wrong tries in a row after which the next has to wait; 0 is never.
     public var throttleAfter: UInt32 = 3
-    /// Seconds.
+    /// Seconds, as all times here.
     public var throttleMax: UInt32 = 15 * 60
     public var localServices = ServiceList(names: ServiceList.local)
     public var passcodeServices = ServiceList(names: ServiceList.lockers, withLocal: true)
@@ -24,13 +33,65 @@ public struct Policy: Equatable, Sendable {
     public var conversingServices = ServiceList(
         names: ["login", "su", "su-l", "sudo", "sudo-i", "gdm-password", "lightdm"])
     public var allowNoPasscode = true
+    public var noPasscodeByDefault = false
     public var allowRecoveryKey = true
+    /// 0 is never.
+    public var lockTimeout: UInt32 = 0
+    public var lockOnBackground = LockOnBackground.immediate
+    /// 0 is never.
+    public var idleTimeout: UInt32 = 0
+    /// 0 is not at all.
+    public var holdMax: UInt32 = 8 * 3600
+    public var allowFingerprint = true
+    public var fingerprintFirstUnlock = false
+    public var fingerprintReaders = FingerprintReaders.internal
+    public var fingerprintMaxFailures: UInt32 = 5
+    /// 0 is never.
+    public var passcodeEvery: UInt32 = 0
+    public var changeOnUpdate = ChangeOnUpdate.always
+    public var showReset = true
+    public var showCancel = false
+    public var onboard = Onboard.silent
     /// Bytes.
     public var derivationMemory: UInt64 = 64 << 20
     public var derivationPasses: UInt32 = 3
+    /// The sections that `rules` names, in the order of the files.
+    public var customRules: [CustomRule] = []
+
+    /// A PIN without another word said about it must not be 111111 or 123456.
+    public var forbidSequences: Bool {
+        get { forbidSequencesWritten ?? digitsOnly }
+        set { forbidSequencesWritten = newValue }
+    }
 
     /// The default policy's values, which hold where its file is missing.
     public static let builtIn = Policy()
 
     private init() {}
+}
+
+extension Policy {
+    /// What a passcode is judged by, as text: the rule keys and the tests of the rules they name. A passcode that was
+    /// judged by the same text need not be judged again.
+    public var ruleText: [UInt8] {
+        var lines = PolicyKey.all.filter { $0.use == .rule }.map {
+            "\($0.name)=\($0.kind.text(self))"
+        }
+        // What people read of a rule, and where it stands, changes nothing about a passcode.
+        for rule in customRules.sorted(by: { $0.name < $1.name }) {
+            switch rule.test {
+            case .matches(let pattern): lines.append("\(rule.name) matches \(pattern)")
+            case .rejects(let pattern): lines.append("\(rule.name) rejects \(pattern)")
+            case .dictionary: lines.append("\(rule.name) dictionary")
+            }
+        }
+        return Array(lines.joined(separator: "\n").utf8)
+    }
+
+    var switchedOn: Policy {
+        var policy = self
+        policy.enabled = true
+        policy.useDefaultPolicy = true
+        return policy
+    }
 }

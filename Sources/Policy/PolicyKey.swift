@@ -2,83 +2,122 @@
 struct PolicyKey: Sendable {
     let name: String
     let kind: Kind
+    let use: Use
+
+    enum Use: Sendable {
+        /// A change of it asks for a new passcode.
+        case rule
+        /// It names the rules that apply: those are what a change is seen by.
+        case ruleChoice
+        /// It applies at once.
+        case setting
+        /// Read and checked, and without an effect in this release: told to whoever asks, so that
+        /// nobody believes in a rule that nothing enforces.
+        case notActedOn
+    }
 
     enum Kind: Sendable {
         case flag(any WritableKeyPath<Policy, Bool> & Sendable)
         case number(
             ClosedRange<UInt64>, zero: String?, any WritableKeyPath<Policy, UInt32> & Sendable)
         /// Kept in seconds.
-        case time(ClosedRange<UInt64>, any WritableKeyPath<Policy, UInt32> & Sendable)
+        case time(
+            ClosedRange<UInt64>, zero: String?, any WritableKeyPath<Policy, UInt32> & Sendable)
         /// Kept in bytes.
         case size(ClosedRange<UInt64>, any WritableKeyPath<Policy, UInt64> & Sendable)
-        case retryLimitAction(any WritableKeyPath<Policy, OnRetryLimit> & Sendable)
+        case choice(Choice)
         case services(mayReferToLocal: Bool, any WritableKeyPath<Policy, ServiceList> & Sendable)
+        case rules(any WritableKeyPath<Policy, RuleChoice> & Sendable)
     }
+
+    private static let day: UInt64 = 86_400
 
     /// In the order of BEHAVIOURS.md 1.
     static let all: [PolicyKey] = [
         PolicyKey("Enabled", .flag(\.enabled)),
         PolicyKey("UseDefaultPolicy", .flag(\.useDefaultPolicy)),
-        PolicyKey("MinLength", .number(1...256, zero: nil, \.minLength)),
+        PolicyKey("MinLength", .number(1...256, zero: nil, \.minLength), .rule),
+        PolicyKey("RequireDigit", .flag(\.requireDigit), .rule),
+        PolicyKey("RequireLower", .flag(\.requireLower), .rule),
+        PolicyKey("RequireUpper", .flag(\.requireUpper), .rule),
+        PolicyKey("RequireSpecial", .flag(\.requireSpecial), .rule),
+        PolicyKey(
+            "MinCharacterGroups", .number(0...4, zero: "no rule", \.minCharacterGroups), .rule),
+        PolicyKey("DigitsOnly", .flag(\.digitsOnly), .rule),
+        PolicyKey(
+            "MinUniqueCharacters", .number(0...256, zero: "no rule", \.minUniqueCharacters), .rule),
+        PolicyKey("ForbidSequences", .flag(\.forbidSequences), .rule),
+        PolicyKey("Rules", .rules(\.rules), .ruleChoice),
+        PolicyKey("ExpireDays", .number(0...3650, zero: "never", \.expireDays)),
+        PolicyKey("HistoryCount", .number(0...24, zero: "none", \.historyCount)),
         PolicyKey("RetryLimit", .number(0...100, zero: "no limit", \.retryLimit)),
-        PolicyKey("OnRetryLimit", .retryLimitAction(\.onRetryLimit)),
+        PolicyKey("OnRetryLimit", .choice(Choice(\.onRetryLimit))),
         PolicyKey("ThrottleAfter", .number(0...100, zero: "never", \.throttleAfter)),
-        PolicyKey("ThrottleMax", .time(1...86_400, \.throttleMax)),
+        PolicyKey("ThrottleMax", .time(1...day, zero: nil, \.throttleMax)),
         PolicyKey("LocalServices", .services(mayReferToLocal: false, \.localServices)),
         PolicyKey("PasscodeServices", .services(mayReferToLocal: true, \.passcodeServices)),
         PolicyKey("UnlockServices", .services(mayReferToLocal: true, \.unlockServices)),
         PolicyKey("ConversingServices", .services(mayReferToLocal: true, \.conversingServices)),
         PolicyKey("AllowNoPasscode", .flag(\.allowNoPasscode)),
+        PolicyKey("NoPasscodeByDefault", .flag(\.noPasscodeByDefault)),
         PolicyKey("AllowRecoveryKey", .flag(\.allowRecoveryKey)),
+        PolicyKey("LockTimeout", .time(0...7 * day, zero: "never", \.lockTimeout), .notActedOn),
+        PolicyKey("LockOnBackground", .choice(Choice(\.lockOnBackground)), .notActedOn),
+        PolicyKey("IdleTimeout", .time(0...7 * day, zero: "never", \.idleTimeout)),
+        PolicyKey("HoldMax", .time(0...30 * day, zero: "not at all", \.holdMax), .notActedOn),
+        PolicyKey("AllowFingerprint", .flag(\.allowFingerprint), .notActedOn),
+        PolicyKey("FingerprintFirstUnlock", .flag(\.fingerprintFirstUnlock), .notActedOn),
+        PolicyKey("FingerprintReaders", .choice(Choice(\.fingerprintReaders)), .notActedOn),
+        PolicyKey(
+            "FingerprintMaxFailures", .number(1...20, zero: nil, \.fingerprintMaxFailures),
+            .notActedOn),
+        PolicyKey(
+            "PasscodeEvery", .time(0...30 * day, zero: "never", \.passcodeEvery), .notActedOn),
+        PolicyKey("ChangeOnUpdate", .choice(Choice(\.changeOnUpdate))),
+        PolicyKey("ShowReset", .flag(\.showReset)),
+        PolicyKey("ShowCancel", .flag(\.showCancel)),
+        PolicyKey("Onboard", .choice(Choice(\.onboard))),
         PolicyKey("DerivationMemory", .size(19 << 20...1 << 30, \.derivationMemory)),
         PolicyKey("DerivationPasses", .number(2...16, zero: nil, \.derivationPasses)),
     ]
 
-    /// Keys that have a meaning which this release does not give them. Taking one in silence would let an
-    /// administrator believe in a rule that nobody enforces.
-    static let notActedOn = [
-        "RequireDigit", "RequireLower", "RequireUpper", "RequireSpecial", "MinCharacterGroups",
-        "DigitsOnly", "MinUniqueCharacters", "ForbidSequences", "Rules", "ExpireDays",
-        "HistoryCount", "NoPasscodeByDefault", "LockTimeout", "LockOnBackground", "IdleTimeout",
-        "HoldMax", "AllowFingerprint", "FingerprintFirstUnlock", "FingerprintReaders",
-        "FingerprintMaxFailures", "PasscodeEvery", "ChangeOnUpdate", "ShowReset", "ShowCancel",
-        "Onboard",
-    ]
+    private static let places: [[UInt8]: Int] = Dictionary(
+        uniqueKeysWithValues: all.enumerated().map { (Array($1.name.utf8), $0) })
 
-    static func named(_ name: [UInt8]) -> PolicyKey? {
-        all.first { $0.name.utf8.elementsEqual(name) }
-    }
+    /// A key's place in the table.
+    static func place(of name: [UInt8]) -> Int? { places[name] }
 
-    /// The key that somebody meant who wrote something else.
-    static func nearest(_ name: [UInt8]) -> String? {
-        // Nobody mistypes into something that long, and distance costs length times length.
-        guard name.count <= 64 else { return nil }
-        let known = (all.map(\.name) + notActedOn).map { (name: $0, away: distance(name, $0)) }
-        guard let best = known.min(by: { $0.away < $1.away }),
-            best.away <= max(2, best.name.utf8.count / 3)
-        else { return nil }
-        return best.name
-    }
-
-    private init(_ name: String, _ kind: Kind) {
+    private init(_ name: String, _ kind: Kind, _ use: Use = .setting) {
         self.name = name
         self.kind = kind
+        self.use = use
     }
+}
 
-    // Levenshtein's, with capitals and small letters alike.
-    private static func distance(_ left: [UInt8], _ right: String) -> Int {
-        let right = right.utf8.map { $0 | 0x20 }
-        var row = Array(0...right.count)
-        for (line, byte) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = line + 1
-            for column in right.indices {
-                let above = row[column + 1]
-                let change = diagonal + (byte | 0x20 == right[column] ? 0 : 1)
-                row[column + 1] = min(change, above + 1, row[column] + 1)
-                diagonal = above
-            }
+/// The name that somebody meant who wrote another.
+func nearest(_ name: [UInt8], of known: [String]) -> String? {
+    // Nobody mistypes into something that long, and distance costs length times length.
+    guard name.count <= 64 else { return nil }
+    let away = known.map { (name: $0, away: distance(name, $0)) }
+    guard let best = away.min(by: { $0.away < $1.away }),
+        best.away <= max(2, best.name.utf8.count / 3)
+    else { return nil }
+    return best.name
+}
+
+// Levenshtein's, with capitals and small letters alike.
+private func distance(_ left: [UInt8], _ right: String) -> Int {
+    let right = right.utf8.map { $0 | 0x20 }
+    var row = Array(0...right.count)
+    for (line, byte) in left.enumerated() {
+        var diagonal = row[0]
+        row[0] = line + 1
+        for column in right.indices {
+            let above = row[column + 1]
+            let change = diagonal + (byte | 0x20 == right[column] ? 0 : 1)
+            row[column + 1] = min(change, above + 1, row[column] + 1)
+            diagonal = above
         }
-        return row[right.count]
     }
+    return row[right.count]
 }

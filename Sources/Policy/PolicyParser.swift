@@ -1,56 +1,95 @@
-/// Reads a policy file. Nothing is skipped and nothing is guessed: the first thing that is not understood is the
-/// file's end, because a rule that was meant and not read is one that nobody enforces.
-public enum PolicyParser {
-    public static let mostBytes = 1 << 20
-    public static let mostBytesInLine = 4096
+/// What one file says.
+struct ParsedFile: Sendable {
+    let name: String
+    var sections: [Scope: [Setting]] = [:]
+    var rules: [CustomRule] = []
+    var texts: [(id: String, text: String, line: Int)] = []
+    /// In the order of the lines.
+    var problems: [PolicyProblem] = []
+    /// Rules that were begun, good or not.
+    var ruleNames: Set<String> = []
+}
 
-    /// The file's keys laid over a policy.
-    public static func parse(
-        _ text: [UInt8], file: String, onto base: Policy
-    ) throws(PolicyProblem) -> Policy {
-        guard text.count <= mostBytes else {
-            throw PolicyProblem(
-                file: file, line: text[..<mostBytes].count { $0 == 0x0A } + 1, key: "",
-                wrong: "the file is longer than 1 MiB", right: "a file of at most 1 MiB")
+/// Reads a policy file. Nothing is skipped and nothing is guessed: whatever is not understood is a problem, because a
+/// rule that was meant and not read is one that nobody enforces. Reading goes on after one, so that all are found.
+enum PolicyParser {
+    static let mostBytes = 1 << 20
+    static let mostBytesInLine = 4096
+    static let mostProblems = 1000
+    static let longestText = 800
+
+    static func parse(_ file: PolicyFile) -> ParsedFile {
+        guard file.text.count <= mostBytes else {
+            var parsed = ParsedFile(name: file.name)
+            parsed.problems = [
+                PolicyProblem(
+                    file: file.name, line: file.text[..<mostBytes].count { $0 == 0x0A } + 1,
+                    key: "", wrong: "the file is longer than 1 MiB",
+                    right: "a file of at most 1 MiB")
+            ]
+            return parsed
         }
-        var reading = Reading(file: file, policy: base)
+        var reading = Reading(file: file.name)
         var start = 0
-        while start < text.count {
-            let end = text[start...].firstIndex(of: 0x0A) ?? text.count
-            try reading.take(text[start..<end])
+        while start < file.text.count, reading.parsed.problems.count < mostProblems {
+            let end = file.text[start...].firstIndex(of: 0x0A) ?? file.text.count
+            reading.take(file.text[start..<end])
             start = end + 1
         }
-        return reading.policy
+        return reading.finish()
     }
 }
 
 /// What is known in the middle of a file.
 private struct Reading {
-    let file: String
-    var policy: Policy
-    var line = 0
-    var inSection = false
-    // A key that stands twice in one file is an error, and not won by the later line: the two are seldom seen
-    // together, and whoever edits the upper one would change nothing. Files lie over each other on purpose.
-    var seen: [String: Int] = [:]
+    var parsed: ParsedFile
+    private var line = 0
+    private var section = Section.none
+    // Of the section that is being read, taken out of the file's while it grows.
+    private var settings: [Setting] = []
+    private var textLines: [String: Int] = [:]
+    private var ruleLines: [String: Int] = [:]
+    private var rulesSeen: [String: Int] = [:]
 
-    init(file: String, policy: Policy) {
-        self.file = file
-        self.policy = policy
+    private enum Section {
+        case none
+        /// Its title was refused: nothing can be said about its lines.
+        case unknown
+        case keys(Scope)
+        case rule(RuleSection)
+        case texts
     }
 
-    mutating func take(_ raw: ArraySlice<UInt8>) throws(PolicyProblem) {
+    init(file: String) {
+        parsed = ParsedFile(name: file)
+    }
+
+    mutating func take(_ raw: ArraySlice<UInt8>) {
         line += 1
-        guard raw.count <= PolicyParser.mostBytesInLine else {
-            throw problem("", "the line is longer than 4 KiB", "a line of at most 4 KiB")
+        do throws(PolicyProblem) {
+            guard raw.count <= PolicyParser.mostBytesInLine else {
+                throw problem("", "the line is longer than 4 KiB", "a line of at most 4 KiB")
+            }
+            let bytes = trimmed(raw.last == 0x0D ? raw.dropLast() : raw)
+            try checkText(bytes)
+            switch bytes.first {
+            case nil, UInt8(ascii: "#"), UInt8(ascii: ";"): return
+            case UInt8(ascii: "["): try takeTitle(Array(bytes))
+            default: try takeKey(bytes)
+            }
+        } catch {
+            parsed.problems.append(error)
+            if case .rule(var rule) = section {
+                rule.isBroken = true
+                section = .rule(rule)
+            }
         }
-        let bytes = trimmed(raw.last == 0x0D ? raw.dropLast() : raw)
-        try checkText(bytes)
-        switch bytes.first {
-        case nil, UInt8(ascii: "#"), UInt8(ascii: ";"): return
-        case UInt8(ascii: "["): try takeSection(bytes)
-        default: try takeKey(bytes)
-        }
+    }
+
+    mutating func finish() -> ParsedFile {
+        endSection()
+        parsed.problems.sort { $0.line < $1.line }
+        return parsed
     }
 
     // Also of comments: a lone carriage return ends a line in some editors, and would hide a rule in one.
@@ -62,6 +101,7 @@ private struct Reading {
             let name = printable([control])
             throw problem("", "the line has a control character (\(name))", "text")
         }
+        if bytes.allSatisfy({ $0 < 0x80 }) { return }
         var decoder = ScalarDecoder()
         let text = Array(bytes)
         while true {
@@ -73,87 +113,166 @@ private struct Reading {
         }
     }
 
-    private mutating func takeSection(_ bytes: ArraySlice<UInt8>) throws(PolicyProblem) {
-        let title = Array(bytes)
-        if title.elementsEqual("[Passcode]".utf8) {
-            inSection = true
-            return
+    private mutating func takeTitle(_ bytes: [UInt8]) throws(PolicyProblem) {
+        endSection()
+        section = .unknown
+        let title: SectionTitle
+        do {
+            title = try SectionTitle.read(bytes)
+        } catch {
+            throw problem(printable(bytes), error.wrong, error.right)
         }
-        let name = printable(title)
-        guard bytes.last == UInt8(ascii: "]") else {
-            throw problem(name, "the section has no closing bracket", "[Passcode]")
+        switch title {
+        case .keys(let scope):
+            settings = parsed.sections[scope] ?? []
+            section = .keys(scope)
+        case .texts: section = .texts
+        case .rule(let name):
+            if let first = rulesSeen[name] {
+                throw problem(
+                    printable(bytes), "given a second time, after line \(first)",
+                    "one section for each rule")
+            }
+            rulesSeen[name] = line
+            parsed.ruleNames.insert(name)
+            ruleLines = [:]
+            section = .rule(RuleSection(name: name, line: line))
         }
-        let later = [
-            "[Passcode group:", "[Passcode user:", "[Passcode store:", "[Rule ", "[Texts]",
-        ]
-        guard !later.contains(where: { title.starts(with: $0.utf8) }) else {
-            throw problem(name, "not acted on by this release", "only the section [Passcode]")
+    }
+
+    private mutating func endSection() {
+        switch section {
+        case .none, .unknown, .texts: break
+        case .keys(let scope): parsed.sections[scope] = settings
+        case .rule(let rule):
+            if let good = rule.rule(file: parsed.name) {
+                parsed.rules.append(good)
+            } else if !rule.isBroken {
+                parsed.problems.append(
+                    PolicyProblem(
+                        file: parsed.name, line: rule.line, key: "[Rule \(rule.name)]",
+                        wrong: "the rule has no test", right: RuleSection.oneTest))
+            }
         }
-        throw problem(name, "unknown section", "[Passcode]")
+        section = .none
     }
 
     private mutating func takeKey(_ bytes: ArraySlice<UInt8>) throws(PolicyProblem) {
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else {
             throw problem(
                 "", "\(quoted(Array(bytes))) is no section, key or comment",
-                "[Passcode], KEY=VALUE, or # before a comment")
+                "a section such as [Passcode], KEY=VALUE, or # before a comment")
         }
         let name = Array(trimmed(bytes[..<equals]))
         let value = Array(trimmed(bytes[(equals + 1)...]))
         guard !name.isEmpty else { throw problem("", "no key before the =", "KEY=VALUE") }
-        guard let key = PolicyKey.named(name) else { throw unknown(name) }
-        guard inSection else {
+        switch section {
+        case .none:
+            section = .unknown
             throw problem(
-                key.name, "the key stands before any section", "[Passcode] in a line above it")
+                printable(name), "the key stands before any section",
+                "[Passcode] in a line above it")
+        case .unknown: return
+        case .keys: try takeSetting(name, value)
+        case .rule(let rule): try takeRuleKey(rule, name, value)
+        case .texts: try takeText(name, value)
         }
-        if let first = seen[key.name] {
-            throw problem(
-                key.name, "given a second time, after line \(first)", "one line for each key")
+    }
+
+    private mutating func takeSetting(_ name: [UInt8], _ value: [UInt8]) throws(PolicyProblem) {
+        guard let place = PolicyKey.place(of: name) else {
+            throw unknown(name, of: PolicyKey.all.map(\.name))
         }
-        seen[key.name] = line
-        try checkShape(key, value)
+        let key = PolicyKey.all[place]
+        // An error, and not won by the later line: the two are seldom seen together, and whoever edits the upper one
+        // would change nothing. Files lie over each other on purpose.
+        if let first = settings.first(where: { $0.key == place })?.line {
+            throw givenTwice(key.name, first)
+        }
+        try checkShape(key.name, value)
+        if value.isEmpty, !key.kind.mayBeEmpty {
+            throw problem(key.name, "no value", key.kind.right)
+        }
         do {
-            try key.kind.read(value, into: &policy)
+            let change = try key.kind.read(value)
+            settings.append(
+                Setting(key: place, change: change, file: parsed.name, line: line))
         } catch {
             throw problem(key.name, error.wrong, key.kind.right)
         }
     }
 
-    // What other readers of such files allow, and what would otherwise be told as a strange value.
-    private func checkShape(_ key: PolicyKey, _ value: [UInt8]) throws(PolicyProblem) {
-        if value.last == UInt8(ascii: "\\") {
-            throw problem(key.name, "a line cannot be continued", "the whole value in one line")
+    private mutating func takeRuleKey(
+        _ rule: RuleSection, _ name: [UInt8], _ value: [UInt8]
+    ) throws(PolicyProblem) {
+        guard let key = RuleSection.keys.first(where: { $0.utf8.elementsEqual(name) }) else {
+            throw unknown(name, of: RuleSection.keys)
         }
-        if value.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ";") }) {
+        if let first = ruleLines[key] { throw givenTwice(key, first) }
+        ruleLines[key] = line
+        guard !value.isEmpty else { throw problem(key, "no value", "a value, or no line at all") }
+        var rule = rule
+        do {
+            try rule.take(key, value, line: line)
+        } catch {
+            throw problem(key, error.wrong, error.right)
+        }
+        section = .rule(rule)
+    }
+
+    private mutating func takeText(_ name: [UInt8], _ value: [UInt8]) throws(PolicyProblem) {
+        guard isTextID(name) else {
             throw problem(
-                key.name, "a comment stands behind the value", "a line of its own for the comment")
+                printable(name), "no id of a text", "an id that 'appvault texts' lists")
         }
-        switch key.kind {
-        case .services: return
-        case .flag, .number, .time, .size, .retryLimitAction:
-            if value.isEmpty { throw problem(key.name, "no value", key.kind.right) }
+        let id = String(decoding: name, as: UTF8.self)
+        if let first = textLines[id] { throw givenTwice(id, first) }
+        textLines[id] = line
+        guard !value.isEmpty else { throw problem(id, "no value", "the text in one line") }
+        guard value.count <= PolicyParser.longestText else {
+            throw problem(
+                id, "the text is too long", "at most \(PolicyParser.longestText) bytes")
+        }
+        if value.last == UInt8(ascii: "\\") { throw continued(id) }
+        parsed.texts.append((id, String(decoding: value, as: UTF8.self), line))
+    }
+
+    private func isTextID(_ name: [UInt8]) -> Bool {
+        guard name.count <= 64, let first = name.first, 0x61...0x7A ~= first else { return false }
+        return name.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E: true
+            default: false
+            }
         }
     }
 
-    private func unknown(_ name: [UInt8]) -> PolicyProblem {
-        let text = printable(name)
-        if PolicyKey.notActedOn.contains(text) {
-            return problem(text, "not acted on by this release", "no line with this key")
+    // What other readers of such files allow, and what would otherwise be told as a strange value.
+    private func checkShape(_ key: String, _ value: [UInt8]) throws(PolicyProblem) {
+        if value.last == UInt8(ascii: "\\") { throw continued(key) }
+        if value.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ";") }) {
+            throw problem(
+                key, "a comment stands behind the value", "a line of its own for the comment")
         }
-        guard let nearest = PolicyKey.nearest(name) else {
-            let known = PolicyKey.all.map(\.name).joined(separator: ", ")
-            return problem(text, "unknown key", "one of \(known)")
+    }
+
+    private func continued(_ key: String) -> PolicyProblem {
+        problem(key, "a line cannot be continued", "the whole value in one line")
+    }
+
+    private func givenTwice(_ key: String, _ first: Int) -> PolicyProblem {
+        problem(key, "given a second time, after line \(first)", "one line for each key")
+    }
+
+    private func unknown(_ name: [UInt8], of known: [String]) -> PolicyProblem {
+        guard let nearest = nearest(name, of: known) else {
+            return problem(
+                printable(name), "unknown key", "one of \(known.joined(separator: ", "))")
         }
-        return problem(text, "unknown key", "perhaps \(nearest)")
+        return problem(printable(name), "unknown key", "perhaps \(nearest)")
     }
 
     private func problem(_ key: String, _ wrong: String, _ right: String) -> PolicyProblem {
-        PolicyProblem(file: file, line: line, key: key, wrong: wrong, right: right)
+        PolicyProblem(file: parsed.name, line: line, key: key, wrong: wrong, right: right)
     }
-}
-
-private func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-    guard let last = bytes.lastIndex(where: { !isBlank($0) }) else { return [] }
-    return bytes[...last].drop(while: isBlank)
 }

@@ -1,5 +1,13 @@
-/// A policy file that cannot be taken: where, and what would be right.
+/// A policy file that cannot be taken, or that hardly means what it says: where, and what would be right.
 public struct PolicyProblem: Error, Equatable, Sendable, CustomStringConvertible {
+    public enum Severity: Sendable {
+        /// The daemon refuses the file.
+        case error
+        /// It takes the file; somebody ought to look at it.
+        case warning
+    }
+
+    public var severity: Severity
     public var file: String
     /// Counted from 1.
     public var line: Int
@@ -8,7 +16,11 @@ public struct PolicyProblem: Error, Equatable, Sendable, CustomStringConvertible
     public var wrong: String
     public var right: String
 
-    public init(file: String, line: Int, key: String, wrong: String, right: String) {
+    public init(
+        _ severity: Severity = .error, file: String, line: Int, key: String, wrong: String,
+        right: String
+    ) {
+        self.severity = severity
         self.file = file
         self.line = line
         self.key = key

@@ -32,9 +32,11 @@ enum TimeSpan {
 
     /// In the largest unit that leaves nothing over.
     static func text(_ seconds: UInt64) -> String {
+        // A single day reads better as hours.
+        if seconds % 86_400 == 0, seconds > 86_400 { return "\(seconds / 86_400)d" }
         if seconds % 3600 == 0, seconds > 0 { return "\(seconds / 3600)h" }
         if seconds % 60 == 0, seconds > 0 { return "\(seconds / 60)min" }
-        return "\(seconds)s"
+        return seconds == 0 ? "0" : "\(seconds)s"
     }
 
     private static func milliseconds(_ unit: ArraySlice<UInt8>) -> UInt64? {

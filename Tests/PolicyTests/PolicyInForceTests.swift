@@ -7,7 +7,9 @@ private func file(_ name: String, _ keys: String) -> PolicyFile {
 }
 
 private func decide(_ files: PolicyFiles) -> Result<PolicyInForce, PolicyProblem> {
-    Result { () throws(PolicyProblem) in try files.inForce() }
+    Result { () throws(PolicyProblem) in
+        try PolicyBook(files).inForce(for: PolicySubject(user: bytes("eve")))
+    }
 }
 
 private func policy(_ change: (inout Policy) -> Void) -> Policy {
@@ -132,28 +134,5 @@ private func policy(_ change: (inout Policy) -> Void) -> Policy {
         let files = PolicyFiles(
             standard: file("usr", "MinLength=0"), administrators: file("etc", ""))
         #expect(decide(files) == .success(.administrators(.builtIn)))
-    }
-
-    @Test("the last good policy comes back whole, mode and rules")
-    func lastGood() throws {
-        var off = twelve
-        off.useDefaultPolicy = false
-        for inForce in [
-            PolicyInForce.administrators(twelve), .administrators(off), .standard(twelve),
-            .standard(.builtIn), .noPasscodeMode(twelve),
-        ] {
-            let back = try PolicyInForce(lastGood: PolicyFile(name: "last", text: inForce.render()))
-            #expect(back == inForce)
-        }
-    }
-
-    @Test("a last good policy that was cut short anywhere is not taken for another")
-    func lastGoodCut() {
-        let text = PolicyInForce.noPasscodeMode(.builtIn).render()
-        for count in text.indices {
-            #expect(throws: PolicyProblem.self) {
-                try PolicyInForce(lastGood: PolicyFile(name: "last", text: Array(text[..<count])))
-            }
-        }
     }
 }

@@ -2,12 +2,16 @@ import Testing
 
 @testable import Policy
 
-func parse(_ text: String, onto base: Policy = .builtIn) -> Result<Policy, PolicyProblem> {
-    parse(bytes(text), onto: base)
-}
+/// What a file of the administrator's says to everybody.
+func parse(_ text: String) -> Result<Policy, PolicyProblem> { parse(bytes(text)) }
 
-func parse(_ text: [UInt8], onto base: Policy = .builtIn) -> Result<Policy, PolicyProblem> {
-    Result { () throws(PolicyProblem) in try PolicyParser.parse(text, file: "f", onto: base) }
+func parse(_ text: [UInt8]) -> Result<Policy, PolicyProblem> {
+    let file = PolicyFile(name: "f", text: text)
+    let layer = PolicyLayer([PolicyParser.parse(file)])
+    return Result { () throws(PolicyProblem) in
+        _ = try PolicyBook(PolicyFiles(administrators: file))
+        return layer.policy(layer.settings(for: PolicySubject()))
+    }
 }
 
 func complaint(_ text: [UInt8]) -> String? {
@@ -42,6 +46,14 @@ private let sizes = "a size from 19MiB to 1GiB, such as 64MiB"
 private let services = "PAM service names with spaces between them"
 private let servicesToo = "PAM service names with spaces between them, and the word LocalServices"
 private let lengths = "a whole number from 1 to 256"
+private let sections =
+    "[Passcode], [Passcode group:NAME], [Passcode user:NAME], [Passcode store:KEY], [Rule NAME] or [Texts]"
+private let keyNames = "1 to 255 bytes, no blanks around them, without : [ and ]"
+private let ruleNames =
+    "1 to 58 letters, digits, points, hyphens and underscores, and not 'all'"
+private let days = "a whole number from 0 (never) to 3650"
+private let oneTest = "exactly one of Match=, Reject= and Dictionary=yes"
+private let namedRules = "all, or names of [Rule NAME] sections with spaces between"
 private let limits = "a whole number from 0 (no limit) to 100"
 
 private let badFiles: [BadFile] = [
@@ -116,25 +128,101 @@ private let badFiles: [BadFile] = [
     BadFile(
         head + String(repeating: "k", count: 70) + "=9",
         "f:2: \(String(repeating: "k", count: 60))...: unknown key: one of \(known)"),
+    BadFile(head + "ExpireDays=3651", "f:2: ExpireDays: '3651' is too much: \(days)"),
     BadFile(
-        head + "ExpireDays=30",
-        "f:2: ExpireDays: not acted on by this release: no line with this key"),
+        head + "HoldMax=31d",
+        "f:2: HoldMax: '31d' is too much: a time from 0 (not at all) to 30d, such as 90s, 15min or 1h 30min"
+    ),
     BadFile(
-        "[Texts]\n", "f:1: [Texts]: not acted on by this release: only the section [Passcode]"),
+        head + "LockOnBackground=soon",
+        "f:2: LockOnBackground: 'soon' is not known here: immediate, timeout or never"),
     BadFile(
-        "[Passcode user:eve]\n",
-        "f:1: [Passcode user:eve]: not acted on by this release: only the section [Passcode]"),
+        head + "Onboard=yes", "f:2: Onboard: 'yes' is not known here: cli, login or silent"),
     BadFile(
-        "[Rule no-name]\n",
-        "f:1: [Rule no-name]: not acted on by this release: only the section [Passcode]"),
-    BadFile("[passcode]\n", "f:1: [passcode]: unknown section: [Passcode]"),
-    BadFile("[Passcode\n", "f:1: [Passcode: the section has no closing bracket: [Passcode]"),
+        head + "MinCharacterGroups=5",
+        "f:2: MinCharacterGroups: '5' is too much: a whole number from 0 (no rule) to 4"),
+    BadFile(head + "Rules=a/b", "f:2: Rules: 'a/b' is no name of a rule: \(namedRules)"),
+    BadFile(head + "Rules=all a", "f:2: Rules: 'all' is no name of a rule: \(namedRules)"),
+    BadFile(head + "Rules=year", "f:2: Rules: no section [Rule year]: \(namedRules)"),
+    BadFile("[passcode]\n", "f:1: [passcode]: unknown section: \(sections)"),
+    BadFile("[Passcode groups:x]", "f:1: [Passcode groups:x]: unknown section: \(sections)"),
+    BadFile("[Rule]", "f:1: [Rule]: unknown section: \(sections)"),
+    BadFile("[]", "f:1: []: unknown section: \(sections)"),
+    BadFile("[Passcode\n", "f:1: [Passcode: the section has no closing bracket: \(sections)"),
+    BadFile("[", "f:1: [: the section has no closing bracket: \(sections)"),
+    BadFile("[Passcode user:]", "f:1: [Passcode user:]: '' is no name: \(keyNames)"),
+    BadFile("[Passcode user: eve]", "f:1: [Passcode user: eve]: ' eve' is no name: \(keyNames)"),
+    BadFile("[Passcode group:a:b]", "f:1: [Passcode group:a:b]: 'a:b' is no name: \(keyNames)"),
+    BadFile(
+        "[Passcode store:\(String(repeating: "k", count: 129))]",
+        "f:1: [Passcode store:\(String(repeating: "k", count: 44))...: "
+            + "'\(String(repeating: "k", count: 60))...' is no name: "
+            + "1 to 128 bytes, no blanks around them, without : [ and ]"),
+    BadFile(
+        head + "[Passcode user:eve]\nMinLength=9\n\n[Passcode]\n[Passcode user:eve]\nMinLength=9",
+        "f:7: MinLength: given a second time, after line 3: one line for each key"),
+    BadFile("[Rule a b]", "f:1: [Rule a b]: 'a b' is no name of a rule: \(ruleNames)"),
+    BadFile("[Rule all]", "f:1: [Rule all]: 'all' is no name of a rule: \(ruleNames)"),
+    BadFile("\n[Rule a]\nDisplay=no a\n", "f:2: [Rule a]: the rule has no test: \(oneTest)"),
+    BadFile(
+        "[Rule a]\nMatch=a\nReject=b",
+        "f:3: Reject: a second test, after Match in line 2: \(oneTest)"),
+    BadFile(
+        "[Rule a]\nDictionary=yes\nMatch=a",
+        "f:3: Match: a second test, after Dictionary in line 2: \(oneTest)"),
+    BadFile(
+        "[Rule a]\nDictionary=no", "f:2: Dictionary: 'no' is not yes: yes, or no line at all"),
+    BadFile("[Rule a]\nMatch=", "f:2: Match: no value: a value, or no line at all"),
+    BadFile(
+        "[Rule a]\nMatch=a\nMatch=b",
+        "f:3: Match: given a second time, after line 2: one line for each key"),
+    BadFile(
+        "[Rule a]\nMatch=a\\\\\\",
+        "f:2: Match: the pattern ends in a backslash: a POSIX extended regular expression"),
+    BadFile(
+        "[Rule a]\nMatch=a\nShow=perhaps",
+        "f:3: Show: 'perhaps' is neither yes nor no: yes or no"),
+    BadFile(
+        "[Rule a]\nMatch=a\nDisplay=\(String(repeating: "\u{E4}", count: 201))",
+        "f:3: Display: the text is too long: at most 200 characters"),
+    BadFile("[Rule a]\nRegect=x", "f:2: Regect: unknown key: perhaps Reject"),
+    BadFile(
+        "[Rule a]\nMinLength=8",
+        "f:2: MinLength: unknown key: one of Display, Show, Match, Reject, Dictionary"),
+    BadFile(
+        "[Rule a]\nMatch=x\n[Rule b]\nMatch=x\n[Rule a]",
+        "f:5: [Rule a]: given a second time, after line 1: one section for each rule"),
+    BadFile(
+        "[Rule a]\nMatch=x\n[Rule b]\nReject=x",
+        "f:3: [Rule b]: nobody can meet it: [Rule a] wants what it refuses: a rule that some passcode meets"
+    ),
+    BadFile(
+        "[Rule a]\nReject=.*",
+        "f:1: [Rule a]: nobody can meet it: every passcode matches: a rule that some passcode meets"
+    ),
+    BadFile(
+        head + "[Rule a]\nMatch=^[a-z]+$\n[Passcode group:pin]\nDigitsOnly=yes",
+        "f:2: [Rule a]: nobody can meet it: DigitsOnly allows nothing that matches: a rule that some passcode meets"
+    ),
+    BadFile(
+        "[Texts]\nMinLength=8", "f:2: MinLength: no id of a text: an id that 'appvault texts' lists"
+    ),
+    BadFile("[Texts]\nmatch.prompt=", "f:2: match.prompt: no value: the text in one line"),
+    BadFile(
+        "[Texts]\nmatch.prompt=a\nmatch.retry=b\nmatch.prompt=c",
+        "f:4: match.prompt: given a second time, after line 2: one line for each key"),
+    BadFile(
+        "[Texts]\nmatch.prompt=\(String(repeating: "x", count: 801))",
+        "f:2: match.prompt: the text is too long: at most 800 bytes"),
+    BadFile(
+        "[Texts]\nmatch.prompt=a \\",
+        "f:2: match.prompt: a line cannot be continued: the whole value in one line"),
     BadFile(
         "MinLength=8\n[Passcode]",
         "f:1: MinLength: the key stands before any section: [Passcode] in a line above it"),
     BadFile(
         head + "MinLength 8",
-        "f:2: 'MinLength 8' is no section, key or comment: [Passcode], KEY=VALUE, or # before a comment"
+        "f:2: 'MinLength 8' is no section, key or comment: a section such as [Passcode], KEY=VALUE, or # before a comment"
     ),
     BadFile(head + "= 8", "f:2: no key before the =: KEY=VALUE"),
     BadFile(head + "MinLength=\0", "f:2: the line has a control character (\\x00): text"),
@@ -175,6 +263,9 @@ private let badFiles: [BadFile] = [
             "[Passcode]\r\nMinLength=8\r\n",
             "  [Passcode]  \n\t MinLength \t=  8 ", "[Passcode]\n[Passcode]\nMinLength=008",
             "# caf\u{E9} \u{1F600}\n[Passcode]", "[Passcode]\n#MinLength=nonsense",
+            "[Texts]\nsome.text=a; b # c",
+            "[Passcode user:eve]\nMinLength=9", "[Passcode group:domain users]\nMinLength=9",
+            "[Passcode group:\u{E9}quipe]\nMinLength=9", "[Passcode store:x]\nMinLength=9",
         ])
     func harmless(text: String) {
         #expect(parse(text) == .success(.builtIn))
@@ -184,82 +275,6 @@ private let badFiles: [BadFile] = [
     func longest() {
         #expect(complaint(bytes("#" + String(repeating: "x", count: 4095))) == nil)
         #expect(complaint([UInt8](repeating: 0x0A, count: 1 << 20)) == nil)
-    }
-
-    @Test("the default policy file says what is built in, key by key and completely")
-    func defaultFile() throws {
-        let file = try contents(of: "config/policy.conf")
-        var other = Policy.builtIn
-        other.enabled = false
-        other.useDefaultPolicy = false
-        other.minLength = 99
-        other.retryLimit = 99
-        other.onRetryLimit = .lock
-        other.throttleAfter = 99
-        other.throttleMax = 99
-        other.localServices = ServiceList(names: [])
-        other.passcodeServices = ServiceList(names: [])
-        other.unlockServices = ServiceList(names: [])
-        other.conversingServices = ServiceList(names: [])
-        other.allowNoPasscode = false
-        other.allowRecoveryKey = false
-        other.derivationMemory = 1 << 30
-        other.derivationPasses = 16
-        for key in PolicyKey.all { #expect(key.kind.text(other) != key.kind.text(.builtIn)) }
-        #expect(parse(file, onto: other) == .success(.builtIn))
-    }
-
-    @Test("the built-in values are those of BEHAVIOURS")
-    func builtIn() {
-        let lockers = "swaylock i3lock xscreensaver kde cinnamon-screensaver mate-screensaver"
-        #expect(
-            String(decoding: Policy.builtIn.render(), as: UTF8.self) == """
-                [Passcode]
-                Enabled=yes
-                UseDefaultPolicy=yes
-                MinLength=8
-                RetryLimit=0
-                OnRetryLimit=erase
-                ThrottleAfter=3
-                ThrottleMax=15min
-                LocalServices=login gdm-password lightdm sddm greetd sudo sudo-i su su-l polkit-1
-                PasscodeServices=LocalServices \(lockers)
-                UnlockServices=login sshd gdm-password lightdm sddm greetd \(lockers)
-                ConversingServices=login su su-l sudo sudo-i gdm-password lightdm
-                AllowNoPasscode=yes
-                AllowRecoveryKey=yes
-                DerivationMemory=64MiB
-                DerivationPasses=3
-
-                """)
-    }
-
-    @Test(
-        "each bound is taken, and the value beyond it refused",
-        arguments: [
-            ("MinLength", "1", "0"), ("MinLength", "256", "257"), ("RetryLimit", "100", "101"),
-            ("ThrottleAfter", "100", "101"), ("ThrottleMax", "1", "0"),
-            ("ThrottleMax", "1s", "0s"), ("ThrottleMax", "24h", "86401"),
-            ("ThrottleMax", "1d", "1d 1s"), ("DerivationMemory", "19MiB", "19455KiB"),
-            ("DerivationMemory", "1GiB", "1048577KiB"), ("DerivationPasses", "2", "1"),
-            ("DerivationPasses", "16", "17"), ("RetryLimit", "0", "-1"),
-            ("ThrottleAfter", "0", "-1"),
-        ])
-    func bounds(key: String, inside: String, outside: String) {
-        #expect(complaint(bytes(head + "\(key)=\(inside)")) == nil)
-        #expect(complaint(bytes(head + "\(key)=\(outside)"))?.hasPrefix("f:2: \(key): '") == true)
-    }
-
-    @Test(
-        "times are systemd's",
-        arguments: [
-            ("90", 90), ("90s", 90), ("2min", 120), ("2m", 120), ("1h 30min", 5400),
-            ("1h30min", 5400),
-            ("1 h", 3600), ("1 hour 2 minutes 3 seconds", 3723), ("2000ms", 2), ("500ms 500ms", 1),
-            ("1d", 86_400),
-        ] as [(String, UInt32)])
-    func times(text: String, seconds: UInt32) {
-        #expect(parse(head + "ThrottleMax=\(text)").map(\.throttleMax) == .success(seconds))
     }
 
     @Test("an empty list is no service at all")
@@ -298,35 +313,6 @@ private let badFiles: [BadFile] = [
         #expect(uses("lightdm") == [true, true, true, true, true])
         #expect(uses("cron") == [false, false, false, false, false])
         #expect(uses("") == [false, false, false, false, false])
-    }
-
-    @Test("every key of the whole table is either acted on or refused by name, none twice")
-    func wholeTable() {
-        let names = PolicyKey.all.map(\.name) + PolicyKey.notActedOn
-        #expect(Set(names).count == names.count)
-        #expect(names.count == 40)
-        for name in PolicyKey.notActedOn {
-            #expect(complaint(bytes(head + "\(name)=1"))?.contains("not acted on") == true)
-        }
-    }
-
-    @Test("the canonical text parses back to the same policy")
-    func roundTrip() throws {
-        let texts = [
-            "", "MinLength=12\nOnRetryLimit=lock\nThrottleMax=61s",
-            "ThrottleMax=2min\nRetryLimit=10",
-            "DerivationMemory=20001KiB\nDerivationPasses=7",
-            "LocalServices=\nPasscodeServices=LocalServices",
-            "UnlockServices=a LocalServices b\nEnabled=no",
-            "AllowNoPasscode=no\nAllowRecoveryKey=no",
-        ]
-        for text in texts {
-            let policy = try parse(head + text).get()
-            var base = Policy.builtIn
-            base.minLength = 200
-            base.throttleAfter = 50
-            #expect(parse(policy.render(), onto: base) == .success(policy))
-        }
     }
 
     @Test("whatever stands in a file, the parser answers, and in one printable line")

@@ -3,52 +3,87 @@ struct BadValue: Error {
     let wrong: String
 }
 
+/// A value that was read, on its way to its place in a policy.
+typealias ValueChange = @Sendable (inout Policy) -> Void
+
+/// One of a few words.
+struct Choice: Sendable {
+    let words: [String]
+    let change: @Sendable (String) -> ValueChange?
+    let text: @Sendable (Policy) -> String
+
+    init<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ path: any WritableKeyPath<Policy, Value> & Sendable
+    ) {
+        words = Value.allCases.map(\.rawValue)
+        change = { word in
+            guard let value = Value(rawValue: word) else { return nil }
+            return { policy in policy[keyPath: path] = value }
+        }
+        text = { $0[keyPath: path].rawValue }
+    }
+}
+
 extension PolicyKey.Kind {
     /// What would be right.
     var right: String {
         switch self {
         case .flag: "yes or no"
         case .number(let range, let zero, _):
-            "a whole number from \(range.lowerBound)\(zero.map { " (\($0))" } ?? "") to \(range.upperBound)"
-        case .time(let range, _):
-            "a time from \(TimeSpan.text(range.lowerBound)) to \(TimeSpan.text(range.upperBound)), "
-                + "such as 90s, 15min or 1h 30min"
+            "a whole number from \(range.lowerBound)\(named(zero)) to \(range.upperBound)"
+        case .time(let range, let zero, _):
+            "a time from \(zero == nil ? TimeSpan.text(range.lowerBound) : "0")\(named(zero)) "
+                + "to \(TimeSpan.text(range.upperBound)), such as 90s, 15min or 1h 30min"
         case .size(let range, _):
             "a size from \(ByteSize.text(range.lowerBound)) to \(ByteSize.text(range.upperBound)), "
                 + "such as 64MiB"
-        case .retryLimitAction:
-            OnRetryLimit.allCases.map(\.rawValue).joined(separator: " or ")
+        case .choice(let choice):
+            choice.words.dropLast().joined(separator: ", ") + " or " + (choice.words.last ?? "")
         case .services(let mayReferToLocal, _):
             "PAM service names with spaces between them"
                 + (mayReferToLocal ? ", and the word \(ServiceList.localWord)" : "")
+        case .rules: "\(RuleChoice.allWord), or names of [Rule NAME] sections with spaces between"
         }
     }
 
-    /// Reads a value and puts it in its place.
-    func read(_ value: [UInt8], into policy: inout Policy) throws(BadValue) {
+    private func named(_ zero: String?) -> String { zero.map { " (\($0))" } ?? "" }
+
+    /// Whether nothing behind the = is a value.
+    var mayBeEmpty: Bool {
+        switch self {
+        case .services, .rules: true
+        case .flag, .number, .time, .size, .choice: false
+        }
+    }
+
+    func read(_ value: [UInt8]) throws(BadValue) -> ValueChange {
         switch self {
         case .flag(let path):
-            switch String(decoding: value, as: UTF8.self) {
-            case "yes": policy[keyPath: path] = true
-            case "no": policy[keyPath: path] = false
-            default: throw BadValue(wrong: "\(quoted(value)) is neither yes nor no")
-            }
+            let flag = try readFlag(value)
+            return { $0[keyPath: path] = flag }
         case .number(let range, _, let path):
-            guard let number = wholeNumber(value[...]) else {
+            guard let read = wholeNumber(value[...]) else {
                 throw BadValue(wrong: "\(quoted(value)) is not a whole number")
             }
-            policy[keyPath: path] = UInt32(try within(range, number, value))
-        case .time(let range, let path):
-            policy[keyPath: path] = UInt32(try within(range, try TimeSpan.read(value), value))
+            let number = UInt32(try within(range, read, value))
+            return { $0[keyPath: path] = number }
+        case .time(let range, _, let path):
+            let seconds = UInt32(try within(range, try TimeSpan.read(value), value))
+            return { $0[keyPath: path] = seconds }
         case .size(let range, let path):
-            policy[keyPath: path] = try within(range, try ByteSize.read(value), value)
-        case .retryLimitAction(let path):
-            guard let action = OnRetryLimit(rawValue: String(decoding: value, as: UTF8.self)) else {
+            let bytes = try within(range, try ByteSize.read(value), value)
+            return { $0[keyPath: path] = bytes }
+        case .choice(let choice):
+            guard let change = choice.change(String(decoding: value, as: UTF8.self)) else {
                 throw BadValue(wrong: "\(quoted(value)) is not known here")
             }
-            policy[keyPath: path] = action
+            return change
         case .services(let mayReferToLocal, let path):
-            policy[keyPath: path] = try ServiceList.read(value, mayReferToLocal: mayReferToLocal)
+            let list = try ServiceList.read(value, mayReferToLocal: mayReferToLocal)
+            return { $0[keyPath: path] = list }
+        case .rules(let path):
+            let choice = try RuleChoice.read(value)
+            return { $0[keyPath: path] = choice }
         }
     }
 
@@ -57,12 +92,19 @@ extension PolicyKey.Kind {
         switch self {
         case .flag(let path): policy[keyPath: path] ? "yes" : "no"
         case .number(_, _, let path): "\(policy[keyPath: path])"
-        case .time(_, let path): TimeSpan.text(UInt64(policy[keyPath: path]))
+        case .time(_, _, let path): TimeSpan.text(UInt64(policy[keyPath: path]))
         case .size(_, let path): ByteSize.text(policy[keyPath: path])
-        case .retryLimitAction(let path): policy[keyPath: path].rawValue
+        case .choice(let choice): choice.text(policy)
         case .services(_, let path): policy[keyPath: path].text
+        case .rules(let path): policy[keyPath: path].text
         }
     }
+}
+
+func readFlag(_ value: [UInt8]) throws(BadValue) -> Bool {
+    if value.elementsEqual("yes".utf8) { return true }
+    if value.elementsEqual("no".utf8) { return false }
+    throw BadValue(wrong: "\(quoted(value)) is neither yes nor no")
 }
 
 /// Bytes of a file for an error line: printable ASCII, and not too much of it.
@@ -133,4 +175,39 @@ extension ServiceList {
         default: false
         }
     }
+}
+
+extension RuleChoice {
+    var text: String {
+        switch self {
+        case .all: Self.allWord
+        case .named(let names): names.joined(separator: " ")
+        }
+    }
+
+    static func read(_ value: [UInt8]) throws(BadValue) -> RuleChoice {
+        if value.elementsEqual(allWord.utf8) { return .all }
+        var names: [String] = []
+        for word in value.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 }) {
+            guard let name = ruleName(word) else {
+                throw BadValue(wrong: "\(quoted(Array(word))) is no name of a rule")
+            }
+            names.append(name)
+        }
+        return .named(names)
+    }
+}
+
+/// A rule's name as it stands in lists and in ids.
+func ruleName(_ bytes: ArraySlice<UInt8>) -> String? {
+    let isName = bytes.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+        default: false
+        }
+    }
+    guard isName, 1...58 ~= bytes.count, !bytes.elementsEqual(RuleChoice.allWord.utf8) else {
+        return nil
+    }
+    return String(decoding: bytes, as: UTF8.self)
 }

@@ -1,0 +1,146 @@
+/// Keys that say nothing beside each other, or hardly what was meant: warnings.
+struct Doubts {
+    private(set) var found: [PolicyProblem] = []
+
+    // Of the section that is being looked at.
+    private var settings: [Setting] = []
+    private var own: [Setting] = []
+    private var policy = Policy.builtIn
+
+    init(_ layer: PolicyLayer) {
+        for (scope, own) in layer.sections {
+            settings = layer.settings(for: scope.subject ?? PolicySubject())
+            self.own = own
+            policy = layer.policy(settings)
+            lookAtPasscodes()
+            lookAtTries()
+            lookAtServices()
+            lookAtSwitches()
+            lookAtLocking()
+            lookAtUnused()
+        }
+    }
+
+    private mutating func lookAtPasscodes() {
+        if policy.digitsOnly {
+            let aside = [
+                ("RequireDigit", policy.requireDigit), ("RequireLower", policy.requireLower),
+                ("RequireUpper", policy.requireUpper), ("RequireSpecial", policy.requireSpecial),
+                ("MinCharacterGroups", policy.minCharacterGroups > 0),
+            ]
+            for (key, isSet) in aside where isSet {
+                doubt(key, with: ["DigitsOnly"], "DigitsOnly=yes sets it aside", "one of the two")
+            }
+        }
+        if policy.digitsOnly, policy.minUniqueCharacters > 10 {
+            doubt(
+                "MinUniqueCharacters", with: ["DigitsOnly"],
+                "more than the ten digits of any script", "at most 10 where DigitsOnly=yes")
+        }
+        if policy.noPasscodeByDefault, !policy.allowNoPasscode {
+            doubt(
+                "NoPasscodeByDefault", with: ["AllowNoPasscode"],
+                "no effect with AllowNoPasscode=no", "AllowNoPasscode=yes, or no line with this key"
+            )
+        }
+    }
+
+    private mutating func lookAtTries() {
+        // Whoever writes what the limit does, and no limit, believes that there is one.
+        if policy.retryLimit == 0, !isWritten("RetryLimit") || policy.onRetryLimit != .erase {
+            doubt(
+                "OnRetryLimit", with: ["RetryLimit"], "no effect without a limit",
+                "RetryLimit=N, or no line with this key")
+        }
+        if policy.throttleAfter == 0 {
+            doubt(
+                "ThrottleMax", with: ["ThrottleAfter"], "no effect with ThrottleAfter=0",
+                "ThrottleAfter=N, or no line with this key")
+        }
+        if policy.throttleAfter == 0, policy.retryLimit > 0, policy.onRetryLimit == .erase {
+            doubt(
+                "ThrottleAfter", with: ["RetryLimit", "OnRetryLimit"],
+                "any passer-by erases a store within seconds",
+                "ThrottleAfter=N, or OnRetryLimit=lock")
+        }
+    }
+
+    private mutating func lookAtServices() {
+        let lists = [
+            ("LocalServices", policy.localServices, "no try is ever the person's own"),
+            ("PasscodeServices", policy.passcodeServices, "nobody is asked for a passcode"),
+            ("UnlockServices", policy.unlockServices, "no login password opens a store"),
+            ("ConversingServices", policy.conversingServices, "no change runs inside a login"),
+        ]
+        for (key, list, what) in lists {
+            let isEmpty =
+                list.names.isEmpty && (!list.withLocal || policy.localServices.names.isEmpty)
+            if isEmpty { doubt(key, "the list is empty: \(what)", "PAM service names") }
+            if let twice = list.names.first(where: { name in list.names.count { $0 == name } > 1 })
+            {
+                doubt(key, "\(quoted(Array(twice.utf8))) stands twice", "each name once")
+            }
+        }
+    }
+
+    private mutating func lookAtSwitches() {
+        if policy.enabled, !policy.useDefaultPolicy {
+            doubt(
+                "UseDefaultPolicy", with: ["Enabled"], "no effect with Enabled=yes",
+                "no line with this key")
+        }
+        if !policy.enabled, !policy.useDefaultPolicy {
+            doubt(
+                "UseDefaultPolicy", with: ["Enabled"],
+                "with Enabled=no there are no passcodes at all", "UseDefaultPolicy=yes")
+        }
+    }
+
+    private mutating func lookAtLocking() {
+        let isTimed = policy.lockOnBackground == .timeout
+        if policy.lockTimeout > 0, !isTimed {
+            doubt(
+                "LockTimeout", with: ["LockOnBackground"],
+                "no effect without LockOnBackground=timeout",
+                "LockOnBackground=timeout, or no line with this key")
+        }
+        if policy.lockTimeout == 0, isTimed {
+            doubt(
+                "LockOnBackground", with: ["LockTimeout"], "without LockTimeout it never locks",
+                "LockTimeout=TIME, or LockOnBackground=never")
+        }
+        if policy.fingerprintFirstUnlock {
+            doubt(
+                "FingerprintFirstUnlock", "it needs a TPM, which this release does not use",
+                "FingerprintFirstUnlock=no")
+        }
+    }
+
+    private mutating func lookAtUnused() {
+        for setting in own {
+            let key = PolicyKey.all[setting.key]
+            // Its default says nothing that is not so.
+            guard key.use == .notActedOn, setting.policy != .builtIn else { continue }
+            doubt(
+                key.name, "not acted on yet by this release", "known, and without an effect so far")
+        }
+    }
+
+    private func isWritten(_ key: String) -> Bool {
+        settings.contains { PolicyKey.all[$0.key].name == key }
+    }
+
+    // At the line of the key where it has one; only for the section that brings one of the keys in, and not again for
+    // all that inherit it.
+    private mutating func doubt(
+        _ key: String, with others: [String] = [], _ wrong: String, _ right: String
+    ) {
+        let places = ([key] + others).compactMap { name in
+            own.first { PolicyKey.all[$0.key].name == name }
+        }
+        guard isWritten(key), let place = places.first else { return }
+        found.append(
+            PolicyProblem(
+                .warning, file: place.file, line: place.line, key: key, wrong: wrong, right: right))
+    }
+}

@@ -1,0 +1,68 @@
+/// The files of one author, laid over each other: the administrator's, or the default policy's.
+struct PolicyLayer: Sendable {
+    /// One setting for each key, the last that was read.
+    private(set) var sections: [Scope: [Setting]] = [:]
+    /// In the order of the files.
+    private(set) var rules: [CustomRule] = []
+    private(set) var texts: [String: String] = [:]
+
+    init(_ files: [ParsedFile] = []) {
+        for (number, file) in files.enumerated() {
+            for (scope, settings) in file.sections {
+                for var setting in settings {
+                    setting.order = UInt64(number) << 32 | UInt64(setting.line)
+                    replace(setting, in: &sections[scope, default: []])
+                }
+            }
+            // A rule is replaced whole: keys of two authors' tests would make a third that nobody wrote.
+            rules.removeAll { rule in file.ruleNames.contains(rule.name) }
+            rules += file.rules
+            for text in file.texts { texts[text.id] = text.text }
+        }
+    }
+
+    var hasGroups: Bool {
+        sections.keys.contains { scope in
+            switch scope {
+            case .group: true
+            case .everybody, .user, .store: false
+            }
+        }
+    }
+
+    /// The settings that hold for somebody, one for each key that is set at all.
+    func settings(for subject: PolicySubject) -> [Setting] {
+        var found = sections[.everybody] ?? []
+        // Of several groups the setting that was read last, whatever their order in the directory.
+        var ofGroups: [Setting] = []
+        for group in subject.groups {
+            for setting in sections[.group(group)] ?? [] {
+                let other = ofGroups.first { $0.key == setting.key }
+                if other.map({ $0.order < setting.order }) ?? true {
+                    replace(setting, in: &ofGroups)
+                }
+            }
+        }
+        for setting in ofGroups + (sections[.user(subject.user)] ?? [])
+            + (sections[.store(subject.store)] ?? [])
+        {
+            replace(setting, in: &found)
+        }
+        return found
+    }
+
+    func policy(_ settings: [Setting]) -> Policy {
+        var policy = Policy.builtIn
+        for setting in settings { setting.change(&policy) }
+        policy.customRules = rules.filter { policy.rules.names($0.name) }
+        return policy
+    }
+
+    private func replace(_ setting: Setting, in settings: inout [Setting]) {
+        if let place = settings.firstIndex(where: { $0.key == setting.key }) {
+            settings[place] = setting
+        } else {
+            settings.append(setting)
+        }
+    }
+}

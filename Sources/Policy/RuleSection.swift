@@ -1,0 +1,73 @@
+/// A `[Rule NAME]` section in the middle of being read.
+struct RuleSection {
+    let name: String
+    let line: Int
+    private var display: String?
+    private var show: Bool?
+    private var test: (key: String, line: Int, test: CustomRule.Test)?
+    /// Something in it was refused: what it lacks for that reason is no problem of its own.
+    var isBroken = false
+
+    static let keys = ["Display", "Show", "Match", "Reject", "Dictionary"]
+    static let oneTest = "exactly one of Match=, Reject= and Dictionary=yes"
+    static let longestDisplay = 200
+
+    init(name: String, line: Int) {
+        self.name = name
+        self.line = line
+    }
+
+    mutating func take(_ key: String, _ value: [UInt8], line: Int) throws(BadTitle) {
+        let text = String(decoding: value, as: UTF8.self)
+        switch key {
+        case "Display":
+            guard text.unicodeScalars.count <= Self.longestDisplay else {
+                throw BadTitle(
+                    wrong: "the text is too long",
+                    right: "at most \(Self.longestDisplay) characters")
+            }
+            display = text
+        case "Show":
+            do { show = try readFlag(value) } catch {
+                throw BadTitle(wrong: error.wrong, right: "yes or no")
+            }
+        case "Match": try add(key, line, .matches(try pattern(text)))
+        case "Reject": try add(key, line, .rejects(try pattern(text)))
+        default:
+            guard text == "yes" else {
+                throw BadTitle(
+                    wrong: "\(quoted(value)) is not yes", right: "yes, or no line at all")
+            }
+            try add(key, line, .dictionary)
+        }
+    }
+
+    /// nil where it has no test.
+    func rule(file: String) -> CustomRule? {
+        test.map {
+            CustomRule(
+                name: name, display: display ?? name, show: show ?? true, test: $0.test, file: file,
+                line: line)
+        }
+    }
+
+    private mutating func add(
+        _ key: String, _ line: Int, _ added: CustomRule.Test
+    ) throws(BadTitle) {
+        if let test {
+            throw BadTitle(
+                wrong: "a second test, after \(test.key) in line \(test.line)", right: Self.oneTest)
+        }
+        test = (key, line, added)
+    }
+
+    private func pattern(_ text: String) throws(BadTitle) -> String {
+        let backslashes = text.utf8.reversed().prefix { $0 == UInt8(ascii: "\\") }
+        guard backslashes.count % 2 == 0 else {
+            throw BadTitle(
+                wrong: "the pattern ends in a backslash",
+                right: "a POSIX extended regular expression")
+        }
+        return text
+    }
+}
