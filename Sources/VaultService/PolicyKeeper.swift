@@ -103,7 +103,7 @@ final class PolicyKeeper {
 
     /// For what concerns nobody in particular.
     var inForce: PolicyInForce {
-        book.inForce(for: PolicySubject(user: [], groups: [], store: Array("default".utf8)))
+        book.inForce(for: PolicySubject())
     }
 
     var policy: Policy { inForce.policy }

@@ -19,7 +19,6 @@ struct PolicyReader: Sendable {
     private static let dropInEnd = ".conf"
     /// More than this is a mistake, not a policy.
     private static let mostDropIns = 1024
-    private static let mostBytesKept = 4 << 20
 
     private var file: String { configFolder + "/" + Self.fileName }
     private var dropIns: String { configFolder + "/" + Self.dropInName }
@@ -75,7 +74,7 @@ struct PolicyReader: Sendable {
     // MARK: the last good one
 
     func lastGood() -> PolicyBook? {
-        guard let text = try? TextFile.read(at: lastGoodPath, limit: Self.mostBytesKept) else {
+        guard let text = try? TextFile.read(at: lastGoodPath, limit: PolicyBook.mostLastGoodBytes) else {
             return nil
         }
         return try? PolicyBook(lastGood: PolicyFile(name: lastGoodPath, text: text))
@@ -84,7 +83,7 @@ struct PolicyReader: Sendable {
     /// Without the file the policy in force is only forgotten sooner; nothing rests on this write.
     func save(_ book: PolicyBook) {
         let text = book.render()
-        if let present = try? TextFile.read(at: lastGoodPath, limit: Self.mostBytesKept),
+        if let present = try? TextFile.read(at: lastGoodPath, limit: PolicyBook.mostLastGoodBytes),
             present == text
         {
             return

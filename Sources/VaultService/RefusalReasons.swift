@@ -45,6 +45,7 @@ extension Refusal {
     enum Unavailable: Equatable, Sendable {
         case version(UInt16)
         case directory
+        case groups
         case failed(During, Storage)
     }
 

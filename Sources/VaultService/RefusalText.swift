@@ -44,6 +44,7 @@ extension Refusal {
         case .serviceUnavailable(.version(let version)):
             Phrase(.refusedServiceUnavailableVersion, .count(version))
         case .serviceUnavailable(.directory): Phrase(.refusedServiceUnavailableDirectory)
+        case .serviceUnavailable(.groups): Phrase(.refusedServiceUnavailableGroups)
         case .serviceUnavailable(.failed(let during, let storage)),
             .storageFailed(let during, let storage):
             Phrase(.refusedStorageFailed, .phrase(during.phrase), .phrase(storage.phrase))

@@ -220,7 +220,7 @@ public final class Service {
         case .changing:
             try policies.requireUsable()
             guard answer.isKnown else {
-                throw .serviceUnavailable(.directory)
+                throw .serviceUnavailable(.groups)
             }
         }
         return answer.policy

@@ -221,6 +221,8 @@ extension TextID {
         case .refusedNotPermittedRootOnly: "only root may do that"
         case .refusedServiceUnavailableVersion: "this appvaultd speaks version {1} of the protocol"
         case .refusedServiceUnavailableDirectory: "the directory service does not say who you are"
+        case .refusedServiceUnavailableGroups:
+            "the directory service does not say which groups you are in"
         case .refusedStoreDamaged: "the store is damaged: {1}"
         case .refusedTooLarge: "it is too large: at most {1} bytes"
         case .refusedProtocolError: "the request was not understood"

@@ -236,6 +236,7 @@ enum TextID: String, CaseIterable, Sendable {
     case refusedNotPermittedRootOnly = "refused.NotPermitted.rootOnly"
     case refusedServiceUnavailableVersion = "refused.ServiceUnavailable.version"
     case refusedServiceUnavailableDirectory = "refused.ServiceUnavailable.directory"
+    case refusedServiceUnavailableGroups = "refused.ServiceUnavailable.groups"
     case refusedStoreDamaged = "refused.StoreDamaged"
     case refusedTooLarge = "refused.TooLarge"
     case refusedProtocolError = "refused.ProtocolError"

@@ -57,6 +57,7 @@ enum Wording {
         all += Refusal.FingerprintReason.allCases.map { .fingerprintUnavailable($0) }
         all += Refusal.Why.allCases.map { .notPermitted($0) }
         all += [.serviceUnavailable(.version(1)), .serviceUnavailable(.directory)]
+        all += [.serviceUnavailable(.groups)]
         all += [.serviceUnavailable(.failed(.count, .noSpace))]
         all += damages.map { .storeDamaged($0) }
         all += Refusal.ChangeReason.allCases.flatMap { reason in
