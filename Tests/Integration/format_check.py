@@ -22,10 +22,12 @@ import nacl.exceptions
 BLOCK = 512
 PAGE = 4096
 EMPTY = bytes(BLOCK)
-MACHINE_BLOCKS = range(0, 6)
+MACHINE_BLOCKS = (*range(0, 6), *range(8, 13))
 PASSCODE_BLOCKS = (3, 4)
 DEVICE_BLOCK = 5
 RECOVERY_BLOCKS = (6, 7)
+TERMS_BLOCK = 8
+HISTORY_BLOCKS = range(9, 13)
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -199,6 +201,45 @@ def owner(data, machine_key):
     }
 
 
+def terms(data, machine_key):
+    """What the store was left on, and the flow that is begun for the passcode slot that is there."""
+    _store, blocks = read(data, Machine(machine_key))
+    if TERMS_BLOCK not in blocks:
+        return {"seen": 0, "allowed": 1, "on": 0, "offered": 0, "pending": None}
+    seen, allowed, on, offered, flow, reason, salt = struct.unpack_from("<QBBBBB16s", blocks[TERMS_BLOCK].payload)
+    if any(blocks[TERMS_BLOCK].payload[29:]) or max(allowed, on, offered) > 1 or flow > 7 or reason > 4:
+        raise Damaged("block 8")
+    salts = [blocks[number].payload[24:40] for number in PASSCODE_BLOCKS if number in blocks] or [bytes(16)]
+    pending = (flow, reason) if flow and salt in salts else None
+    return {"seen": seen, "allowed": allowed, "on": on, "offered": offered, "pending": pending}
+
+
+def history(data, machine_key, store_key):
+    """The former passcodes, the latest first, each with salt and hash."""
+    store, blocks = read(data, Machine(machine_key))
+    present = [blocks[number].payload[24:40] for number in PASSCODE_BLOCKS if number in blocks]
+    found = []
+    for number in HISTORY_BLOCKS:
+        if number not in blocks:
+            continue
+        generation, nonce, sealed = struct.unpack_from("<I24s380s", blocks[number].payload)
+        bound = here(store, number) + struct.pack("<I", generation)
+        key = h("AV history", bound, 32, store_key)
+        try:
+            book = sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(sealed, bound, nonce, key)
+        except nacl.exceptions.CryptoError:
+            raise Damaged(f"block {number}") from None
+        found += [entry for entry in struct.iter_unpack("<I16s32s", book) if entry[0]]
+    return [(salt, value) for _serial, salt, value in sorted(found, reverse=True) if salt not in present]
+
+
+def is_reused(entries, passcode):
+    return any(
+        sodium.crypto_pwhash_alg(32, passcode, salt, 2, 19456 * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13) == value
+        for salt, value in entries
+    )
+
+
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors")
 
 
@@ -241,6 +282,29 @@ class FormatCheck(unittest.TestCase):
         self.assertEqual(found["store"].decode(), self.values["store-name"])
         self.assertEqual(str(uuid.UUID(bytes=self.slots[16:32])), self.values["store"])
         self.assertEqual(Machine(self.machine).id.hex(), self.values["machine-key-id"])
+
+    def test_terms(self):
+        """FORMAT.md alone says on what terms a store was left"""
+        found = terms(vector("slots-terms.bin"), self.machine)
+        self.assertEqual(found["seen"], int(self.values["terms-seen-at"]))
+        self.assertEqual((found["allowed"], found["on"], found["offered"]), (0, 0, 1))
+        self.assertEqual(found["pending"], (3, 3))
+        self.assertEqual(terms(self.slots, self.machine)["allowed"], 1)
+        self.assertEqual(terms(vector("slots-fingerprint.bin"), self.machine)["on"], 1)
+        self.assertEqual(open_device(vector("slots-fingerprint.bin"), self.machine), self.key)
+
+    def test_history(self):
+        """FORMAT.md alone tells the former passcodes from all others"""
+        data = vector("slots-terms.bin")
+        self.assertEqual(open_passcode(data, self.machine, self.values["passcode"].encode()), self.key)
+        entries = history(data, self.machine, self.key)
+        self.assertEqual(len(entries), 2)
+        for name, reused in (("older-passcode", True), ("old-passcode", True), ("passcode", False)):
+            self.assertEqual(is_reused(entries, self.values[name].encode()), reused, name)
+        self.assertTrue(is_reused(entries[:1], self.values["old-passcode"].encode()))
+        self.assertEqual(history(self.slots, self.machine, self.key), [])
+        with self.assertRaises(Damaged):
+            history(data, self.machine, bytes(32))
 
     def test_foreign(self):
         """a foreign machine key and a changed byte are damage, not a wrong passcode"""

@@ -1,3 +1,4 @@
+import Policy
 import Posix
 import Secrets
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @testable import KeySlots
 
 /// Tests/Vectors/slots.txt and slots.bin: a store on whose opening FORMAT.md, the checker in Python and this
-/// code have to agree. APPVAULT_RENEW=1 writes slots.bin anew; the rest is written by hand.
+/// code have to agree. APPVAULT_RENEW=1 writes the .bin files anew; the rest is written by hand.
 @Suite struct VectorTests {
     private static let folder =
         #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Vectors"
@@ -87,8 +88,55 @@ import Testing
         try parent.removeFolder("new")
     }
 
+    @Test("the vectors with terms are written anew on demand")
+    func renewTerms() throws {
+        guard ToolIO.variable("APPVAULT_RENEW") == Array("1".utf8) else { return }
+        let parent = try Folder(path: Self.folder)
+        let made = try TemporaryFolder()
+        let storeKey = try secret(try bytes("store-key"))
+        let file = try SlotFile.create(
+            in: made.folder, store: try store(), identity: Fixture.identity,
+            machine: try machine())
+        try file.replacePasscodeWithDevice(
+            storeKey: storeKey, with: Along(terms: Terms(fingerprintIsOn: true)))
+        try write(
+            try TextFile.read(at: "\(made.path)/slots", limit: 100_000), "slots-fingerprint.bin",
+            parent)
+        var former: HistoryHash?
+        for (number, name) in ["older-passcode", "old-passcode", "passcode"].enumerated() {
+            let details = try PasscodeSlot.Details(
+                cost: try KeyDerivation.Cost(memoryKiB: 1024, passes: 2),
+                setAt: 1_700_000_000 + UInt64(number), way: .own)
+            let derived = try derive(try text(name), details)
+            try file.replacePasscode(
+                details, derived: derived, storeKey: storeKey, proven: try file.passcodeSlots.first,
+                with: Along(
+                    history: HistoryChange(
+                        former: former, present: try remembered(name, details), keep: 24)))
+            former = try remembered(name, details)
+        }
+        var terms = Terms(
+            fingerprintWasAllowed: false, recoveryWasOffered: true,
+            seenAt: try #require(UInt64(try text("terms-seen-at"))))
+        terms.begin(Terms.Pending(.change, .recovery), on: try file.passcodeSlots.first)
+        try file.write(terms)
+        try write(
+            try TextFile.read(at: "\(made.path)/slots", limit: 100_000), "slots-terms.bin", parent)
+    }
+
+    private func remembered(
+        _ name: String, _ details: PasscodeSlot.Details
+    ) throws -> HistoryHash {
+        HistoryHash(
+            of: details,
+            hash: SecretBox(
+                try KeyDerivation.derive(
+                    try secret(Array(try text(name).utf8)), salt: details.salt,
+                    cost: PasscodeHistory.cost)))
+    }
+
     private func write(_ bytes: [UInt8], _ name: String, _ folder: Folder) throws {
-        try folder.remove(name)
+        try? folder.remove(name)
         try folder.file(name, .createNew(mode: 0o644)).write(bytes.span, at: 0)
     }
 
@@ -138,6 +186,54 @@ import Testing
         let key = try recoveryKey()
         #expect(reveal(key.bytes) == (try bytes("recovery-key")))
         #expect(hex(reveal(try open("slots.bin").openRecovery(key))) == (try text("store-key")))
+    }
+
+    @Test("terms and history of the vector are read: who was there before, and what was begun")
+    func terms() async throws {
+        let file = try open("slots-terms.bin")
+        let slot = try #require(try file.passcodeSlots.first)
+        #expect(file.terms.pending(on: slot) == Terms.Pending(.change, .recovery))
+        #expect(file.terms.seenAt == UInt64(try text("terms-seen-at")))
+        #expect(!file.terms.fingerprintWasAllowed && file.terms.recoveryWasOffered)
+        let history = try file.history(storeKey: try secret(try bytes("store-key")))
+        #expect(history.has(slot))
+        #expect(history.former.count == 2)
+        for (name, latest, isReused) in [
+            ("older-passcode", 2, true), ("older-passcode", 1, false), ("old-passcode", 1, true),
+            ("passcode", 24, false), ("wrong", 24, false),
+        ] {
+            let candidate = Array((values[name] ?? name).utf8)
+            let found = try await history.isReused(latest: latest) { salt in
+                SecretBox(
+                    try KeyDerivation.derive(
+                        try secret(candidate), salt: salt, cost: PasscodeHistory.cost))
+            }
+            #expect(found == isReused, "\(name)")
+        }
+    }
+
+    @Test(
+        "a store that opens by fingerprint alone goes to a passcode, and stores made before stay as they are"
+    )
+    func migration() throws {
+        func dueAt(_ name: String) throws -> Due {
+            let file = try open(name)
+            let slot = try file.passcodeSlots.first
+            let input = DueInput(
+                state: PasscodeState(hasPasscode: slot != nil, file.terms, file.identity),
+                followsLogin: false,
+                target: .inForce(
+                    allowNoPasscode: true, allowFingerprint: true, change: .everybody),
+                judgedDigest: slot?.details.policyDigest ?? [],
+                presentDigest: [UInt8](repeating: 1, count: 32),
+                fingerprintWasAllowed: file.terms.fingerprintWasAllowed, hardware: .none,
+                compliance: .notYetKnown, isExpired: false,
+                pending: file.terms.pending(on: slot)?.reason)
+            return due(input)
+        }
+        #expect(
+            try dueAt("slots-fingerprint.bin") == .steps([DueStep(.create, .migration)]))
+        #expect(try dueAt("slots.bin") == .nothing(.neverJudged))
     }
 
     @Test("the machine key alone opens the vector without a passcode")

@@ -68,7 +68,7 @@ struct Lab {
         try place(SlotFile.tallyBlock, Tally().payload(), in: &file)
         var at = 0
         while at + 3 <= input.count {
-            let number = Int(input[at] % 8)
+            let number = Int(input[at]) % (SlotFile.historyBlocks[3] + 1)
             let length = (Int(input[at + 1]) | Int(input[at + 2]) << 8) % (Block.payloadSize + 1)
             let payload = Array(input.dropFirst(at + 3).prefix(length))
             try place(number, payload, in: &file)
@@ -106,6 +106,13 @@ struct Lab {
                 (try? file.openPasscode(slot, derived: derived)) == nil,
                 "a passcode that is none opened a store")
         }
+        if let key = try? SecretBytes.random(WrappedKey.keySize),
+            let history = try? file.history(storeKey: key)
+        {
+            must(history.former.isEmpty, "a key that is none opened a history")
+        }
+        _ = file.terms.pending(on: slots.first)
+        must((try? file.write(file.terms)) != nil, "terms cannot be written")
         _ = try? file.recoverySlots
         _ = try? file.openDevice()
         must(
@@ -116,7 +123,8 @@ struct Lab {
             return must(false, "a file that was whole is damaged after a write")
         }
         must(
-            again.tally == file.tally && again.identity == file.identity,
+            again.tally == file.tally && again.identity == file.identity
+                && again.terms == file.terms,
             "what was written is not what is read")
     }
 }
