@@ -45,11 +45,32 @@ public enum DueTarget: Equatable, Hashable, Sendable {
     case inForce(allowNoPasscode: Bool, allowFingerprint: Bool, change: ChangeDemand)
 }
 
+extension DueTarget {
+    public init(_ inForce: PolicyInForce) {
+        switch inForce {
+        case .noPasscodeMode: self = .noPasscodeMode
+        case .administrators(let policy), .standard(let policy):
+            self = .inForce(
+                allowNoPasscode: policy.allowNoPasscode, allowFingerprint: policy.allowFingerprint,
+                change: ChangeDemand(policy.changeOnUpdate))
+        }
+    }
+}
+
 /// Who has to change the passcode after the rules changed.
 public enum ChangeDemand: CaseIterable, Sendable {
     case everybody
     /// Only whose present passcode the new rules would refuse.
     case whoFallsShort
+}
+
+extension ChangeDemand {
+    public init(_ choice: ChangeOnUpdate) {
+        switch choice {
+        case .always: self = .everybody
+        case .noncompliant: self = .whoFallsShort
+        }
+    }
 }
 
 /// Whether the present passcode meets the rules in force. It is judged when it is typed.

@@ -213,6 +213,26 @@ private func changed(_ input: inout DueInput) {
         #expect(due(reader) == .steps([DueStep(.dropBoth, .migration)]))
     }
 
+    @Test("a policy in force says where a store has to go, whoever wrote it")
+    func target() {
+        for without in [false, true] {
+            for finger in [false, true] {
+                for choice in ChangeOnUpdate.allCases {
+                    var policy = Policy.builtIn
+                    policy.allowNoPasscode = without
+                    policy.allowFingerprint = finger
+                    policy.changeOnUpdate = choice
+                    let expected = inForce(
+                        noPasscode: without, fingerprint: finger,
+                        choice == .always ? .everybody : .whoFallsShort)
+                    #expect(DueTarget(.administrators(policy)) == expected)
+                    #expect(DueTarget(.standard(policy)) == expected)
+                    #expect(DueTarget(.noPasscodeMode(policy)) == .noPasscodeMode)
+                }
+            }
+        }
+    }
+
     @Test("the numbers are the table's, and the wire's")
     func numbers() {
         #expect(Flow.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7])
