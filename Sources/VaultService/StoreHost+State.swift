@@ -38,7 +38,7 @@ extension StoreHost {
         case .damaged: return .damaged
         case .live:
             if records.damage != nil { return .damaged }
-            if records.isOpen { return .unlocked }
+            if isOpen { return .unlocked }
             return hasPasscode && snapshot.tally.isRetryLocked(policy) ? .retryLocked : .locked
         }
     }
