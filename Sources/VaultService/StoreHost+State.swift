@@ -25,6 +25,7 @@ extension StoreHost {
         }
         state.records = records.count
         state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
+        state.idleTimeout = policy.idleTimeout
         state.sessions = UInt32(clamping: sessions)
         let trouble = trouble(state.lock)
         state.trouble = trouble.map { voice.bytes($0.what) } ?? []
