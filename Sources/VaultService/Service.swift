@@ -21,7 +21,8 @@ public final class Service {
     let ticker = Ticker()
     let directory = Directory()
     private let catalogues: [String: Catalogue]
-    private let people: PolicyPeople
+    let people: PolicyPeople
+    private(set) lazy var idleLocks = IdleLocks { [unowned self] host in await self.lockIdle(host) }
     private let slabs = Slabs()
     private let lock: FolderLock
     private var connections: [UInt32: Int] = [:]
@@ -302,6 +303,7 @@ public final class Service {
     // MARK: start and end
 
     func sweepAtStart() async throws(StartFailure) {
+        vault.whenOpened = { host in EventLoop.shared.task { await self.followIdle(host) } }
         let failure = await vault.open { event, text, store in
             self.audit.note(event, text, store: store)
         }
@@ -323,7 +325,7 @@ public final class Service {
     }
 
     /// A socket-activated daemon leaves when nothing would be lost by it.
-    private func startIdling() {
+    func startIdling() {
         guard isActivated, connections.isEmpty, idleTimer == nil else { return }
         let end = Clock.bootMilliseconds() + UInt64(options.deadlines.idle) * 1000
         idleTimer = EventLoop.shared.at(end) {

@@ -25,6 +25,7 @@ extension StoreHost {
         }
         state.records = records.count
         state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
+        state.idleTimeout = policy.idleTimeout
         state.sessions = UInt32(clamping: sessions)
         let trouble = trouble(state.lock)
         state.trouble = trouble.map { voice.bytes($0.what) } ?? []
@@ -38,7 +39,7 @@ extension StoreHost {
         case .damaged: return .damaged
         case .live:
             if records.damage != nil { return .damaged }
-            if records.isOpen { return .unlocked }
+            if isOpen { return .unlocked }
             return hasPasscode && snapshot.tally.isRetryLocked(policy) ? .retryLocked : .locked
         }
     }

@@ -45,6 +45,25 @@ final class StoreHost {
     /// Set by the vault for a store that was made under another machine's key.
     var machineForAdoption: MachineKey?
 
+    // MARK: idle
+
+    /// Of the boot clock, in milliseconds.
+    private(set) var lastUse: UInt64 = 0
+    /// Milliseconds without a request after which the store locks; nil is never.
+    var idleLimit: UInt64?
+    /// Set by the vault.
+    var whenOpened: (@LoopActor (StoreHost) -> Void)?
+
+    /// When its idle time is over, if nobody uses it until then.
+    var idleEnd: UInt64? { idleLimit.map { lastUse + $0 } }
+    var isIdle: Bool { idleEnd.map { Clock.bootMilliseconds() >= $0 } ?? false }
+
+    /// Each request on the open store begins its idle time anew.
+    private func use() throws(Refusal) {
+        guard isOpen else { throw .locked }
+        lastUse = Clock.bootMilliseconds()
+    }
+
     init(id: StoreID, folder: Folder, workers: Workers, contents: Contents) {
         self.id = id
         self.folder = folder
@@ -98,7 +117,8 @@ final class StoreHost {
     // MARK: what others ask
 
     var identity: Identity { snapshot.identity }
-    var isOpen: Bool { records.isOpen }
+    /// A store whose idle time is over is shut for everybody, also before it was locked.
+    var isOpen: Bool { records.isOpen && !isIdle }
     var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
     var hasRecovery: Bool { snapshot.hasRecovery }
     var followsLogin: Bool { identity.way == .followsLogin }
@@ -205,9 +225,12 @@ final class StoreHost {
     /// Opens the records. What was open stays open.
     func open(_ key: SecretBox) async throws(Refusal) {
         _ = try requireLive()
+        lastUse = Clock.bootMilliseconds()
         guard !records.isOpen else { return }
         cancelShut()
         try await records.open(folder.path, id, key)
+        lastUse = Clock.bootMilliseconds()
+        whenOpened?(self)
     }
 
     func lock() async {
@@ -237,22 +260,26 @@ final class StoreHost {
     func value(
         of name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void
     ) async throws(Refusal) {
+        try use()
         try await records.value(of: name, take)
     }
 
     func change(_ change: Change) async throws(Refusal) {
+        try use()
         try await records.change(change)
     }
 
     func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {
-        try await records.names(prefix: prefix, cursor: cursor)
+        try use()
+        return try await records.names(prefix: prefix, cursor: cursor)
     }
 
     /// For what walks over many records: export and import.
     func walk<R: Sendable>(
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
-        try await records.walk(body)
+        try use()
+        return try await records.walk(body)
     }
 
 }

@@ -15,6 +15,8 @@ final class Vault {
     private var hosts: [StoreID: StoreHost] = [:]
     private var byUID: [UInt32: [StoreHost]] = [:]
     private var reserved: Set<Place> = []
+    /// Set before the stores are looked for.
+    var whenOpened: (@LoopActor (StoreHost) -> Void)?
 
     private nonisolated static let storesName = "stores"
 
@@ -165,6 +167,7 @@ final class Vault {
 
     private func add(_ host: StoreHost) {
         host.machineForAdoption = machine
+        host.whenOpened = whenOpened
         hosts[host.id] = host
         byUID[host.identity.uid, default: []].append(host)
     }
@@ -173,6 +176,10 @@ final class Vault {
         hosts[host.id] = nil
         byUID[host.identity.uid]?.removeAll { $0 === host }
     }
+
+    /// Those that are open, and all there are.
+    var openStores: [StoreHost] { hosts.values.filter { $0.isOpen } }
+    var all: [StoreHost] { Array(hosts.values) }
 
     var hasOpenStores: Bool { hosts.values.contains { $0.isOpen } }
 

@@ -1,0 +1,207 @@
+/// What can be done with a store and what opens it, by the names that `appvault actions` lists.
+public enum PasscodeAction: String, CaseIterable, Sendable {
+    case createPasscode = "create-passcode"
+    case changePasscode = "change-passcode"
+    case turnOffPasscode = "turn-off-passcode"
+    case turnOnFingerprint = "turn-on-fingerprint"
+    case turnOffFingerprint = "turn-off-fingerprint"
+    case lock
+    case reset
+    case newRecoveryKey = "new-recovery-key"
+}
+
+/// How a store stands, as far as actions are concerned.
+public enum ActionStore: Equatable, Hashable, Sendable {
+    case absent
+    case usable(PasscodeState)
+    /// Only the recovery key or root opens the way again.
+    case retryLocked
+    case erased
+    case damaged
+    /// It belongs to an account that has changed.
+    case ownerChanged
+}
+
+/// Whose word it is.
+public enum ActionAsker: CaseIterable, Sendable {
+    case person
+    /// The person, at a daemon that is their own, or root for itself.
+    case personWithDaemon
+    /// Root for somebody else: its word is enough.
+    case root
+}
+
+/// How sure the daemon is of the policy for this person.
+public enum PolicyKnowledge: CaseIterable, Sendable {
+    case known
+    /// A file is broken, and there never was a good one.
+    case broken
+    /// The directory service has never said which groups the person is in.
+    case groupsUnknown
+}
+
+/// All that decides whether an action is possible.
+public struct ActionInput: Sendable {
+    public var store: ActionStore
+    public var followsLogin: Bool
+    public var policy: PolicyInForce
+    public var knowledge: PolicyKnowledge
+    public var hardware: Hardware
+    public var asker: ActionAsker
+
+    public init(
+        store: ActionStore, followsLogin: Bool, policy: PolicyInForce, knowledge: PolicyKnowledge,
+        hardware: Hardware, asker: ActionAsker
+    ) {
+        self.store = store
+        self.followsLogin = followsLogin
+        self.policy = policy
+        self.knowledge = knowledge
+        self.hardware = hardware
+        self.asker = asker
+    }
+}
+
+public enum ActionDecision: Equatable, Sendable {
+    case allowed
+    case refused(ActionObstacle)
+}
+
+/// Why an action is not possible.
+public enum ActionObstacle: Equatable, Hashable, Sendable {
+    case noStore
+    case retryLocked
+    case erased
+    case damaged
+    case ownerChanged
+    case policyBroken
+    case groupsUnknown
+    case noPasscodeMode
+    /// A key of the policy forbids it.
+    case policy(key: String)
+    case passcodeOn
+    case passcodeOff
+    /// Its passcode is the login password, which `passwd` changes.
+    case followsLogin
+    case fingerprintOn
+    case fingerprintOff
+    case noReader
+}
+
+/// Asked by the list of actions and, once more, where each is performed.
+public func decide(_ action: PasscodeAction, _ input: ActionInput) -> ActionDecision {
+    if let obstacle = obstacle(to: action, input) { return .refused(obstacle) }
+    return .allowed
+}
+
+private func obstacle(to action: PasscodeAction, _ input: ActionInput) -> ActionObstacle? {
+    switch action {
+    case .lock: obstacleToLock(input)
+    case .reset: obstacleToReset(input)
+    case .newRecoveryKey: obstacleToNewRecoveryKey(input)
+    case .createPasscode, .changePasscode, .turnOffPasscode, .turnOnFingerprint,
+        .turnOffFingerprint:
+        obstacleToChange(action, input)
+    }
+}
+
+/// Locking is never refused where something could be open.
+private func obstacleToLock(_ input: ActionInput) -> ActionObstacle? {
+    switch input.store {
+    case .absent: .noStore
+    case .ownerChanged: .ownerChanged
+    case .erased: .erased
+    case .usable, .retryLocked, .damaged: nil
+    }
+}
+
+private func obstacleToReset(_ input: ActionInput) -> ActionObstacle? {
+    switch (input.store, input.asker) {
+    case (.absent, _): .noStore
+    case (.usable, _), (.erased, _): nil
+    // The person proves the passcode, and no try is left to prove it with.
+    case (.retryLocked, .root): nil
+    case (.retryLocked, _): .retryLocked
+    case (.damaged, .person): .damaged
+    case (.damaged, _): nil
+    case (.ownerChanged, .root): nil
+    case (.ownerChanged, _): .ownerChanged
+    }
+}
+
+private func obstacleToNewRecoveryKey(_ input: ActionInput) -> ActionObstacle? {
+    if case .usable = input.store {
+        if let unsure = obstacle(of: input.knowledge) { return unsure }
+        return input.policy.policy.allowRecoveryKey ? nil : .policy(key: "AllowRecoveryKey")
+    }
+    return obstacle(of: input.store)
+}
+
+private func obstacleToChange(_ action: PasscodeAction, _ input: ActionInput) -> ActionObstacle? {
+    switch input.store {
+    // Creating a store asks for the passcode.
+    case .absent where action == .createPasscode:
+        return obstacle(of: input.knowledge) ?? obstacle(of: input.policy)
+    case .absent, .retryLocked, .erased, .damaged, .ownerChanged:
+        return obstacle(of: input.store)
+    case .usable(let state):
+        return obstacle(of: input.knowledge) ?? obstacle(of: input.policy)
+            ?? obstacle(to: action, state, input)
+    }
+}
+
+private func obstacle(
+    to action: PasscodeAction, _ state: PasscodeState, _ input: ActionInput
+) -> ActionObstacle? {
+    let policy = input.policy.policy
+    switch (action, state) {
+    case (.createPasscode, .none), (.createPasscode, .fingerprintOnly): return nil
+    case (.createPasscode, _): return .passcodeOn
+    case (.changePasscode, .none), (.changePasscode, .fingerprintOnly): return .passcodeOff
+    case (.changePasscode, _): return input.followsLogin ? .followsLogin : nil
+    case (.turnOffPasscode, .none), (.turnOffPasscode, .fingerprintOnly): return .passcodeOff
+    case (.turnOffPasscode, _):
+        return policy.allowNoPasscode ? nil : .policy(key: "AllowNoPasscode")
+    // A passcode comes first.
+    case (.turnOnFingerprint, .none): return .passcodeOff
+    case (.turnOnFingerprint, .passcodeAndFingerprint), (.turnOnFingerprint, .fingerprintOnly):
+        return .fingerprintOn
+    case (.turnOnFingerprint, .passcode):
+        switch input.hardware {
+        case _ where !policy.allowFingerprint: return .policy(key: "AllowFingerprint")
+        case .none: return .noReader
+        case .readerUsable: return nil
+        }
+    case (.turnOffFingerprint, .passcodeAndFingerprint): return nil
+    // Without it the store would be open to everybody who has the machine.
+    case (.turnOffFingerprint, .fingerprintOnly): return .passcodeOff
+    case (.turnOffFingerprint, .none), (.turnOffFingerprint, .passcode): return .fingerprintOff
+    case (.lock, _), (.reset, _), (.newRecoveryKey, _): return nil
+    }
+}
+
+private func obstacle(of store: ActionStore) -> ActionObstacle? {
+    switch store {
+    case .absent: .noStore
+    case .usable: nil
+    case .retryLocked: .retryLocked
+    case .erased: .erased
+    case .damaged: .damaged
+    case .ownerChanged: .ownerChanged
+    }
+}
+
+private func obstacle(of knowledge: PolicyKnowledge) -> ActionObstacle? {
+    switch knowledge {
+    case .known: nil
+    case .broken: .policyBroken
+    case .groupsUnknown: .groupsUnknown
+    }
+}
+
+private func obstacle(of policy: PolicyInForce) -> ActionObstacle? {
+    switch policy {
+    case .administrators, .standard: nil
+    case .noPasscodeMode: .noPasscodeMode
+    }
+}

@@ -1,0 +1,107 @@
+"""IdleTimeout: a store that nobody uses locks, also in front, by a clock that goes on while the machine sleeps."""
+
+import os
+import time
+import unittest
+
+from daemonlab import PASSCODE, wait_until
+from faultlab import code
+from policylab import PolicyLab, policy
+
+LOCKED = 6
+
+
+class Idle(unittest.TestCase):
+    def lab(self, **keys):
+        lab = PolicyLab(policy(**keys))
+        self.addCleanup(lab.close)
+        lab.make(PASSCODE)
+        self.assertEqual(lab.set("a", b"1").name, "done")
+        return lab
+
+    def locks(self, lab, seconds=10):
+        wait_until(lambda: lab.state_of().lock == "locked", "the store locks", seconds)
+
+    def test_locks(self):
+        """it locks when its time is over, by itself"""
+        lab = self.lab(IdleTimeout="2s")
+        began = time.monotonic()
+        wait_until(lambda: "its idle time" in lab.log(), "the store locks", 10)
+        self.assertAlmostEqual(time.monotonic() - began, 2, delta=1)
+        self.assertEqual(code(lab.get("a")), LOCKED)
+        lab.open(PASSCODE)
+        self.assertEqual(lab.get("a").name, "value")
+        self.locks(lab)
+
+    def test_each_request(self):
+        """each request on the store begins its time anew, and looking at its state does not"""
+        lab = self.lab(IdleTimeout="2s")
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            self.assertEqual(lab.get("a").name, "value")
+            time.sleep(0.1)
+        self.locks(lab, 4)
+
+    def test_asleep(self):
+        """a machine that slept for longer wakes up with a locked store: nothing is served before"""
+        lab = self.lab(IdleTimeout="10min")
+        lab.sleep(599 - 30)
+        self.assertEqual(lab.get("a").name, "value")
+        lab.sleep(599 - 30 + 601)
+        self.assertEqual(code(lab.get("a")), LOCKED)
+        self.assertEqual(lab.state_of().lock, "locked")
+        lab.open(PASSCODE)
+        self.assertEqual(lab.get("a").name, "value")
+
+    def test_policy_changes(self):
+        """a policy that changes applies to what is open, at once, in both directions"""
+        lab = self.lab()
+        self.assertEqual(lab.state_of().idleTimeout, 0)
+        lab.write(policy(IdleTimeout="2s"))
+        self.locks(lab)
+        lab.open(PASSCODE)
+        lab.write(policy(IdleTimeout="1h"))
+        wait_until(lambda: lab.state_of().idleTimeout == 3600, "the policy is read")
+        time.sleep(2.5)
+        self.assertEqual(lab.state_of().lock, "unlocked")
+
+    def test_several(self):
+        """of several open stores each has its own time"""
+        lab = self.lab(IdleTimeout="2s")
+        lab.make(PASSCODE, "second")
+        lab.set("a", b"2", "second")
+        end = time.monotonic() + 4
+        while time.monotonic() < end:
+            self.assertEqual(lab.get("a", "second").name, "value")
+            time.sleep(0.1)
+        self.assertEqual(lab.state_of().lock, "locked")
+        self.assertEqual(lab.state_of("second").lock, "unlocked")
+
+    def test_without_passcode(self):
+        """a store without a passcode locks, too, and opens for its owner without a question"""
+        lab = PolicyLab(policy(IdleTimeout="1s"))
+        self.addCleanup(lab.close)
+        lab.make(PASSCODE, way="noPasscode")
+        lab.set("a", b"1")
+        wait_until(lambda: "its idle time" in lab.log(), "the store locks", 10)
+        self.assertEqual(lab.get("a").name, "value")
+
+    def test_no_wakeups(self):
+        """nothing wakes up for it while nothing is open, and one alarm is not moved by each request"""
+        lab = self.lab(IdleTimeout="1h")
+        wait_until(lambda: len(os.listdir(f"/proc/{lab.pid}/task")) == 1, "no thread but the loop", 20)
+        with lab.client() as client:
+            before = lab.wakeups()
+            for _ in range(200):
+                self.assertEqual(client.run("get", name="a", store="").name, "value")
+            during = lab.wakeups() - before
+        self.assertLess(during, 450)
+        lab.ask("lock")
+        wait_until(lambda: len(os.listdir(f"/proc/{lab.pid}/task")) == 1, "no thread but the loop", 20)
+        before = lab.wakeups()
+        time.sleep(2)
+        self.assertEqual(lab.wakeups(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
