@@ -24,46 +24,96 @@ enum Contradictions {
         }
     }
 
+    // Linear in the files: whoever asks what a file would change may send one of their own.
     private static func unmeetable(_ layer: PolicyLayer) -> [PolicyProblem] {
-        guard layer.rules.contains(where: { isSuspect($0, layer.rules) }) else { return [] }
-        var found: [PolicyProblem] = []
-        for subject in layer.subjects {
-            let policy = layer.policy(layer.settings(for: subject))
-            for rule in policy.customRules {
-                guard let wrong = cannotBeMet(rule, policy) else { continue }
-                let problem = PolicyProblem(
+        let suspects = Suspects(layer.rules)
+        guard !suspects.isEmpty else { return [] }
+        let choices = Set(
+            layer.subjects.map { subject in
+                let policy = layer.policyWithoutRules(layer.settings(for: subject))
+                return Choice(rules: policy.rules, digitsOnly: policy.digitsOnly)
+            })
+        var found: [String: PolicyProblem] = [:]
+        for choice in choices {
+            for (rule, wrong) in suspects.cannotBeMet(choice.rules, choice.digitsOnly) {
+                found[rule.name + wrong] = PolicyProblem(
                     file: rule.file, line: rule.line, key: "[Rule \(rule.name)]", wrong: wrong,
                     right: "a rule that some passcode meets")
-                if !found.contains(problem) { found.append(problem) }
             }
         }
-        return found
+        return Array(found.values)
     }
 
-    // Whether the rule could be one for anybody: it saves asking for each section.
-    private static func isSuspect(_ rule: CustomRule, _ rules: [CustomRule]) -> Bool {
-        var everything = Policy.builtIn
-        everything.digitsOnly = true
-        everything.customRules = rules
-        return cannotBeMet(rule, everything) != nil
+    private struct Choice: Hashable {
+        let rules: RuleChoice
+        let digitsOnly: Bool
     }
 
-    // As far as it can be told from the text of a pattern.
-    private static func cannotBeMet(_ rule: CustomRule, _ policy: Policy) -> String? {
+}
+
+/// Rules that nobody can meet, alone or beside others, as far as that can be told from the text of a pattern.
+private struct Suspects {
+    private var rules: [String: CustomRule] = [:]
+    // The rules that want a pattern.
+    private var wanting: [String: [String]] = [:]
+
+    init(_ all: [CustomRule]) {
+        for rule in all {
+            if case .matches(let pattern) = rule.test {
+                wanting[pattern, default: []].append(rule.name)
+            }
+        }
+        for rule in all {
+            let isSuspect =
+                switch rule.test {
+                case .dictionary: false
+                case .matches(let pattern): pattern == "^$" || Self.wantsLetters(pattern)
+                case .rejects(let pattern):
+                    Self.matchAll.contains(pattern) || wanting[pattern] != nil
+                }
+            if isSuspect { rules[rule.name] = rule }
+        }
+    }
+
+    var isEmpty: Bool { rules.isEmpty }
+
+    func cannotBeMet(
+        _ choice: RuleChoice, _ digitsOnly: Bool
+    ) -> [(rule: CustomRule, wrong: String)] {
+        let chosen: [CustomRule]
+        let isChosen: (String) -> Bool
+        switch choice {
+        case .all:
+            chosen = Array(rules.values)
+            isChosen = { _ in true }
+        case .named(let names):
+            chosen = names.compactMap { rules[$0] }
+            let all = Set(chosen.isEmpty ? [] : names)
+            isChosen = { all.contains($0) }
+        }
+        return chosen.compactMap { rule in
+            cannotBeMet(rule, digitsOnly, isChosen).map { (rule, "nobody can meet it: \($0)") }
+        }
+    }
+
+    private func cannotBeMet(
+        _ rule: CustomRule, _ digitsOnly: Bool, _ isChosen: (String) -> Bool
+    ) -> String? {
         switch rule.test {
         case .dictionary: return nil
         case .rejects(let pattern):
-            if [".", ".*", ".+", "^", "$", "^.*", ".*$", "^.*$", "^.+$", "()"].contains(pattern) {
-                return "nobody can meet it: every passcode matches"
-            }
-            let wanted = policy.customRules.first { $0.test == .matches(pattern) }
-            return wanted.map { "nobody can meet it: [Rule \($0.name)] wants what it refuses" }
+            if Self.matchAll.contains(pattern) { return "every passcode matches" }
+            let wanted = wanting[pattern]?.first(where: isChosen)
+            return wanted.map { "[Rule \($0)] wants what it refuses" }
         case .matches(let pattern):
-            if pattern == "^$" { return "nobody can meet it: no passcode is empty" }
-            guard policy.digitsOnly, wantsLetters(pattern) else { return nil }
-            return "nobody can meet it: DigitsOnly allows nothing that matches"
+            if pattern == "^$" { return "no passcode is empty" }
+            return digitsOnly ? "DigitsOnly allows nothing that matches" : nil
         }
     }
+
+    private static let matchAll: Set = [
+        ".", ".*", ".+", "^", "$", "^.*", ".*$", "^.*$", "^.+$", "()",
+    ]
 
     private static func wantsLetters(_ pattern: String) -> Bool {
         var rest = Array(pattern.utf8)[...]

@@ -152,6 +152,6 @@ public struct PolicyBook: Equatable, Sendable {
 extension PolicyLayer {
     /// Enabled=no stands somewhere, so that the default policy holds for somebody.
     var maySwitchOff: Bool {
-        sections.values.contains { settings in !policy(settings).enabled }
+        sections.values.joined().contains { !$0.policy.enabled }
     }
 }

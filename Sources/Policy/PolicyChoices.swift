@@ -34,16 +34,18 @@ public enum Onboard: String, CaseIterable, Sendable {
 }
 
 /// Which of the `[Rule NAME]` sections apply.
-public enum RuleChoice: Equatable, Sendable {
+public enum RuleChoice: Hashable, Sendable {
     case all
     case named([String])
 
     static let allWord = "all"
 
-    func names(_ rule: String) -> Bool {
+    func select(_ rules: [CustomRule]) -> [CustomRule] {
         switch self {
-        case .all: true
-        case .named(let names): names.contains(rule)
+        case .all: return rules
+        case .named(let names):
+            let chosen = Set(names)
+            return rules.filter { chosen.contains($0.name) }
         }
     }
 }

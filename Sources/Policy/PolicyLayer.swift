@@ -11,11 +11,11 @@ struct PolicyLayer: Sendable {
             for (scope, settings) in file.sections {
                 for var setting in settings {
                     setting.order = UInt64(number) << 32 | UInt64(setting.line)
-                    replace(setting, in: &sections[scope, default: []])
+                    Self.replace(setting, in: &sections[scope, default: []])
                 }
             }
             // A rule is replaced whole: keys of two authors' tests would make a third that nobody wrote.
-            rules.removeAll { rule in file.ruleNames.contains(rule.name) }
+            if !file.ruleNames.isEmpty { rules.removeAll { file.ruleNames.contains($0.name) } }
             rules += file.rules
             for text in file.texts { texts[text.id] = text.text }
         }
@@ -39,26 +39,32 @@ struct PolicyLayer: Sendable {
             for setting in sections[.group(group)] ?? [] {
                 let other = ofGroups.first { $0.key == setting.key }
                 if other.map({ $0.order < setting.order }) ?? true {
-                    replace(setting, in: &ofGroups)
+                    Self.replace(setting, in: &ofGroups)
                 }
             }
         }
         for setting in ofGroups + (sections[.user(subject.user)] ?? [])
             + (sections[.store(subject.store)] ?? [])
         {
-            replace(setting, in: &found)
+            Self.replace(setting, in: &found)
         }
         return found
     }
 
     func policy(_ settings: [Setting]) -> Policy {
-        var policy = Policy.builtIn
-        for setting in settings { setting.change(&policy) }
-        policy.customRules = rules.filter { policy.rules.names($0.name) }
+        var policy = policyWithoutRules(settings)
+        policy.customRules = policy.rules.select(rules)
         return policy
     }
 
-    private func replace(_ setting: Setting, in settings: inout [Setting]) {
+    func policyWithoutRules(_ settings: [Setting]) -> Policy {
+        var policy = Policy.builtIn
+        for setting in settings { setting.change(&policy) }
+        return policy
+    }
+
+    // Of nobody's layer: a copy of one, kept meanwhile, would be copied whole with every line.
+    private static func replace(_ setting: Setting, in settings: inout [Setting]) {
         if let place = settings.firstIndex(where: { $0.key == setting.key }) {
             settings[place] = setting
         } else {

@@ -17,6 +17,7 @@ enum PolicyParser {
     static let mostBytesInLine = 4096
     static let mostProblems = 1000
     static let longestText = 800
+    static let mostRules = 1000
 
     static func parse(_ file: PolicyFile) -> ParsedFile {
         guard file.text.count <= mostBytes else {
@@ -132,6 +133,11 @@ private struct Reading {
                 throw problem(
                     printable(bytes), "given a second time, after line \(first)",
                     "one section for each rule")
+            }
+            guard rulesSeen.count < PolicyParser.mostRules else {
+                throw problem(
+                    printable(bytes), "too many rules",
+                    "at most \(PolicyParser.mostRules) in a file")
             }
             rulesSeen[name] = line
             parsed.ruleNames.insert(name)

@@ -65,7 +65,7 @@ enum SectionTitle: Equatable {
     // Names of directories have blanks, backslashes and letters of all scripts in them.
     private static func isName(_ name: ArraySlice<UInt8>, _ longest: Int) -> Bool {
         1...longest ~= name.count && trimmed(name).count == name.count
-            && !name.contains { [0x3A, 0x5B, 0x5D].contains($0) }
+            && !name.contains { $0 == 0x3A || $0 == 0x5B || $0 == 0x5D }
     }
 }
 

@@ -293,6 +293,13 @@ extension PolicyBook {
         #expect(wrong(1) == "c:1: the policy files together are longer than 2 MiB: at most 2 MiB")
     }
 
+    @Test("there may be a thousand rules in a file, and not one more")
+    func manyRules() throws {
+        let rules = (0..<1000).map { "[Rule r\($0)]\nMatch=x\($0)\n" }.joined()
+        #expect(try book(rules).policy(subject()).customRules.count == 1000)
+        #expect(throws: PolicyProblem.self) { try book(rules + "[Rule more]\nMatch=y") }
+    }
+
     @Test("two books are equal where their files are")
     func equal() throws {
         #expect(try book("[Passcode]\nMinLength=9") == book("[Passcode]\nMinLength=9"))
