@@ -58,6 +58,7 @@ let package = Package(
         .library(name: "pam_appvault", type: .dynamic, targets: ["PamAppVault"]),
         .executable(name: "appvaultd", targets: ["appvaultd"]),
         .executable(name: "appvault", targets: ["appvault"]),
+        .executable(name: "appvault-rules", targets: ["appvault-rules"]),
     ],
     targets: [
         .systemLibrary(name: "CPam"),
@@ -67,6 +68,8 @@ let package = Package(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(
+            name: "CPwquality", pkgConfig: "pwquality", providers: [.apt(["libpwquality-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         .target(name: "Wire", swiftSettings: strict),
@@ -92,6 +95,13 @@ let package = Package(
         .executableTarget(
             name: "appvault", dependencies: ["Client"], swiftSettings: strict,
             linkerSettings: executableLinker),
+        .executableTarget(
+            name: "appvault-rules", dependencies: ["Posix", "Wire", "CPwquality"],
+            swiftSettings: strict,
+            // cracklib asks libc for the account that runs it; ours answers (NoAccount.swift).
+            linkerSettings: executableLinker + [
+                .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getpwuid_r"])
+            ]),
         .target(
             name: "PamAppVault", dependencies: ["WireEmbedded", "CPam", "CLinux"],
             path: "pam/Sources",

@@ -38,6 +38,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -240,6 +241,9 @@ static inline int appvault_next_signal(int fd) {
     struct signalfd_siginfo info;
     return read(fd, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
+// A server that is a process a connection, and whose processes end with it.
+static inline int appvault_fork(void) { return fork(); }
+static inline void appvault_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
 static inline int appvault_unnamed_file(void) { return O_TMPFILE; }
 
 #endif

@@ -174,7 +174,24 @@ public enum PasscodeRules {
 
     /// The rules that apply, in order: what is shown before a new passcode is asked for.
     public static func rules(_ policy: Policy) -> [PasscodeRule] {
-        [.minLength(minimum: policy.minLength), .same]
+        var rules: [PasscodeRule] = [.minLength(minimum: policy.minLength)]
+        rules += policy.customRules.map { .custom(name: $0.name) }
+        if policy.digitsOnly {
+            rules.append(.digitsOnly)
+        } else {
+            if policy.requireDigit { rules.append(.digit) }
+            if policy.requireUpper { rules.append(.upper) }
+            if policy.requireLower { rules.append(.lower) }
+            if policy.requireSpecial { rules.append(.special) }
+            let groups = policy.minCharacterGroups
+            if groups > 0 { rules.append(.groups(minimum: groups)) }
+        }
+        let unique = policy.minUniqueCharacters
+        if unique > 0 { rules.append(.unique(minimum: unique)) }
+        if policy.forbidSequences { rules.append(.sequence) }
+        rules.append(.same)
+        if policy.historyCount > 0 { rules.append(.history(count: policy.historyCount)) }
+        return rules
     }
 
     private static func report(_ rules: [PasscodeRule], _ find: (PasscodeRule) -> Finding)

@@ -34,6 +34,10 @@ public struct ClientSocket: ~Copyable {
     /// An end that is connected already: tests, and programs that inherit one.
     public init(connected descriptor: consuming FileDescriptor, silence: Int32) throws(PosixError) {
         self.descriptor = descriptor
+        // The waits below are for blocking calls only.
+        let flags = appvault_fcntl(self.descriptor.raw, F_GETFL, 0)
+        guard flags >= 0, appvault_fcntl(self.descriptor.raw, F_SETFL, flags & ~O_NONBLOCK) >= 0
+        else { throw PosixError.last("fcntl") }
         guard appvault_socket_waits(self.descriptor.raw, silence) == 0 else {
             throw PosixError.last("setsockopt")
         }

@@ -23,6 +23,25 @@ public struct PeerCredentials: Equatable, Sendable {
     }
 }
 
+public enum OutgoingSocket {
+    /// Connected, and never blocking; where the listener's queue is full, an error that `isTimeout`.
+    public static func connect(to path: String) throws(PosixError) -> FileDescriptor {
+        let socket = FileDescriptor(owning: appvault_unix_socket())
+        guard socket.raw >= 0 else { throw .last("socket") }
+        var address = sockaddr_un()
+        var size = socklen_t()
+        // SAFETY: the shim measures the path before it copies it.
+        guard unsafe appvault_unix_address(path, &address, &size) == 0 else {
+            throw PosixError(call: "connect \(path)", number: ENAMETOOLONG)
+        }
+        // SAFETY: filled just above.
+        guard unsafe appvault_connect(socket.raw, &address, size) == 0 else {
+            throw .last("connect \(path)")
+        }
+        return socket
+    }
+}
+
 public enum ListeningSocket {
     /// A socket of our own at `path`, for everybody; one that nobody listens at any more is
     /// replaced.

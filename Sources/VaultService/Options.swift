@@ -11,6 +11,8 @@ public struct Options: Sendable, Equatable {
     public var localeFolder = "/usr/share/locale"
     /// A socket of our own; nil where systemd hands one over.
     public var socket: String?
+    /// Where appvault-rules is asked about custom rules.
+    public var rulesSocket = "/run/appvault/rules.socket"
     public var deadlines = Deadlines()
 
     public struct Deadlines: Sendable, Equatable {

@@ -18,6 +18,7 @@ public final class Service {
     let failedTokens = FailedTokens()
     let hasher: TokenHasher
     let audit: Audit
+    let ruleWorker: RuleWorker
     let ticker = Ticker()
     let directory = Directory()
     private let catalogues: [String: Catalogue]
@@ -40,6 +41,7 @@ public final class Service {
     init(_ options: Options) throws(StartFailure) {
         self.options = options
         audit = Audit(toStandardError: options.socket != nil)
+        ruleWorker = RuleWorker(path: options.rulesSocket, audit: audit)
         do throws(FolderLock.Failure) {
             lock = try FolderLock(at: options.stateFolder + "/lock")
         } catch {

@@ -230,3 +230,142 @@ private let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}"
         #expect(judgement.obstacle != nil)
     }
 }
+
+private func policy(_ change: (inout Policy) -> Void) -> Policy {
+    var policy = Policy.builtIn
+    change(&policy)
+    return policy
+}
+
+private func own(_ name: String) -> CustomRule {
+    CustomRule(
+        name: name, display: name, show: true, test: .dictionary, file: "policy.conf", line: 1)
+}
+
+private func ids(_ policy: Policy) -> String {
+    PasscodeRules.rules(policy).map(\.id).joined(separator: " ")
+}
+
+private func unmet(_ text: String, _ policy: Policy, custom: [Finding] = []) -> String {
+    PasscodeRules.judge(bytes(text).span, policy, custom: custom, same: .satisfied)
+        .unmet.map(\.id).joined(separator: " ")
+}
+
+@Suite struct PasscodeRuleListTests {
+    @Test("the built-in policy asks for a length and another passcode than the current one")
+    func builtIn() {
+        #expect(ids(.builtIn) == "minLength same")
+        #expect(PasscodeRules.rules(.builtIn)[0] == .minLength(minimum: 8))
+    }
+
+    @Test("everything at once is listed in the order of the report")
+    func everything() {
+        let all = policy {
+            $0.customRules = [own("zebra"), own("ant")]
+            $0.requireDigit = true
+            $0.requireUpper = true
+            $0.requireLower = true
+            $0.requireSpecial = true
+            $0.minCharacterGroups = 3
+            $0.minUniqueCharacters = 6
+            $0.forbidSequences = true
+            $0.historyCount = 5
+        }
+        #expect(
+            ids(all) == "minLength rule.zebra rule.ant digit upper lower special groups unique "
+                + "sequence same history")
+        #expect(PasscodeRules.rules(all).contains(.groups(minimum: 3)))
+        #expect(PasscodeRules.rules(all).contains(.unique(minimum: 6)))
+        #expect(PasscodeRules.rules(all).contains(.history(count: 5)))
+        var pin = all
+        pin.digitsOnly = true
+        #expect(
+            ids(pin) == "minLength rule.zebra rule.ant digitsOnly unique sequence same history")
+    }
+
+    /// Every combination of the keys that decide about characters: 2^7 times 5.
+    @Test("DigitsOnly sets Require* and MinCharacterGroups aside, in every combination")
+    func combinations() {
+        for bits in 0..<128 {
+            for groups in UInt32(0)...4 {
+                let isPIN = bits & 1 != 0
+                let policy = policy {
+                    $0.digitsOnly = isPIN
+                    $0.requireDigit = bits & 2 != 0
+                    $0.requireUpper = bits & 4 != 0
+                    $0.requireLower = bits & 8 != 0
+                    $0.requireSpecial = bits & 16 != 0
+                    $0.minCharacterGroups = groups
+                    $0.minUniqueCharacters = bits & 32 != 0 ? 4 : 0
+                    if bits & 64 != 0 { $0.forbidSequences = !isPIN }
+                }
+                var wanted = ["minLength"]
+                if isPIN { wanted.append("digitsOnly") }
+                for (bit, id) in [(2, "digit"), (4, "upper"), (8, "lower"), (16, "special")]
+                where bits & bit != 0 && !isPIN { wanted.append(id) }
+                if groups > 0, !isPIN { wanted.append("groups") }
+                if bits & 32 != 0 { wanted.append("unique") }
+                // Yes for a PIN unless it is written, no for everything else unless it is.
+                if isPIN != (bits & 64 != 0) { wanted.append("sequence") }
+                wanted.append("same")
+                #expect(ids(policy) == wanted.joined(separator: " "))
+                // A good PIN meets every PIN policy, whatever else is demanded of others.
+                if isPIN { #expect(unmet("19283746", policy) == "") }
+            }
+        }
+    }
+
+    @Test(
+        "a PIN is held to its own rules",
+        arguments: [
+            ("19283746", ""), ("1928374", "minLength"), ("1928374a", "digitsOnly"),
+            ("11111111", "unique sequence"), ("12345678", "sequence"), ("19191919", "unique"),
+            ("1212121a", "digitsOnly unique"), ("abc", "minLength digitsOnly unique"),
+            ("١٩٢٨٣٧٤٦", ""), ("١٢٣٤٥٦٧٨", "sequence"), ("", "minLength unique"),
+        ])
+    func pin(text: String, wanted: String) {
+        let policy = policy {
+            $0.digitsOnly = true
+            $0.requireSpecial = true
+            $0.minCharacterGroups = 4
+            $0.minUniqueCharacters = 4
+        }
+        #expect(unmet(text, policy) == wanted)
+    }
+
+    @Test(
+        "classes and groups are demanded side by side",
+        arguments: [
+            ("aaaaaaaa", "digit upper groups"), ("aaaaaaa1", "upper groups"),
+            ("aaaaaaA1", ""), ("AAAAAAA1", "groups"), ("AAAAAA!1", ""),
+            ("AAAAAA!!", "digit groups"),
+            ("aaaaaA!!", "digit"), ("字字字字字字字字", "digit upper groups"),
+            ("жжжжжжЖ٣", ""), ("aA1", "minLength"), ("12345678", "upper groups"),
+        ])
+    func classes(text: String, wanted: String) {
+        let policy = policy {
+            $0.requireDigit = true
+            $0.requireUpper = true
+            $0.minCharacterGroups = 3
+        }
+        #expect(unmet(text, policy) == wanted)
+    }
+
+    @Test("custom rules come behind the length and before every other")
+    func customFirst() {
+        let policy = policy {
+            $0.customRules = [own("b"), own("a")]
+            $0.requireDigit = true
+        }
+        #expect(unmet("aaa", policy, custom: [.unmet, .unmet]) == "minLength rule.b rule.a digit")
+        #expect(unmet("aaaaaaaa", policy, custom: [.satisfied, .unmet]) == "rule.a digit")
+        let judgement = PasscodeRules.judge(
+            bytes("aaaaaaaa").span, policy,
+            custom: [.satisfied, .unmetBecause(.cannotRun(.noWorker))])
+        #expect(judgement.firstUnmet == .custom(name: "a"))
+        #expect(judgement.obstacle?.finding == .unmetBecause(.cannotRun(.noWorker)))
+        #expect(
+            PasscodeRules.judge(bytes("aaaaaaa1").span, policy).obstacle?.rule == .custom(name: "b")
+        )
+    }
+}

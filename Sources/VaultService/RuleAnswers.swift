@@ -1,0 +1,100 @@
+import Policy
+import Wire
+
+/// What appvault-rules answers, taken apart as it comes. The worker runs an administrator's pattern
+/// over a passcode, so that nothing it says is believed which it was not asked for.
+struct RuleAnswers {
+    enum State: Equatable {
+        case more
+        case complete
+        /// Another nonce, another place, another type, too long, too much: no answer counts.
+        case nonsense
+    }
+
+    private let rules: [RuleQuestion.Rule]
+    private let nonce: [UInt8]
+    private var found: [Finding] = []
+    private var pending: [UInt8] = []
+    private(set) var state = State.more
+
+    init(_ rules: [RuleQuestion.Rule], nonce: [UInt8]) {
+        self.rules = rules
+        self.nonce = nonce
+    }
+
+    /// The most that a right worker sends at all.
+    var limit: Int { rules.count * (FrameHeader.size + RuleLink.answerFrame) }
+
+    mutating func take(_ bytes: Span<UInt8>) {
+        guard state != .nonsense, pending.count + bytes.count <= limit else {
+            state = .nonsense
+            return
+        }
+        pending.put(bytes)
+        var used = 0
+        do throws(WireError) {
+            while found.count < rules.count, let next = try answer(pending.span, from: used) {
+                guard let finding = finding(next.answer) else {
+                    state = .nonsense
+                    return
+                }
+                found.append(finding)
+                used = next.end
+            }
+        } catch {
+            state = .nonsense
+            return
+        }
+        pending.removeFirst(used)
+        guard found.count == rules.count else { return }
+        state = pending.isEmpty ? .complete : .nonsense
+    }
+
+    /// In the order of the rules. `fault` is why no more came: it is the first missing rule's, and
+    /// the others were not reached.
+    func findings(fault: RuleFault) -> [Finding] {
+        switch state {
+        case .complete: return found
+        case .nonsense: return rules.map { _ in .unmetBecause(.cannotRun(.nonsense)) }
+        case .more:
+            return rules.indices.map { place in
+                if place < found.count { return found[place] }
+                return .unmetBecause(
+                    .cannotRun(place == found.count ? fault : .notReached))
+            }
+        }
+    }
+
+    private func answer(_ bytes: Span<UInt8>, from start: Int) throws(WireError)
+        -> (answer: RuleAnswer, end: Int)?
+    {
+        let rest = bytes.extracting(start...)
+        guard let header = try FrameHeader.decode(rest, limit: RuleLink.answerFrame) else {
+            return nil
+        }
+        guard header.type == RuleLink.answer, header.tag == 0 else { throw .unknownValue }
+        let end = FrameHeader.size + header.length
+        guard rest.count >= end else { return nil }
+        let body = rest.extracting(FrameHeader.size..<end)
+        var reader = Reader()
+        let answer = try RuleAnswer(&reader, body)
+        try reader.end(body)
+        return (answer, start + end)
+    }
+
+    private func finding(_ answer: RuleAnswer) -> Finding? {
+        let place = found.count
+        guard answer.nonce == nonce, answer.place == place else { return nil }
+        let kind = rules[place].kind
+        switch (answer.outcome, kind) {
+        case (.unmet, .dictionary):
+            return .unmetBecause(.dictionary(Text.clean(answer.reason)))
+        case _ where !answer.reason.isEmpty: return nil
+        case (.satisfied, _): return .satisfied
+        case (.unmet, .matches), (.unmet, .rejects): return .unmet
+        case (.cannotRun, .dictionary): return .unmetBecause(.cannotRun(.dictionary))
+        case (.cannotRun, .matches), (.cannotRun, .rejects):
+            return .unmetBecause(.cannotRun(.pattern))
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Policy
+import Posix
+import Secrets
+import Wire
+
+/// The administrator's own rules, judged by appvault-rules: a process for each candidate, which may
+/// hang, crash or lie. Whatever it does, a rule without a good answer is unmet.
+@LoopActor
+final class RuleWorker {
+    private let path: String
+    private let audit: Audit
+    /// A candidate holds a place for a second at most.
+    private let gate = Gate(width: 4, ownLimit: 64, apartLimit: 16)
+    private var notedAt: UInt64?
+
+    init(path: String, audit: Audit) {
+        self.path = path
+        self.audit = audit
+    }
+
+    func judge(
+        _ candidate: SecretBox, _ rules: [CustomRule], kind: Gate.Class = .own
+    ) async -> [Finding] {
+        await judge(candidate, asking: rules.map(\.asked), kind: kind)
+    }
+
+    /// One finding for each rule, in their order; no rules, no connection. The candidate stays in
+    /// its box. `apart` is for whoever only wants to know: those who set a passcode go first.
+    func judge(
+        _ candidate: SecretBox, asking rules: [RuleQuestion.Rule], kind: Gate.Class = .own
+    ) async -> [Finding] {
+        guard !rules.isEmpty else { return [] }
+        do throws(Refusal) {
+            try await gate.enter(kind, until: Clock.bootMilliseconds() + RuleLink.wait)
+        } catch {
+            return rules.map { _ in .unmetBecause(.cannotRun(.busy)) }
+        }
+        defer { gate.leave() }
+        let nonce = (try? Random.bytes(RuleLink.nonce)) ?? []
+        var answers = RuleAnswers(rules, nonce: nonce)
+        let fault = await ask(candidate, RuleQuestion(nonce: nonce, rules: rules), &answers)
+        switch answers.state {
+        case .complete: break
+        case .nonsense: note(.nonsense)
+        case .more: note(fault)
+        }
+        return answers.findings(fault: fault)
+    }
+
+    /// Why no further answer came.
+    private func ask(
+        _ candidate: SecretBox, _ question: RuleQuestion, _ answers: inout RuleAnswers
+    ) async -> RuleFault {
+        let deadline = Clock.bootMilliseconds() + RuleLink.wait
+        guard question.nonce.count == RuleLink.nonce, question.rules.count <= RuleLink.rules,
+            question.rules.allSatisfy({ $0.pattern.count <= RuleLink.pattern }),
+            let frame = Self.frame(question, candidate)
+        else { return .pattern }
+        let channel: Channel
+        switch await connect(until: deadline) {
+        case .connected(let made): channel = made
+        case .failed(let fault): return fault
+        }
+        defer { channel.close() }
+        guard await send(frame, on: channel, until: deadline) else {
+            return Self.fault(at: deadline)
+        }
+        while answers.state == .more {
+            guard await channel.readable(until: deadline) == .ready,
+                Self.read(channel, &answers)
+            else { return Self.fault(at: deadline) }
+        }
+        return .nonsense
+    }
+
+    private enum Connected {
+        case connected(Channel)
+        case failed(RuleFault)
+    }
+
+    private func connect(until deadline: UInt64) async -> Connected {
+        while true {
+            do throws(PosixError) {
+                let socket = try OutgoingSocket.connect(to: path)
+                // Who listens there hears a passcode: systemd's socket, or our own worker.
+                let peer = try PeerCredentials.of(socket.raw)
+                guard peer.uid == 0 || peer.uid == ThisProcess.uid else {
+                    return .failed(.noWorker)
+                }
+                return .connected(try Channel(owning: socket))
+            } catch {
+                guard error.isTimeout else { return .failed(.noWorker) }
+            }
+            // Its queue is full.
+            let next = Clock.bootMilliseconds() + 10
+            guard next < deadline else { return .failed(.busy) }
+            await EventLoop.sleep(until: next)
+        }
+    }
+
+    private func send(_ frame: WipedBuffer, on channel: Channel, until deadline: UInt64) async
+        -> Bool
+    {
+        var sent = 0
+        while sent < frame.count {
+            switch frame.withBytes({ bytes in channel.write(bytes.extracting(sent...)) }) {
+            case .bytes(let count): sent += count
+            case .wouldBlock:
+                guard await channel.writable(until: deadline) == .ready else { return false }
+            case .ended, .failed: return false
+            }
+        }
+        return true
+    }
+
+    /// False where the worker has ended.
+    private static func read(_ channel: Channel, _ answers: inout RuleAnswers) -> Bool {
+        // SAFETY: the channel reports how many bytes of the room it has filled.
+        unsafe withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 1) { room in
+            switch unsafe channel.read(into: room) {
+            case .bytes(let count):
+                unsafe answers.take(
+                    UnsafeRawBufferPointer(rebasing: room[..<count]).bindMemory(to: UInt8.self).span
+                )
+                return true
+            case .wouldBlock: return true
+            case .ended, .failed: return false
+            }
+        }
+    }
+
+    private static func frame(_ question: RuleQuestion, _ candidate: SecretBox) -> WipedBuffer? {
+        let buffer = WipedBuffer(
+            capacity: FrameHeader.size + RuleLink.questionFrame)
+        let written: Void? = try? candidate.read { (secret) throws(SecretsError) in
+            secret.withBytes { bytes in
+                var sink = BufferSink(buffer)
+                Frame.write(
+                    question, type: RuleLink.question, tag: 0, payload: bytes, to: &sink)
+            }
+        }
+        return written == nil ? nil : buffer
+    }
+
+    /// The worker's own second ends a moment before or behind ours.
+    private static func fault(at deadline: UInt64) -> RuleFault {
+        Clock.bootMilliseconds() + 100 < deadline ? .ended : .tooSlow
+    }
+
+    /// An administrator wants to know; anybody can make it happen, so not every time.
+    private func note(_ fault: RuleFault) {
+        let now = Clock.bootMilliseconds()
+        if let notedAt, now - notedAt < 10_000 { return }
+        notedAt = now
+        audit.note(.fault, "a rule could not be run, the passcode is refused: \(fault)")
+    }
+}
+
+extension CustomRule {
+    fileprivate var asked: RuleQuestion.Rule {
+        switch test {
+        case .matches(let pattern): RuleQuestion.Rule(kind: .matches, pattern: Array(pattern.utf8))
+        case .rejects(let pattern): RuleQuestion.Rule(kind: .rejects, pattern: Array(pattern.utf8))
+        case .dictionary: RuleQuestion.Rule(kind: .dictionary, pattern: [])
+        }
+    }
+}

@@ -1,0 +1,24 @@
+internal import CPwquality
+
+/// cracklib asks libc for the account that it runs as and refuses every word where there is none.
+/// A throw-away user is in no file, and no directory can be reached from here.
+@_cdecl("getpwuid_r")
+func noAccount(
+    _ uid: uid_t, _ entry: UnsafeMutablePointer<passwd>?, _ room: UnsafeMutablePointer<CChar>?,
+    _ size: Int, _ result: UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>?
+) -> Int32 {
+    let name: [CChar] = Array("appvault-rules".utf8CString)
+    // SAFETY: only looked at whether they are there.
+    guard let entry = unsafe entry, let room = unsafe room, let result = unsafe result else {
+        return EINVAL
+    }
+    guard size >= name.count else { return ERANGE }
+    // SAFETY: libc's contract: `size` bytes of room, one entry, one result; the size was checked.
+    for (index, char) in name.enumerated() { unsafe room[index] = char }
+    let empty = unsafe room + (name.count - 1)
+    unsafe entry.pointee = passwd(
+        pw_name: room, pw_passwd: empty, pw_uid: uid, pw_gid: uid, pw_gecos: empty, pw_dir: empty,
+        pw_shell: empty)
+    unsafe result.pointee = entry
+    return 0
+}
