@@ -88,7 +88,9 @@ let package = Package(
                 "SealedStore", "KeySlots", "Policy", "Secrets", "Posix", "Wire", "CSystemd",
             ],
             swiftSettings: serving),
-        .target(name: "Client", dependencies: ["Posix", "Wire", "CPam"], swiftSettings: strict),
+        .target(
+            name: "Client", dependencies: ["Policy", "Posix", "Wire", "CPam"],
+            swiftSettings: strict),
         .executableTarget(
             name: "appvaultd", dependencies: ["VaultService"], swiftSettings: strict,
             linkerSettings: executableLinker),
@@ -121,7 +123,8 @@ let package = Package(
         .testTarget(
             name: "VaultServiceTests", dependencies: ["VaultService", "Posix", "Wire"],
             swiftSettings: strict),
-        .testTarget(name: "ClientTests", dependencies: ["Client"], swiftSettings: strict),
+        .testTarget(
+            name: "ClientTests", dependencies: ["Client", "Posix", "Wire"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

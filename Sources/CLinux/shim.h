@@ -228,6 +228,18 @@ static inline int appvault_columns(int fd) {
     struct winsize size;
     return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
+static inline int appvault_rows(int fd) {
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+// Each key as it is pressed and none shown; Ctrl-C, Ctrl-backslash and Ctrl-Z stay signals.
+static inline void appvault_key_by_key(struct termios *settings) {
+    settings->c_lflag &= ~(tcflag_t)(ICANON | ECHO | ECHONL | IEXTEN);
+    settings->c_lflag |= ISIG;
+    settings->c_iflag |= ICRNL;
+    settings->c_cc[VMIN] = 1;
+    settings->c_cc[VTIME] = 0;
+}
 // The signals that would leave a terminal without echo, but for those that whoever started us has ignored.
 static inline void appvault_prompt_signals(sigset_t *set) {
     static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT};

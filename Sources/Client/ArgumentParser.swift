@@ -85,12 +85,20 @@ struct ArgumentParser {
         if given[.version] != nil { return Invocation(command: .version, settings: try settings()) }
         guard let first = operands.first else {
             if given[.help] != nil {
-                return Invocation(command: .help(nil), settings: try settings())
+                return Invocation(command: .help([]), settings: try settings())
             }
             throw UsageError(Text("no verb given"), hint: Text("`appvault help` lists them"))
         }
+        if given[.help] != nil, Verb.named([word(0)]) == nil, operands.count < 2 {
+            let verbs = Verb.beginning(word(0))
+            if !verbs.isEmpty {
+                return Invocation(command: .help(verbs), settings: try settings())
+            }
+        }
         let verb = try takeVerb(first)
-        if given[.help] != nil { return Invocation(command: .help(verb), settings: try settings()) }
+        if given[.help] != nil {
+            return Invocation(command: .help([verb]), settings: try settings())
+        }
         try checkOptions(verb)
         return Invocation(command: try command(verb), settings: try settings())
     }
@@ -107,15 +115,19 @@ struct ArgumentParser {
             operands.removeFirst(2)
             return verb
         }
-        if let longer = Verb.allCases.first(where: {
-            $0.entry.words.count > 1 && $0.entry.words[0] == word
-        }) {
-            if given[.help] != nil { operands.removeAll(); return longer }
-            throw UsageError(
-                Text(word, " needs a second word"), hint: Text("`appvault ", longer.entry.name, "`")
-            )
-        }
-        throw ArgumentParser.noVerb(word)
+        let longer = Verb.beginning(word)
+        guard !longer.isEmpty else { throw ArgumentParser.noVerb(word) }
+        let names = longer.map { "`appvault " + $0.entry.name + "`" }
+        let typed = operands.count > 1 ? word + " " + self.word(1) : word
+        let nearest = Nearness.nearest(to: typed, among: longer.map(\.entry.name))
+        throw UsageError(
+            Text(word, " needs a second word"),
+            hint: nearest.map { Text("did you mean `appvault ", $0, "`?") }
+                ?? Text(names.joined(separator: ", ")))
+    }
+
+    private func word(_ index: Int) -> String {
+        String(decoding: operands[index], as: UTF8.self)
     }
 
     private static func noVerb(_ word: String) -> UsageError {
@@ -151,11 +163,11 @@ struct ArgumentParser {
                     entry.operands.prefix(entry.fewest).joined(separator: " and ")),
                 hint: Text("`", entry.synopsis, "`"))
         }
-        if operands.count > entry.operands.count {
+        if operands.count > entry.most {
             throw UsageError(
                 Text(
                     "too much for ", entry.name, ": ",
-                    Printable.escaped(operands[entry.operands.count])),
+                    Printable.escaped(operands[entry.most])),
                 hint: Text("`", entry.synopsis, "`"))
         }
     }
@@ -170,12 +182,21 @@ struct ArgumentParser {
         case .passwd: .passwd(try change())
         case .recoveryNew: .recoveryNew
         case .recover: .recover
+        case .actions: .actions
         case .set: .set(name: try name(operands[0]), value: value())
         case .get: .get(name: try name(operands[0]))
         case .list: .list(prefix: try prefix())
         case .delete: .delete(name: try name(operands[0]))
-        case .export: .export(file())
-        case .import: .import(file(), given[.replace] == nil ? .refuse : .replace)
+        case .export: .export(operands.first.map(ArgumentParser.file))
+        case .import:
+            .import(
+                operands.first.map(ArgumentParser.file), given[.replace] == nil ? .refuse : .replace
+            )
+        case .policyShow: .policyShow
+        case .policyCheck: .policyCheck(try candidate())
+        case .policyLint: .policyLint(try files())
+        case .policyPreview: .policyPreview(ArgumentParser.file(operands[0]))
+        case .texts: .texts
         case .reset: .reset
         case .resync: .resync
         case .triesClear: .triesClear
@@ -185,14 +206,13 @@ struct ArgumentParser {
         }
     }
 
-    private func topic() throws(UsageError) -> Verb? {
-        guard !operands.isEmpty else { return nil }
+    private func topic() throws(UsageError) -> [Verb] {
+        guard !operands.isEmpty else { return [] }
         let words = operands.map { String(decoding: $0, as: UTF8.self) }
-        if let verb = Verb.named(words) { return verb }
-        if words.count == 1,
-            let verb = Verb.allCases.first(where: { $0.entry.words[0] == words[0] })
-        {
-            return verb
+        if let verb = Verb.named(words) { return [verb] }
+        if words.count == 1 {
+            let verbs = Verb.beginning(words[0])
+            if !verbs.isEmpty { return verbs }
         }
         throw ArgumentParser.noVerb(words.joined(separator: " "))
     }
@@ -244,9 +264,29 @@ struct ArgumentParser {
         return operands[1] == [0x2D] ? .input : .argument(operands[1])
     }
 
-    private func file() -> Command.File? {
-        guard let path = operands.first else { return nil }
-        return path == [0x2D] ? .standardStream : .path(path)
+    private static func file(_ path: [UInt8]) -> Command.File {
+        path == [0x2D] ? .standardStream : .path(path)
+    }
+
+    private func files() throws(UsageError) -> [Command.File] {
+        let files = operands.map(ArgumentParser.file)
+        guard files.count(where: { $0 == .standardStream }) < 2 else {
+            throw UsageError(
+                Text("- is given twice"), hint: Text("standard input can be read once"))
+        }
+        return files
+    }
+
+    private func candidate() throws(UsageError) -> Command.CandidateSource {
+        guard let operand = operands.first else { return .whateverIsThere }
+        guard operand == [0x2D] else {
+            throw UsageError(
+                Text("policy check takes no passcode from the command line"),
+                hint: Text(
+                    "other users could see it there; `appvault policy check` asks, and - reads "
+                        + "standard input"))
+        }
+        return .input
     }
 
     private func account(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {

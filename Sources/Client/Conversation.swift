@@ -96,8 +96,7 @@ struct Conversation {
                 try connection.send(.reply, Reply(question: ask.question), payload: span)
             }
         case .cancelled:
-            try abort(ask, .cancelled)
-            throw .refused(Refused(.cancelled, "cancelled; nothing changed"))
+            throw .refused(try cancel(ask))
         case .tooLong:
             try abort(ask, .answerTooLong)
             throw .refused(
@@ -128,10 +127,23 @@ struct Conversation {
 
     /// The daemon is told, and what it says to that is heard, so that it has put everything away
     /// before we go.
-    private func abort(_ ask: Ask, _ reason: Abort.Reason) throws(ClientError) {
+    @discardableResult
+    private func abort(_ ask: Ask, _ reason: Abort.Reason) throws(ClientError) -> Refused? {
         try connection.send(.abort, Abort(question: ask.question, reason: reason))
-        while let type = try? connection.receive(), type == .show {}
-        connection.release()
+        defer { connection.release() }
+        while let type = try? connection.receive() {
+            if type == .refused { return try? connection.read(Refused.self) }
+            guard type == .show else { return nil }
+        }
+        return nil
+    }
+
+    /// Cancelled it is, whatever code the daemon has for what is due now; its words say what that is.
+    private func cancel(_ ask: Ask) throws(ClientError) -> Refused {
+        guard let told = try abort(ask, .cancelled), !told.message.isEmpty else {
+            return Refused(.cancelled, "cancelled; nothing changed")
+        }
+        return Refused(.cancelled, told.message, hint: told.hint, parameters: told.parameters)
     }
 
     /// A script's answer was refused and another is wanted: the code of the refusal, as far as the

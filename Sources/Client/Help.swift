@@ -16,6 +16,11 @@ enum Help {
         return Array(text.utf8)
     }
 
+    static func pages(_ verbs: [Verb], _ paint: Voice.Paint) -> [UInt8] {
+        verbs.isEmpty
+            ? overview(paint) : Array(verbs.map { page($0, paint) }.joined(separator: [0x0A]))
+    }
+
     static func page(_ verb: Verb, _ paint: Voice.Paint) -> [UInt8] {
         let entry = verb.entry
         var text = "\(paint.painted("appvault " + entry.name, .bold)): \(entry.summary)\n\n"

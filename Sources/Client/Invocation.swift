@@ -29,24 +29,38 @@ enum Command: Equatable {
     case passwd(Passcode.Change)
     case recoveryNew
     case recover
+    case actions
     case set(name: [UInt8], value: ValueSource)
     case get(name: [UInt8])
     case list(prefix: [UInt8])
     case delete(name: [UInt8])
     case export(File?)
     case `import`(File?, Clash)
+    case policyShow
+    case policyCheck(CandidateSource)
+    case policyLint([File])
+    case policyPreview(File)
+    case texts
     case reset
     case resync
     case triesClear
     case chown(store: [UInt8], user: [UInt8])
     case version
-    case help(Verb?)
+    /// Without a verb: all of them.
+    case help([Verb])
 
     enum Existing: Equatable { case refuse, open }
     enum Clash: Equatable { case refuse, replace }
 
     enum ValueSource: Equatable {
         case argument([UInt8])
+        /// `-`
+        case input
+        /// A terminal asks, a pipe is read.
+        case whateverIsThere
+    }
+
+    enum CandidateSource: Equatable {
         /// `-`
         case input
         /// A terminal asks, a pipe is read.

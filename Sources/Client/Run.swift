@@ -6,6 +6,7 @@ final class Run {
     let environment: Environment
     let settings: Settings
     let voice: Voice
+    private var held: Connection?
     private(set) lazy var answers = Answers(descriptor: settings.passcodeDescriptor)
 
     init(_ environment: Environment, _ settings: Settings, _ voice: Voice) {
@@ -14,7 +15,7 @@ final class Run {
         self.voice = voice
     }
 
-    func perform(_ command: Command) throws(ClientError) {
+    func perform(_ command: Command) throws(ClientError) -> ExitStatus {
         switch command {
         case .create(let way, let existing): try create(way, existing)
         case .status: try status()
@@ -22,6 +23,7 @@ final class Run {
         case .lock: try act("lock", .lock, target())
         case .passwd(let change): try passwd(change)
         case .recoveryNew: try act("recovery new", .recoveryNew, target())
+        case .actions: try actions()
         case .recover: try act("recover", .recover, target())
         case .set(let name, let value): try set(name, value)
         case .get(let name): try get(name)
@@ -29,25 +31,36 @@ final class Run {
         case .delete(let name): try delete(name)
         case .export(let file): try export(file)
         case .import(let file, let clash): try importFile(file, clash)
+        case .policyShow: try policyShow()
+        case .policyCheck(let source): return try policyCheck(source)
+        case .policyLint(let files): return try policyLint(files)
+        case .policyPreview(let file): try policyPreview(file)
+        case .texts: try texts()
         case .reset: try reset()
         case .resync: try act("resync", .resync, target())
         case .triesClear: try triesClear()
         case .chown(let store, let user): try chown(store, user)
         case .version: version()
-        case .help(let verb): help(verb)
+        case .help(let verbs): help(verbs)
         }
+        try offerRecovery(after: command)
+        return .success
     }
 
     // MARK: The daemon
 
+    /// One connection serves the whole run.
     func connect() throws(ClientError) -> Connection {
+        if let held { return held }
         // A recovery key may be shown only where a person reads, and only a terminal is where they do.
         let isPerson = answers.kind == .terminal && environment.output.isTerminal
         var hello = Hello(frontEnd: isPerson ? .terminal : .program, realUID: ToolIO.realUID)
         hello.service = Array("appvault".utf8)
         hello.tty = ToolIO.terminalName()
         hello.language = environment.language
-        return try Connection(path: settings.socket, hello: hello)
+        let connection = try Connection(path: settings.socket, hello: hello)
+        held = connection
+        return connection
     }
 
     func conversation() throws(ClientError) -> Conversation {

@@ -21,7 +21,8 @@ enum StatusView {
         case .erased: id(state, row)
         case .locked, .unlocked, .retryLocked, .damaged, .ownerChanged:
             row("opens with", way(state))
-            if state.passcode == .passcode {
+            if hasPasscode(state) {
+                row("finger", finger(state))
                 row("tries", tries(state))
                 row("recovery", state.hasRecoveryKey ? "a recovery key exists" : "no recovery key")
             }
@@ -32,8 +33,20 @@ enum StatusView {
                 row("records", state.records)
                 row("sessions", Int(state.sessions))
             }
-            if state.passcodeSetAt > 0, state.passcode == .passcode {
-                row("set", ToolIO.localTime(state.passcodeSetAt))
+            if hasPasscode(state) {
+                if state.passcodeSetAt > 0 {
+                    let age = age(state.passcodeSetAt, ToolIO.now)
+                    row("set", ToolIO.localTime(state.passcodeSetAt), age)
+                }
+                if state.expiresAt > 0 { row("expires", expiry(state)) }
+                if state.followsLogin { row("rules", rules(state)) }
+            }
+            if state.idleTimeout > 0 {
+                row("locks", "after ", span(state.idleTimeout), " without a request")
+            }
+            if !state.pending.isEmpty {
+                let words = FlowWords.words(state.pending) + because(state.pendingReason)
+                row("due", voice.outputPaint.painted(words, .yellow))
             }
             id(state, row)
         }
@@ -50,6 +63,13 @@ enum StatusView {
         if hasID(state) { row("id", StoreID.text(state.store)) }
     }
 
+    private static func hasPasscode(_ state: State) -> Bool {
+        switch state.passcode {
+        case .passcode, .passcodeAndFingerprint: true
+        case .unknown, .none: false
+        }
+    }
+
     private static func hasID(_ state: State) -> Bool {
         state.store.contains { $0 != 0 }
     }
@@ -57,6 +77,9 @@ enum StatusView {
     /// What to do next, where the daemon did not say.
     static func advice(_ state: State) -> [UInt8]? {
         if !state.advice.isEmpty { return state.advice }
+        if !state.pending.isEmpty, state.lock == .locked || state.lock == .unlocked {
+            return Array("`appvault unlock` goes on with what is due".utf8)
+        }
         let words: String? =
             switch state.lock {
             case .absent, .erased: "`appvault create` makes one"
@@ -65,8 +88,10 @@ enum StatusView {
             case .ownerChanged:
                 "root moves it with `appvault chown \(StoreID.text(state.store)) USER`"
             case .unlocked:
-                state.passcode == .passcode && !state.hasRecoveryKey
-                    ? "`appvault recovery new` makes a way back for a forgotten passcode" : nil
+                hasPasscode(state) && state.meetsRules == .no
+                    ? "`passwd` sets another login password"
+                    : hasPasscode(state) && !state.hasRecoveryKey
+                        ? "`appvault recovery new` makes a way back for a forgotten passcode" : nil
             case .damaged: nil
             }
         return words.map { Array($0.utf8) }
@@ -90,6 +115,42 @@ enum StatusView {
         case .none: "no passcode: it is encrypted, but opens for its owner without a question"
         case .passcode, .passcodeAndFingerprint:
             state.followsLogin ? "the login password" : "a passcode of its own"
+        }
+    }
+
+    private static func finger(_ state: State) -> String {
+        state.passcode == .passcodeAndFingerprint ? "a fingerprint opens it as well" : "not in use"
+    }
+
+    /// A clock that was turned back makes nothing younger than today.
+    static func age(_ setAt: UInt64, _ now: UInt64) -> String {
+        switch now > setAt ? (now - setAt) / 86_400 : 0 {
+        case 0: " (today)"
+        case 1: " (1 day ago)"
+        case let days: " (\(days) days ago)"
+        }
+    }
+
+    private static func expiry(_ state: State) -> Text {
+        let time = ToolIO.localTime(state.expiresAt)
+        return state.pendingReason == .expired ? Text("it has, ", time) : Text(time)
+    }
+
+    private static func rules(_ state: State) -> String {
+        switch state.meetsRules {
+        case .unknown: "whether the login password meets them shows at the next login"
+        case .yes: "the login password meets them"
+        case .no: "the login password does not meet them"
+        }
+    }
+
+    private static func because(_ reason: State.PendingReason) -> String {
+        switch reason {
+        case .none: ""
+        case .policy: ": the rules have changed"
+        case .migration: ": the store comes from an older release"
+        case .recovery: ": the recovery key was used"
+        case .expired: ": the passcode has expired"
         }
     }
 
@@ -134,6 +195,23 @@ enum StatusView {
         json.field("throttledSeconds", Int(state.throttledSeconds))
         json.field("records", state.records)
         json.field("passcodeSetAt", state.passcodeSetAt)
+        json.field("expiresAt", state.expiresAt)
+        json.field("idleTimeout", Int(state.idleTimeout))
+        json.objects("pending", state.pending) { json, flow in
+            json.field("number", Int(flow))
+            json.field("name", FlowWords.name(flow))
+        }
+        if let reason = name(state.pendingReason) {
+            json.field("pendingReason", reason)
+        } else {
+            json.null("pendingReason")
+        }
+        switch state.meetsRules {
+        case .unknown: json.null("meetsRules")
+        case .yes: json.field("meetsRules", true)
+        case .no: json.field("meetsRules", false)
+        }
+        json.field("recoveryOffer", state.recoveryOffer)
         json.field("sessions", Int(state.sessions))
         json.field("trouble", state.trouble)
         json.field("advice", state.advice)
@@ -148,6 +226,16 @@ enum StatusView {
         case .retryLocked: "retry-locked"
         case .damaged: "damaged"
         case .ownerChanged: "owner-changed"
+        }
+    }
+
+    private static func name(_ reason: State.PendingReason) -> String? {
+        switch reason {
+        case .none: nil
+        case .policy: "policy"
+        case .migration: "migration"
+        case .recovery: "recovery"
+        case .expired: "expired"
         }
     }
 

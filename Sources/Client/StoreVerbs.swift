@@ -112,17 +112,20 @@ extension Run {
         }
     }
 
-    func help(_ verb: Verb?) {
+    func help(_ verbs: [Verb]) {
         let paint = voice.outputPaint
         switch settings.form {
-        case .plain: voice.print(verb.map { Help.page($0, paint) } ?? Help.overview(paint))
+        case .plain: voice.print(Help.pages(verbs, paint))
         case .json:
             var json = JSON()
-            json.objects("verbs", Verb.allCases.filter { verb == nil || $0 == verb }) {
-                json, verb in
+            json.objects("verbs", verbs.isEmpty ? Verb.allCases : verbs) { json, verb in
                 json.field("name", verb.entry.name)
                 json.field("synopsis", verb.entry.synopsis)
                 json.field("summary", verb.entry.summary)
+                json.objects("fields", verb.entry.json) { json, field in
+                    json.field("name", field.name)
+                    json.field("meaning", field.meaning)
+                }
             }
             voice.print(json.finish())
         }

@@ -21,8 +21,7 @@ public enum Tool {
             return report(error.refusal, ArgumentParser.wantsJSON(environment.arguments), voice)
         }
         do throws(ClientError) {
-            try Run(environment, invocation.settings, voice).perform(invocation.command)
-            return .success
+            return try Run(environment, invocation.settings, voice).perform(invocation.command)
         } catch {
             return report(error.refusal, invocation.settings.form, voice)
         }

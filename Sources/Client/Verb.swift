@@ -1,18 +1,19 @@
 /// What the tool can do.
-enum Verb: CaseIterable, Sendable {
-    case create, status, unlock, lock, passwd, recoveryNew, recover
+package enum Verb: CaseIterable, Sendable {
+    case create, status, unlock, lock, passwd, recoveryNew, recover, actions
     case set, get, list, delete, export, `import`
+    case policyShow, policyCheck, policyLint, policyPreview, texts
     case reset, resync, triesClear, chown
     case version, help
 }
 
 /// Every option there is. A name means the same wherever it is allowed.
-enum Option: CaseIterable, Sendable {
+package enum Option: CaseIterable, Sendable {
     case json, store, socket, user, yes, passcodeDescriptor, pamFolder, help, version
     case followLogin, ownPasscode, noPasscode, openExisting
     case off, on, replace
 
-    enum Reach: Equatable, Sendable {
+    package enum Reach: Equatable, Sendable {
         case everywhere
         /// Only where the verb's entry names it.
         case named
@@ -20,17 +21,17 @@ enum Option: CaseIterable, Sendable {
         case hidden
     }
 
-    struct Entry: Sendable {
-        var flag: String
-        var short: String?
-        var argument: String?
-        var summary: String
-        var reach: Reach
+    package struct Entry: Sendable {
+        package var flag: String
+        package var short: String?
+        package var argument: String?
+        package var summary: String
+        package var reach: Reach
 
-        var usage: String { argument.map { flag + " " + $0 } ?? flag }
+        package var usage: String { argument.map { flag + " " + $0 } ?? flag }
     }
 
-    var entry: Entry {
+    package var entry: Entry {
         switch self {
         case .json:
             Entry(flag: "--json", summary: "one JSON object on standard output", reach: .everywhere)

@@ -11,7 +11,7 @@ public struct Terminal: ~Copyable {
         case tooLong
     }
 
-    private let descriptor: FileDescriptor
+    let descriptor: FileDescriptor
 
     /// nil where there is no terminal to talk to.
     public init?() {
@@ -133,7 +133,7 @@ public struct Terminal: ~Copyable {
         _ = unsafe tcsetattr(descriptor.raw, TCSADRAIN, &saved)
     }
 
-    private func stop(_ before: sigset_t, _ signals: sigset_t) {
+    func stop(_ before: sigset_t, _ signals: sigset_t) {
         var before = before
         var signals = signals
         // SAFETY: both masks were filled by the caller.

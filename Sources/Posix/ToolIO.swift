@@ -121,6 +121,9 @@ public enum ToolIO {
         }
     }
 
+    /// Seconds since 1970, as the clock on the wall has them.
+    public static var now: UInt64 { appvault_clock_ms(CLOCK_REALTIME) / 1000 }
+
     public static var milliseconds: UInt64 { appvault_clock_ms(CLOCK_MONOTONIC) }
 
     /// The reason behind an error number, in the system's words.

@@ -23,6 +23,21 @@ struct ArgumentParserTests {
         ("passwd --on", .passwd(.turnOn)),
         ("recovery new", .recoveryNew),
         ("recover", .recover),
+        ("actions", .actions),
+        ("policy show", .policyShow),
+        ("policy check", .policyCheck(.whateverIsThere)),
+        ("policy check -", .policyCheck(.input)),
+        ("policy lint a", .policyLint([.path(bytes("a"))])),
+        (
+            "policy lint a - c",
+            .policyLint([.path(bytes("a")), .standardStream, .path(bytes("c"))])
+        ),
+        ("policy preview f", .policyPreview(.path(bytes("f")))),
+        ("policy preview -", .policyPreview(.standardStream)),
+        ("texts", .texts),
+        ("help policy", .help([.policyShow, .policyCheck, .policyLint, .policyPreview])),
+        ("policy --help", .help([.policyShow, .policyCheck, .policyLint, .policyPreview])),
+        ("policy lint --help", .help([.policyLint])),
         ("set a", .set(name: bytes("a"), value: .whateverIsThere)),
         ("set a -", .set(name: bytes("a"), value: .input)),
         ("set a b", .set(name: bytes("a"), value: .argument(bytes("b")))),
@@ -51,16 +66,16 @@ struct ArgumentParserTests {
         ),
         ("version", .version),
         ("--version", .version),
-        ("help", .help(nil)),
-        ("-h", .help(nil)),
-        ("--help", .help(nil)),
-        ("help set", .help(.set)),
-        ("help recovery new", .help(.recoveryNew)),
-        ("help tries", .help(.triesClear)),
-        ("set --help", .help(.set)),
-        ("tries --help", .help(.triesClear)),
-        ("help --help", .help(.help)),
-        ("create -h", .help(.create)),
+        ("help", .help([])),
+        ("-h", .help([])),
+        ("--help", .help([])),
+        ("help set", .help([.set])),
+        ("help recovery new", .help([.recoveryNew])),
+        ("help tries", .help([.triesClear])),
+        ("set --help", .help([.set])),
+        ("tries --help", .help([.triesClear])),
+        ("help --help", .help([.help])),
+        ("create -h", .help([.create])),
     ]
 
     @Test("each verb is understood", arguments: good)
@@ -99,6 +114,24 @@ struct ArgumentParserTests {
         ("help frobnicate", "there is no verb frobnicate", "`appvault help` lists them"),
         ("recovery", "recovery needs a second word", "`appvault recovery new`"),
         ("tries wipe", "tries needs a second word", "`appvault tries clear`"),
+        (
+            "policy", "policy needs a second word",
+            "`appvault policy show`, `appvault policy check`, `appvault policy lint`, "
+                + "`appvault policy preview`"
+        ),
+        ("policy chekc", "policy needs a second word", "did you mean `appvault policy check`?"),
+        ("policy lint", "policy lint needs FILE...", "`appvault policy lint FILE...`"),
+        ("policy lint - -", "- is given twice", "standard input can be read once"),
+        ("policy preview", "policy preview needs FILE|-", "`appvault policy preview FILE|-`"),
+        (
+            "policy preview a b", "too much for policy preview: b",
+            "`appvault policy preview FILE|-`"
+        ),
+        (
+            "policy check hunter2", "policy check takes no passcode from the command line",
+            "other users could see it there; `appvault policy check` asks, and - reads "
+                + "standard input"
+        ),
         ("get", "get needs NAME", "`appvault get NAME`"),
         ("chown", "chown needs STORE and USER", "`appvault chown STORE USER`"),
         ("chown 00 alice", "00 is no store's id", "`appvault status --user NAME` shows it"),

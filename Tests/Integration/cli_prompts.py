@@ -191,6 +191,47 @@ class Prompts(unittest.TestCase):
             self.assertEqual(screen.end(), 0)
         self.assertEqual(self.lab.run("unlock", passcodes=[]).out, b"on we go\n")
 
+    def test_what_is_due_is_told_where_it_is_cancelled(self):
+        def due(daemon, request):
+            daemon.reply("show", style="info", line="The rules have changed.")
+            daemon.reply("ask", question=1, purpose="acknowledge", echo=True, line="Continue")
+            message = daemon.channel.receive(30)
+            assert message.name == "abort", message
+            daemon.refuse(36, "a new passcode is due; the store stays locked", "appvault unlock goes on", flow="change")
+
+        self.lab.answer("openStore", due)
+        for key in [INTERRUPT, END_OF_FILE]:
+            with self.lab.terminal("unlock", env={"NO_COLOR": "1"}) as screen:
+                screen.expect("The rules have changed.\r\nContinue: ")
+                screen.type(key)
+                self.assertEqual(screen.end(), 130)
+                # A question that shows what is typed shows ^C as well.
+                self.assertEqual(
+                    screen.seen.removeprefix(b"^C"),
+                    b"\r\nappvault: a new passcode is due; the store stays locked\r\nhint: appvault unlock goes on\r\n")
+        with self.lab.terminal("--json", "unlock") as screen:
+            screen.expect("Continue: ")
+            screen.type(INTERRUPT)
+            self.assertEqual(screen.end(), 130)
+            told = json.loads(screen.seen[screen.seen.index(b"{"):])
+        self.assertEqual((told["code"], told["parameters"]["flow"]), (27, "change"))
+
+    def test_a_choice_shows_what_is_typed_and_nobody_is_no(self):
+        given = []
+
+        def choose(daemon, request):
+            given.append(daemon.ask("choice", "Use your fingerprint to unlock? (y/n)", echo=True))
+            daemon.done("so be it")
+
+        self.lab.answer("openStore", choose)
+        with self.lab.terminal("unlock") as screen:
+            screen.expect("Use your fingerprint to unlock? (y/n): ")
+            self.assertTrue(screen.echoes)
+            screen.type("y\n")
+            self.assertEqual(screen.end(), 0)
+        self.assertEqual(self.lab.run("unlock", passcodes=[b"right"]).status, 0)
+        self.assertEqual(given, [b"y", b""])
+
     def test_a_front_end_is_a_terminal_only_where_a_person_reads(self):
         def look(daemon, request):
             daemon.done("seen")
@@ -220,6 +261,71 @@ class Prompts(unittest.TestCase):
             self.assertEqual(screen.end(), 0)
         self.assertEqual(os.read(reading, 4096), b"made\n")
         os.close(reading)
+
+
+class Offer(unittest.TestCase):
+    def setUp(self):
+        self.lab = Lab()
+        self.addCleanup(self.finish)
+        self.offered = 0
+        self.lab.answer("lock", lambda daemon, request: daemon.done("the store is locked"))
+        self.lab.answer(
+            "status", lambda daemon, request: daemon.reply("state", lock="unlocked", recoveryOffer=self.offered == 0))
+        self.lab.answer("offerRecovery", self.offer)
+
+    def finish(self):
+        self.lab.__exit__()
+        self.assertEqual(self.lab.faults, [])
+
+    def offer(self, daemon, request):
+        self.offered += 1
+        if daemon.ask("choice", "Show a recovery key now? (y/n)", echo=True) == b"y":
+            daemon.reply("reveal", [b"AAAA-BBBB"], line="Write this key down:")
+            daemon.ask("acknowledge", "Enter when you have", echo=True)
+            daemon.done("a recovery key was made")
+        else:
+            daemon.done()
+
+    def test_the_first_verb_on_a_terminal_that_succeeds_offers_the_key_once(self):
+        with self.lab.terminal("lock") as screen:
+            screen.expect("the store is locked\r\n")
+            screen.expect("(y/n): ")
+            screen.type("y\n")
+            screen.expect("AAAA-BBBB")
+            screen.expect("a recovery key was made")
+            self.assertEqual(screen.end(), 0)
+        with self.lab.terminal("lock") as screen:
+            self.assertEqual(screen.end(), 0)
+        self.assertEqual(self.offered, 1)
+
+    def test_nobody_is_offered_anything_without_a_terminal_or_with_json_or_for_another(self):
+        self.assertEqual(self.lab.run("lock").status, 0)
+        with self.lab.terminal("--json", "lock") as screen:
+            self.assertEqual(screen.end(), 0)
+        with self.lab.terminal("lock", stdout=subprocess.DEVNULL) as screen:
+            self.assertEqual(screen.end(), 0)
+        with self.lab.terminal("lock", "--user", "root") as screen:
+            self.assertEqual(screen.end(), 0)
+        self.lab.answer("lock", lambda daemon, request: daemon.refuse(6))
+        with self.lab.terminal("lock") as screen:
+            self.assertEqual(screen.end(), 4)
+        self.assertEqual(self.offered, 0)
+        self.assertNotIn("status", [request.name for request in self.lab.requests])
+
+    def test_an_offer_that_is_cancelled_or_fails_is_no_failure_of_the_verb(self):
+        with self.lab.terminal("lock") as screen:
+            screen.expect("(y/n): ")
+            screen.type(INTERRUPT)
+            self.assertEqual(screen.end(), 0)
+        self.offered = 0
+        self.lab.answer("offerRecovery", lambda daemon, request: daemon.refuse(31, "not now"))
+        with self.lab.terminal("lock") as screen:
+            self.assertEqual(screen.end(), 0)
+            self.assertIn(b"not now", screen.seen)
+        self.lab.answer("status", lambda daemon, request: daemon.refuse(31, "not now"))
+        with self.lab.terminal("lock") as screen:
+            self.assertEqual(screen.end(), 0)
+            self.assertNotIn(b"not now", screen.seen)
 
 
 class Waits(unittest.TestCase):

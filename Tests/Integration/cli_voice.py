@@ -90,11 +90,35 @@ class Status(unittest.TestCase):
             "store      default of alice\n"
             "state      open\n"
             "opens with the login password\n"
+            "finger     not in use\n"
             "tries      7 left at this machine, 3 left from elsewhere\n"
             "recovery   a recovery key exists\n"
             "records    12\n"
             "sessions   1\n"
+            "rules      whether the login password meets them shows at the next login\n"
             "id         00010203-0405-0607-0809-0a0b0c0d0e0f\n")
+
+    def test_age_expiry_idle_time_and_what_is_due(self):
+        import time
+
+        result = self.show(
+            lock="locked", passcode="passcodeAndFingerprint", ownTriesLeft=-1, apartTriesLeft=-1, store=self.STORE,
+            passcodeSetAt=int(time.time()) - 3 * 86400 - 60, expiresAt=4102444800, idleTimeout=900,
+            pending=[6, 3], pendingReason="policy", meetsRules="no", followsLogin=True)
+        lines = dict(line.split(maxsplit=1) for line in result.out.decode().splitlines())
+        self.assertEqual(lines["finger"], "a fingerprint opens it as well")
+        self.assertTrue(lines["set"].endswith("(3 days ago)"), lines)
+        self.assertRegex(lines["expires"], r"^20(99|00)|^2100")
+        self.assertEqual(lines["locks"], "after 15 min without a request")
+        self.assertEqual(lines["rules"], "the login password does not meet them")
+        self.assertEqual(
+            lines["due"], "the fingerprint goes; then a new passcode has to be chosen: the rules have changed")
+        self.assertEqual(result.err, b"hint: `appvault unlock` goes on with what is due\n")
+        result = self.show(
+            lock="locked", passcode="passcode", ownTriesLeft=-1, apartTriesLeft=-1, expiresAt=1000000000, pending=[3],
+            pendingReason="expired")
+        self.assertIn(b"expires    it has, 2001-", result.out)
+        self.assertIn(b"due        a new passcode has to be chosen: the passcode has expired\n", result.out)
 
     def test_what_can_be_done_is_a_hint(self):
         self.assertEqual(self.show(lock="absent").err, b"hint: `appvault create` makes one\n")
@@ -110,11 +134,20 @@ class Status(unittest.TestCase):
             "status",
             lambda daemon, request: daemon.reply(
                 "state", lock="retryLocked", passcode="passcode", store=self.STORE, owner=("alice", 1000),
-                ownTriesLeft=0, apartTriesLeft=-1, throttledSeconds=900))
+                ownTriesLeft=0, apartTriesLeft=-1, throttledSeconds=900, expiresAt=4102444800, idleTimeout=60,
+                pending=[3], pendingReason="recovery", meetsRules="yes", recoveryOffer=True))
         told = json.loads(self.lab.run("status", "--json").out)
         self.assertEqual(
             (told["state"], told["ownTriesLeft"], told["apartTriesLeft"], told["throttledSeconds"], told["uid"]),
             ("retry-locked", 0, -1, 900, 1000))
+        self.assertEqual(
+            (told["expiresAt"], told["idleTimeout"], told["pending"], told["pendingReason"], told["meetsRules"],
+             told["recoveryOffer"]),
+            (4102444800, 60, [{"number": 3, "name": "change"}], "recovery", True, True))
+        self.lab.answer("status", lambda daemon, request: daemon.reply("state", lock="absent"))
+        other = json.loads(self.lab.run("status", "--json").out)
+        self.assertEqual((other["pending"], other["pendingReason"], other["meetsRules"]), ([], None, None))
+        self.assertEqual(set(other), set(told))
         self.assertEqual(told["store"], "00010203-0405-0607-0809-0a0b0c0d0e0f")
 
 

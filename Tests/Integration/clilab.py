@@ -57,7 +57,7 @@ class Daemon:
         if message is None:
             raise Aborted("hung up")
         if message.name == "abort":
-            self.reply("refused", code=27, message="cancelled")
+            self.reply("refused", code=27, message="cancelled; nothing changed")
             raise Aborted(message["reason"])
         assert message.name == "reply" and message.question == self.question, message
         return message.payload

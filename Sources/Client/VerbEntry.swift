@@ -1,0 +1,58 @@
+/// What is written about one verb: parsing, help and the manual page come from here.
+package struct VerbEntry: Sendable {
+    package enum Group: String, CaseIterable, Sendable {
+        case store = "your store"
+        case records = "what is in it"
+        case policy = "the rules"
+        case mending = "mending"
+        case tool = "this tool"
+    }
+
+    package struct Example: Sendable {
+        package var command: String
+        package var meaning: String
+    }
+
+    /// One field of what --json prints; `list[].name` stands in each object of a list.
+    package struct Field: Sendable {
+        package var name: String
+        package var meaning: String
+
+        init(_ name: String, _ meaning: String) {
+            self.name = name
+            self.meaning = meaning
+        }
+    }
+
+    package var words: [String]
+    package var group: Group
+    /// What follows the words, with [] around what may be left out and ... behind what may come again.
+    package var operands: [String]
+    package var options: [Option] = []
+    package var summary: String
+    package var text: [String]
+    package var json: [Field] = VerbEntry.done
+    package var examples: [Example] = []
+
+    package var name: String { words.joined(separator: " ") }
+    var fewest: Int { operands.count { !$0.hasPrefix("[") } }
+    var most: Int { operands.last?.hasSuffix("...") == true ? .max : operands.count }
+
+    package var synopsis: String {
+        var parts = ["appvault", name]
+        var shown: Set<Option> = [.user]
+        for option in options where !shown.contains(option) {
+            let choice = Option.exclusive.first { $0.contains(option) } ?? [option]
+            shown.formUnion(choice)
+            parts.append("[" + choice.map(\.entry.usage).joined(separator: "|") + "]")
+        }
+        return (parts + operands).joined(separator: " ")
+    }
+
+    /// What a verb prints that did something.
+    static let done = [
+        Field("action", "the verb"),
+        Field("result", "`done`"),
+        Field("message", "the line that a person would read"),
+    ]
+}
