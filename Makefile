@@ -1,4 +1,4 @@
-# One command each: make, demo, test, check, bench, soak, fuzz, lint, sanitize, install, deps, clean.
+# One command each: make, demo, test, check, bench, soak, fuzz, lint, sanitize, pot, install, deps, clean.
 
 SWIFT ?= swift
 # Debian's own: its packages bring the D-Bus and libsodium bindings that the tests use.
@@ -11,8 +11,11 @@ TRIPLET := $(shell gcc -print-multiarch 2>/dev/null || echo "$$(uname -m)-linux-
 libexecdir = $(prefix)/libexec/appvault
 moduledir = $(prefix)/lib/$(TRIPLET)/security
 docdir = $(prefix)/share/doc/appvault
+localedir = $(prefix)/share/locale
 
 RELEASE = .build/release
+LANGUAGES = $(patsubst po/%.po,%,$(wildcard po/*.po))
+CATALOGUES = $(LANGUAGES:%=.build/locale/%/LC_MESSAGES/appvault.mo)
 # SwiftPM would add RUNPATH $ORIGIN, and libpam loads the module into every process that logs people in.
 SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath
 
@@ -36,15 +39,26 @@ deps-build:
 	@SWIFT='$(SWIFT)' Tools/deps build
 	@SWIFT='$(SWIFT)' Tools/need-swift
 
-build: deps-build
+build: deps-build $(CATALOGUES)
 	$(SWIFT_BUILD)
 	@cp -f $(RELEASE)/libpam_appvault.so $(RELEASE)/pam_appvault.so
 
 # Package builds have their dependencies already, and neither root nor a network.
 .PHONY: build-only
-build-only: swift
+build-only: swift $(CATALOGUES)
 	$(SWIFT_BUILD)
 	@cp -f $(RELEASE)/libpam_appvault.so $(RELEASE)/pam_appvault.so
+
+.build/locale/%/LC_MESSAGES/appvault.mo: po/%.po
+	@mkdir -p $(@D)
+	msgfmt -c -o $@ $<
+
+# The template for translators, after a text was added; then the catalogues, whose new texts are empty.
+.PHONY: pot
+pot:
+	$(SWIFT) build --product appvaultd
+	.build/debug/appvaultd --list-texts > po/appvault.pot
+	for po in po/*.po; do msgmerge -q -N -U --backup=none --no-wrap $$po po/appvault.pot; done
 
 demo: deps build
 	@INTERACTIVE='$(INTERACTIVE)' $(PYTHON) Tools/demo
@@ -83,6 +97,8 @@ install:
 	install -D -s -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
 	install -D -m 644 $(RELEASE)/pam_appvault.so $(DESTDIR)$(moduledir)/pam_appvault.so
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
+	for language in $(LANGUAGES); do install -D -m 644 .build/locale/$$language/LC_MESSAGES/appvault.mo \
+		$(DESTDIR)$(localedir)/$$language/LC_MESSAGES/appvault.mo || exit 1; done
 	install -d $(DESTDIR)$(docdir)
 	install -m 644 $(wildcard *.md) LICENSE $(DESTDIR)$(docdir)
 
