@@ -133,8 +133,10 @@ final class Dispatcher {
             try await beginExport(target, caller, tag)
         case .importBegin(let begin, let header):
             try await beginImport(begin, header, caller, tag)
+        case .texts:
+            try await connection.send(service.voice(of: caller).list, .textList, tag: tag)
         case .hello, .reply, .abort, .exportNext, .importChunk, .passwordRules, .offerRecovery,
-            .actions, .policyShow, .policyCheck, .policyPreview, .texts:
+            .actions, .policyShow, .policyCheck, .policyPreview:
             throw .notUnderstood(.unknownValue)
         }
         return true

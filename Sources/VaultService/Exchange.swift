@@ -50,7 +50,9 @@ final class Exchange: Conversation {
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
         questions &+= 1
         let question = questions
-        let ask = Ask(question: question, purpose: purpose, echo: false, line: voice.line(message))
+        let ask = Ask(
+            question: question, purpose: purpose, echo: purpose == .choice,
+            line: voice.line(message))
         connection.isAsking = true
         defer {
             connection.isAsking = false
@@ -73,7 +75,12 @@ final class Exchange: Conversation {
         guard request.0 == tag else { throw .gone(.notUnderstood(.unknownValue)) }
         switch request.1 {
         case .reply(let reply, let secret) where reply.question == question:
-            answered = true
+            switch purpose {
+            case .acknowledge, .choice: break
+            case .passcode, .newPasscode, .confirmPasscode, .loginPassword, .passphrase,
+                .newPassphrase, .confirmPassphrase, .recoveryKey, .former:
+                answered = true
+            }
             return secret
         case .abort(let abort) where abort.question == question:
             switch abort.reason {
@@ -89,6 +96,14 @@ final class Exchange: Conversation {
             .policyPreview, .texts:
             throw .gone(.notUnderstood(.unknownValue))
         }
+    }
+
+    /// A question that is answered with yes, in the person's language or in English, or with
+    /// anything else, which is no.
+    func choose(_ message: Message) async throws(Interruption) -> Bool {
+        let answer = try await ask(message, .choice)
+        guard let typed = answer.take() else { return false }
+        return typed.withBytes { voice.isYes($0) }
     }
 
     func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption) {

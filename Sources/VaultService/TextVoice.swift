@@ -33,6 +33,17 @@ struct Voice: Sendable {
             message: bytes(refusal.message), hint: refusal.hint.map { bytes($0) } ?? [])
     }
 
+    /// Every text as it stands, its positions unfilled: what an administrator can replace.
+    var list: TextList {
+        TextList(
+            texts: TextID.allCases.map { id in
+                let template = texts.template(id, language)
+                return TextList.Entry(
+                    id: Array(id.rawValue.utf8), text: Text.clean(template.text),
+                    origin: template.origin)
+            })
+    }
+
     /// Whether an answer to a choice means yes: one of the language's words for it, or English's.
     func isYes(_ answer: Span<UInt8>) -> Bool {
         [TextID.answerYes.english, texts.template(.answerYes, language).text].contains { words in

@@ -3,12 +3,6 @@ import Wire
 /// All that the daemon can say, in every language that it has: the administrator's own texts, over
 /// the catalogues, over the built-in English.
 struct Texts: Sendable {
-    enum Origin: UInt8, Sendable {
-        case builtIn = 0
-        case catalogue = 1
-        case administrator = 2
-    }
-
     var catalogues: [String: Catalogue] = [:]
     /// `[Texts]` of the policy, by id; each holds in every language.
     var overrides: [String: String] = [:]
@@ -33,7 +27,9 @@ struct Texts: Sendable {
         return parts.count > 1 ? plain.map { "\($0)@\(parts[1])" } + plain : plain
     }
 
-    func template(_ id: TextID, _ language: Language) -> (text: String, origin: Origin) {
+    func template(_ id: TextID, _ language: Language) -> (
+        text: String, origin: TextList.Entry.Origin
+    ) {
         if let own = overrides[id.rawValue], !own.isEmpty {
             return (Self.prompting(own, as: id.english), .administrator)
         }

@@ -1,0 +1,111 @@
+import Posix
+
+@testable import VaultService
+
+/// The files of the repository that tests read.
+enum Checkout {
+    static func bytes(_ path: String, from file: String = #filePath) throws -> [UInt8] {
+        let root = file.split(separator: "/").dropLast(3).joined(separator: "/")
+        return try TextFile.read(at: "/\(root)/\(path)", limit: 1 << 20)
+    }
+
+    static func text(_ path: String) throws -> String {
+        String(decoding: try bytes(path), as: UTF8.self)
+    }
+}
+
+/// A catalogue's source: msgctxt, msgid and msgstr, in this order.
+struct Translations {
+    struct Entry {
+        var id = ""
+        var english = ""
+        var text = ""
+    }
+
+    var entries: [Entry] = []
+
+    init(_ path: String) throws {
+        var entry = Entry()
+        var field: WritableKeyPath<Entry, String> = \.id
+        for line in try Checkout.text(path).split(separator: "\n") {
+            if line.hasPrefix("#") { continue }
+            if line.hasPrefix("msgctxt") {
+                entries.append(entry)
+                entry = Entry()
+                field = \.id
+            } else if line.hasPrefix("msgid") {
+                field = \.english
+            } else if line.hasPrefix("msgstr") {
+                field = \.text
+            }
+            guard let open = line.firstIndex(of: "\""), let close = line.lastIndex(of: "\"") else {
+                continue
+            }
+            entry[keyPath: field] += Self.unquoted(line[line.index(after: open)..<close])
+        }
+        entries.append(entry)
+        // The header, which has no context.
+        entries.removeAll { $0.id.isEmpty }
+    }
+
+    private static func unquoted(_ text: Substring) -> String {
+        var plain = ""
+        var isEscaped = false
+        for character in text {
+            if character == "\\", !isEscaped {
+                isEscaped = true
+            } else {
+                plain.append(character)
+                isEscaped = false
+            }
+        }
+        return plain
+    }
+}
+
+/// German as po/de.po has it, by way of the file that msgfmt would make of it.
+enum German {
+    static func voice(_ overrides: [String: String] = [:]) throws -> Voice {
+        let entries = try Translations("po/de.po").entries
+        let file = MoFile(entries.map { ("\($0.id)\u{4}\($0.english)", $0.text) }).bytes
+        var texts = Texts(catalogues: ["de": try Catalogue(decoding: file)])
+        texts.overrides = overrides
+        return Voice(texts: texts, language: texts.language(Array("de_DE.UTF-8".utf8)))
+    }
+}
+
+/// A compiled catalogue, as msgfmt lays it out, in either byte order.
+struct MoFile {
+    var bytes: [UInt8] = []
+
+    init(_ entries: [(key: String, text: String)], bigEndian: Bool = false) {
+        func put(_ number: Int) {
+            let word = UInt32(number)
+            let little = (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * UInt32($0))) }
+            bytes += bigEndian ? little.reversed() : little
+        }
+        put(0x9504_12DE)
+        put(0)
+        put(entries.count)
+        put(28)
+        put(28 + 8 * entries.count)
+        put(0)
+        put(0)
+        var place = 28 + 16 * entries.count
+        for text in entries.map(\.key) + entries.map(\.text) {
+            put(text.utf8.count)
+            put(place)
+            place += text.utf8.count + 1
+        }
+        for text in entries.map(\.key) + entries.map(\.text) { bytes += Array(text.utf8) + [0] }
+    }
+
+    /// With one 32-bit number replaced.
+    func with(_ number: UInt32, at place: Int) -> [UInt8] {
+        var changed = bytes
+        for index in 0..<4 {
+            changed[place + index] = UInt8(truncatingIfNeeded: number >> (8 * UInt32(index)))
+        }
+        return changed
+    }
+}
