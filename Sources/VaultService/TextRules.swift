@@ -7,7 +7,7 @@ extension Refusal.Rule {
     init(_ rule: PasscodeRule, _ policy: Policy) {
         switch rule {
         case .minLength(let minimum): self = .minLength(Int(minimum))
-        case .custom(let name): self = .custom(name: name, display: "")
+        case .custom(let name): self = Self.custom(name, policy)
         case .digitsOnly: self = .digitsOnly
         case .digit: self = .digit
         case .upper: self = .upper
@@ -21,15 +21,31 @@ extension Refusal.Rule {
         }
     }
 
+    private static func custom(_ name: String, _ policy: Policy) -> Self {
+        guard let rule = policy.customRules.first(where: { $0.name == name }) else {
+            return .custom(name: name, display: name)
+        }
+        switch rule.test {
+        case .matches, .rejects: return .custom(name: name, display: rule.display)
+        case .dictionary:
+            // Its name alone tells nobody what it wants.
+            let display = rule.display == name ? "" : rule.display
+            return .dictionary(name: name, display: display, says: "")
+        }
+    }
+
     /// A rule that a passcode falls short of, with what is known of why.
     init(_ entry: Judgement.Entry, _ policy: Policy) {
         let rule = Self(entry.rule, policy)
         switch (entry.finding, rule) {
-        case (.unmetBecause(.dictionary(let says)), .custom(let name, let display)):
+        case (.unmetBecause(.dictionary(let says)), .dictionary(let name, let display, _)),
+            (.unmetBecause(.dictionary(let says)), .custom(let name, let display)):
             self = .dictionary(name: name, display: display, says: says)
-        case (.unmetBecause(.cannotRun(let fault)), .custom(let name, _)):
+        case (.unmetBecause(.cannotRun(let fault)), .custom(let name, _)),
+            (.unmetBecause(.cannotRun(let fault)), .dictionary(let name, _, _)):
             self = .notRun(name: name, fault)
-        case (.notChecked(.notRun), .custom(let name, _)):
+        case (.notChecked(.notRun), .custom(let name, _)),
+            (.notChecked(.notRun), .dictionary(let name, _, _)):
             self = .notRun(name: name, .notReached)
         case (.satisfied, _), (.unmet, _), (.unmetBecause, _), (.notChecked, _): self = rule
         }
