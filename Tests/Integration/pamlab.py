@@ -425,7 +425,8 @@ class FakeDaemon:
 class Appvaultd:
     """The real daemon, private to a lab. `wrapper` words stand before its own (unshare, valgrind ...)."""
 
-    def __init__(self, lab, policy="", wrapper=(), program=None):
+    def __init__(self, lab, policy="", wrapper=(), program=None, options=()):
+        self.options = list(options)
         self.socket = lab.socket
         self.state = os.path.join(lab.folder, "state")
         self.config = os.path.join(lab.folder, "config")
@@ -438,7 +439,7 @@ class Appvaultd:
             file.write("[Passcode]\n" + policy)
 
     def start(self):
-        words = [self.program, "--socket", self.socket, "--state-dir", self.state, "--config-dir", self.config]
+        words = [self.program, "--socket", self.socket, "--state-dir", self.state, "--config-dir", self.config, *self.options]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([*self.wrapper, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         end = time.monotonic() + 10

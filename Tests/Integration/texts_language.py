@@ -1,0 +1,209 @@
+"""Everybody is spoken to in their own language: the real module, the real tool, one daemon, catalogues that msgfmt made."""
+
+import json
+import locale
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+
+import clilab
+import pamlab
+import wire
+from daemonlab import wait_until
+from pamlab import PAM_AUTH_ERR, PAM_SUCCESS, Lab, Talk
+
+POLICY = """PasscodeServices=alone
+LocalServices=alone
+ConversingServices=
+DerivationMemory=19MiB
+DerivationPasses=2
+ThrottleAfter=0
+RetryLimit=0
+"""
+PASSCODE = "correct horse battery"
+GERMAN = "de_DE.UTF-8"
+PROMPTS = {"C": "AppVault passcode: ", GERMAN: "AppVault-Passcode: "}
+WRONG = {"C": "Wrong passcode.", GERMAN: "Falscher Passcode."}
+
+
+def template():
+    """The texts of po/de.po, by id: (English, German)."""
+    with open(os.path.join(pamlab.ROOT, "po", "de.po")) as file:
+        entries = re.findall(r'^msgctxt "(.*)"\nmsgid "(.*)"\nmsgstr "(.*)"$', file.read(), re.MULTILINE)
+    plain = lambda text: text.replace('\\"', '"').replace("\\\\", "\\")
+    return {name: (plain(english), plain(german)) for name, english, german in entries}
+
+
+class Tool(clilab.Lab):
+    """The tool, at a daemon that somebody else started."""
+
+    def __init__(self, path):
+        self.path = path
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.lab = Lab()
+        self.addCleanup(self.lab.close)
+        self.lab.stack("auth required {ours}", name="alone")
+        self.locales = os.path.join(self.lab.folder, "locale")
+        self.catalogue("de")
+        self.tool = Tool(self.lab.socket)
+
+    def catalogue(self, language, content=None):
+        folder = os.path.join(self.locales, language, "LC_MESSAGES")
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "appvault.mo")
+        if content is None:
+            subprocess.run(["msgfmt", "-o", path, os.path.join(pamlab.ROOT, "po", "de.po")], check=True)
+        else:
+            with open(path, "wb") as file:
+                file.write(content)
+        return path
+
+    def daemon(self, policy=POLICY, create=True):
+        daemon = self.lab.appvaultd(policy, options=["--locale-dir", self.locales])
+        if create:
+            daemon.create(PASSCODE)
+        return daemon
+
+    def texts(self, language):
+        with wire.Client(self.lab.socket) as client:
+            client.hello(frontEnd="terminal", language=language)
+            answer = client.run("texts")
+        self.assertEqual(answer.name, "textList")
+        return {text["id"]: (text["text"], text["origin"]) for text in answer.texts}
+
+
+class Faces(Case):
+    def login(self, language, together, told):
+        """In a process of its own, as an application in that language."""
+        # What a locale holds is not ours; its name is all that the module asks for.
+        locale.setlocale(locale.LC_MESSAGES, language)
+
+        def typed():
+            # Both questions are on their screens before either is answered.
+            together.wait(20)
+            return "no such horse"
+
+        talk = Talk([typed])
+        with self.lab.transaction("alone", talk=talk) as pam:
+            result = pam.authenticate()
+        told.put((language, result, talk.prompts, talk.lines))
+
+    def test_pam(self):
+        """a German and an English application at the same time: each reads its own language"""
+        folder = os.path.join(self.lab.folder, "locales")
+        shutil.copytree("/usr/lib/locale/C.utf8", os.path.join(folder, GERMAN))
+        os.environ["LOCPATH"] = folder
+        self.addCleanup(os.environ.pop, "LOCPATH")
+        self.daemon()
+        context = multiprocessing.get_context("fork")
+        together, told = context.Barrier(2), context.Queue()
+        people = [context.Process(target=self.login, args=(name, together, told)) for name in PROMPTS]
+        for person in people:
+            person.start()
+        heard = [told.get(timeout=30) for _ in people]
+        for person in people:
+            person.join(30)
+        self.assertEqual({language for language, *_ in heard}, set(PROMPTS))
+        for language, result, prompts, lines in heard:
+            self.assertEqual(result, PAM_AUTH_ERR)
+            self.assertEqual(prompts, [PROMPTS[language]])
+            self.assertEqual(lines[0], WRONG[language])
+
+    def test_tool(self):
+        """the tool, German and English in turn: prompts, what was done, refusals with their hints"""
+        self.daemon(create=False)
+        for language, words in (
+            (GERMAN, ("Der Tresor ist geschlossen.", "der Tresor ist geschlossen", "»appvault unlock«")),
+            ("C.UTF-8", ("The store is locked.", "the store is locked", "`appvault unlock`")),
+        ):
+            done, refused, hint = words
+            env = {"LC_ALL": language}
+            created = self.tool.run("create", "--own-passcode", passcodes=[PASSCODE.encode()], env=env)
+            self.assertEqual(created.status, 0, created)
+            locked = self.tool.run("lock", env=env)
+            self.assertIn(done[1:].encode(), locked.out)
+            got = self.tool.run("get", "wifi", env=env)
+            self.assertIn(refused.encode(), got.err)
+            self.assertIn(hint.encode(), got.err)
+            # What programs read is the same in every language.
+            told = json.loads(self.tool.run("--json", "get", "wifi", env=env).out)
+            self.assertEqual((told["code"], told["name"]), (6, "Locked"))
+            with self.tool.terminal("unlock", env=env) as screen:
+                screen.expect(PROMPTS.get(language, PROMPTS["C"]).encode())
+                screen.type(b"wrong\n")
+                screen.expect(WRONG.get(language, WRONG["C"]).rstrip(".")[1:].encode())
+                screen.signal(signal.SIGINT)
+                screen.end()
+            reset = self.tool.run("reset", "--yes", passcodes=[PASSCODE.encode()], env=env)
+            self.assertEqual(reset.status, 0, reset)
+
+
+class Catalogues(Case):
+    def test_complete(self):
+        """every text of the daemon is in the German catalogue, and comes from there"""
+        self.daemon(create=False)
+        built, german, source = self.texts("C"), self.texts("de"), template()
+        self.assertEqual(built, {name: (english, "builtIn") for name, (english, _) in source.items()})
+        self.assertEqual(german, {name: (text, "catalogue") for name, (_, text) in source.items()})
+
+    def test_claims(self):
+        """what a peer says of its language is no path, and whatever it says it is answered"""
+        outside = self.catalogue("../outside/de")
+        self.assertTrue(os.path.exists(outside))
+        self.daemon(create=False)
+        for claim in ("../outside/de", "/", "..", "de/../de", "%n%s", "x" * 255, "de_" * 85, "\x01", "\u202ede", "DE", ""):
+            origins = {origin for _, origin in self.texts(claim).values()}
+            expected = "catalogue" if claim.startswith("de_") else "builtIn"
+            self.assertEqual(origins, {expected}, claim)
+
+    def test_broken(self):
+        """a catalogue that is none is left out and noted; the others and the daemon go on"""
+        with open(self.catalogue("de"), "rb") as file:
+            good = file.read()
+        broken = {
+            "aa": b"", "bb": b"\xde\x12\x04\x95", "cc": good[: len(good) // 2], "dd": os.urandom(4096),
+            "ee": good[:8] + b"\xff" * 4 + good[12:], "ff": b"\0" * (2 << 20), "gg": good[:-40] + b"\xff" * 40,
+        }
+        for language, content in broken.items():
+            self.catalogue(language, content)
+        daemon = self.daemon(create=False)
+        for language in broken:
+            self.assertEqual({origin for _, origin in self.texts(language).values()}, {"builtIn"}, language)
+            self.assertIn(f"/{language}/LC_MESSAGES/appvault.mo", daemon.said())
+        self.assertEqual({origin for _, origin in self.texts("de").values()}, {"catalogue"})
+
+    def test_none(self):
+        """no catalogues at all: everybody reads English"""
+        shutil.rmtree(self.locales)
+        self.daemon(create=False)
+        self.assertEqual({origin for _, origin in self.texts(GERMAN).values()}, {"builtIn"})
+
+
+class Own(Case):
+    def test_texts(self):
+        """[Texts] of the policy replaces a text in every language, from the reload on, and nothing else"""
+        daemon = self.daemon()
+        with open(os.path.join(daemon.config, "policy.conf"), "a") as file:
+            file.write("[Texts]\nmatch.prompt=Code for the vault:\nhint.Locked=ask the desk, room {1}\n")
+        daemon.signal(signal.SIGHUP)
+        expected = ("Code for the vault: ", "administrator")
+        wait_until(lambda: self.texts("de")["match.prompt"] == expected, "the policy was read again")
+        self.assertEqual(self.texts("C")["match.prompt"], expected)
+        self.assertEqual(self.texts("de")["match.retry"], ("Falscher Passcode.", "catalogue"))
+        talk = Talk([PASSCODE])
+        with self.lab.transaction("alone", talk=talk) as pam:
+            self.assertEqual(pam.authenticate(), PAM_SUCCESS)
+        self.assertEqual(talk.prompts, ["Code for the vault: "])
+        self.assertEqual(self.tool.run("lock").status, 0)
+        self.assertIn("ask the desk, room {1}".encode(), self.tool.run("get", "wifi").err)
+
+
+if __name__ == "__main__":
+    unittest.main()
