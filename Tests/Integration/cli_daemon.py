@@ -139,8 +139,8 @@ class Life(unittest.TestCase):
 
     def test_a_recovery_key_from_the_terminal_opens_a_forgotten_store(self):
         with self.lab.terminal("create", "--own-passcode") as screen:
-            for _ in range(2):
-                screen.expect(": ")
+            for prompt in ("passcode: ", "again: "):
+                screen.expect(prompt)
                 self.assertFalse(screen.echoes)
                 screen.type(SECRET + b"\n")
             self.assertEqual(screen.end(), 0)
