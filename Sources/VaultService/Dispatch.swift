@@ -135,8 +135,16 @@ final class Dispatcher {
             try await beginImport(begin, header, caller, tag)
         case .texts:
             try await connection.send(service.voice(of: caller).list, .textList, tag: tag)
+        case .policyShow(let target):
+            try await answer(.policyValues, caller, tag) { () async throws(Interruption) in
+                try await self.service.showPolicy(target, caller)
+            }
+        case .policyCheck(let check, let candidate):
+            try await answer(.checklist, caller, tag) { () async throws(Interruption) in
+                try await self.service.checkPolicy(check, candidate, caller)
+            }
         case .hello, .reply, .abort, .exportNext, .importChunk, .passwordRules, .offerRecovery,
-            .actions, .policyShow, .policyCheck, .policyPreview:
+            .actions, .policyPreview:
             throw .notUnderstood(.unknownValue)
         }
         return true
@@ -177,6 +185,22 @@ final class Dispatcher {
             return try await refuse(error, caller, tag)
         }
         try await connection.send(state, .state, tag: tag)
+    }
+
+    /// A question with an answer of its own kind.
+    private func answer<Answer: Body & Sendable>(
+        _ type: AnswerType, _ caller: Caller, _ tag: UInt32,
+        _ body: () async throws(Interruption) -> Answer
+    ) async throws(ConnectionEnd) {
+        service.ticker.begin(connection, tag)
+        let answer: Answer
+        do throws(Interruption) {
+            defer { service.ticker.end(connection) }
+            answer = try await body()
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(answer, type, tag: tag)
     }
 
     // MARK: flows

@@ -35,12 +35,12 @@ enum PasscodeEntry {
         }
     }
 
-    private enum Normalised: ~Copyable {
+    enum Normalised: ~Copyable {
         case normal(SecretBytes)
         case refused(PasscodeRefusal)
     }
 
-    private static func normalised(_ typed: borrowing SecretBytes) throws(SecretsError)
+    static func normalised(_ typed: borrowing SecretBytes) throws(SecretsError)
         -> Normalised
     {
         var output = try SecretBytes(count: PasscodeText.maximum)

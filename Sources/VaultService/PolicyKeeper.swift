@@ -26,11 +26,13 @@ final class PolicyKeeper {
     var texts: [String: String] { book.texts }
     private(set) var book = PolicyBook.builtIn
     private(set) var standing = Standing.good
-    /// Counts what was read; an answer that was kept under another number is asked for anew.
+    /// Counts policies; an answer that was kept under another number is asked for anew.
     private(set) var reading = 0
     let reader: PolicyReader
     /// One thread, so that what was read first is taken first.
     private let pool = WorkerPool(name: "policy", threads: 1)
+    /// For what somebody only asks about: it does not hold the reading of the real one up.
+    private let candidates = WorkerPool(name: "candidate", threads: 1)
     /// A good policy was read since the start: a broken file later changes nothing of it.
     private var hasGood = false
 
@@ -44,9 +46,11 @@ final class PolicyKeeper {
         var lastGood: PolicyBook?
     }
 
-    private nonisolated static func read(_ reader: PolicyReader, needsLastGood: Bool) -> Read {
+    private nonisolated static func read(
+        _ found: PolicyReader.Found, _ reader: PolicyReader, needsLastGood: Bool
+    ) -> Read {
         do throws(PolicyProblem) {
-            let book = try reader.read()
+            let book = try PolicyBook(try found.get())
             reader.save(book)
             return Read(book: .success(book))
         } catch {
@@ -57,18 +61,35 @@ final class PolicyKeeper {
 
     /// Before anybody is served.
     func start() {
-        _ = take(Self.read(reader, needsLastGood: true))
+        _ = take(Self.read(reader.found(), reader, needsLastGood: true))
     }
+
+    private static let settling: UInt64 = 20
+    private static let mostReadings = 25
 
     /// Reads everything anew, on a thread that may wait; nobody else does.
     func reload() async -> Change {
         let reader = reader
+        var found = await pool.run { reader.found() }
+        // A file that is being written has no end yet, or nothing in it: half a policy is none.
+        for _ in 0..<Self.mostReadings {
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.settling)
+            let again = await pool.run { reader.found() }
+            if again == found { break }
+            found = again
+        }
+        let settled = found
         let needsLastGood = !hasGood
-        return take(await pool.run { Self.read(reader, needsLastGood: needsLastGood) })
+        return take(
+            await pool.run { Self.read(settled, reader, needsLastGood: needsLastGood) })
+    }
+
+    /// Whoever asked for the reading wants groups asked for anew, too.
+    func forgetAnswers() {
+        reading += 1
     }
 
     private func take(_ read: Read) -> Change {
-        reading += 1
         let before = (book, standing)
         switch read.book {
         case .success(let found):
@@ -87,7 +108,10 @@ final class PolicyKeeper {
                 standing = .broken(problem)
             }
         }
-        if book != before.0 { return .policy }
+        if book != before.0 {
+            reading += 1
+            return .policy
+        }
         return standing != before.1 ? .standing : .nothing
     }
 
@@ -95,6 +119,15 @@ final class PolicyKeeper {
     func aside<R: Sendable>(_ work: @escaping @Sendable (PolicyReader) -> R) async -> R {
         let reader = reader
         return await pool.run { work(reader) }
+    }
+
+    /// The policy as it would be with another policy.conf; the drop-ins stay.
+    func read(candidate: PolicyFile) async throws(PolicyProblem) -> PolicyBook {
+        let reader = reader
+        let result = await candidates.run {
+            Result { () throws(PolicyProblem) in try reader.read(replacing: candidate) }
+        }
+        return try result.get()
     }
 
     func requireUsable() throws(Refusal) {

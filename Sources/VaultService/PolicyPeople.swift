@@ -6,6 +6,9 @@ import Posix
 @LoopActor
 final class PolicyPeople {
     struct Answer: Sendable {
+        /// Read whole, with the groups that go with it.
+        let book: PolicyBook
+        let subject: PolicySubject
         let policy: PolicyInForce
         /// False where nobody could ever say which groups the person is in: good enough to open
         /// with, not to set a passcode by.
@@ -22,12 +25,11 @@ final class PolicyPeople {
         var decided: [[UInt8]: PolicyInForce] = [:]
         var saved: [[UInt8]]?
 
-        mutating func decide(_ person: Person, _ key: [UInt8]) -> PolicyInForce {
-            if let policy = decided[key] { return policy }
+        mutating func decide(_ person: Person, _ key: [UInt8]) -> Answer {
             let subject = PolicySubject(user: person.name, groups: groups ?? [], store: key)
-            let policy = book.inForce(for: subject)
+            let policy = decided[key] ?? book.inForce(for: subject)
             if decided.count < 16 { decided[key] = policy }
-            return policy
+            return Answer(book: book, subject: subject, policy: policy, isKnown: true)
         }
     }
 
@@ -62,12 +64,25 @@ final class PolicyPeople {
         guard known[person] != nil else {
             // Nobody has ever said: without groups.
             let subject = PolicySubject(user: person.name, groups: [], store: key)
-            return Answer(policy: keeper.book.inForce(for: subject), isKnown: false)
+            let book = keeper.book
+            return Answer(
+                book: book, subject: subject, policy: book.inForce(for: subject), isKnown: false)
         }
         if keeps { save(person) }
-        let policy = known[person]!.decide(person, key)
-        return Answer(policy: policy, isKnown: true)
+        return known[person]!.decide(person, key)
     }
+
+    /// Whether a policy that was asked for is one to set a passcode by.
+    func isKnown(_ person: Person) -> Bool { known[person] != nil }
+
+    /// The person's groups, as far as anybody has ever said; for a policy that is not in force.
+    func groups(of person: Person) async -> [[UInt8]]? {
+        await learn(person)
+        return known[person]?.groups
+    }
+
+    /// Without asking anybody.
+    func lastGroups(of person: Person) -> [[UInt8]]? { known[person]?.groups }
 
     // MARK: groups
 

@@ -23,7 +23,13 @@ struct PolicyReader: Sendable {
     private var file: String { configFolder + "/" + Self.fileName }
     private var dropIns: String { configFolder + "/" + Self.dropInName }
 
-    func read(replacing candidate: PolicyFile? = nil) throws(PolicyProblem) -> PolicyBook {
+    typealias Found = Result<PolicyFiles, PolicyProblem>
+
+    func found() -> Found {
+        Result { () throws(PolicyProblem) in try files() }
+    }
+
+    func read(replacing candidate: PolicyFile) throws(PolicyProblem) -> PolicyBook {
         try PolicyBook(try files(replacing: candidate))
     }
 

@@ -49,6 +49,7 @@ extension Service {
     /// Everybody's policy from here on; what is open obeys it at once.
     func readPolicy(isAsked: Bool) async {
         let change = await policies.reload()
+        if isAsked { policies.forgetAnswers() }
         if change == .policy { followIdleAgain() }
         switch (change, policies.standing) {
         case (.nothing, _) where !isAsked: return

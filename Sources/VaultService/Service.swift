@@ -24,6 +24,8 @@ public final class Service {
     private let catalogues: [String: Catalogue]
     let people: PolicyPeople
     private(set) lazy var idleLocks = IdleLocks { [unowned self] host in await self.lockIdle(host) }
+    /// Uids that have the policy look at something of theirs: one thing at a time.
+    var checking: Set<UInt32> = []
     private let slabs = Slabs()
     private let lock: FolderLock
     private var connections: [UInt32: Int] = [:]
@@ -215,9 +217,7 @@ public final class Service {
     func policy(
         for person: Person, _ host: StoreHost?, _ use: PolicyUse = .opening
     ) async throws(Refusal) -> PolicyInForce {
-        let key = host?.identity.policyKey ?? Vault.defaultName
-        let keeps = host != nil || vault.hasStore(person)
-        let answer = await people.policy(for: person, key: key, keeps: keeps)
+        let answer = await policyAnswer(for: person, host)
         switch use {
         case .opening: break
         case .changing:
@@ -227,6 +227,12 @@ public final class Service {
             }
         }
         return answer.policy
+    }
+
+    func policyAnswer(for person: Person, _ host: StoreHost?) async -> PolicyPeople.Answer {
+        let key = host?.identity.policyKey ?? Vault.defaultName
+        let keeps = host != nil || vault.hasStore(person)
+        return await people.policy(for: person, key: key, keeps: keeps)
     }
 
     // MARK: own or apart

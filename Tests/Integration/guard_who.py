@@ -138,6 +138,10 @@ class Who(Case):
             script = answers(PASSCODE, loginPassword=NEW, former=PASSCODE)
         elif request == "chown":
             fields.update(store=self.store_id, owner=MOVED)
+        elif request == "policyCheck":
+            payloads = [PASSCODE]
+        elif request == "policyPreview":
+            payloads = [b"[Passcode]\nMinLength=9\n"]
         elif request in ("get", "set", "delete"):
             fields["name"] = "a"
             payloads = [b"new"] if request == "set" else []

@@ -1,0 +1,193 @@
+"""Whose policy: sections by user, group and store; and a directory service that does not answer for groups."""
+
+import os
+import threading
+import time
+import types
+import unittest
+
+from daemonlab import PASSCODE, wait_until
+from faultlab import ME, code
+from policylab import PolicyLab, policy
+
+NAME = ME[0]
+UNAVAILABLE, UNDER_MIN_LENGTH = 31, 14
+GROUPS = policy(MinLength="10") + "[Passcode group:staff]\nMinLength=20\n[Passcode group:guests]\nMinLength=6\n"
+
+
+class People(unittest.TestCase):
+    def lab(self, text, **settings):
+        lab = PolicyLab(text, **settings)
+        self.addCleanup(lab.close)
+        return lab
+
+    def shown(self, lab, key="MinLength", subject=None, store=""):
+        answer = lab.ask("policyShow", store=store, subject=subject or ME)
+        self.assertEqual(answer.name, "policyValues", answer)
+        return next(types.SimpleNamespace(**value) for value in answer.values if value["key"] == key)
+
+    def minimum(self, lab, **about):
+        return int(self.shown(lab, **about).value)
+
+    def becomes(self, lab, minimum, **about):
+        wait_until(lambda: self.minimum(lab, **about) == minimum, f"MinLength is {minimum}", 10)
+
+    def test_sections(self):
+        """user over group over all, and each value says where it comes from"""
+        lab = self.lab(GROUPS + f"[Passcode user:{NAME}]\nRetryLimit=9\n")
+        lab.groups(**{NAME: ["staff", "other"], "guest": ["guests"]})
+        self.assertEqual(self.minimum(lab), 20)
+        self.assertEqual(self.shown(lab, "RetryLimit").value, "9")
+        self.assertEqual(self.minimum(lab, subject=("guest", 40001)), 6)
+        self.assertEqual(self.minimum(lab, subject=("nobody at all", 40002)), 10)
+        value = self.shown(lab)
+        file = os.path.join(lab.config, "policy.conf")
+        self.assertEqual(value.file, file)
+        with open(file, encoding="utf-8") as text:
+            self.assertEqual(text.read().splitlines()[value.line - 1], "MinLength=20")
+        built_in = self.shown(lab, "ExpireDays")
+        self.assertEqual((built_in.file, built_in.line, built_in.value), ("", 0, "0"))
+
+    def test_asked_seldom(self):
+        """groups are asked for once a minute a person, and anew after a policy was read"""
+        lab = self.lab(GROUPS)
+        lab.groups(**{NAME: ["staff"]})
+        self.assertEqual(self.minimum(lab), 20)
+        lab.groups(**{NAME: ["guests"]})
+        self.assertEqual(self.minimum(lab), 20)
+        lab.sleep(61)
+        self.assertEqual(self.minimum(lab), 6)
+        lab.groups(**{NAME: ["staff"]})
+        lab.write(GROUPS + "# read anew\n")
+        self.becomes(lab, 20)
+
+    def test_no_groups_no_question(self):
+        """where no section is for a group nobody asks, and nobody waits"""
+        lab = self.lab(policy(MinLength="10"))
+        lab.hang()
+        began = time.monotonic()
+        self.assertEqual(self.minimum(lab), 10)
+        self.assertLess(time.monotonic() - began, 1)
+
+    def test_silent(self):
+        """no answer: what was in force for the person stays, for two seconds of waiting, and others go on"""
+        lab = self.lab(GROUPS)
+        lab.groups(**{NAME: ["staff"], "other": ["guests"]})
+        lab.make("correct horse battery staple")
+        self.assertEqual(self.minimum(lab), 20)
+        lab.hang()
+        lab.write(GROUPS.replace("MinLength=20", "MinLength=3"))
+        wait_until(lambda: "the policy was read" in lab.log(), "the policy is read")
+        took = []
+
+        def ask():
+            began = time.monotonic()
+            self.assertEqual(self.minimum(lab), 20)
+            took.append(time.monotonic() - began)
+
+        threads = [threading.Thread(target=ask) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        # Records are nobody's groups' business.
+        slowest = 0
+        while any(thread.is_alive() for thread in threads):
+            began = time.monotonic()
+            self.assertEqual(lab.set("a", b"1").name, "done")
+            slowest = max(slowest, time.monotonic() - began)
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(took), 20)
+        self.assertLess(max(took), 2.6)
+        self.assertLess(slowest, 1)
+        # Nobody waits again for what has just not answered.
+        began = time.monotonic()
+        self.assertEqual(self.minimum(lab), 20)
+        self.assertLess(time.monotonic() - began, 1)
+        # Never another person's, and never the laxer one of nobody.
+        self.assertEqual(self.minimum(lab, subject=("other", 40003)), 10)
+        # What comes late is heard.
+        lab.release_groups()
+        self.becomes(lab, 3)
+
+    def test_silent_over_a_restart(self):
+        """the groups that a person with a store was known to have outlive the daemon"""
+        lab = self.lab(GROUPS)
+        lab.groups(**{NAME: ["staff"]})
+        lab.make("correct horse battery staple")
+        self.assertEqual(self.minimum(lab), 20)
+        kept = os.path.join(lab.state, "groups", str(ME[1]))
+        wait_until(lambda: os.path.exists(kept), "the groups are kept")
+        self.assertEqual(os.stat(kept).st_mode & 0o777, 0o600)
+        lab.hang()
+        for end in (lab.stop, lab.kill):
+            end()
+            lab.start()
+            self.assertEqual(self.minimum(lab), 20)
+        # Another account under the same uid is another person.
+        with open(kept, encoding="utf-8") as file:
+            text = file.read()
+        lab.stop()
+        with open(kept, "w", encoding="utf-8") as file:
+            file.write(text.replace(NAME, "somebody"))
+        lab.start()
+        self.assertEqual(self.minimum(lab), 10)
+        # Cut short by a full disk.
+        lab.stop()
+        with open(kept, "w", encoding="utf-8") as file:
+            file.write(text[:-3])
+        lab.start()
+        self.assertEqual(self.minimum(lab), 10)
+
+    def test_never_known(self):
+        """who was never known opens a store, and makes or changes none"""
+        lab = self.lab(policy(MinLength="10"))
+        lab.make(PASSCODE)
+        lab.stop()
+        lab.hang()
+        lab.write(GROUPS)
+        lab.start()
+        self.assertEqual(lab.open(PASSCODE).name, "done")
+        problem = lab.ask("policyShow", store="").problem
+        self.assertIn("groups", problem)
+        answer = lab.ask("create", {}, store="second", way="ownPasscode")
+        self.assertEqual(code(answer), UNAVAILABLE, answer)
+        answer = lab.ask("passcode", {}, change="change", store="")
+        self.assertEqual(code(answer), UNAVAILABLE, answer)
+
+
+class Check(unittest.TestCase):
+    def check(self, lab, candidate, **fields):
+        answer = lab.ask("policyCheck", (), [candidate], store="", **fields)
+        self.assertEqual(answer.name, "checklist", answer)
+        return {entry["id"]: types.SimpleNamespace(**entry) for entry in answer.entries}
+
+    def test_checklist(self):
+        """every rule, in order, met, unmet or not checked with its reason"""
+        lab = PolicyLab(policy(MinLength="12", RequireDigit="yes", HistoryCount="3"))
+        self.addCleanup(lab.close)
+        found = self.check(lab, "short")
+        self.assertEqual(list(found), ["minLength", "digit", "same", "history"])
+        self.assertEqual([entry.finding for entry in found.values()], ["unmet", "unmet", "notChecked", "notChecked"])
+        self.assertIn("12", found["minLength"].wants)
+        self.assertTrue(found["same"].reason)
+        found = self.check(lab, "long enough 4 all")
+        self.assertEqual([entry.finding for entry in found.values()][:2], ["satisfied", "satisfied"])
+        for odd in ("", b"\xff\xfe", "a\x01b", "x" * 1000):
+            with self.subTest(odd=odd):
+                found = self.check(lab, odd)
+                self.assertEqual({entry.finding for entry in found.values()}, {"notChecked"})
+                self.assertTrue(all(entry.reason for entry in found.values()))
+
+    def test_no_oracle(self):
+        """the present passcode is no news to anybody: same and history say nothing outside a change"""
+        lab = PolicyLab(policy(MinLength="4", HistoryCount="3"))
+        self.addCleanup(lab.close)
+        lab.make(PASSCODE)
+        before, derivations = lab.tally().counts(), lab.derivations()
+        right, wrong = self.check(lab, PASSCODE), self.check(lab, "another thing")
+        self.assertEqual([repr(entry) for entry in right.values()], [repr(entry) for entry in wrong.values()])
+        self.assertEqual((lab.tally().counts(), lab.derivations()), (before, derivations))
+
+
+if __name__ == "__main__":
+    unittest.main()
