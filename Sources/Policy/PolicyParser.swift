@@ -187,7 +187,8 @@ private struct Reading {
 
     private mutating func takeSetting(_ name: [UInt8], _ value: [UInt8]) throws(PolicyProblem) {
         guard let place = PolicyKey.place(of: name) else {
-            throw unknown(name, of: PolicyKey.all.map(\.name))
+            throw unknown(
+                name, of: PolicyKey.all.map(\.name), "a key of appvault-policy.conf(5)")
         }
         let key = PolicyKey.all[place]
         // An error, and not won by the later line: the two are seldom seen together, and whoever edits the upper one
@@ -212,7 +213,8 @@ private struct Reading {
         _ rule: RuleSection, _ name: [UInt8], _ value: [UInt8]
     ) throws(PolicyProblem) {
         guard let key = RuleSection.keys.first(where: { $0.utf8.elementsEqual(name) }) else {
-            throw unknown(name, of: RuleSection.keys)
+            throw unknown(
+                name, of: RuleSection.keys, "one of \(RuleSection.keys.joined(separator: ", "))")
         }
         if let first = ruleLines[key] { throw givenTwice(key, first) }
         ruleLines[key] = line
@@ -270,12 +272,11 @@ private struct Reading {
         problem(key, "given a second time, after line \(first)", "one line for each key")
     }
 
-    private func unknown(_ name: [UInt8], of known: [String]) -> PolicyProblem {
-        guard let nearest = nearest(name, of: known) else {
-            return problem(
-                printable(name), "unknown key", "one of \(known.joined(separator: ", "))")
-        }
-        return problem(printable(name), "unknown key", "perhaps \(nearest)")
+    private func unknown(
+        _ name: [UInt8], of known: [String], _ all: String
+    ) -> PolicyProblem {
+        let meant = nearest(name, of: known).map { "perhaps \($0)" }
+        return problem(printable(name), "unknown key", meant ?? all)
     }
 
     private func problem(_ key: String, _ wrong: String, _ right: String) -> PolicyProblem {

@@ -39,192 +39,13 @@ struct BadFile: Sendable, CustomTestStringConvertible {
 }
 
 private let head = "[Passcode]\n"
-private let known = PolicyKey.all.map(\.name).joined(separator: ", ")
-private let yesNo = "yes or no"
-private let times = "a time from 1s to 24h, such as 90s, 15min or 1h 30min"
-private let sizes = "a size from 19MiB to 1GiB, such as 64MiB"
-private let services = "PAM service names with spaces between them"
-private let servicesToo = "PAM service names with spaces between them, and the word LocalServices"
 private let lengths = "a whole number from 1 to 256"
-private let sections =
-    "[Passcode], [Passcode group:NAME], [Passcode user:NAME], [Passcode store:KEY], [Rule NAME] or [Texts]"
-private let keyNames = "1 to 255 bytes, no blanks around them, without : [ and ]"
-private let ruleNames =
-    "1 to 58 letters, digits, points, hyphens and underscores, and not 'all'"
-private let days = "a whole number from 0 (never) to 3650"
-private let oneTest = "exactly one of Match=, Reject= and Dictionary=yes"
-private let namedRules = "all, or names of [Rule NAME] sections with spaces between"
-private let limits = "a whole number from 0 (no limit) to 100"
+private let keyNames = "no blanks around them, without : [ and ]"
 
-private let badFiles: [BadFile] = [
-    BadFile(head + "Enabled=maybe", "f:2: Enabled: 'maybe' is neither yes nor no: \(yesNo)"),
-    BadFile(head + "Enabled=Yes", "f:2: Enabled: 'Yes' is neither yes nor no: \(yesNo)"),
-    BadFile(head + "Enabled=1", "f:2: Enabled: '1' is neither yes nor no: \(yesNo)"),
-    BadFile(head + "Enabled=", "f:2: Enabled: no value: \(yesNo)"),
-    BadFile(head + "MinLength=eight", "f:2: MinLength: 'eight' is not a whole number: \(lengths)"),
-    BadFile(head + "MinLength=-1", "f:2: MinLength: '-1' is not a whole number: \(lengths)"),
-    BadFile(head + "MinLength=8.5", "f:2: MinLength: '8.5' is not a whole number: \(lengths)"),
-    BadFile(head + "MinLength=\"8\"", "f:2: MinLength: '\"8\"' is not a whole number: \(lengths)"),
-    BadFile(head + "MinLength=0", "f:2: MinLength: '0' is too little: \(lengths)"),
-    BadFile(head + "MinLength=257", "f:2: MinLength: '257' is too much: \(lengths)"),
-    BadFile(
-        head + "MinLength=99999999999999999999999",
-        "f:2: MinLength: '99999999999999999999999' is too much: \(lengths)"),
-    BadFile(
-        head + "\n\n# c\nRetryLimit=101", "f:5: RetryLimit: '101' is too much: \(limits)"),
-    BadFile(
-        head + "OnRetryLimit=wipe", "f:2: OnRetryLimit: 'wipe' is not known here: erase or lock"),
-    BadFile(head + "ThrottleMax=0", "f:2: ThrottleMax: '0' is too little: \(times)"),
-    BadFile(head + "ThrottleMax=25h", "f:2: ThrottleMax: '25h' is too much: \(times)"),
-    BadFile(
-        head + "ThrottleMax=1s 90fortnights",
-        "f:2: ThrottleMax: '1s 90fortnights' is not a time: \(times)"),
-    BadFile(head + "ThrottleMax=s", "f:2: ThrottleMax: 's' is not a time: \(times)"),
-    BadFile(head + "ThrottleMax=1h 5", "f:2: ThrottleMax: '1h 5' is not a time: \(times)"),
-    BadFile(
-        head + "ThrottleMax=1500ms",
-        "f:2: ThrottleMax: '1500ms' is not a whole number of seconds: \(times)"),
-    BadFile(head + "ThrottleMax=infinity", "f:2: ThrottleMax: 'infinity' is not a time: \(times)"),
-    BadFile(head + "DerivationMemory=64", "f:2: DerivationMemory: '64' has no unit: \(sizes)"),
-    BadFile(
-        head + "DerivationMemory=64MB",
-        "f:2: DerivationMemory: 'MB' is not KiB, MiB or GiB: \(sizes)"),
-    BadFile(head + "DerivationMemory=MiB", "f:2: DerivationMemory: 'MiB' is not a size: \(sizes)"),
-    BadFile(
-        head + "DerivationMemory=18MiB", "f:2: DerivationMemory: '18MiB' is too little: \(sizes)"),
-    BadFile(
-        head + "DerivationMemory=99999999999GiB",
-        "f:2: DerivationMemory: '99999999999GiB' is too much: \(sizes)"),
-    BadFile(
-        head + "LocalServices=login LocalServices",
-        "f:2: LocalServices: the list refers to itself: \(services)"),
-    BadFile(
-        head + "UnlockServices=login, sshd",
-        "f:2: UnlockServices: 'login,' is no service name: \(servicesToo)"),
-    BadFile(
-        head + "UnlockServices=GDM",
-        "f:2: UnlockServices: 'GDM' has capital letters, which no service has: \(servicesToo)"),
-    BadFile(
-        head + "UnlockServices=-x", "f:2: UnlockServices: '-x' is no service name: \(servicesToo)"),
-    BadFile(
-        head + "MinLength=8 # short",
-        "f:2: MinLength: a comment stands behind the value: a line of its own for the comment"),
-    BadFile(
-        head + "UnlockServices=login \\\n sshd",
-        "f:2: UnlockServices: a line cannot be continued: the whole value in one line"),
-    BadFile(
-        head + "MinLength=9\nEnabled=yes\nMinLength=9",
-        "f:4: MinLength: given a second time, after line 2: one line for each key"),
-    BadFile(
-        head + "MinLength=9\n[Passcode]\nMinLength=10",
-        "f:4: MinLength: given a second time, after line 2: one line for each key"),
-    BadFile(head + "MinLenght=9", "f:2: MinLenght: unknown key: perhaps MinLength"),
-    BadFile(head + "minlength=9", "f:2: minlength: unknown key: perhaps MinLength"),
-    BadFile(head + "RetryLimits=9", "f:2: RetryLimits: unknown key: perhaps RetryLimit"),
-    BadFile(head + "Wallpaper=9", "f:2: Wallpaper: unknown key: one of \(known)"),
+/// What no vector file can hold, or should: bytes that are no text, and lengths.
+private let oddFiles: [BadFile] = [
     BadFile(
         head + "\u{1B}[31m=9", "f:2: the line has a control character (\\x1b): text"),
-    BadFile(head + "L\u{E4}nge=9", "f:2: L\\xc3\\xa4nge: unknown key: one of \(known)"),
-    BadFile(
-        head + String(repeating: "k", count: 70) + "=9",
-        "f:2: \(String(repeating: "k", count: 60))...: unknown key: one of \(known)"),
-    BadFile(head + "ExpireDays=3651", "f:2: ExpireDays: '3651' is too much: \(days)"),
-    BadFile(
-        head + "HoldMax=31d",
-        "f:2: HoldMax: '31d' is too much: a time from 0 (not at all) to 30d, such as 90s, 15min or 1h 30min"
-    ),
-    BadFile(
-        head + "LockOnBackground=soon",
-        "f:2: LockOnBackground: 'soon' is not known here: immediate, timeout or never"),
-    BadFile(
-        head + "Onboard=yes", "f:2: Onboard: 'yes' is not known here: cli, login or silent"),
-    BadFile(
-        head + "MinCharacterGroups=5",
-        "f:2: MinCharacterGroups: '5' is too much: a whole number from 0 (no rule) to 4"),
-    BadFile(head + "Rules=a/b", "f:2: Rules: 'a/b' is no name of a rule: \(namedRules)"),
-    BadFile(head + "Rules=all a", "f:2: Rules: 'all' is no name of a rule: \(namedRules)"),
-    BadFile(head + "Rules=year", "f:2: Rules: no section [Rule year]: \(namedRules)"),
-    BadFile("[passcode]\n", "f:1: [passcode]: unknown section: \(sections)"),
-    BadFile("[Passcode groups:x]", "f:1: [Passcode groups:x]: unknown section: \(sections)"),
-    BadFile("[Rule]", "f:1: [Rule]: unknown section: \(sections)"),
-    BadFile("[]", "f:1: []: unknown section: \(sections)"),
-    BadFile("[Passcode\n", "f:1: [Passcode: the section has no closing bracket: \(sections)"),
-    BadFile("[", "f:1: [: the section has no closing bracket: \(sections)"),
-    BadFile("[Passcode user:]", "f:1: [Passcode user:]: '' is no name: \(keyNames)"),
-    BadFile("[Passcode user: eve]", "f:1: [Passcode user: eve]: ' eve' is no name: \(keyNames)"),
-    BadFile("[Passcode group:a:b]", "f:1: [Passcode group:a:b]: 'a:b' is no name: \(keyNames)"),
-    BadFile(
-        "[Passcode store:\(String(repeating: "k", count: 129))]",
-        "f:1: [Passcode store:\(String(repeating: "k", count: 44))...: "
-            + "'\(String(repeating: "k", count: 60))...' is no name: "
-            + "1 to 128 bytes, no blanks around them, without : [ and ]"),
-    BadFile(
-        head + "[Passcode user:eve]\nMinLength=9\n\n[Passcode]\n[Passcode user:eve]\nMinLength=9",
-        "f:7: MinLength: given a second time, after line 3: one line for each key"),
-    BadFile("[Rule a b]", "f:1: [Rule a b]: 'a b' is no name of a rule: \(ruleNames)"),
-    BadFile("[Rule all]", "f:1: [Rule all]: 'all' is no name of a rule: \(ruleNames)"),
-    BadFile("\n[Rule a]\nDisplay=no a\n", "f:2: [Rule a]: the rule has no test: \(oneTest)"),
-    BadFile(
-        "[Rule a]\nMatch=a\nReject=b",
-        "f:3: Reject: a second test, after Match in line 2: \(oneTest)"),
-    BadFile(
-        "[Rule a]\nDictionary=yes\nMatch=a",
-        "f:3: Match: a second test, after Dictionary in line 2: \(oneTest)"),
-    BadFile(
-        "[Rule a]\nDictionary=no", "f:2: Dictionary: 'no' is not yes: yes, or no line at all"),
-    BadFile("[Rule a]\nMatch=", "f:2: Match: no value: a value, or no line at all"),
-    BadFile(
-        "[Rule a]\nMatch=a\nMatch=b",
-        "f:3: Match: given a second time, after line 2: one line for each key"),
-    BadFile(
-        "[Rule a]\nMatch=a\\\\\\",
-        "f:2: Match: the pattern ends in a backslash: a POSIX extended regular expression"),
-    BadFile(
-        "[Rule a]\nMatch=a\nShow=perhaps",
-        "f:3: Show: 'perhaps' is neither yes nor no: yes or no"),
-    BadFile(
-        "[Rule a]\nMatch=a\nDisplay=\(String(repeating: "\u{E4}", count: 201))",
-        "f:3: Display: the text is too long: at most 200 characters"),
-    BadFile("[Rule a]\nRegect=x", "f:2: Regect: unknown key: perhaps Reject"),
-    BadFile(
-        "[Rule a]\nMinLength=8",
-        "f:2: MinLength: unknown key: one of Display, Show, Match, Reject, Dictionary"),
-    BadFile(
-        "[Rule a]\nMatch=x\n[Rule b]\nMatch=x\n[Rule a]",
-        "f:5: [Rule a]: given a second time, after line 1: one section for each rule"),
-    BadFile(
-        "[Rule a]\nMatch=x\n[Rule b]\nReject=x",
-        "f:3: [Rule b]: nobody can meet it: [Rule a] wants what it refuses: a rule that some passcode meets"
-    ),
-    BadFile(
-        "[Rule a]\nReject=.*",
-        "f:1: [Rule a]: nobody can meet it: every passcode matches: a rule that some passcode meets"
-    ),
-    BadFile(
-        head + "[Rule a]\nMatch=^[a-z]+$\n[Passcode group:pin]\nDigitsOnly=yes",
-        "f:2: [Rule a]: nobody can meet it: DigitsOnly allows nothing that matches: a rule that some passcode meets"
-    ),
-    BadFile(
-        "[Texts]\nMinLength=8", "f:2: MinLength: no id of a text: an id that 'appvault texts' lists"
-    ),
-    BadFile("[Texts]\nmatch.prompt=", "f:2: match.prompt: no value: the text in one line"),
-    BadFile(
-        "[Texts]\nmatch.prompt=a\nmatch.retry=b\nmatch.prompt=c",
-        "f:4: match.prompt: given a second time, after line 2: one line for each key"),
-    BadFile(
-        "[Texts]\nmatch.prompt=\(String(repeating: "x", count: 801))",
-        "f:2: match.prompt: the text is too long: at most 800 bytes"),
-    BadFile(
-        "[Texts]\nmatch.prompt=a \\",
-        "f:2: match.prompt: a line cannot be continued: the whole value in one line"),
-    BadFile(
-        "MinLength=8\n[Passcode]",
-        "f:1: MinLength: the key stands before any section: [Passcode] in a line above it"),
-    BadFile(
-        head + "MinLength 8",
-        "f:2: 'MinLength 8' is no section, key or comment: a section such as [Passcode], KEY=VALUE, or # before a comment"
-    ),
-    BadFile(head + "= 8", "f:2: no key before the =: KEY=VALUE"),
     BadFile(head + "MinLength=\0", "f:2: the line has a control character (\\x00): text"),
     BadFile(
         head + "# a comment\rMinLength=20\r", "f:2: the line has a control character (\\x0d): text"),
@@ -238,12 +59,48 @@ private let badFiles: [BadFile] = [
     BadFile(
         [UInt8](repeating: 0x0A, count: 1 << 20) + [0x0A],
         "f:1048577: the file is longer than 1 MiB: a file of at most 1 MiB"),
+    BadFile(
+        "[Passcode user:\(String(repeating: "k", count: 256))]",
+        "f:1: [Passcode user:\(String(repeating: "k", count: 45))...: "
+            + "'\(String(repeating: "k", count: 60))...' is no name: 1 to 255 bytes, \(keyNames)"),
+    BadFile(
+        "[Passcode store:\(String(repeating: "k", count: 129))]",
+        "f:1: [Passcode store:\(String(repeating: "k", count: 44))...: "
+            + "'\(String(repeating: "k", count: 60))...' is no name: 1 to 128 bytes, \(keyNames)"),
+    BadFile(
+        "[Rule a]\nMatch=a\nDisplay=\(String(repeating: "\u{E4}", count: 201))",
+        "f:3: Display: the text is too long: at most 200 characters"),
+    BadFile(
+        "[Texts]\nmatch.prompt=\(String(repeating: "x", count: 801))",
+        "f:2: match.prompt: the text is too long: at most 800 bytes"),
+    BadFile(
+        "[Texts]\n\(String(repeating: "x", count: 65))=y",
+        "f:2: \(String(repeating: "x", count: 60))...: no id of a text: "
+            + "an id that 'appvault texts' lists"),
 ]
+
+/// Those of Tests/Vectors/policy-wrong.txt.
+private let wrongFiles: [BadFile] = {
+    guard let file = try? contents(of: "Tests/Vectors/policy-wrong.txt") else { return [] }
+    var found: [(line: String, text: [String])] = []
+    for line in String(decoding: file, as: UTF8.self).split(separator: "\n") {
+        if line.hasPrefix("> ") { found.append((String(line.dropFirst(2)), [])) }
+        if line.hasPrefix("|") { found[found.count - 1].text.append(String(line.dropFirst(2))) }
+    }
+    return found.map { BadFile($0.text.joined(separator: "\n"), $0.line) }
+}()
+
+private let badFiles = oddFiles + wrongFiles
 
 @Suite struct PolicyParserTests {
     @Test("a bad file is refused with the line that says what and where", arguments: badFiles)
     func refused(file: BadFile) {
         #expect(complaint(file.text) == file.line)
+    }
+
+    @Test("the vector file is there, with at least thirty wrong files")
+    func vectors() {
+        #expect(wrongFiles.count >= 30)
     }
 
     @Test("a refusal carries its parts as values")
