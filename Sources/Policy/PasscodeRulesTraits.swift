@@ -81,23 +81,32 @@ struct PasscodeTraits {
     }
 }
 
-/// Which scalars came already: a bit for each of ASCII, and for the others a look back at the text
-/// itself, because a set of them would be a copy of the passcode.
+/// Which scalars came already: a bit for each of ASCII. The others share as many bits, and where
+/// one is taken the text itself is looked through again, because a set of them would be a copy of
+/// the passcode.
 private struct SeenScalars {
-    private var ascii: (UInt64, UInt64) = (0, 0)
+    private var ascii = Bits()
+    private var others = Bits()
 
     mutating func isNew(_ scalar: Unicode.Scalar, at start: Int, in text: Span<UInt8>) -> Bool {
-        switch scalar.value {
-        case ..<64: Self.mark(&ascii.0, scalar.value)
-        case ..<128: Self.mark(&ascii.1, scalar.value - 64)
-        default: !comesBefore(scalar.value, start, text)
-        }
+        if scalar.value < 128 { return ascii.take(scalar.value) }
+        return others.take(scalar.value & 127) || !comesBefore(scalar.value, start, text)
     }
 
-    private static func mark(_ bits: inout UInt64, _ place: UInt32) -> Bool {
-        let bit: UInt64 = 1 << UInt64(place)
-        defer { bits |= bit }
-        return bits & bit == 0
+    private struct Bits {
+        private var low: UInt64 = 0
+        private var high: UInt64 = 0
+
+        /// False where it was taken already.
+        mutating func take(_ place: UInt32) -> Bool {
+            place < 64 ? Self.take(&low, place) : Self.take(&high, place - 64)
+        }
+
+        private static func take(_ bits: inout UInt64, _ place: UInt32) -> Bool {
+            let bit: UInt64 = 1 << UInt64(place)
+            defer { bits |= bit }
+            return bits & bit == 0
+        }
     }
 
     private func comesBefore(_ value: UInt32, _ end: Int, _ text: Span<UInt8>) -> Bool {

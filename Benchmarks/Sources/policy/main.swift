@@ -68,13 +68,27 @@ let policy =
     (try? PolicyBook(
         PolicyFiles(administrators: PolicyFile(name: "strict", text: Array(strict.utf8)))))?
     .inForce(for: PolicySubject()).policy ?? .builtIn
-let passcode = Array("Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter 42!?-x".utf8)
-var judgements: [Double] = []
-for _ in 0..<rounds * 20 {
-    judgements.append(
-        microseconds { found += PasscodeRules.judge(passcode.span, policy).entries.count })
+// In scripts that cost differently; marks have two scalars to a character.
+let texts: [(name: String, text: String)] = [
+    ("judgeLatin", "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter 42!?-x"),
+    ("judgeCyrillic", String((0..<64).map { Character(Unicode.Scalar(0x0410 + $0) ?? "x") })),
+    ("judgeHan", String((0..<64).map { Character(Unicode.Scalar(0x4E00 + $0 * 7) ?? "x") })),
+    ("judgeMarks", (0..<64).map { "\(Unicode.Scalar(0x0905 + $0 % 32) ?? "x")\u{903}" }.joined()),
+    ("judgeEmoji", String((0..<64).map { Character(Unicode.Scalar(0x1F600 + $0) ?? "x") })),
+    (
+        "judgeDigits",
+        String((0..<64).map { Character(Unicode.Scalar(0x0966 + $0 * $0 % 10) ?? "x") })
+    ),
+]
+var judgements: [String] = []
+for (name, text) in texts {
+    let passcode = Array(text.utf8)
+    let took = (0..<rounds * 20).map { _ in
+        microseconds { found += PasscodeRules.judge(passcode.span, policy).entries.count }
+    }
+    judgements.append(json(name, took))
 }
 guard found > 0 else { fatalError("nothing was done") }
 print(
-    "{\(json("reload", reloads)), \(json("person", persons)), \(json("judge", judgements)), \"bytes\": \(file.text.count)}"
+    "{\(json("reload", reloads)), \(json("person", persons)), \(judgements.joined(separator: ", ")), \"bytes\": \(file.text.count)}"
 )
