@@ -1,4 +1,4 @@
-# One command each: make, demo, test, check, bench, soak, fuzz, lint, sanitize, pot, install, deps, clean.
+# One command each: make, demo, test, check, bench, soak, fuzz, lint, sanitize, pot, man, install, deps, clean.
 
 SWIFT ?= swift
 # Debian's own: its packages bring the D-Bus and libsodium bindings that the tests use.
@@ -12,10 +12,18 @@ libexecdir = $(prefix)/libexec/appvault
 moduledir = $(prefix)/lib/$(TRIPLET)/security
 docdir = $(prefix)/share/doc/appvault
 localedir = $(prefix)/share/locale
+mandir = $(prefix)/share/man
 
 RELEASE = .build/release
 LANGUAGES = $(patsubst po/%.po,%,$(wildcard po/*.po))
-CATALOGUES = $(LANGUAGES:%=.build/locale/%/LC_MESSAGES/appvault.mo)
+CATALOGUES = $(LANGUAGES:%=# The manual pages alone, to be read: man -l .build/man/appvault.1
+.PHONY: man
+man:
+	$(SWIFT) build --product manpages
+	@mkdir -p .build/man && .build/debug/manpages .build/man
+
+.build/locale/%/LC_MESSAGES/appvault.mo)
+PAGES = appvault.1 appvault-policy.conf.5 appvaultd.8 pam_appvault.8
 # SwiftPM would add RUNPATH $ORIGIN, and libpam loads the module into every process that logs people in.
 SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath
 
@@ -42,12 +50,20 @@ deps-build:
 build: deps-build $(CATALOGUES)
 	$(SWIFT_BUILD)
 	@cp -f $(RELEASE)/libpam_appvault.so $(RELEASE)/pam_appvault.so
+	@mkdir -p .build/man && $(RELEASE)/manpages .build/man
 
 # Package builds have their dependencies already, and neither root nor a network.
 .PHONY: build-only
 build-only: swift $(CATALOGUES)
 	$(SWIFT_BUILD)
 	@cp -f $(RELEASE)/libpam_appvault.so $(RELEASE)/pam_appvault.so
+	@mkdir -p .build/man && $(RELEASE)/manpages .build/man
+
+# The manual pages alone, to be read: man -l .build/man/appvault.1
+.PHONY: man
+man:
+	$(SWIFT) build --product manpages
+	@mkdir -p .build/man && .build/debug/manpages .build/man
 
 .build/locale/%/LC_MESSAGES/appvault.mo: po/%.po
 	@mkdir -p $(@D)
@@ -100,6 +116,8 @@ install:
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
 	for language in $(LANGUAGES); do install -D -m 644 .build/locale/$$language/LC_MESSAGES/appvault.mo \
 		$(DESTDIR)$(localedir)/$$language/LC_MESSAGES/appvault.mo || exit 1; done
+	for page in $(PAGES); do \
+		install -D -m 644 .build/man/$$page $(DESTDIR)$(mandir)/man$${page##*.}/$$page || exit 1; done
 	install -d $(DESTDIR)$(docdir)
 	install -m 644 $(wildcard *.md) LICENSE $(DESTDIR)$(docdir)
 

@@ -91,6 +91,12 @@ let package = Package(
         .target(
             name: "Client", dependencies: ["Policy", "Posix", "Wire", "CPam"],
             swiftSettings: strict),
+        .target(
+            name: "Manual", dependencies: ["Client", "VaultService", "Policy", "Posix", "Wire"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "manpages", dependencies: ["Manual"], swiftSettings: strict,
+            linkerSettings: executableLinker),
         .executableTarget(
             name: "appvaultd", dependencies: ["VaultService"], swiftSettings: strict,
             linkerSettings: executableLinker),
@@ -125,6 +131,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ClientTests", dependencies: ["Client", "Posix", "Wire"], swiftSettings: strict),
+        .testTarget(
+            name: "ManualTests",
+            dependencies: ["Manual", "Client", "Policy", "VaultService", "Posix"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -27,7 +27,7 @@ extension Run {
             var json = JSON()
             ChecklistView.write(list, to: &json)
             voice.print(json.finish())
-        case (.plain, true): voice.print(view.text(list))
+        case (.plain, true): voice.print(view.text(list, columns: columns))
         case (.plain, false): voice.print(ChecklistView.fields(list))
         }
         return ChecklistView.isMet(list) ? .success : .refused

@@ -9,28 +9,31 @@ struct ChecklistView {
         list.entries.allSatisfy { $0.finding != .unmet }
     }
 
-    /// One line an entry. `columns` cuts it to fit; without, a reason stands behind it in full.
-    func line(_ entry: Checklist.Entry, isBlank: Bool, columns: Int?) -> [UInt8] {
+    /// As many lines as it needs; what the rule wants comes first, then why it was not checked or is not met.
+    func lines(_ entry: Checklist.Entry, isBlank: Bool, columns: Int) -> [[UInt8]] {
         let finding = isBlank ? Checklist.Entry.Finding.notChecked : entry.finding
         let mark = marks.mark(finding)
         let wants = Printable.escaped(entry.wants.isEmpty ? entry.id : entry.wants)
-        var reason: [UInt8] = []
-        if !entry.reason.isEmpty, !isBlank || entry.finding == .notChecked {
-            reason = Text(" (", Printable.escaped(entry.reason), ")").bytes
-        }
+        let hasReason = !entry.reason.isEmpty && (!isBlank || entry.finding == .notChecked)
+        let reason = hasReason ? Text(" (", Printable.escaped(entry.reason), ")").bytes : []
         let indent = 2 + Layout.width(Array(mark.utf8)) + 1
-        var words = wants + reason
-        if let columns { words = Layout.cut(words, columns - indent - 1) }
+        let wrapped = Layout.wrapped(wants + reason, max(20, columns - indent - 1))
         // Painted when its length is known.
-        let shown = words.count > wants.count ? Array(words[wants.count...]) : []
-        let cut = Array(words.prefix(wants.count))
-        return Text(
-            "  ", paint.painted(mark, colour(finding)), " ", cut, painted(shown)
-        ).bytes
+        var left = wants.count
+        return wrapped.enumerated().map { number, line in
+            let head = Array(line.prefix(max(0, left)))
+            left -= line.count + 1
+            let begin =
+                number == 0
+                ? Text("  ", paint.painted(mark, colour(finding)), " ").bytes
+                : Layout.spaces(indent)
+            return begin + head + painted(Array(line.dropFirst(head.count)))
+        }
     }
 
-    private func painted(_ reason: [UInt8]) -> String {
-        reason.isEmpty ? "" : paint.painted(String(decoding: reason, as: UTF8.self), .faint)
+    private func painted(_ reason: [UInt8]) -> [UInt8] {
+        reason.isEmpty
+            ? [] : Array(paint.painted(String(decoding: reason, as: UTF8.self), .faint).utf8)
     }
 
     private func colour(_ finding: Checklist.Entry.Finding) -> Voice.Colour {
@@ -51,8 +54,8 @@ struct ChecklistView {
         }
     }
 
-    func text(_ list: Checklist) -> [UInt8] {
-        list.entries.flatMap { line($0, isBlank: false, columns: nil) + [0x0A] }
+    func text(_ list: Checklist, columns: Int) -> [UInt8] {
+        list.entries.flatMap { lines($0, isBlank: false, columns: columns) }.flatMap { $0 + [0x0A] }
             + verdict(list) + [0x0A]
     }
 

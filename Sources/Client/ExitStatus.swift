@@ -85,7 +85,7 @@ extension Code {
     }
 
     /// For a refusal that came without words.
-    var words: String {
+    package var words: String {
         switch self {
         case .unknown: "something failed that has no name; the journal of appvaultd says more"
         case .alreadyExists: "it exists already"

@@ -37,19 +37,6 @@ enum Layout {
         return Array(lines.joined(separator: [0x0A] + spaces(indent)))
     }
 
-    /// Cut so that it stands in one line.
-    static func cut(_ text: [UInt8], _ columns: Int) -> [UInt8] {
-        guard width(text) > columns else { return text }
-        var result = String.UnicodeScalarView()
-        var taken = 0
-        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
-            taken += width(scalar)
-            if taken > columns - 3 { break }
-            result.append(scalar)
-        }
-        return Array(String(result).utf8) + Array("...".utf8)
-    }
-
     static func padded(_ text: [UInt8], _ columns: Int) -> [UInt8] {
         text + spaces(columns - width(text))
     }

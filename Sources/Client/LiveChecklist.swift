@@ -97,8 +97,9 @@ struct LiveChecklist: ~Copyable {
     private mutating func draw(_ terminal: borrowing Terminal, isFinal: Bool = false) {
         let columns = max(20, terminal.columns == 0 ? 80 : terminal.columns)
         let rows = terminal.rows == 0 ? 24 : terminal.rows
-        var lines = list.entries.map {
-            view.line($0, isBlank: candidate.isEmpty && !isFinal, columns: columns)
+        let isBlank = candidate.isEmpty && !isFinal
+        var lines = list.entries.flatMap {
+            view.lines($0, isBlank: isBlank, columns: columns)
         }
         // What has left the screen at the top cannot be drawn again.
         if lines.count > max(1, rows - 2) {

@@ -50,7 +50,7 @@ package struct VerbEntry: Sendable {
     }
 
     /// What a verb prints that did something.
-    static let done = [
+    package static let done = [
         Field("action", "the verb"),
         Field("result", "`done`"),
         Field("message", "the line that a person would read"),

@@ -45,7 +45,7 @@ package struct OptionEntry: Sendable {
             }),
         OptionEntry(
             "--config-dir", argument: "DIR",
-            "policy.conf and policy.d (default \(Options().configFolder))",
+            "where policy.conf and policy.d lie (default \(Options().configFolder))",
             .set(wrong: "a folder is missing") { options, folder in
                 options.configFolder = folder
                 options.defaultPolicy = nil

@@ -78,16 +78,10 @@ struct LayoutTests {
         #expect(Layout.wrapped([], 9) == [[]])
     }
 
-    @Test("wide characters take two columns, marks none, and a cut line fits")
+    @Test("wide characters take two columns, and marks none")
     func measures() {
         #expect(Layout.width(Array("e\u{301}".utf8)) == 1)
         #expect(Layout.width(Array("\u{6F22}\u{5B57}".utf8)) == 4)
-        for columns in 4...20 {
-            let cut = Layout.cut(Array("\u{6F22}\u{5B57}ab\u{E9}cdefghijklmnopqrst".utf8), columns)
-            #expect(Layout.width(cut) <= columns)
-            #expect(cut.suffix(3) == Array("...".utf8))
-        }
-        #expect(Layout.cut(Array("abc".utf8), 3) == Array("abc".utf8))
     }
 
     @Test("a field for a program holds no tab and no newline")

@@ -1,0 +1,141 @@
+import Client
+import Wire
+
+/// appvault(1), from the table of verbs.
+enum AppvaultPage {
+    static func page(_ version: String) -> Page {
+        var page = Page(
+            "appvault", 1, "keep secrets in a store that your login opens", version: version)
+        page.heading("Synopsis")
+        page.paragraph("`appvault` VERB [OPTION]... [ARGUMENT]...")
+        page.paragraph("`appvault help` [VERB]")
+        page.heading("Description")
+        page.paragraph(
+            "A store holds values under names. It is open while you are logged in, and its key is wiped when you "
+                + "lock it or log out. appvaultd(8) keeps the stores; `appvault` asks it, and asks you what it "
+                + "wants to know. Passcodes are asked for on the terminal, never read from standard input, which "
+                + "belongs to values.")
+        for group in VerbEntry.Group.allCases {
+            page.subheading(title(group))
+            for verb in Verb.allCases where verb.entry.group == group { add(verb.entry, to: &page) }
+        }
+        page.heading("Options")
+        for option in Option.allCases where option.entry.reach == .everywhere {
+            page.item(usage(option.entry), Page.sentence(option.entry.summary))
+        }
+        page.paragraph("What begins with a dash and is no option goes behind `--`.")
+        output(&page)
+        page.heading("Exit status")
+        for (status, meaning) in statuses { page.item("`\(status.rawValue)`", meaning) }
+        page.heading("Environment")
+        for (name, meaning) in environment { page.item("`\(name)`", meaning) }
+        page.heading("Files")
+        page.item("`/run/appvault/socket`", "Where the daemon listens.")
+        page.item(
+            "`/etc/pam.d/appvault`", "The PAM service that proves a login password at create.")
+        page.item(
+            "`/etc/pam.d`", "Looked through at create, to see what a login here opens stores with.")
+        page.heading("Examples")
+        for verb in Verb.allCases {
+            for example in verb.entry.examples {
+                page.example(example.command, Page.sentence(example.meaning))
+            }
+        }
+        page.heading("See also")
+        page.paragraph("appvault-policy.conf(5), appvaultd(8), pam_appvault(8), passwd(1)")
+        return page
+    }
+
+    private static func title(_ group: VerbEntry.Group) -> String {
+        switch group {
+        case .store: "Your store"
+        case .records: "What is in it"
+        case .policy: "The rules"
+        case .mending: "Mending"
+        case .tool: "This tool"
+        }
+    }
+
+    private static func add(_ entry: VerbEntry, to page: inout Page) {
+        page.item("`\(entry.synopsis)`", [Page.sentence(entry.summary)] + entry.text)
+        for option in entry.options {
+            page.nested(usage(option.entry), Page.sentence(option.entry.summary))
+        }
+    }
+
+    private static func usage(_ entry: Option.Entry) -> String {
+        (entry.short.map { "`\($0)`, " } ?? "") + "`\(entry.flag)`"
+            + (entry.argument.map { " " + $0 } ?? "")
+    }
+
+    // MARK: What comes out
+
+    private static func output(_ page: inout Page) {
+        page.heading("Output")
+        page.paragraph(
+            "What was asked for goes to standard output; what a person should know goes to standard error, one "
+                + "line each: what happened, and behind `hint:` what to do about it.")
+        page.paragraph(
+            "With `--json` every verb prints one object on standard output. Texts that are not UTF-8 are base64, with "
+                + "a field of the same name and `Encoding` behind it. The objects:")
+        for verb in Verb.allCases where !isDone(verb.entry) {
+            page.item("`\(verb.entry.name)`", "")
+            for field in verb.entry.json {
+                page.nested("`\(field.name)`", Page.sentence(field.meaning))
+            }
+        }
+        page.item("every other verb", "")
+        for field in VerbEntry.done { page.nested("`\(field.name)`", Page.sentence(field.meaning)) }
+        page.item("a refusal", "")
+        for (name, meaning) in refusal { page.nested("`\(name)`", meaning) }
+        page.subheading("Codes")
+        page.paragraph("A number never gets a second meaning.")
+        for code in Code.allCases.sorted(by: { $0.rawValue < $1.rawValue }) {
+            let status = code.exitStatus.rawValue
+            page.item(
+                "`\(code.rawValue)` \(code.name)",
+                "\(Page.sentence(code.words)) Exit status \(status).")
+        }
+    }
+
+    private static func isDone(_ entry: VerbEntry) -> Bool {
+        entry.json.map(\.name) == VerbEntry.done.map(\.name)
+    }
+
+    private static let refusal = [
+        ("domain", "Always org.appvault."),
+        ("code", "A number from the list below."),
+        ("name", "Its name."),
+        (
+            "parameters",
+            "An object: triesRemaining, minimum, seconds and so on, as the code has them."
+        ),
+        ("message", "For a person, in the language of the environment."),
+        ("reason", "What is behind it; the message where nothing is."),
+        ("hint", "What to do; left out where there is nothing to say."),
+    ]
+
+    // MARK: What the tables do not hold
+
+    private static let statuses: [(ExitStatus, String)] = [
+        (.success, "Done."),
+        (
+            .refused,
+            "Refused. For `policy check`: a rule is not met. For `policy lint`: there is an error."
+        ),
+        (.usage, "The command line makes no sense."),
+        (.missing, "The store or the name does not exist."),
+        (.locked, "The store is locked."),
+        (.unavailable, "The daemon is not there, does not answer, or cannot work."),
+        (.damaged, "The store is damaged."),
+        (.cancelled, "Cancelled by the person."),
+    ]
+
+    private static let environment = [
+        ("LC_ALL, LC_MESSAGES, LANG", "The language of messages; the first that is set."),
+        ("LC_CTYPE", "Whether marks may be more than ASCII, where LC_ALL is not set."),
+        ("NO_COLOR", "Not empty: no colours."),
+        ("TERM", "With `dumb` there are no colours, and `policy check` does not draw."),
+        ("TMPDIR", "Where `import` keeps what a pipe brings, encrypted as it is; else /var/tmp."),
+    ]
+}

@@ -1,0 +1,11 @@
+import Client
+
+/// The manual pages, all of them made from the tables that the programs themselves go by.
+package enum Manual {
+    package static var pages: [Page] {
+        [
+            AppvaultPage.page(Version.text), DaemonPage.page(Version.text),
+            ModulePage.page(Version.text), PolicyPage.page(Version.text),
+        ]
+    }
+}

@@ -1,0 +1,55 @@
+/// What may stand behind the module's name in a service file. The module itself is Embedded Swift and holds no
+/// texts: a test compares this list with what it reads.
+enum ModuleOptions {
+    struct Entry {
+        var name: String
+        var argument: String?
+        /// The module types in which it has an effect.
+        var types: String
+        var meaning: String
+
+        init(_ name: String, argument: String? = nil, _ types: String, _ meaning: String) {
+            self.name = name
+            self.argument = argument
+            self.types = types
+            self.meaning = meaning
+        }
+    }
+
+    static let all: [Entry] = [
+        Entry(
+            "unlock", "auth",
+            "Stands behind others: takes the password that they were given, opens a store that follows the login "
+                + "password in silence, and always returns PAM_IGNORE."),
+        Entry(
+            "or_password", "auth",
+            "The prompt takes the passcode or the login password. What is not the passcode becomes the token of the "
+                + "stack, so that pam_unix behind it with `try_first_pass` takes it without asking again."
+        ),
+        Entry(
+            "try_first_pass", "auth",
+            "The token of the stack is tried first, and then the person is asked."),
+        Entry("use_first_pass", "auth", "The token of the stack is tried, and nobody is asked."),
+        Entry(
+            "enforce", "auth",
+            "Where a change of the passcode is due and did not take place, the login is denied. Without it the login "
+                + "goes on, and the store stays locked."),
+        Entry(
+            "password_rules", "password",
+            "In front of pam_unix: asks for the new login password and judges it by the rules for passcodes, for people "
+                + "whose store follows it. For all others it returns PAM_IGNORE. pam_unix behind it needs "
+                + "`use_authtok`."),
+        Entry(
+            "always_ask", "password",
+            "With `password_rules`: people whose store does not follow the login password are asked for the new one as "
+                + "well, without rules, because a pam_unix with `use_authtok` would not ask them."),
+        Entry(
+            "use_authtok", "password",
+            "Taken as a matter of course: behind pam_unix the module never asks for a new login password."
+        ),
+        Entry("debug", "all", "Writes to the system log what it did, never a secret."),
+        Entry(
+            "socket=", argument: "PATH", "all",
+            "The daemon's socket, for private set-ups (default /run/appvault/socket)."),
+    ]
+}

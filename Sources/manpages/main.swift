@@ -1,0 +1,3 @@
+import Manual
+
+Writer.run()
