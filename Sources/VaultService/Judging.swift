@@ -13,7 +13,7 @@ extension Service {
     func judge(_ candidate: SecretBox, _ policy: Policy, _ entry: Entry) async throws(Refusal)
         -> Judgement
     {
-        let custom = try await customFindings(candidate, policy)
+        let custom = await ruleWorker.judge(candidate, policy.customRules)
         var same = Finding.notChecked(.outsideAChange)
         var history = Finding.notChecked(.outsideAChange)
         if let former = entry.former, let host = entry.host {
@@ -33,7 +33,7 @@ extension Service {
     /// The present one: whether the rules would take it now.
     func compliance(of proof: Proof, _ policy: Policy) async throws(Refusal) -> Compliance {
         try await compliance(
-            of: proof.typed, policy, try await customFindings(proof.typed, policy))
+            of: proof.typed, policy, await ruleWorker.judge(proof.typed, policy.customRules))
     }
 
     private func compliance(
@@ -58,12 +58,6 @@ extension Service {
     func noteLoginPassword(_ proof: Proof, _ visit: Visit) async {
         guard let found = try? await compliance(of: proof.typed, visit.policy, []) else { return }
         visit.host.noteCompliance(found, visit.policy)
-    }
-
-    private func customFindings(_ candidate: SecretBox, _ policy: Policy) async throws(Refusal)
-        -> [Finding]
-    {
-        []
     }
 
     private static func judgement(
