@@ -27,6 +27,16 @@ final class Exchange: Conversation {
     private let connection: Connection
     private var questions: UInt32 = 0
     private let began = Clock.bootMilliseconds()
+    /// New passcodes that were held against former ones.
+    var candidates = 0
+    /// In a flow that somebody has to go through at a front end that shows no lines (sudo), they
+    /// stand in front of the next question.
+    var carriesLines = false {
+        didSet { carried = [] }
+    }
+    private var carried: [Message] = []
+    /// libpam's own limit for a message, with room to spare.
+    private static let longestPrompt = 480
     /// A secret was answered in this exchange: what an authentication may rest on.
     private(set) var answered = false
 
@@ -38,7 +48,10 @@ final class Exchange: Conversation {
     }
 
     func show(_ message: Message, _ style: Show.Style = .info) async throws(Interruption) {
-        guard !caller.hello.silent else { return }
+        guard !caller.hello.silent else {
+            if carriesLines { carried.append(message) }
+            return
+        }
         do {
             try await connection.send(
                 Show(style: style, line: voice.line(message)), .show, tag: tag)
@@ -52,7 +65,7 @@ final class Exchange: Conversation {
         let question = questions
         let ask = Ask(
             question: question, purpose: purpose, echo: purpose == .choice,
-            line: voice.line(message))
+            line: carrying(message))
         connection.isAsking = true
         defer {
             connection.isAsking = false
@@ -104,6 +117,19 @@ final class Exchange: Conversation {
         let answer = try await ask(message, .choice)
         guard let typed = answer.take() else { return false }
         return typed.withBytes { voice.isYes($0) }
+    }
+
+    private func carrying(_ message: Message) -> Line {
+        var line = voice.line(message)
+        var before: [UInt8] = []
+        for message in carried.reversed() {
+            let words = voice.line(message).text + [0x20]
+            guard words.count + before.count + line.text.count <= Self.longestPrompt else { break }
+            before = words + before
+        }
+        carried = []
+        line.text = before + line.text
+        return line
     }
 
     func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption) {

@@ -7,15 +7,16 @@ import Wire
 extension Service {
     func reset(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
         let caller = exchange.caller
-        let person = try await self.person(target.subject, caller)
-        let host = try requireStore(
-            of: person, target, evenIfOwnerChanged: caller.credentials.uid == 0)
+        let visit = try await visit(
+            target, exchange, evenIfOwnerChanged: caller.credentials.uid == 0)
+        let host = visit.host
+        let person = visit.person
         // Root's word is enough; the person proves the passcode, where there is still something to
         // protect.
         let isRootForOther = caller.credentials.uid == 0 && person.uid != 0
         switch host.health {
         case .live where host.hasPasscode && !isRootForOther:
-            _ = try await prove(host, person, exchange, .promptCurrent)
+            _ = try await prove(visit, .promptCurrent)
         case .live, .erased: break
         case .damaged(let what):
             guard caller.isTrusted else { throw .refused(.storeDamaged(what)) }

@@ -13,7 +13,9 @@ extension Service {
         guard let transaction = transactions.take(request.handle),
             let host = vault.host(transaction.store)
         else { return Verdict(outcome: .ignore) }
-        let policy = policies.policy
+        let policy = try await refusingAsync { () async throws(Refusal) in
+            try await self.policy(for: transaction.person, host).policy
+        }
         if let wrong = transaction.wrongOwn {
             switch transaction.token {
             case .same:
@@ -29,13 +31,19 @@ extension Service {
         if let rekey = transaction.rekey {
             try await refusingAsync { () async throws(Refusal) in
                 try await host.replacePasscode(
-                    key: rekey.storeKey, with: rekey.token, self.cost, followsLogin: true)
+                    key: rekey.storeKey, with: .login(rekey.token), self.cost(policy), former: nil,
+                    policy)
             }
             failedTokens.forget(host)
             audit.note(
                 .change, "the store follows its owner's new login password",
                 store: host.id.description,
                 person: transaction.person, service: caller.hello.service)
+        }
+        if let new = transaction.coming {
+            try await refusingAsync { () async throws(Refusal) in
+                try await self.create(new, host, transaction, caller)
+            }
         }
         return Verdict(outcome: .ignore)
     }

@@ -37,72 +37,101 @@ extension Service {
         _ request: Authenticate, _ token: SecretBox, _ exchange: Exchange
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
-        let policy = policies.policy
-        guard policy.acts(.passcode, at: caller.hello.service) else {
+        guard let (person, inForce) = try await actor(.passcode, request.subject, caller) else {
             return Verdict(outcome: .ignore)
         }
-        let person = try await person(request.subject, caller)
         guard let host = try vault.store(of: person) else { throw .refused(.doesNotExist(.store)) }
         try host.requireUsable()
         // A store without a passcode proves nothing about anybody: as if there were none, and
         // nothing is asked.
         guard host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
+        let visit = Visit(person: person, host: host, exchange: exchange, inForce: inForce)
 
         if let given = token.take(), given.count > 0 {
-            let isLast = request.tokenOnly || caller.hello.oneSecret
+            let proof: Proof?
             do throws(Refusal) {
-                return try await proveToken(SecretBox(given), host, person, exchange)
+                proof = try await proveToken(SecretBox(given), visit)
             } catch {
-                if isLast { throw .refused(error) }
+                if request.tokenOnly || caller.hello.oneSecret { throw .refused(error) }
+                proof = nil
             }
+            if let proof { return try await admitted(proof, request.enforce, visit) }
         }
         guard !request.tokenOnly else { throw .refused(.passcodeRequired) }
-        return try await provePrompted(request, host, person, exchange)
+        return try await provePrompted(request, visit)
+    }
+
+    /// Who it is and under which policy; nil where that has us do nothing at this service.
+    func actor(_ role: ServiceUse, _ subject: Subject, _ caller: Caller)
+        async throws(Interruption) -> (Person, PolicyInForce)?
+    {
+        let person: Person
+        do throws(Interruption) {
+            person = try await self.person(subject, caller)
+        } catch {
+            guard policies.policy.acts(role, at: caller.hello.service) else { return nil }
+            throw error
+        }
+        let inForce = try await refusingAsync { () async throws(Refusal) in
+            try await self.policy(for: person, self.vault.ownStore(of: person, named: []))
+        }
+        return inForce.policy.acts(role, at: caller.hello.service) ? (person, inForce) : nil
     }
 
     /// A token that the stack brought is never known to be verified: an apart try.
-    func proveToken(
-        _ token: SecretBox, _ host: StoreHost, _ person: Person, _ exchange: Exchange
-    ) async throws(Refusal) -> Verdict {
+    private func proveToken(_ token: SecretBox, _ visit: Visit) async throws(Refusal) -> Proof {
+        let host = visit.host
         // Judged first: what is remembered is no oracle for whoever has no tries left.
-        try host.mayTry(.apart, policies.policy)
+        try host.mayTry(.apart, visit.policy)
         let hash = try hash(token, host)
         guard !failedTokens.contains(hash, of: host) else { throw .invalidPasscode(left: nil) }
+        let (tried, typed) = try token.doubled()
         do throws(Refusal) {
-            let key = try await host.attempt(.apart, token, policies.policy)
-            return try await admitted(key, host, person, exchange)
+            return Proof(
+                key: try await host.attempt(.apart, tried, visit.policy),
+                typed: try Self.prepared(typed))
         } catch {
             if case .invalidPasscode = error { failedTokens.remember(hash, of: host) }
             throw error
         }
     }
 
-    func provePrompted(
-        _ request: Authenticate, _ host: StoreHost, _ person: Person, _ exchange: Exchange
-    ) async throws(Interruption) -> Verdict {
-        let caller = exchange.caller
-        let policy = policies.policy
+    static func prepared(_ typed: SecretBox) throws(Refusal) -> SecretBox {
+        guard let secret = typed.take() else { throw .unknown }
+        return SecretBox(try PasscodeEntry.prepared(secret))
+    }
+
+    private func provePrompted(_ request: Authenticate, _ visit: Visit)
+        async throws(Interruption) -> Verdict
+    {
+        let caller = visit.caller
+        let policy = visit.policy
+        let host = visit.host
+        let person = visit.person
         // What is known before anybody types; the seat is asked while they do.
         let likely = policy.standing(circumstances(caller, person, seat: .atSeat))
-        try await refuseEarly(host, likely.kind, exchange)
-        try await warnBeforeLast(likely.kind, host, exchange)
-        let secret = try await exchange.ask(
-            prompt(request.orPassword, likely.kind, host, caller), .passcode)
+        try await refuseEarly(likely.kind, visit)
+        if converses(visit) { try await showCancel(visit) }
+        try await warnBeforeLast(likely.kind, visit)
+        let secret = try await visit.exchange.ask(
+            prompt(request.orPassword, likely.kind, visit), .passcode)
         guard let typed = secret.take() else { throw .refused(.unknown) }
         guard typed.count > 0 else { throw .refused(.cancelled) }
         let answer = SecretBox(typed)
-        let standing = await standing(caller, person)
+        let standing = await standing(caller, person, policy)
         let hash = try refusing { () throws(Refusal) in try self.hash(answer, host) }
 
         let isKnown = request.orPassword && isKnownWrong(hash, standing, host)
         var isCounted = false
+        let proof: Proof
         do throws(Refusal) {
             if isKnown {
                 try host.mayTry(standing.kind, policy)
                 throw .invalidPasscode(left: nil)
             }
-            let key = try await host.attempt(standing.kind, answer, policy) { isCounted = true }
-            return try await admitted(key, host, person, exchange)
+            let (tried, typed) = try answer.doubled()
+            let key = try await host.attempt(standing.kind, tried, policy) { isCounted = true }
+            proof = Proof(key: key, typed: try Self.prepared(typed))
         } catch {
             audit.note(
                 error == .retryLimitReached(erased: true) ? .erase : .attempt,
@@ -111,10 +140,11 @@ extension Service {
             if request.orPassword, case .invalidPasscode(let left) = error {
                 // It may well be the login password, which is no mistake to be told of twice.
                 if !isKnown, !caller.isRemote {
-                    try await exchange.show(.retryOrPassword(left: left))
+                    try await visit.exchange.show(.retryOrPassword(left: left))
                 }
             } else {
-                try await tell(error, host, exchange)
+                try await tell(error, visit)
+                if case .invalidPasscode = error { try await showReset(visit) }
             }
             var handle = Handle.none
             // What was not counted has nothing to be given back.
@@ -128,6 +158,7 @@ extension Service {
             }
             return Dispatcher.verdict(error, caller, handle: handle)
         }
+        return try await admitted(proof, request.enforce, visit)
     }
 
     /// The login password, once a login with it was confirmed, is no guess, and what an apart try
@@ -140,72 +171,75 @@ extension Service {
     }
 
     /// Where no line is shown, as at sudo, the question itself says what the last try would bring.
-    func prompt(
-        _ orPassword: Bool, _ kind: TryKind, _ host: StoreHost, _ caller: Caller
-    ) -> Message {
+    func prompt(_ orPassword: Bool, _ kind: TryKind, _ visit: Visit) -> Message {
         let usual: Message = orPassword ? .promptOrPassword : .prompt
-        guard caller.hello.silent, !caller.isRemote else { return usual }
-        return switch host.stakes(kind, policies.policy) {
+        guard visit.caller.hello.silent, !visit.caller.isRemote else { return usual }
+        return switch visit.host.stakes(kind, visit.policy) {
         case .nothing, .refusal: usual
         case .lock: .promptLast(orPassword: orPassword, erases: false)
         case .erase: .promptLast(orPassword: orPassword, erases: true)
         }
     }
 
-    /// One line before a try that may be the last.
-    func warnBeforeLast(_ kind: TryKind, _ host: StoreHost, _ exchange: Exchange)
-        async throws(Interruption)
+    /// The passcode was right: that is the login, whatever the policy demands of the store first.
+    private func admitted(_ proof: Proof, _ enforce: Bool, _ visit: Visit)
+        async throws(Interruption) -> Verdict
     {
-        guard !exchange.caller.isRemote else { return }
-        switch host.stakes(kind, policies.policy) {
-        case .nothing, .refusal: break
-        case .lock: try await exchange.show(.lastLocks)
-        case .erase: try await exchange.show(.lastErases)
+        let still: StillDue?
+        switch try await settle(visit, .passcode(proof)) {
+        case .settled(let opening):
+            try await openForLogin(opening.key, visit)
+            still = nil
+        case .due(let due):
+            try await tellStillDue(due, visit)
+            still = due
         }
-    }
-
-    func admitted(
-        _ key: SecretBox, _ host: StoreHost, _ person: Person, _ exchange: Exchange
-    ) async throws(Refusal) -> Verdict {
-        try await openForLogin(key, host, person)
-        audit.note(
-            .unlock, "a store was opened", store: host.id.description, person: person,
-            service: exchange.caller.hello.service, uid: exchange.caller.credentials.uid)
-        let handle = (try? transactions.keep(Transaction(store: host.id, person: person))) ?? .none
-        return Verdict(outcome: .success, handle: handle)
+        let code = still == nil ? 0 : Code.changeRequired.rawValue
+        if still != nil, enforce { return Verdict(outcome: .authError, code: code) }
+        let transaction = Transaction(store: visit.host.id, person: visit.person)
+        return Verdict(
+            outcome: .success, code: code,
+            handle: (try? transactions.keep(transaction)) ?? .none)
     }
 
     /// Opened by a login, it needs a session to stay open; what was open before stays as it is.
-    func openForLogin(_ key: SecretBox, _ host: StoreHost, _ person: Person)
-        async throws(Refusal)
-    {
-        let wasOpen = host.isOpen
-        try await host.open(key)
-        if !wasOpen { shutUnlessFollowed(host, person) }
+    func openForLogin(_ key: SecretBox, _ visit: Visit) async throws(Interruption) {
+        let wasOpen = visit.host.isOpen
+        try await refusingAsync { () async throws(Refusal) in try await visit.host.open(key) }
+        if !wasOpen { shutUnlessFollowed(visit.host, visit.person) }
+        audit.note(
+            .unlock, "a store was opened", store: visit.host.id.description, person: visit.person,
+            service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
+    }
+
+    /// One line that says where the person goes from here, if the front end bears one.
+    func tellStillDue(_ still: StillDue, _ visit: Visit) async throws(Interruption) {
+        guard !visit.caller.hello.oneSecret, !visit.host.isOpen else { return }
+        switch still.why {
+        case .notHere: try await visit.exchange.show(.due(still.step.line))
+        case .refused: try await visit.exchange.show(.cancelledChange)
+        }
     }
 
     /// What can be said before anything is typed: no try is possible now.
-    func refuseEarly(
-        _ host: StoreHost, _ kind: TryKind, _ exchange: Exchange
-    ) async throws(Interruption) {
+    private func refuseEarly(_ kind: TryKind, _ visit: Visit) async throws(Interruption) {
         do throws(Refusal) {
-            try host.mayTry(kind, policies.policy)
+            try visit.host.mayTry(kind, visit.policy)
         } catch {
-            try await tell(error, host, exchange)
+            try await tell(error, visit)
             throw .refused(error)
         }
     }
 
     /// One line, and none to a remote front end.
-    func tell(_ refusal: Refusal, _ host: StoreHost, _ exchange: Exchange)
-        async throws(Interruption)
-    {
+    func tell(_ refusal: Refusal, _ visit: Visit) async throws(Interruption) {
+        let exchange = visit.exchange
         guard !exchange.caller.isRemote else { return }
         switch refusal {
         case .invalidPasscode(let left): try await exchange.show(.retry(left: left), .error)
         case .retryLimitReached(true): try await exchange.show(.erased, .error)
         case .retryLimitReached(false):
-            let isLocked = host.isRetryLocked(policies.policy)
+            let isLocked = visit.host.isRetryLocked(visit.policy)
             try await exchange.show(isLocked ? .retryLocked : .elsewhere, .error)
         case .throttled(let seconds): try await exchange.show(.throttled(seconds: seconds), .error)
         default: break

@@ -19,15 +19,16 @@ extension Service {
         // A password that is known to have drifted away costs no second try.
         let former = try refusing { () throws(Refusal) in try self.hash(old, host) }
         guard !failedTokens.contains(former, of: host) else { return Verdict(outcome: .ignore) }
+        let policy = try await visit(host, person, exchange).policy
         try await refusingAsync { () async throws(Refusal) in
             let key: SecretBox
             do throws(Refusal) {
-                key = try await host.attempt(.apart, old, self.policies.policy)
+                key = try await host.attempt(.apart, old, policy)
             } catch {
                 if case .invalidPasscode = error { self.failedTokens.remember(former, of: host) }
                 throw error
             }
-            try await host.addPasscode(key: key, new, self.cost)
+            try await host.addPasscode(key: key, new, self.cost(policy), policy)
         }
         failedTokens.forget(host)
         audit.note(

@@ -10,7 +10,6 @@ extension Service {
         _ request: Unlock, _ token: SecretBox, _ exchange: Exchange
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
-        let policy = policies.policy
         let ignored = Verdict(outcome: .ignore, handle: request.handle)
         let person = try await person(request.subject, caller)
         guard let host = try vault.store(of: person), let given = token.take(), given.count > 0
@@ -22,36 +21,115 @@ extension Service {
         transactions.forgetKeys(of: host.id)
         let hash = try refusing { () throws(Refusal) in try self.hash(token, host) }
         noteToken(hash, request.handle, host)
-        guard policy.acts(.unlock, at: caller.hello.service), host.isUsable, host.followsLogin,
-            host.hasPasscode, !host.isOpen
+        let visit = try await visit(host, person, exchange)
+        guard visit.policy.acts(.unlock, at: caller.hello.service), host.isUsable, !host.isOpen
         else { return ignored }
-
-        if !failedTokens.contains(hash, of: host) {
-            let (tried, kept) = try refusing { () throws(Refusal) in try token.doubled() }
-            do throws(Refusal) {
-                let key = try await host.attempt(.apart, tried, policy)
-                let verdict = try await admitted(key, host, person, exchange)
-                return Verdict(
-                    outcome: .ignore,
-                    handle: request.handle.isNone ? verdict.handle : request.handle)
-            } catch {
-                audit.note(
-                    .attempt, "a login password did not open the store", store: host.id.description,
-                    person: person, service: caller.hello.service, code: error.code,
-                    uid: caller.credentials.uid)
-                if case .invalidPasscode = error {
-                    failedTokens.remember(hash, of: host)
-                } else if case .retryLimitReached = error {
-                    return try await mendDrift(
-                        kept, request.handle, host, person, .triesUsedUp, exchange)
-                } else {
-                    return ignored
-                }
-            }
-            return try await mendDrift(kept, request.handle, host, person, .changed, exchange)
+        guard host.hasPasscode else { return try await createBehindLogin(visit, request.handle) }
+        guard host.followsLogin else { return ignored }
+        guard !failedTokens.contains(hash, of: host) else {
+            return try await mendDrift(token, request.handle, visit, .changed)
         }
-        return try await mendDrift(token, request.handle, host, person, .changed, exchange)
+
+        let (tried, kept) = try refusing { () throws(Refusal) in try token.doubled() }
+        let key: SecretBox
+        do throws(Refusal) {
+            key = try await host.attempt(.apart, tried, visit.policy)
+        } catch {
+            audit.note(
+                .attempt, "a login password did not open the store", store: host.id.description,
+                person: person, service: caller.hello.service, code: error.code,
+                uid: caller.credentials.uid)
+            switch error {
+            case .invalidPasscode:
+                failedTokens.remember(hash, of: host)
+                return try await mendDrift(kept, request.handle, visit, .changed)
+            case .retryLimitReached:
+                return try await mendDrift(kept, request.handle, visit, .triesUsedUp)
+            default: return ignored
+            }
+        }
+        let proof = Proof(key: key, typed: kept)
+        switch try await settle(visit, .passcode(proof)) {
+        case .settled(let opening): try await openForLogin(opening.key, visit)
+        case .due(let still): try await tellStillDue(still, visit)
+        }
+        return try keeping(request.handle, visit) { _ in }
     }
+
+    /// What the confirmation is going to need, in the transaction that there is or in a new one.
+    private func keeping(
+        _ handle: Handle, _ visit: Visit, _ change: (inout Transaction) -> Void
+    ) throws(Interruption) -> Verdict {
+        if let earlier = transactions.peek(handle), earlier.store == visit.host.id,
+            earlier.person == visit.person
+        {
+            transactions.update(handle, change)
+            return Verdict(outcome: .ignore, handle: handle)
+        }
+        var transaction = Transaction(store: visit.host.id, person: visit.person)
+        change(&transaction)
+        return Verdict(outcome: .ignore, handle: (try? transactions.keep(transaction)) ?? .none)
+    }
+
+    // MARK: a store in state none
+
+    /// The policy wants a passcode where there is none. The person is asked, and nothing happens
+    /// until the login is confirmed: up to here nobody has proven anything to us.
+    private func createBehindLogin(_ visit: Visit, _ handle: Handle) async throws(Interruption)
+        -> Verdict
+    {
+        let ignored = Verdict(outcome: .ignore, handle: handle)
+        guard case .steps(let steps) = visit.host.due(visit.inForce, hardware),
+            let step = steps.first, step.isCreation
+        else { return ignored }
+        try? await visit.host.begin(step)
+        guard converses(visit) else {
+            try await tellStillDue(StillDue(step: step, why: .notHere), visit)
+            return ignored
+        }
+        visit.exchange.carriesLines = true
+        defer { visit.exchange.carriesLines = false }
+        do throws(Interruption) {
+            try await notify(of: step, visit.exchange)
+            try await visit.exchange.show(.mayCancel)
+            let new = try await askNewPasscode(
+                Entry(person: visit.person, host: visit.host, exchange: visit.exchange))
+            return try keeping(handle, visit) { $0.coming = new }
+        } catch {
+            switch error {
+            case .gone: throw error
+            case .refused(let refusal):
+                if case .due(let still) = await stillDue(step, refusal, visit) {
+                    try await tellStillDue(still, visit)
+                }
+                return ignored
+            }
+        }
+    }
+
+    /// The login with which a new passcode came was confirmed.
+    func create(_ new: NewPasscode, _ host: StoreHost, _ transaction: Transaction, _ caller: Caller)
+        async throws(Refusal)
+    {
+        let inForce = try await policy(for: transaction.person, host)
+        // Another policy by now, or other rules: at the next login it is decided anew.
+        guard !host.hasPasscode, inForce.policy.ruleDigest == new.digest,
+            case .steps(let steps) = host.due(inForce, hardware), let step = steps.first,
+            step.isCreation
+        else { return }
+        let (key, kept) = try await host.deviceKey().doubled()
+        try await host.replacePasscode(
+            key: key, with: .own(new.secret, digest: new.digest), cost(inForce.policy),
+            former: nil, inForce.policy)
+        failedTokens.forget(host)
+        audit.note(
+            .change, "the policy demanded a passcode", store: host.id.description,
+            person: transaction.person, service: caller.hello.service)
+        try await host.open(kept)
+        shutUnlessFollowed(host, transaction.person)
+    }
+
+    // MARK: drift
 
     /// Why the login password does not open the store.
     enum Drift {
@@ -84,39 +162,40 @@ extension Service {
 
     /// The login password changed behind our back. At a service that converses the person is asked
     /// once for the former one; what is re-keyed waits for the login's confirmation.
-    func mendDrift(
-        _ token: SecretBox, _ handle: Handle, _ host: StoreHost, _ person: Person,
-        _ drift: Drift, _ exchange: Exchange
+    private func mendDrift(
+        _ token: SecretBox, _ handle: Handle, _ visit: Visit, _ drift: Drift
     ) async throws(Interruption) -> Verdict {
-        let caller = exchange.caller
-        let policy = policies.policy
+        let exchange = visit.exchange
         let ignored = Verdict(outcome: .ignore, handle: handle)
-        guard
-            policy.acts(.converse(onTerminal: !caller.hello.tty.isEmpty), at: caller.hello.service),
-            caller.isTrusted, !caller.isRemote,
-            !caller.hello.silent, !caller.hello.oneSecret
-        else { return ignored }
-        let standing = await standing(caller, person)
+        guard converses(visit), !visit.caller.isRemote, !visit.caller.hello.silent else {
+            return ignored
+        }
+        let standing = await standing(visit.caller, visit.person, visit.policy)
         try await exchange.show(drift.notice)
-        try await warnBeforeLast(standing.kind, host, exchange)
+        try await warnBeforeLast(standing.kind, visit)
         let answer = try await exchange.ask(drift.question, .former)
         guard let typed = answer.take(), typed.count > 0 else { return ignored }
+        let proof: Proof
         do throws(Refusal) {
-            let key = try await openFormer(SecretBox(typed), standing.kind, host)
-            let (opening, kept) = try key.doubled()
-            try await openForLogin(opening, host, person)
-            let rekey = Transaction.Rekey(storeKey: kept, token: token)
-            if let earlier = transactions.peek(handle), earlier.store == host.id,
-                earlier.person == person
-            {
-                transactions.update(handle) { $0.rekey = rekey }
-                return ignored
-            }
-            let transaction = Transaction(store: host.id, person: person, rekey: rekey)
-            return Verdict(outcome: .ignore, handle: (try? transactions.keep(transaction)) ?? .none)
+            proof = try await openFormer(SecretBox(typed), standing.kind, visit)
         } catch {
-            try await tell(error, host, exchange)
+            try await tell(error, visit)
             return ignored
+        }
+        switch try await settle(visit, .passcode(proof)) {
+        case .due(let still):
+            try await tellStillDue(still, visit)
+            return ignored
+        case .settled(.device(let key)):
+            // The policy wants no passcode any more: nothing is left to be in step.
+            try await openForLogin(key, visit)
+            return ignored
+        case .settled(.passcode(let proof)):
+            let (opening, kept) = try refusing { () throws(Refusal) in try proof.key.doubled() }
+            try await openForLogin(opening, visit)
+            return try keeping(handle, visit) { transaction in
+                transaction.rekey = Transaction.Rekey(storeKey: kept, token: token)
+            }
         }
     }
 }

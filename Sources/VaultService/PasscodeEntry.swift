@@ -17,9 +17,8 @@ enum PasscodeEntry {
         }
     }
 
-    /// One that is to be set: normalised, and as the rules want it.
-    static func new(_ typed: borrowing SecretBytes, _ policy: Policy) throws(Refusal) -> SecretBytes
-    {
+    /// One that is to be set, before any rule has looked at it.
+    static func normal(_ typed: borrowing SecretBytes) throws(Refusal) -> SecretBytes {
         let result: Normalised
         do throws(SecretsError) {
             result = try normalised(typed)
@@ -28,10 +27,7 @@ enum PasscodeEntry {
         }
         switch consume result {
         case .refused(let reason): throw Refusal(reason)
-        case .normal(let secret):
-            let judgement = secret.withBytes { bytes in PasscodeRules.judge(bytes, policy) }
-            if let refusal = Refusal(judgement, policy) { throw refusal }
-            return secret
+        case .normal(let secret): return secret
         }
     }
 

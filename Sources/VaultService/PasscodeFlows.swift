@@ -8,65 +8,98 @@ extension Service {
     func change(_ request: Passcode, _ exchange: Exchange) async throws(Interruption)
         -> Message
     {
-        let person = try await person(request.target.subject, exchange.caller)
-        let host = try requireStore(of: person, request.target)
-        try host.requireUsable()
-        try refusing { () throws(Refusal) in try policies.requireUsable() }
+        let visit = try await visit(request.target, exchange, .changing)
+        try visit.host.requireUsable()
         switch request.change {
         case .change:
-            guard host.hasPasscode else { return try await turnOn(host, person, exchange) }
-            guard !host.followsLogin else {
-                throw .refused(.invalidAction(action: .changePasscode, reason: .followsLogin))
-            }
-            let (key, current) = try await proveForChange(host, person, exchange)
-            let new = try await askNewPasscode(exchange, current: current)
-            try await replace(host, key, new, followsLogin: false)
-            auditChange("the passcode was changed", host, person, exchange)
-            return .changed
-        case .turnOff:
-            guard host.hasPasscode else {
-                throw .refused(.invalidAction(action: .turnOffPasscode, reason: .passcodeOff))
-            }
-            guard policies.policy.allowNoPasscode else {
-                throw .refused(.policyDenies(key: "AllowNoPasscode"))
-            }
-            let (key, _) = try await proveForChange(host, person, exchange)
-            try await refusingAsync { () async throws(Refusal) in try await host.turnOff(key: key) }
-            failedTokens.forget(host)
-            auditChange("the passcode was turned off", host, person, exchange)
-            return .turnedOff
-        case .turnOn:
-            return try await turnOn(host, person, exchange)
+            return visit.host.hasPasscode
+                ? try await changePasscode(visit) : try await turnOn(visit)
+        case .turnOff: return try await turnOff(visit)
+        case .turnOn: return try await turnOn(visit)
         }
     }
 
-    func turnOn(_ host: StoreHost, _ person: Person, _ exchange: Exchange)
-        async throws(Interruption)
-        -> Message
-    {
-        guard !host.hasPasscode else {
+    private func changePasscode(_ visit: Visit) async throws(Interruption) -> Message {
+        try requirePasscodeMode(visit)
+        guard !visit.host.followsLogin else {
+            throw .refused(.invalidAction(action: .changePasscode, reason: .followsLogin))
+        }
+        let proof = try await prove(visit, .promptCurrent)
+        _ = try await enterNewPasscode(visit, .passcode(proof))
+        auditChange("the passcode was changed", visit)
+        return .changed
+    }
+
+    private func turnOff(_ visit: Visit) async throws(Interruption) -> Message {
+        guard visit.host.hasPasscode else {
+            throw .refused(.invalidAction(action: .turnOffPasscode, reason: .passcodeOff))
+        }
+        try requirePasscodeMode(visit)
+        guard visit.policy.allowNoPasscode else {
+            throw .refused(.policyDenies(key: "AllowNoPasscode"))
+        }
+        let proof = try await prove(visit, .promptCurrent)
+        let present = try await renewed(visit)
+        guard present.policy.allowNoPasscode else {
+            throw .refused(.policyDenies(key: "AllowNoPasscode"))
+        }
+        try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.turnOff(
+                key: proof.key, typed: proof.typed, .byChoice, present.policy)
+        }
+        failedTokens.forget(visit.host)
+        auditChange("the passcode was turned off", visit)
+        return .turnedOff
+    }
+
+    private func turnOn(_ visit: Visit) async throws(Interruption) -> Message {
+        guard !visit.host.hasPasscode else {
             throw .refused(.invalidAction(action: .createPasscode, reason: .passcodeOn))
         }
-        if case .noPasscodeMode = policies.inForce {
-            throw .refused(.policyDenies(key: "UseDefaultPolicy"))
+        try requirePasscodeMode(visit)
+        let key = try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.deviceKey()
         }
-        let new = try await askNewPasscode(exchange, current: nil)
-        try await refusingAsync { () async throws(Refusal) in
-            let key = try await host.deviceKey()
-            try await host.replacePasscode(key: key, with: new, self.cost, followsLogin: false)
-        }
-        auditChange("a passcode was created", host, person, exchange)
+        _ = try await enterNewPasscode(visit, .device(key))
+        auditChange("a passcode was created", visit)
         return .turnedOn
     }
 
-    func replace(
-        _ host: StoreHost, _ key: SecretBox, _ new: SecretBox, followsLogin: Bool
-    ) async throws(Interruption) {
-        try await refusingAsync { () async throws(Refusal) in
-            try await host.replacePasscode(
-                key: key, with: new, self.cost, followsLogin: followsLogin)
+    /// In no-passcode mode there is no passcode to do anything with.
+    private func requirePasscodeMode(_ visit: Visit) throws(Interruption) {
+        switch visit.inForce {
+        case .administrators, .standard: return
+        case .noPasscodeMode: throw .refused(.policyDenies(key: "UseDefaultPolicy"))
         }
-        failedTokens.forget(host)
+    }
+
+    /// A new passcode of its own, typed and in place; what opens the store from now on.
+    func enterNewPasscode(_ visit: Visit, _ opening: Opening) async throws(Interruption)
+        -> Opening
+    {
+        let new = try await askNewPasscode(
+            Entry(
+                person: visit.person, host: visit.host, exchange: visit.exchange,
+                former: opening.proof))
+        return try await set(new, visit, opening)
+    }
+
+    func set(_ new: NewPasscode, _ visit: Visit, _ opening: Opening) async throws(Interruption)
+        -> Opening
+    {
+        try await refusingAsync { () async throws(Refusal) in
+            let (key, kept) = try opening.key.doubled()
+            let (secret, typed) = try new.secret.doubled()
+            try await visit.host.replacePasscode(
+                key: key, with: .own(secret, digest: new.digest), self.cost(visit.policy),
+                former: opening.proof?.typed, visit.policy)
+            self.failedTokens.forget(visit.host)
+            return .passcode(Proof(key: kept, typed: typed))
+        }
+    }
+
+    func auditChange(_ text: String, _ visit: Visit) {
+        auditChange(text, visit.host, visit.person, visit.exchange)
     }
 
     func auditChange(

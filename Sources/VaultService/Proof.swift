@@ -3,7 +3,35 @@ import Policy
 import Secrets
 import Wire
 
-/// The store that is meant, and the passcode that opens it.
+/// A passcode that opened its store in this exchange, and the key that it gave.
+struct Proof: Sendable {
+    let key: SecretBox
+    /// Normalised: for what is judged only where the person has just typed it.
+    let typed: SecretBox
+}
+
+/// What gave the store key in this exchange.
+enum Opening: Sendable {
+    case passcode(Proof)
+    /// State none: nobody was asked.
+    case device(SecretBox)
+
+    var key: SecretBox {
+        switch self {
+        case .passcode(let proof): proof.key
+        case .device(let key): key
+        }
+    }
+
+    var proof: Proof? {
+        switch self {
+        case .passcode(let proof): proof
+        case .device: nil
+        }
+    }
+}
+
+/// The store that is meant, and what opens it.
 extension Service {
     func requireStore(
         of person: Person, _ target: Target, evenIfOwnerChanged: Bool = false
@@ -19,93 +47,52 @@ extension Service {
         throw .refused(.doesNotExist(.store))
     }
 
-    /// The store key, by the passcode or, in state none, without a question.
-    func proveOrDevice(
-        _ host: StoreHost, _ person: Person, _ exchange: Exchange, _ prompt: Message
-    ) async throws(Interruption) -> SecretBox {
-        if host.hasPasscode { return try await prove(host, person, exchange, prompt) }
-        return try await refusingAsync { () async throws(Refusal) in try await host.deviceKey() }
+    /// The store key for what needs the passcode typed just now, or nothing in state none; after
+    /// everything that the policy demands of the store by now.
+    func admit(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> SecretBox {
+        let opening = try await open(visit, prompt)
+        switch try await settle(visit, opening) {
+        case .settled(let opening): return opening.key
+        case .due(let still): throw .refused(still.refusal)
+        }
     }
 
-    func prove(
-        _ host: StoreHost, _ person: Person, _ exchange: Exchange, _ prompt: Message
-    ) async throws(Interruption) -> SecretBox {
-        try await proveTyping(host, person, exchange, prompt).key
-    }
-
-    func proveForChange(
-        _ host: StoreHost, _ person: Person, _ exchange: Exchange
-    ) async throws(Interruption) -> (key: SecretBox, current: SecretBox) {
-        try await proveTyping(host, person, exchange, .promptCurrent)
+    func open(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
+        if visit.host.hasPasscode { return .passcode(try await prove(visit, prompt)) }
+        return .device(
+            try await refusingAsync { () async throws(Refusal) in try await visit.host.deviceKey() }
+        )
     }
 
     /// Asks for the passcode, three times on a terminal; every answer is counted.
-    func proveTyping(
-        _ host: StoreHost, _ person: Person, _ exchange: Exchange, _ prompt: Message
-    ) async throws(Interruption) -> (key: SecretBox, current: SecretBox) {
-        let standing = await standing(exchange.caller, person)
+    func prove(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Proof {
+        let exchange = visit.exchange
+        let host = visit.host
+        let standing = await standing(exchange.caller, visit.person, visit.policy)
         var rounds = exchange.caller.isTerminal ? 3 : 1
+        try await showCancel(visit)
         while true {
             rounds -= 1
-            try refusing { () throws(Refusal) in try host.mayTry(standing.kind, policies.policy) }
-            try await warnBeforeLast(standing.kind, host, exchange)
+            try refusing { () throws(Refusal) in try host.mayTry(standing.kind, visit.policy) }
+            try await warnBeforeLast(standing.kind, visit)
             let answer = try await exchange.ask(prompt, .passcode)
             guard let typed = answer.take(), typed.count > 0 else { throw .refused(.cancelled) }
             let refusal: Refusal
             do throws(Refusal) {
                 let current = SecretBox(try PasscodeEntry.prepared(typed))
-                let key = try await host.attempt(standing.kind, SecretBox(typed), policies.policy)
-                return (key, current)
+                let key = try await host.attempt(standing.kind, SecretBox(typed), visit.policy)
+                return Proof(key: key, typed: current)
             } catch {
                 refusal = error
             }
             audit.note(
-                .attempt, "a passcode was not accepted", store: host.id.description, person: person,
-                code: refusal.code, uid: exchange.caller.credentials.uid)
+                .attempt, "a passcode was not accepted", store: host.id.description,
+                person: visit.person, code: refusal.code, uid: exchange.caller.credentials.uid)
             guard case .invalidPasscode(let left) = refusal, rounds > 0 else {
                 throw .refused(refusal)
             }
             try await exchange.show(.retry(left: left), .error)
-        }
-    }
-
-    /// New, and the same again; a rule that is not met or a confirm that differs is not a try.
-    func askNewPasscode(_ exchange: Exchange, current: SecretBox?) async throws(Interruption)
-        -> SecretBox
-    {
-        let policy = policies.policy
-        try await exchange.show(.rules([.minLength(Int(policy.minLength))]))
-        var rounds = exchange.caller.isTerminal ? 3 : 1
-        while true {
-            rounds -= 1
-            let refusal: Refusal
-            do throws(Refusal) {
-                let first = try await asking(exchange, .chooseNew, .newPasscode)
-                let new = try PasscodeEntry.new(first, policy)
-                if let current, try isSame(new, current) { throw .rule(.same, unmet: ["same"]) }
-                let again = try await asking(exchange, .confirmNew, .confirmPasscode)
-                let confirmed = try PasscodeEntry.prepared(again)
-                guard new.matches(confirmed) else { throw .noMatch }
-                return SecretBox(new)
-            } catch {
-                refusal = error
-            }
-            guard rounds > 0 else { throw .refused(refusal) }
-            switch refusal {
-            case .noMatch: try await exchange.show(.differ, .error)
-            case .rule(.same, _): throw .refused(refusal)
-            case .rule(let rule, _): try await exchange.show(.unmet(rule), .error)
-            default: throw .refused(refusal)
-            }
-        }
-    }
-
-    func isSame(_ new: borrowing SecretBytes, _ current: SecretBox) throws(Refusal) -> Bool {
-        do throws(SecretsError) {
-            return try current.read { (secret) throws(SecretsError) in new.matches(secret) }
-                ?? false
-        } catch {
-            throw .outOfMemory
+            try await showReset(visit)
         }
     }
 
@@ -116,19 +103,25 @@ extension Service {
         return SecretBox(typed)
     }
 
-    func asking(
-        _ exchange: Exchange, _ message: Message, _ purpose: Ask.Purpose
-    ) async throws(Refusal) -> SecretBytes {
-        let answer: SecretBox
-        do throws(Interruption) {
-            answer = try await exchange.ask(message, purpose)
-        } catch {
-            switch error {
-            case .refused(let refusal): throw refusal
-            case .gone: throw .cancelled
-            }
+    // MARK: lines around a passcode
+
+    /// One line before a try that may be the last.
+    func warnBeforeLast(_ kind: TryKind, _ visit: Visit) async throws(Interruption) {
+        guard !visit.caller.isRemote else { return }
+        switch visit.host.stakes(kind, visit.policy) {
+        case .nothing, .refusal: break
+        case .lock: try await visit.exchange.show(.lastLocks)
+        case .erase: try await visit.exchange.show(.lastErases)
         }
-        guard let typed = answer.take() else { throw .unknown }
-        return typed
+    }
+
+    func showReset(_ visit: Visit) async throws(Interruption) {
+        guard visit.policy.showReset, !visit.caller.isRemote else { return }
+        try await visit.exchange.show(.forgotten)
+    }
+
+    func showCancel(_ visit: Visit) async throws(Interruption) {
+        guard visit.policy.showCancel else { return }
+        try await visit.exchange.show(.mayCancel)
     }
 }

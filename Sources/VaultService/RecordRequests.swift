@@ -14,7 +14,7 @@ extension Service {
         if host.isOpen { return host }
         try host.requireUsable()
         guard !host.hasPasscode else { throw .refused(.locked) }
-        try await openIfNone(host)
+        try await openIfNone(host, person)
         return host
     }
 

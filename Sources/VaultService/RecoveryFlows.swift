@@ -8,18 +8,17 @@ extension Service {
     func newRecoveryKey(_ target: Target, _ exchange: Exchange) async throws(Interruption)
         -> Message
     {
-        let person = try await person(target.subject, exchange.caller)
-        let host = try requireStore(of: person, target)
-        try host.requireUsable()
+        let visit = try await visit(target, exchange)
+        try visit.host.requireUsable()
         guard exchange.caller.isTerminal else {
             throw .refused(.invalidAction(action: .newRecoveryKey, reason: .terminalOnly))
         }
-        guard policies.policy.allowRecoveryKey else {
+        guard visit.policy.allowRecoveryKey else {
             throw .refused(.policyDenies(key: "AllowRecoveryKey"))
         }
-        let key = try await proveOrDevice(host, person, exchange, .promptCurrent)
-        try await showNewRecoveryKey(host, key, exchange)
-        auditChange("a new recovery key was made", host, person, exchange)
+        let key = try await admit(visit, .promptCurrent)
+        try await showNewRecoveryKey(visit.host, key, exchange)
+        auditChange("a new recovery key was made", visit)
         return .recoveryKeep
     }
 
@@ -42,31 +41,53 @@ extension Service {
     func recover(_ target: Target, _ exchange: Exchange) async throws(Interruption)
         -> Message
     {
-        let person = try await person(target.subject, exchange.caller)
-        let host = try requireStore(of: person, target)
+        let visit = try await visit(target, exchange)
+        let host = visit.host
         try refusing { () throws(Refusal) in
             try policies.requireUsable()
-            try host.mayTry(.recovery, policies.policy)
+            try host.mayTry(.recovery, visit.policy)
         }
         guard host.hasRecovery else { throw .refused(.doesNotExist(.recoveryKey)) }
         let typed = try await exchange.ask(.recoveryPrompt, .recoveryKey)
         let key = try await refusingAsync { () async throws(Refusal) in
-            try await host.attemptRecovery(typed, self.policies.policy)
+            try await host.attemptRecovery(typed, visit.policy)
         }
         audit.note(
-            .attempt, "a recovery key was accepted", store: host.id.description, person: person,
-            uid: exchange.caller.credentials.uid)
+            .attempt, "a recovery key was accepted", store: host.id.description,
+            person: visit.person, uid: exchange.caller.credentials.uid)
+        // Nobody wants a new one where passcodes are done with; a store of another machine needs one
+        // all the same, to be brought here.
+        if case .noPasscodeMode = visit.inForce, host.isUsable {
+            try await notify(of: DueStep(.dropPasscode, .policy), exchange)
+            try await refusingAsync { () async throws(Refusal) in
+                try await host.turnOff(key: key, typed: nil, .inNoPasscodeMode, visit.policy)
+            }
+            auditChange("the policy turned the passcode off", visit)
+            return .turnedOff
+        }
         // Using the key leads at once to a new passcode; until it is there nothing has changed.
-        let follows = host.followsLogin
-        let new =
-            follows
-            ? try await askLoginPassword(exchange)
-            : try await askNewPasscode(exchange, current: nil)
-        try await replace(host, key, new, followsLogin: follows)
+        if host.followsLogin {
+            let password = try await askLoginPassword(exchange)
+            try await follow(password, visit, key)
+        } else {
+            _ = try await enterNewPasscode(visit, .device(key))
+        }
         try await refusingAsync { () async throws(Refusal) in
             _ = try await host.updateTally { $0.right(.recovery) }
         }
-        auditChange("the passcode was changed with the recovery key", host, person, exchange)
+        auditChange("the passcode was changed with the recovery key", visit)
         return .recovered
+    }
+
+    /// From now on the store opens with this login password.
+    func follow(_ password: SecretBox, _ visit: Visit, _ key: SecretBox)
+        async throws(Interruption)
+    {
+        try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.replacePasscode(
+                key: key, with: .login(password), self.cost(visit.policy), former: nil,
+                visit.policy)
+            self.failedTokens.forget(visit.host)
+        }
     }
 }

@@ -8,34 +8,48 @@ extension Service {
     func resync(_ target: Target, _ exchange: Exchange) async throws(Interruption)
         -> Message
     {
-        let person = try await person(target.subject, exchange.caller)
-        let host = try requireStore(of: person, target)
-        try host.requireUsable()
-        guard host.followsLogin, host.hasPasscode else {
+        let visit = try await visit(target, exchange)
+        try visit.host.requireUsable()
+        guard visit.host.followsLogin, visit.host.hasPasscode else {
             throw .refused(.invalidAction(action: .resync, reason: .notFollowing))
         }
         let now = try await askLoginPassword(exchange)
         let typed = try await exchange.ask(.former, .former)
         guard let former = typed.take(), former.count > 0 else { throw .refused(.cancelled) }
-        let standing = await standing(exchange.caller, person)
+        let standing = await standing(exchange.caller, visit.person, visit.policy)
         let box = SecretBox(former)
-        let key = try await refusingAsync { () async throws(Refusal) in
-            try await self.openFormer(box, standing.kind, host)
+        let proof = try await refusingAsync { () async throws(Refusal) in
+            try await self.openFormer(box, standing.kind, visit)
         }
-        try await replace(host, key, now, followsLogin: true)
-        auditChange("the store follows its owner's login password again", host, person, exchange)
+        switch try await settle(visit, .passcode(proof)) {
+        case .due(let still): throw .refused(still.refusal)
+        // The policy wants no passcode any more: there is nothing to keep in step.
+        case .settled(.device): return .turnedOff
+        case .settled(.passcode(let proof)): try await follow(now, visit, proof.key)
+        }
+        auditChange("the store follows its owner's login password again", visit)
         return .driftMended
     }
 
     /// A former passcode or the recovery key: the two cannot be mistaken for each other, because
     /// the key carries a check.
-    func openFormer(_ typed: SecretBox, _ kind: TryKind, _ host: StoreHost) async throws(Refusal)
-        -> SecretBox
+    func openFormer(_ typed: SecretBox, _ kind: TryKind, _ visit: Visit) async throws(Refusal)
+        -> Proof
     {
-        guard let secret = typed.take() else { throw .unknown }
-        if host.hasRecovery, (try? RecoveryKey(text: secret)) != nil {
-            return try await host.attemptRecovery(SecretBox(secret), policies.policy)
+        let (first, second) = try typed.doubled()
+        let key: SecretBox
+        if visit.host.hasRecovery, Self.isRecoveryKey(first) {
+            key = try await visit.host.attemptRecovery(first, visit.policy)
+        } else {
+            key = try await visit.host.attempt(kind, first, visit.policy)
         }
-        return try await host.attempt(kind, SecretBox(secret), policies.policy)
+        return Proof(key: key, typed: second)
+    }
+
+    private static func isRecoveryKey(_ typed: SecretBox) -> Bool {
+        let isKey = try? typed.read { (secret) throws(SecretsError) in
+            (try? RecoveryKey(text: secret)) != nil
+        }
+        return (isKey ?? nil) ?? false
     }
 }

@@ -21,6 +21,8 @@ public final class Service {
     let ruleWorker: RuleWorker
     let ticker = Ticker()
     let directory = Directory()
+    /// Fingerprints cannot be read yet.
+    let hardware = Hardware.none
     private let catalogues: [String: Catalogue]
     let people: PolicyPeople
     private(set) lazy var idleLocks = IdleLocks { [unowned self] host in await self.lockIdle(host) }
@@ -246,8 +248,7 @@ public final class Service {
     }
 
     /// logind is asked only where its answer can still make a difference.
-    func standing(_ caller: Caller, _ person: Person) async -> Standing {
-        let policy = policies.policy
+    func standing(_ caller: Caller, _ person: Person, _ policy: Policy) async -> Standing {
         let likely = policy.standing(circumstances(caller, person, seat: .atSeat))
         guard case .own = likely, caller.standing == .root else { return likely }
         let seat = await directory.seat(of: caller.credentials, person: person.uid)
@@ -256,12 +257,10 @@ public final class Service {
 
     // MARK: small things that flows share
 
-    var cost: KeyDerivation.Cost {
-        let policy = policies.policy
+    func cost(_ policy: Policy) -> KeyDerivation.Cost {
         // The parser's bounds lie within the derivation's.
-        return
-            (try? KeyDerivation.Cost(
-                memoryKiB: UInt32(policy.derivationMemory / 1024), passes: policy.derivationPasses))
+        (try? KeyDerivation.Cost(
+            memoryKiB: UInt32(policy.derivationMemory / 1024), passes: policy.derivationPasses))
             ?? .standard
     }
 

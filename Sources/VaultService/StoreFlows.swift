@@ -37,58 +37,71 @@ extension Service {
         if let existing = try vault.store(of: person, named: request.target.store) {
             try existing.requireUsable()
             guard request.openExisting else { throw .refused(.alreadyExists) }
-            return try await open(existing, person, exchange)
+            return try await open(try await visit(existing, person, exchange))
         }
-        try refusing { () throws(Refusal) in try policies.requireUsable() }
-        let way = try allowedWay(request.way)
-        var secret: SecretBox?
-        switch way {
-        case .followLogin: secret = try await askLoginPassword(exchange)
-        case .ownPasscode: secret = try await askNewPasscode(exchange, current: nil)
-        case .noPasscode: secret = nil
+        let inForce = try await refusingAsync { () async throws(Refusal) in
+            try await self.policy(for: person, nil, .changing)
         }
-        let cost = cost
+        let start = try await start(request.way, person, inForce, exchange)
         let made = try await refusingAsync { () async throws(Refusal) in
             try await self.vault.create(
-                for: person, named: request.target.store, secret, cost,
-                followsLogin: way == .followLogin)
+                for: person, named: request.target.store, start, self.cost(inForce.policy),
+                inForce.policy)
         }
         audit.note(
             .create, "a store was created", store: made.host.id.description, person: person,
             uid: exchange.caller.credentials.uid)
-        if way != .noPasscode, exchange.caller.isTerminal, policies.policy.allowRecoveryKey {
+        guard start.coming != nil else { return .createdWithout }
+        if exchange.caller.isTerminal, inForce.policy.allowRecoveryKey {
             try await showNewRecoveryKey(made.host, made.key, exchange)
         }
-        return way == .noPasscode ? .createdWithout : .created
+        return .created
     }
 
-    func allowedWay(_ wanted: Create.Way) throws(Interruption) -> Create.Way {
-        if case .noPasscodeMode = policies.inForce { return .noPasscode }
-        if wanted == .noPasscode, !policies.policy.allowNoPasscode {
-            throw .refused(.policyDenies(key: "AllowNoPasscode"))
+    /// How a new store begins: what the person asked for, as far as the policy lets them.
+    private func start(
+        _ wanted: Create.Way, _ person: Person, _ inForce: PolicyInForce, _ exchange: Exchange
+    ) async throws(Interruption) -> StoreStart {
+        if case .noPasscodeMode = inForce { return .without(.inNoPasscodeMode) }
+        let policy = inForce.policy
+        if policy.allowNoPasscode, policy.noPasscodeByDefault {
+            return .without(.byPolicyDefault)
         }
-        return wanted
+        switch wanted {
+        case .noPasscode:
+            guard policy.allowNoPasscode else {
+                throw .refused(.policyDenies(key: "AllowNoPasscode"))
+            }
+            return .without(.byChoice)
+        case .followLogin: return .with(.login(try await askLoginPassword(exchange)))
+        case .ownPasscode:
+            let maySkip = policy.allowNoPasscode && exchange.caller.isTerminal
+            do throws(Interruption) {
+                let new = try await askNewPasscode(
+                    Entry(person: person, host: nil, exchange: exchange, maySkip: maySkip))
+                return .with(.own(new.secret, digest: new.digest))
+            } catch {
+                guard error == .refused(.skipped) else { throw error }
+                return .without(.byChoice)
+            }
+        }
     }
 
     func openStore(_ target: Target, _ exchange: Exchange) async throws(Interruption)
         -> Message
     {
-        let person = try await person(target.subject, exchange.caller)
-        let host = try requireStore(of: person, target)
-        return try await open(host, person, exchange)
+        try await open(try await visit(target, exchange))
     }
 
-    func open(_ host: StoreHost, _ person: Person, _ exchange: Exchange)
-        async throws(Interruption)
-        -> Message
-    {
+    func open(_ visit: Visit) async throws(Interruption) -> Message {
+        let host = visit.host
         try host.requireUsable()
         if host.isOpen { return .openAlready }
-        let key = try await proveOrDevice(host, person, exchange, .prompt)
+        let key = try await admit(visit, .prompt)
         try await refusingAsync { () async throws(Refusal) in try await host.open(key) }
         audit.note(
-            .unlock, "a store was opened", store: host.id.description, person: person,
-            service: exchange.caller.hello.service, uid: exchange.caller.credentials.uid)
+            .unlock, "a store was opened", store: host.id.description, person: visit.person,
+            service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
         return .opened
     }
 

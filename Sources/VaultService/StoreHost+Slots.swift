@@ -17,36 +17,41 @@ extension StoreHost {
     }
 
     /// The new passcode is proven to open before the former one goes; a crash leaves one of the
-    /// two, or both.
+    /// two, or both. `former` is the present passcode where it was typed just now.
     func replacePasscode(
-        key: SecretBox, with new: SecretBox, _ cost: KeyDerivation.Cost, followsLogin: Bool
+        key: SecretBox, with new: ComingPasscode, _ cost: KeyDerivation.Cost, former: SecretBox?,
+        _ policy: Policy
     ) async throws(Refusal) {
-        let change = try await slotChange(key, new, cost, followsLogin)
+        let change = try await slotChange(key, new, cost, former, policy)
         try await inTurn(.own) { () async throws(Refusal) in
             if let foreign { return try await adopt(foreign, change) }
             let file = try requireLive()
             let present = provenSlot
-            try await onDisk(file, .change) { (file) throws(KeyError) in
+            let isNone = !hasPasscode
+            proven = try await onDisk(file, .change) {
+                (file) throws(KeyError) -> PasscodeSlot? in
                 guard let storeKey = change.key.take(), let derived = change.derived.take() else {
-                    return
+                    return nil
                 }
-                // The way first: a store that follows and has a passcode of its own is opened by it
-                // all the same.
-                var identity = file.identity
-                identity.way = change.details.way
-                identity.withoutPasscode = .hasPasscode
-                try file.replacePasscode(
-                    change.details, derived: derived, storeKey: storeKey, proven: present)
-                if identity != file.identity { try file.write(identity) }
+                var along = Along(
+                    history: change.history, terms: file.terms, identity: file.identity)
+                along.terms?.end()
+                // A finger that was on stays on, but not one that stood alone.
+                if isNone { along.terms?.fingerprintIsOn = false }
+                along.identity?.way = change.details.way
+                along.identity?.withoutPasscode = .hasPasscode
+                return try file.replacePasscode(
+                    change.details, derived: derived, storeKey: storeKey, proven: present,
+                    with: along)
             }
         }
     }
 
     /// The new slot beside the present one: the next unlock proves one of them, and the other goes.
-    func addPasscode(key: SecretBox, _ new: SecretBox, _ cost: KeyDerivation.Cost)
-        async throws(Refusal)
-    {
-        let change = try await slotChange(key, new, cost, true)
+    func addPasscode(
+        key: SecretBox, _ new: SecretBox, _ cost: KeyDerivation.Cost, _ policy: Policy
+    ) async throws(Refusal) {
+        let change = try await slotChange(key, .login(new), cost, nil, policy)
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             let present = provenSlot
@@ -62,39 +67,54 @@ extension StoreHost {
 
     /// The slot that the last right passcode opened: the one to keep until a new one is proven.
     var provenSlot: PasscodeSlot? {
-        snapshot.passcodes.first { $0.sequence == proven?.sequence && $0.block == proven?.block }
+        snapshot.passcodes.first { $0.details.salt == proven?.details.salt }
     }
 
     struct SlotChange: Sendable {
         let key: SecretBox
         let derived: SecretBox
         let details: PasscodeSlot.Details
+        let history: HistoryChange
     }
 
-    func slotChange(
-        _ key: SecretBox, _ new: SecretBox, _ cost: KeyDerivation.Cost, _ followsLogin: Bool
+    /// Everything that takes long, before the store's turn.
+    private func slotChange(
+        _ key: SecretBox, _ new: ComingPasscode, _ cost: KeyDerivation.Cost, _ former: SecretBox?,
+        _ policy: Policy
     ) async throws(Refusal) -> SlotChange {
-        let details: PasscodeSlot.Details
-        do throws(SecretsError) {
-            details = try PasscodeSlot.Details(
-                cost: cost, setAt: Clock.wallSeconds(), way: followsLogin ? .followsLogin : .own)
-        } catch {
-            throw .outOfMemory
+        let details = try new.details(cost)
+        // The login password's past is not ours to keep.
+        var history = HistoryChange(former: nil, present: nil, keep: 0)
+        if case .own(let secret, _) = new, policy.historyCount > 0 {
+            history.keep = Int(policy.historyCount)
+            history.present = HistoryHash(
+                of: details, hash: try await historyHash(secret, details.salt))
+            if let former, let slot = provenSlot {
+                history.former = HistoryHash(
+                    of: slot.details, hash: try await historyHash(former, slot.details.salt))
+            }
         }
-        let derived = try await workers.deriveKey(new, details.salt, details.cost, .own)
-        return SlotChange(key: key, derived: derived, details: details)
+        let derived = try await workers.deriveKey(
+            new.secret, details.salt, details.cost, .own)
+        return SlotChange(key: key, derived: derived, details: details, history: history)
     }
 
-    func turnOff(key: SecretBox) async throws(Refusal) {
+    /// The device slot stands in for the passcode. `typed` is the passcode that goes,
+    /// where somebody typed it.
+    func turnOff(
+        key: SecretBox, typed: SecretBox?, _ why: Identity.WithoutPasscode, _ policy: Policy
+    ) async throws(Refusal) {
+        if let typed { try await remember(typed, key, keep: policy.historyCount) }
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try await onDisk(file, .turnOff) { (file) throws(KeyError) in
                 guard let storeKey = key.take() else { return }
-                try file.replacePasscodeWithDevice(storeKey: storeKey)
-                var identity = file.identity
-                identity.withoutPasscode = .byChoice
-                identity.way = .own
-                try file.write(identity)
+                var along = Along(terms: file.terms, identity: file.identity)
+                along.terms?.end()
+                along.terms?.fingerprintIsOn = false
+                along.identity?.withoutPasscode = why
+                along.identity?.way = .own
+                try file.replacePasscodeWithDevice(storeKey: storeKey, with: along)
             }
         }
     }

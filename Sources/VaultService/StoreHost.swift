@@ -24,6 +24,7 @@ final class StoreHost {
         var passcodes: [PasscodeSlot] = []
         var hasDevice = false
         var hasRecovery = false
+        var terms = Terms()
     }
 
     let id: StoreID
@@ -42,6 +43,7 @@ final class StoreHost {
     let records: OpenRecordsQueue
     var shutTimer: UInt64?
     var proven: PasscodeSlot?
+    var judged: Judged?
     /// Set by the vault for a store that was made under another machine's key.
     var machineForAdoption: MachineKey?
 
@@ -110,6 +112,7 @@ final class StoreHost {
         // The slots were checked when the file was read; what cannot be decoded opens nothing.
         snapshot.passcodes = (try? file.passcodeSlots) ?? []
         snapshot.hasDevice = file.hasDeviceSlot
+        snapshot.terms = file.terms
         snapshot.hasRecovery = ((try? file.recoverySlots) ?? []).isEmpty == false
         return snapshot
     }

@@ -58,6 +58,8 @@ struct Transaction: Sendable {
     /// A token that this transaction used and that confirmation proves to be the login password.
     var token: Token = .unseen
     var rekey: Rekey?
+    /// A passcode for a store in state none, once the login is confirmed.
+    var coming: NewPasscode?
 }
 
 @LoopActor
@@ -99,6 +101,7 @@ final class Transactions {
     func forgetKeys(of store: StoreID) {
         for handle in entries.keys where entries[handle]?.transaction.store == store {
             entries[handle]?.transaction.rekey = nil
+            entries[handle]?.transaction.coming = nil
         }
     }
 

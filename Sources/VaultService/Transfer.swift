@@ -166,14 +166,15 @@ extension Service {
     /// What leaves the store needs the passcode typed in this exchange: an open store is not
     /// enough.
     func beginExport(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Export {
-        let (host, _) = try await proven(target, exchange)
+        let visit = try await proven(target, exchange)
+        let host = visit.host
         let first = try await exchange.ask(.newPassphrase, .newPassphrase)
         let again = try await exchange.ask(.confirmPassphrase, .confirmPassphrase)
         return try await refusingAsync { () async throws(Refusal) in
             guard let chosen = first.take(), let confirmed = again.take() else { throw .unknown }
             guard chosen.count > 0 else { throw .cancelled }
             guard chosen.matches(confirmed) else { throw .noMatch }
-            let cost = self.cost
+            let cost = self.cost(visit.policy)
             let salt: [UInt8]
             do throws(SecretsError) { salt = try Random.bytes(KeyDerivation.saltSize) } catch {
                 throw .outOfMemory
@@ -207,8 +208,9 @@ extension Service {
         }
         let host = try requireStore(of: person, request.target)
         try host.requireUsable()
-        try await openIfNone(host)
+        try await openIfNone(host, person)
         guard host.isOpen else { throw .refused(.locked) }
+        let cost = cost(try await visit(host, person, exchange).policy)
         // The file says what its key costs: a stranger's file must not buy minutes of everybody's
         // cores.
         let most = max(cost.memoryKiB, 262_144)
@@ -229,22 +231,23 @@ extension Service {
     /// The caller's own store, open, and its passcode typed just now.
     private func proven(
         _ target: Target, _ exchange: Exchange
-    ) async throws(Interruption) -> (StoreHost, Person) {
-        let person = try await person(target.subject, exchange.caller)
-        guard person.uid == exchange.caller.credentials.uid else {
+    ) async throws(Interruption) -> Visit {
+        let visit = try await visit(target, exchange)
+        let host = visit.host
+        guard visit.person.uid == exchange.caller.credentials.uid else {
             throw .refused(.notPermitted(.notYours))
         }
-        let host = try requireStore(of: person, target)
         try host.requireUsable()
-        let key = try await proveOrDevice(host, person, exchange, .promptCurrent)
+        let key = try await admit(visit, .promptCurrent)
         try await refusingAsync { () async throws(Refusal) in try await host.open(key) }
-        return (host, person)
+        return visit
     }
 
     /// State none: it opens without a question for its owner.
-    func openIfNone(_ host: StoreHost) async throws(Interruption) {
+    func openIfNone(_ host: StoreHost, _ person: Person) async throws(Interruption) {
         guard !host.isOpen, !host.hasPasscode else { return }
         try await refusingAsync { () async throws(Refusal) in
+            try await self.requireNothingDue(host, person)
             try await host.open(try await host.deviceKey())
         }
     }

@@ -236,8 +236,8 @@ final class Vault {
     /// Makes a store and opens it. It exists from the moment its folder has its name: what a crash
     /// leaves before that is removed at the next start.
     func create(
-        for person: Person, named asked: [UInt8], _ secret: SecretBox?, _ cost: KeyDerivation.Cost,
-        followsLogin: Bool
+        for person: Person, named asked: [UInt8], _ start: StoreStart, _ cost: KeyDerivation.Cost,
+        _ policy: Policy
     ) async throws(Refusal) -> Made {
         let name = Self.name(asked)
         guard stores(of: person.uid).count < Self.storesEach else {
@@ -249,14 +249,19 @@ final class Vault {
         defer { reserved.remove(place) }
         let identity = Identity(
             uid: person.uid, account: person.name, createdAt: Clock.wallSeconds(),
-            way: followsLogin ? .followsLogin : .own,
-            withoutPasscode: secret == nil ? .byChoice : .hasPasscode,
+            way: start.way, withoutPasscode: start.withoutPasscode,
             storeName: Self.name(asked), policyKey: Self.defaultName)
-        let passcode = try await derived(secret, cost, identity.way)
+        let passcode = try await derived(start.coming, cost, policy)
+        let now = Clock.wallSeconds()
+        let terms = Terms(
+            fingerprintWasAllowed: policy.allowFingerprint,
+            seenAt: now < StoreHost.builtAt ? 0 : now)
         let path = stateFolder
         let present = machine
         let built = await workers.disk.run { () -> Result<Built, KeyError> in
-            Result { () throws(KeyError) in try Self.build(in: path, present, identity, passcode) }
+            Result { () throws(KeyError) in
+                try Self.build(in: path, present, identity, terms, passcode)
+            }
         }
         switch built {
         case .failure(let error): throw StoreHost.refusal(error, .create)
@@ -284,6 +289,7 @@ final class Vault {
     private struct Derived: Sendable {
         let key: SecretBox
         let details: PasscodeSlot.Details
+        let history: HistoryChange?
     }
 
     private struct Built: Sendable {
@@ -295,21 +301,26 @@ final class Vault {
     }
 
     private func derived(
-        _ secret: SecretBox?, _ cost: KeyDerivation.Cost, _ way: Identity.Way
+        _ coming: ComingPasscode?, _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) -> Derived? {
-        guard let secret else { return nil }
-        let details: PasscodeSlot.Details
-        do throws(SecretsError) {
-            details = try PasscodeSlot.Details(cost: cost, setAt: Clock.wallSeconds(), way: way)
-        } catch {
-            throw .outOfMemory
+        guard let coming else { return nil }
+        let details = try coming.details(cost)
+        var history: HistoryChange?
+        if case .own(let secret, _) = coming, policy.historyCount > 0 {
+            let hash = try await workers.deriveKey(
+                try secret.copied(), details.salt, PasscodeHistory.cost, .apart)
+            history = HistoryChange(
+                former: nil, present: HistoryHash(of: details, hash: hash),
+                keep: Int(policy.historyCount))
         }
-        let key = try await workers.deriveKey(secret, details.salt, details.cost, .apart)
-        return Derived(key: key, details: details)
+        let key = try await workers.deriveKey(
+            coming.secret, details.salt, details.cost, .apart)
+        return Derived(key: key, details: details, history: history)
     }
 
     private nonisolated static func build(
-        in path: String, _ present: MachineKey?, _ identity: Identity, _ passcode: Derived?
+        in path: String, _ present: MachineKey?, _ identity: Identity, _ terms: Terms,
+        _ passcode: Derived?
     ) throws(KeyError) -> Built {
         let state: Folder
         let stores: Folder
@@ -341,9 +352,10 @@ final class Vault {
                 in: folder, store: id, identity: identity, machine: machine)
             if let passcode, let derived = passcode.key.take() {
                 try file.replacePasscode(
-                    passcode.details, derived: derived, storeKey: key, proven: nil)
+                    passcode.details, derived: derived, storeKey: key, proven: nil,
+                    with: Along(history: passcode.history, terms: terms))
             } else {
-                try file.replacePasscodeWithDevice(storeKey: key)
+                try file.replacePasscodeWithDevice(storeKey: key, with: Along(terms: terms))
             }
             do throws(PosixError) {
                 try stores.rename(hidden, to: "\(id)")

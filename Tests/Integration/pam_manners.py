@@ -337,8 +337,7 @@ class Face(Case):
                 (TEXT_INFO, "one"),
                 (ERROR_MSG, "two"),
                 (ECHO_ON, "Name: "),
-                (TEXT_INFO, "Read this"),
-                (ECHO_ON, "[Enter] "),
+                (ECHO_ON, "Read this: "),
                 (ECHO_OFF, "Former: "),
             ],
         )

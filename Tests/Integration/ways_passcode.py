@@ -420,7 +420,12 @@ class Daily(Case):
         machine = self.machine("RetryLimit=2\nThrottleAfter=0\nOnRetryLimit=lock")
         machine.stack("login", "auth required {ours}")
         entered = machine.enter(typed=[WRONG])
-        self.assertEqual(entered.lines, ["Wrong passcode. One try left."])
+        self.assertEqual(
+            entered.lines,
+            [
+                "Wrong passcode. One try left.",
+                "Forgotten? `appvault reset` removes the store, and makes way for a new one.",
+            ])
         entered = machine.enter(typed=[WRONG])
         self.assertEqual(entered.lines, [
             "One try left. A wrong passcode now locks the store.",
@@ -428,7 +433,12 @@ class Daily(Case):
         machine = self.machine("RetryLimit=2\nThrottleAfter=0")
         machine.stack("kde", "auth required {ours}")
         entered = machine.enter("kde", [WRONG])
-        self.assertEqual(entered.lines, ["Wrong passcode. One try left."])
+        self.assertEqual(
+            entered.lines,
+            [
+                "Wrong passcode. One try left.",
+                "Forgotten? `appvault reset` removes the store, and makes way for a new one.",
+            ])
         machine.enter("kde", [WRONG])
         entered = machine.enter("kde", [WRONG])
         self.assertEqual(entered.lines, ["Too many wrong tries from elsewhere: log in at this machine, or ask root."])

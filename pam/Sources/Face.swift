@@ -21,8 +21,10 @@ struct Face {
     func ask(_ ask: Ask) -> Reaction {
         switch ask.purpose {
         case .acknowledge:
-            show(ask.line.text, style: PAM_TEXT_INFO)
-            return pam.converse(Face.enter, style: PAM_PROMPT_ECHO_ON)
+            // In the prompt, not above it: a silent front end shows that alone.
+            return pam.converse(
+                ask.line.text.isEmpty ? Face.enter : prompt(ask.line.text),
+                style: PAM_PROMPT_ECHO_ON)
         case .passcode, .newPasscode, .confirmPasscode, .loginPassword, .passphrase, .newPassphrase,
             .confirmPassphrase, .recoveryKey, .former, .choice:
             return pam.converse(

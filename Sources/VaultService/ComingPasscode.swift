@@ -1,0 +1,60 @@
+import KeySlots
+import Posix
+import Secrets
+
+/// What a store is going to open with.
+enum ComingPasscode: Sendable {
+    /// One of its own, and the digest of the rules that it was judged by.
+    case own(SecretBox, digest: [UInt8])
+    /// The login password, whose rules are not ours.
+    case login(SecretBox)
+
+    var secret: SecretBox {
+        switch self {
+        case .own(let secret, _), .login(let secret): secret
+        }
+    }
+
+    /// A slot's details, with a salt of its own.
+    func details(_ cost: KeyDerivation.Cost) throws(Refusal) -> PasscodeSlot.Details {
+        do throws(SecretsError) {
+            switch self {
+            case .own(_, let digest):
+                return try PasscodeSlot.Details(
+                    cost: cost, setAt: Clock.wallSeconds(), policyDigest: digest, way: .own)
+            case .login:
+                return try PasscodeSlot.Details(
+                    cost: cost, setAt: Clock.wallSeconds(), way: .followsLogin)
+            }
+        } catch {
+            throw .outOfMemory
+        }
+    }
+}
+
+/// How a new store begins.
+enum StoreStart: Sendable {
+    case with(ComingPasscode)
+    case without(Identity.WithoutPasscode)
+
+    var way: Identity.Way {
+        switch self {
+        case .with(.login): .followsLogin
+        case .with(.own), .without: .own
+        }
+    }
+
+    var withoutPasscode: Identity.WithoutPasscode {
+        switch self {
+        case .with: .hasPasscode
+        case .without(let why): why
+        }
+    }
+
+    var coming: ComingPasscode? {
+        switch self {
+        case .with(let coming): coming
+        case .without: nil
+        }
+    }
+}

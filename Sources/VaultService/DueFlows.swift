@@ -1,0 +1,234 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import Wire
+
+/// What became of the flows that were due.
+enum Settlement: Sendable {
+    /// Nothing stands in the way any more; this opens the store.
+    case settled(Opening)
+    case due(StillDue)
+}
+
+/// A flow that did not run to its end: the store stays shut.
+struct StillDue: Sendable {
+    enum Why: Equatable, Sendable {
+        /// Nobody can be asked here.
+        case notHere
+        case refused(Refusal)
+    }
+
+    let step: DueStep
+    let why: Why
+
+    /// The answer, where the caller waits for one. Somebody's no is 36; a disk's is its own.
+    var refusal: Refusal {
+        switch why {
+        case .notHere, .refused(.cancelled):
+            .changeRequired(step)
+        case .refused(let refusal): refusal
+        }
+    }
+}
+
+/// What the policy demands of a store by now, at each unlock.
+extension Service {
+    /// A policy that changes faster than a person types ends here.
+    private static let mostSteps = 16
+
+    /// Runs what is due, one step after the other; each is decided anew, right before it is carried
+    /// out, by the policy that is in force then.
+    func settle(_ visit: Visit, _ opening: Opening) async throws(Interruption) -> Settlement {
+        var visit = visit
+        var opening = opening
+        var read: [DueStep] = []
+        for _ in 0..<Self.mostSteps {
+            visit = try await renewed(visit)
+            let step: DueStep
+            switch try await due(visit, opening) {
+            case .nothing(let why):
+                await noteJudged(visit, opening, why)
+                return .settled(opening)
+            case .steps(let steps):
+                guard let first = steps.first else { return .settled(opening) }
+                step = first
+            }
+            if step.flow == .announceFingerprint {
+                guard await announced(visit) else { return .settled(opening) }
+                continue
+            }
+            // Without the marker it is due all the same: it is there for `status`.
+            try? await visit.host.begin(step)
+            guard converses(visit) else { return .due(StillDue(step: step, why: .notHere)) }
+            visit.exchange.carriesLines = true
+            defer { visit.exchange.carriesLines = false }
+            do throws(Interruption) {
+                if !read.contains(step) {
+                    try await notify(of: step, visit.exchange)
+                    read.append(step)
+                }
+                opening = try await carryOut(step, visit, opening)
+            } catch {
+                switch error {
+                case .gone: throw error
+                case .refused(let refusal):
+                    return await stillDue(step, refusal, visit)
+                }
+            }
+        }
+        return .due(StillDue(step: DueStep(.change, .policy), why: .refused(.busy)))
+    }
+
+    /// What was open does not stay so against somebody's no.
+    func stillDue(_ step: DueStep, _ refusal: Refusal, _ visit: Visit) async -> Settlement {
+        await visit.host.lock()
+        transactions.forgetKeys(of: visit.host.id)
+        audit.note(
+            .change, "a change that the policy demands was not made",
+            store: visit.host.id.description, person: visit.person,
+            service: visit.caller.hello.service, code: refusal.code,
+            uid: visit.caller.credentials.uid)
+        return .due(StillDue(step: step, why: .refused(refusal)))
+    }
+
+    /// The present passcode is judged only where it matters.
+    private func due(_ visit: Visit, _ opening: Opening) async throws(Interruption) -> Due {
+        let known = visit.host.due(visit.inForce, hardware)
+        guard case .onlyWhereItFallsShort = known.certainty, let proof = opening.proof else {
+            return known
+        }
+        let compliance = try await refusingAsync { () async throws(Refusal) in
+            try await self.compliance(of: proof, visit.policy)
+        }
+        guard compliance == .notYetKnown else {
+            return visit.host.due(visit.inForce, hardware, compliance)
+        }
+        // A rule that cannot run keeps nobody from a store that they have; nothing is noted either.
+        let due = visit.host.due(visit.inForce, hardware, .meetsTheRules)
+        return due == .nothing(.meetsTheRules) ? .nothing(.sameRules) : due
+    }
+
+    /// In state none, where nobody types anything: whether the store may open as it is.
+    func requireNothingDue(_ host: StoreHost, _ person: Person) async throws(Refusal) {
+        let inForce = try await policy(for: person, host)
+        switch host.due(inForce, hardware) {
+        case .nothing: return
+        case .steps(let steps):
+            guard let step = steps.first else { return }
+            throw .changeRequired(step)
+        }
+    }
+
+    // MARK: the steps
+
+    /// One step; gives what opens the store from then on. Where the policy has changed meanwhile
+    /// nothing happens, and the caller decides anew.
+    private func carryOut(_ step: DueStep, _ visit: Visit, _ opening: Opening)
+        async throws(Interruption) -> Opening
+    {
+        switch step.flow {
+        case .create, .createOfferingFingerprint, .change:
+            return try await demandNewPasscode(step, visit, opening)
+        case .dropPasscode, .dropBoth:
+            return try await dropPasscode(step, visit, opening)
+        case .dropFingerprint:
+            guard try await isStillDue(step, visit, opening) else { return opening }
+            try await refusingAsync { () async throws(Refusal) in
+                try await visit.host.writeTerms(.terms) { terms, _ in
+                    terms.fingerprintIsOn = false
+                    terms.end()
+                }
+            }
+            auditChange("the policy turned the fingerprint off", visit)
+            return opening
+        case .announceFingerprint:
+            return opening
+        }
+    }
+
+    private func demandNewPasscode(_ step: DueStep, _ visit: Visit, _ opening: Opening)
+        async throws(Interruption) -> Opening
+    {
+        try await visit.exchange.show(.mayCancel)
+        let new = try await askNewPasscode(
+            Entry(
+                person: visit.person, host: visit.host, exchange: visit.exchange,
+                former: opening.proof))
+        let present = try await renewed(visit)
+        guard present.policy.ruleDigest == new.digest,
+            try await isStillDue(step, present, opening)
+        else { return opening }
+        let changed = try await set(new, present, opening)
+        auditChange("the policy demanded a new passcode", visit)
+        try await visit.exchange.show(opening.proof == nil ? .created : .changed)
+        return changed
+    }
+
+    private func dropPasscode(_ step: DueStep, _ visit: Visit, _ opening: Opening)
+        async throws(Interruption) -> Opening
+    {
+        let present = try await renewed(visit)
+        guard try await isStillDue(step, present, opening), let proof = opening.proof else {
+            return opening
+        }
+        let kept = try await refusingAsync { () async throws(Refusal) in
+            let (key, kept) = try proof.key.doubled()
+            try await present.host.turnOff(
+                key: key, typed: proof.typed, .inNoPasscodeMode, present.policy)
+            return kept
+        }
+        failedTokens.forget(present.host)
+        auditChange("the policy turned the passcode off", visit)
+        return .device(kept)
+    }
+
+    private func isStillDue(_ step: DueStep, _ visit: Visit, _ opening: Opening)
+        async throws(Interruption) -> Bool
+    {
+        switch try await due(try await renewed(visit), opening) {
+        case .nothing: false
+        case .steps(let steps): steps.first?.flow == step.flow
+        }
+    }
+
+    /// One line, asked and forced nothing. False where no line is shown: it waits.
+    private func announced(_ visit: Visit) async -> Bool {
+        guard converses(visit), !visit.caller.hello.silent else { return false }
+        do {
+            try await visit.exchange.show(.fingerprintAllowed)
+            try await visit.host.writeTerms(.terms) { terms, _ in
+                terms.fingerprintWasAllowed = true
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Whoever cannot write this opens the store all the same.
+    private func noteJudged(_ visit: Visit, _ opening: Opening, _ why: NothingDue) async {
+        try? await visit.host.noteJudged(visit.policy, byNow: why)
+        guard let proof = opening.proof else { return }
+        if visit.host.followsLogin {
+            await noteLoginPassword(proof, visit)
+        } else {
+            try? await visit.host.remember(
+                proof.typed, proof.key, keep: visit.policy.historyCount)
+        }
+    }
+
+    /// A person who can be asked more than once. A module that is not root's says what it is, and
+    /// nobody has to believe it.
+    func converses(_ visit: Visit) -> Bool {
+        let caller = visit.caller
+        switch caller.hello.frontEnd {
+        case .terminal, .program: return true
+        case .pamPassword, .pamSession: return false
+        case .pamAuth:
+            return caller.isTrusted && !caller.hello.oneSecret
+                && visit.policy.acts(
+                    .converse(onTerminal: !caller.hello.tty.isEmpty), at: caller.hello.service)
+        }
+    }
+}

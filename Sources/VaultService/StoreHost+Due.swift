@@ -1,0 +1,118 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+
+/// What the policy may demand of a store, and what was noted of it.
+extension StoreHost {
+    /// Nobody could set a passcode before this program was there.
+    static let builtAt: UInt64 = 1_793_491_200
+
+    var passcodeState: PasscodeState {
+        PasscodeState(hasPasscode: hasPasscode, snapshot.terms, identity)
+    }
+
+    var pending: Terms.Pending? { snapshot.terms.pending(on: snapshot.passcodes.first) }
+
+    var clock: ClockReading {
+        ClockReading(
+            now: Clock.wallSeconds(), builtAt: Self.builtAt, lastKnown: snapshot.terms.seenAt)
+    }
+
+    func expiry(_ policy: Policy) -> Expiry {
+        Expiry(
+            state: passcodeState, followsLogin: followsLogin,
+            setAt: snapshot.passcodes.first?.details.setAt ?? 0, expireDays: policy.expireDays,
+            clock)
+    }
+
+    /// What is due as far as is known: whether the passcode falls short is seen when it is typed.
+    func due(
+        _ inForce: PolicyInForce, _ hardware: Hardware, _ compliance: Compliance = .notYetKnown
+    ) -> Due {
+        let policy = inForce.policy
+        return decided(
+            DueInput(
+                state: passcodeState, followsLogin: followsLogin, target: DueTarget(inForce),
+                judgedDigest: snapshot.passcodes.first?.details.policyDigest ?? [],
+                presentDigest: policy.ruleDigest,
+                fingerprintWasAllowed: snapshot.terms.fingerprintWasAllowed, hardware: hardware,
+                compliance: compliance, isExpired: expiry(policy).isExpired,
+                pending: pending?.reason)
+        )
+    }
+
+    /// What was found when the passcode was typed last, by which rules. Never written down: of a
+    /// login password not even that much is kept.
+    struct Judged {
+        let digest: [UInt8]
+        let salt: [UInt8]
+        let compliance: Compliance
+    }
+
+    func noteCompliance(_ compliance: Compliance, _ policy: Policy) {
+        guard let slot = provenSlot else { return }
+        judged = Judged(
+            digest: policy.ruleDigest, salt: slot.details.salt, compliance: compliance)
+    }
+
+    /// Whether the present passcode meets the rules, as far as is known.
+    func compliance(_ policy: Policy) -> Compliance {
+        guard let slot = snapshot.passcodes.first else { return .notYetKnown }
+        if !followsLogin, slot.details.policyDigest == policy.ruleDigest { return .meetsTheRules }
+        guard let judged, judged.salt == slot.details.salt, judged.digest == policy.ruleDigest
+        else { return .notYetKnown }
+        return judged.compliance
+    }
+
+    /// The marker that makes an interrupted flow go on.
+    func begin(_ step: DueStep) async throws(Refusal) {
+        guard pending != Terms.Pending(step.flow, step.reason) else { return }
+        try await writeTerms(.terms) { terms, slot in
+            // A finger that stood alone opens nothing any more: what is left is to create.
+            if step.reason == .migration { terms.fingerprintIsOn = false }
+            terms.begin(Terms.Pending(step.flow, step.reason), on: slot)
+        }
+    }
+
+    func writeTerms(
+        _ during: Refusal.During, _ change: @escaping @Sendable (inout Terms, PasscodeSlot?) -> Void
+    ) async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            let slot = snapshot.passcodes.first
+            var changed = snapshot.terms
+            change(&changed, slot)
+            guard changed != snapshot.terms else { return }
+            let terms = changed
+            try await onDisk(file, during) { (file) throws(KeyError) in try file.write(terms) }
+        }
+    }
+
+    /// Judged, and nothing was due: from here on changes count. None of this may keep anybody out,
+    /// so that the caller does without it where the disk does.
+    func noteJudged(_ policy: Policy, byNow why: NothingDue) async throws(Refusal) {
+        let now = clock
+        try await writeTerms(.terms) { terms, _ in
+            terms.end()
+            if why != .noPasscodeMode { terms.fingerprintWasAllowed = policy.allowFingerprint }
+            // Once a day is enough for a clock.
+            if now.doubt == nil, now.now >= now.lastKnown + 86_400 { terms.seenAt = now.now }
+        }
+        switch why {
+        case .neverJudged, .meetsTheRules:
+            let digest = policy.ruleDigest
+            try await inTurn(.own) { () async throws(Refusal) in
+                guard let slot = provenSlot else { return }
+                try await onDisk(try requireLive(), .terms) {
+                    (file) throws(KeyError) in
+                    try file.write(policyDigest: digest, on: slot)
+                }
+            }
+        case .noPasscodeMode, .withoutByChoice, .withoutByPolicyDefault, .followsLogin, .sameRules:
+            return
+        }
+    }
+}
+
+private func decided(_ input: DueInput) -> Due { due(input) }

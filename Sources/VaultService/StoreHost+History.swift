@@ -1,0 +1,77 @@
+import KeySlots
+import Policy
+import Secrets
+
+/// Former passcodes, which may not come back.
+extension StoreHost {
+    func isReused(_ candidate: SecretBox, _ key: SecretBox, latest count: UInt32)
+        async throws(Refusal) -> Bool
+    {
+        let history = try await history(key)
+        return try await history.isReused(latest: Int(count)) {
+            (salt) async throws(Refusal) -> SecretBox in
+            try await self.historyHash(candidate, salt)
+        }
+    }
+
+    private func history(_ key: SecretBox) async throws(Refusal) -> PasscodeHistory {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            return try await onDisk(file, .read) {
+                (file) throws(KeyError) in
+                try Self.with(key) { (storeKey) throws(KeyError) in
+                    try file.history(storeKey: storeKey)
+                }
+            }
+        }
+    }
+
+    /// The present passcode gets its entry while somebody knows it.
+    func remember(_ typed: SecretBox, _ key: SecretBox, keep count: UInt32) async throws(Refusal) {
+        guard count > 0, let slot = provenSlot, try await !history(key).has(slot) else { return }
+        let hash = HistoryHash(
+            of: slot.details, hash: try await historyHash(typed, slot.details.salt))
+        let change = HistoryChange(former: nil, present: hash, keep: Int(count))
+        try await inTurn(.own) { () async throws(Refusal) in
+            try await onDisk(try requireLive(), .terms) { (file) throws(KeyError) in
+                try Self.with(key) { (storeKey) throws(KeyError) in
+                    try file.write(change, storeKey: storeKey)
+                }
+            }
+        }
+    }
+
+    /// What a passcode leaves in the history, under the salt of its slot.
+    func historyHash(_ typed: SecretBox, _ salt: [UInt8]) async throws(Refusal) -> SecretBox {
+        try await workers.deriveKey(
+            try typed.copied(), salt, PasscodeHistory.cost, .own)
+    }
+
+    /// A look at a key that is needed once more.
+    nonisolated static func with<R: Sendable>(
+        _ key: SecretBox, _ body: (borrowing SecretBytes) throws(KeyError) -> R
+    ) throws(KeyError) -> R {
+        let result: Result<R, KeyError>?
+        do {
+            result = try key.read { (secret) throws(SecretsError) in
+                Result { () throws(KeyError) in try body(secret) }
+            }
+        } catch {
+            throw .secrets(error)
+        }
+        guard let result else { throw .noSuchSlot }
+        return try result.get()
+    }
+}
+
+extension SecretBox {
+    func copied() throws(Refusal) -> SecretBox {
+        do throws(SecretsError) {
+            let copy = try read { (secret) throws(SecretsError) in SecretBox(try secret.copy()) }
+            guard let copy else { throw .wrongSize }
+            return copy
+        } catch {
+            throw .outOfMemory
+        }
+    }
+}

@@ -1,0 +1,127 @@
+"""What the policy demands of a store, at the real module under the real libpam: a machine whose policy changes under a
+person, a conversation that can be cut at any question, and the slots file as FORMAT.md has it.
+
+    with machine(policy, way="ownPasscode") as m:
+        m.policy("MinLength=12")
+        entered = m.enter(typed=[PASSCODE, ENTER, NEW, NEW])
+"""
+
+import os
+import struct
+
+import format_check
+from daemonlab import BLOCK, PAGE, wait_until
+from pamlab import Talk
+from wayslab import LOGIN, PASSCODE, Machine
+
+NEW = "battery staple 99"
+ENTER = ""
+NO_PASSCODE = "Enabled=no\nUseDefaultPolicy=no"
+TERMS = struct.Struct("<QBBBBB16s")
+NO_TERMS = (0, 1, 0, 0, 0, 0, bytes(16))
+
+
+class Slots:
+    """A slots file that the test reads and writes with the machine's key, as FORMAT.md describes it."""
+
+    def __init__(self, daemon):
+        self.path = os.path.join(daemon.store(), "slots")
+        with open(os.path.join(daemon.state, "machine.key"), "rb") as file:
+            self.machine = format_check.Machine(file.read())
+        with open(self.path, "rb") as file:
+            self.data = bytearray(file.read())
+        self.store, self.blocks = format_check.read(bytes(self.data), self.machine)
+
+    def terms(self):
+        """(seenAt, fingerprintWasAllowed, fingerprintIsOn, recoveryWasOffered, flow, reason, salt)"""
+        block = self.blocks.get(8)
+        return TERMS.unpack_from(block.payload) if block else NO_TERMS
+
+    @property
+    def pending(self):
+        return self.terms()[4:6]
+
+    @property
+    def fingerprint(self):
+        return self.terms()[2] == 1
+
+    @property
+    def history(self):
+        return [number for number in range(9, 13) if number in self.blocks]
+
+    @property
+    def kinds(self):
+        """Which ways in there are."""
+        names = {3: "passcode", 4: "passcode", 5: "device", 6: "recovery", 7: "recovery"}
+        return sorted({names[number] for number in self.blocks if number in names})
+
+    def put(self, number, payload):
+        sequence = max(block.sequence for block in self.blocks.values()) + 1
+        head = struct.pack("<4sHHQ16s16s", b"AVSB", 1, number, sequence, self.store, self.machine.id)
+        data = head + payload.ljust(432, b"\0")
+        data += format_check.h("AV block mac", data, 32, self.machine.block_key)
+        self.data[number * PAGE : number * PAGE + BLOCK] = data
+        with open(self.path, "r+b") as file:
+            file.write(self.data)
+
+
+class Flows(Machine):
+    """`policy` changes under a store that is there."""
+
+    def policy(self, text):
+        self.daemon.policy(text, reload=True)
+
+    def slots(self):
+        return Slots(self.daemon)
+
+    def set_fingerprint(self, allowed=1, on=1):
+        """As the fingerprints of a later release leave it."""
+        self.daemon.stop()
+        slots = self.slots()
+        seen, _, _, offered, flow, reason, salt = slots.terms()
+        slots.put(8, TERMS.pack(seen, allowed, on, offered, flow, reason, salt))
+        self.daemon.start()
+        return self
+
+    def kill(self):
+        """SIGKILL, and a new daemon."""
+        self.daemon.kill()
+        self.daemon.start()
+
+    def opens(self, passcode):
+        """At the slots file itself, whatever flow is due: None where nothing opens it so."""
+        slots = self.slots()
+        with open(os.path.join(self.daemon.state, "machine.key"), "rb") as file:
+            key = file.read()
+        try:
+            return format_check.open_passcode(bytes(slots.data), key, passcode.encode()) is not None
+        except format_check.Wrong:
+            return False
+
+    # stacks: our module in front of pam_unix, and behind it
+
+    def front(self, service="login", option=""):
+        """Asking in front; what is no passcode goes on to pam_unix."""
+        self.stack(
+            service,
+            f"auth [success=2 default=ignore] {{ours}} or_password {option}",
+            self.unix("[success=1 default=ignore]"),
+            "auth requisite pam_deny.so",
+            "auth required pam_permit.so",
+            "auth optional {ours} unlock",
+            "session required pam_permit.so",
+            "session optional {ours}",
+        )
+        return []
+
+    def behind(self, service="login", option=""):
+        """A step of its own behind pam_unix."""
+        self.stack(service, self.unix("required"), f"auth required {{ours}} {option}", "session optional {ours}")
+        return [LOGIN]
+
+
+class Cut(Talk):
+    """Ends at its nth question, counted from one: `how` is what the application gives then."""
+
+    def __init__(self, answers, at, how):
+        super().__init__(answers[: at - 1] + [how])

@@ -1,0 +1,642 @@
+"""The flows that a policy causes, each as a real PAM transaction: in front of pam_unix and behind it, cancelled at every
+question, with a conversation that dies, with a daemon that is killed, and with a policy that changes again meanwhile."""
+
+import os
+import subprocess
+import time
+import unittest
+
+import pamlab
+from flowlab import ENTER, NEW, NO_PASSCODE, Cut, Flows
+from pamlab import PAM_AUTH_ERR, PAM_CONV_ERR, PAM_SILENT, PAM_SUCCESS, PAM_USER_UNKNOWN, Talk
+from wayslab import LOGIN, PASSCODE, WRONG
+
+TIMEOUT = 900
+START = "MinLength=8"
+STRICTER = "MinLength=9"
+CHANGED = "Your administrator has changed what a passcode must be."
+STAYS = "Cancelled. The store stays locked, and the change is still due."
+ELSEWHERE = "Your passcode must change; `appvault unlock` asks for a new one."
+SITUATIONS = ("front", "behind")
+
+
+class Case(unittest.TestCase):
+    def machine(self, policy=START, way="ownPasscode", passcode=PASSCODE, **options):
+        machine = Flows(policy, **options)
+        self.addCleanup(machine.close)
+        return machine.create(passcode, way)
+
+    def login(self, machine, answers, code=PAM_SUCCESS, service="login", **items):
+        talk = answers if isinstance(answers, Talk) else Talk(answers)
+        entered = machine.enter(service, talk, **items)
+        self.assertEqual(entered.code, code, entered)
+        self.assertEqual(talk.answers, [], "every answer was asked for")
+        return entered
+
+    def assertDue(self, machine, flow, reason=1, passcode=PASSCODE):
+        """Nothing has changed, the store is shut, and the marker says what is due."""
+        self.assertFalse(machine.is_open)
+        self.assertEqual(machine.slots().pending, (flow, reason))
+        if passcode:
+            self.assertTrue(machine.opens(passcode))
+            refused = machine.daemon.unlock(passcode)
+            self.assertEqual((refused.name, refused.code), ("refused", 36))
+            self.assertEqual(refused.parameters["flow"], str(flow))
+
+    def assertChanged(self, machine, passcode=NEW, former=PASSCODE):
+        self.assertTrue(machine.is_open)
+        self.assertEqual(machine.slots().pending, (0, 0))
+        self.assertTrue(machine.opens(passcode))
+        self.assertFalse(machine.opens(former))
+        self.assertTrue(machine.opens_with(passcode))
+
+
+class Change(Case):
+    """Flow 3: current, new, confirm."""
+
+    def test_changes(self):
+        """the rules changed: told why, a new passcode twice, and the store opens with it"""
+        for situation in SITUATIONS:
+            with self.subTest(situation):
+                machine = self.machine()
+                before = getattr(machine, situation)()
+                machine.policy(STRICTER)
+                entered = self.login(machine, [*before, PASSCODE, ENTER, NEW, NEW])
+                self.assertIn(CHANGED, entered.lines)
+                self.assertIn("The passcode needs: at least 9 characters.", entered.lines)
+                self.assertIn("Passcode successfully changed.", entered.lines)
+                self.assertChanged(machine)
+                machine.lock()
+                self.login(machine, [*before, NEW])
+                self.assertTrue(machine.is_open)
+
+    def test_only_where_it_falls_short(self):
+        """ChangeOnUpdate=noncompliant: who meets the new rules hears nothing, who does not changes"""
+        more = "ChangeOnUpdate=noncompliant\n"
+        machine = self.machine(more + START)
+        machine.front()
+        machine.policy(more + "MinLength=12")
+        self.assertEqual(self.login(machine, [PASSCODE]).lines, [])
+        self.assertTrue(machine.is_open)
+        machine.lock()
+        machine.policy(more + "MinLength=40")
+        long = "a passcode of more than forty characters it is"
+        self.login(machine, [PASSCODE, ENTER, long, long])
+        self.assertChanged(machine, long)
+        # Judged good once, it is not judged again, but a rule that went back is a rule that changed.
+        machine.lock()
+        machine.policy(START)
+        machine.policy("ChangeOnUpdate=always\nMinLength=40")
+        self.assertEqual(self.login(machine, [long]).lines, [])
+
+    def test_checklist(self):
+        """a new passcode that falls short is told what it lacks; the current one again is refused"""
+        machine = self.machine()
+        machine.front()
+        machine.policy("MinLength=10\nRequireDigit=yes\nRequireUpper=yes")
+        good = "Battery staple 99"
+        entered = self.login(machine, [PASSCODE, ENTER, "short", "Longer but without", good, good])
+        self.assertIn(
+            "The passcode needs: at least 10 characters, a digit, an upper-case letter.", entered.lines)
+        self.assertIn("Still missing: at least 10 characters, a digit, an upper-case letter.", entered.lines)
+        self.assertChanged(machine, good)
+
+        machine.lock()
+        machine.policy("MinLength=10")
+        entered = self.login(machine, [good, ENTER, good, NEW, NEW])
+        self.assertIn("That is the current passcode; choose another one.", entered.lines)
+        self.assertChanged(machine, NEW, good)
+
+    def test_three_candidates(self):
+        """three candidates that fall short end it: the store stays shut, the login goes on"""
+        machine = self.machine()
+        machine.front()
+        machine.policy(STRICTER)
+        self.login(machine, [PASSCODE, ENTER, "a", "b", "c"])
+        self.assertDue(machine, 3)
+
+    def test_a_wrong_passcode_runs_nothing(self):
+        """a wrong passcode hears nothing of a flow"""
+        machine = self.machine()
+        machine.behind()
+        machine.policy(STRICTER)
+        entered = self.login(machine, [LOGIN, WRONG], PAM_AUTH_ERR)
+        self.assertNotIn(CHANGED, entered.lines)
+        self.assertEqual(machine.slots().pending, (0, 0))
+
+    def test_open_store(self):
+        """a store that is open is shut against somebody's no, and open with a new passcode"""
+        machine = self.machine()
+        machine.front("su")
+        self.login(machine, [PASSCODE], service="su")
+        machine.policy(STRICTER)
+        self.assertTrue(machine.is_open)
+        entered = self.login(machine, Cut([PASSCODE, ENTER], 2, PAM_CONV_ERR), service="su")
+        self.assertIn(STAYS, entered.lines)
+        self.assertDue(machine, 3)
+        self.login(machine, [PASSCODE, ENTER, NEW, NEW], service="su")
+        self.assertChanged(machine)
+
+
+class Cancelled(Case):
+    """At every question: the store stays shut and the flow due; the login goes on, or not with `enforce`."""
+
+    def each(self, machine, answers, flow, passcode=PASSCODE, first=1, reason=1):
+        for situation in SITUATIONS:
+            for option, code in (("", PAM_SUCCESS), ("enforce", PAM_AUTH_ERR)):
+                before = getattr(machine, situation)(option=option)
+                script = [*before, *answers]
+                for at in range(len(before) + first + 1, len(script) + 1):
+                    for how in (PAM_CONV_ERR, None):
+                        with self.subTest(situation=situation, option=option, at=at, how=how):
+                            # With `enforce` in front the login password is asked for once more, and not given.
+                            talk = Cut(script, at, how)
+                            entered = machine.enter("login", talk)
+                            self.assertEqual(entered.code, code, entered)
+                            if option == "":
+                                self.assertIn(STAYS, entered.lines)
+                            self.assertDue(machine, flow, reason, passcode)
+
+    def test_change(self):
+        machine = self.machine()
+        machine.policy(STRICTER)
+        self.each(machine, [PASSCODE, ENTER, NEW, NEW], 3)
+
+    def test_drop_passcode(self):
+        machine = self.machine()
+        machine.policy(NO_PASSCODE)
+        self.each(machine, [PASSCODE, ENTER], 4)
+
+    def test_drop_fingerprint(self):
+        machine = self.machine().set_fingerprint()
+        machine.policy(START + "\nAllowFingerprint=no")
+        self.each(machine, [PASSCODE, ENTER], 6)
+        self.assertTrue(machine.slots().fingerprint)
+
+    def test_drop_both(self):
+        machine = self.machine().set_fingerprint()
+        machine.policy(NO_PASSCODE)
+        self.each(machine, [PASSCODE, ENTER], 7)
+
+    def test_expired(self):
+        machine = self.machine(START + "\nExpireDays=30")
+        age(machine, 40)
+        self.each(machine, [PASSCODE, ENTER, NEW, NEW], 3, reason=4)
+
+    def test_create(self):
+        """flow 1 behind pam_unix: the login goes on whatever is answered, and nothing is made"""
+        machine = without_passcode(self)
+        machine.way_a()
+        script = [LOGIN, ENTER, NEW, NEW]
+        for at in range(2, 5):
+            for how in (PAM_CONV_ERR, None):
+                with self.subTest(at=at, how=how):
+                    entered = self.login_cut(machine, script, at, how)
+                    self.assertIn(STAYS, entered.lines)
+                    self.assertDue(machine, 1, passcode=None)
+                    self.assertEqual(machine.slots().kinds, ["device"])
+
+    def login_cut(self, machine, script, at, how):
+        entered = machine.enter("login", Cut(script, at, how))
+        self.assertEqual(entered.code, PAM_SUCCESS)
+        return entered
+
+
+class Told(Case):
+    """Flows 4, 6 and 7: told, and then it is so."""
+
+    def test_drop_passcode(self):
+        """4: no passcode any more; the store opens without a question"""
+        for situation in SITUATIONS:
+            with self.subTest(situation):
+                machine = self.machine()
+                before = getattr(machine, situation)()
+                machine.policy(NO_PASSCODE)
+                entered = self.login(machine, [*before, PASSCODE, ENTER])
+                self.assertIn("Your administrator does not ask for a passcode any more.", entered.lines)
+                self.assertTrue(machine.is_open)
+                slots = machine.slots()
+                self.assertEqual((slots.kinds, slots.pending), (["device"], (0, 0)))
+                machine.lock()
+                self.assertEqual(machine.daemon.unlock(None).name, "done")
+
+    def test_drop_fingerprint(self):
+        """6: the fingerprint goes, the passcode stays; then 3 where the rules changed as well"""
+        for situation in SITUATIONS:
+            with self.subTest(situation):
+                machine = self.machine().set_fingerprint()
+                before = getattr(machine, situation)()
+                machine.policy(START + "\nAllowFingerprint=no")
+                self.login(machine, [*before, PASSCODE, ENTER])
+                self.assertTrue(machine.is_open)
+                self.assertFalse(machine.slots().fingerprint)
+                self.assertTrue(machine.opens(PASSCODE))
+
+                machine.policy(START)
+                machine.lock()
+                machine.set_fingerprint()
+                machine.policy(STRICTER + "\nAllowFingerprint=no")
+                self.login(machine, [*before, PASSCODE, ENTER, ENTER, NEW, NEW])
+                self.assertFalse(machine.slots().fingerprint)
+                self.assertChanged(machine)
+
+    def test_fingerprint_stays_on(self):
+        """3 with a fingerprint: it stays on"""
+        machine = self.machine().set_fingerprint()
+        machine.front()
+        machine.policy(STRICTER)
+        self.login(machine, [PASSCODE, ENTER, NEW, NEW])
+        self.assertTrue(machine.slots().fingerprint)
+
+    def test_drop_both(self):
+        """7: both go"""
+        for situation in SITUATIONS:
+            with self.subTest(situation):
+                machine = self.machine().set_fingerprint()
+                before = getattr(machine, situation)()
+                machine.policy(NO_PASSCODE)
+                self.login(machine, [*before, PASSCODE, ENTER])
+                slots = machine.slots()
+                self.assertEqual((slots.kinds, slots.fingerprint), (["device"], False))
+                self.assertTrue(machine.is_open)
+
+    def test_login_password(self):
+        """a store that follows the login password has flows 4, 6 and 7, and never 3"""
+        machine = self.machine(way="followLogin", passcode=LOGIN)
+        machine.way_a()
+        machine.policy("MinLength=200\nExpireDays=1")
+        self.assertEqual(self.login(machine, [LOGIN]).lines, [])
+        self.assertTrue(machine.is_open)
+        machine.lock()
+        machine.set_fingerprint()
+        machine.policy("AllowFingerprint=no")
+        self.login(machine, [LOGIN, ENTER])
+        self.assertFalse(machine.slots().fingerprint)
+        machine.lock()
+        machine.policy(NO_PASSCODE)
+        entered = machine.enter("login", Cut([LOGIN, ENTER], 2, PAM_CONV_ERR))
+        self.assertEqual(entered.code, PAM_SUCCESS)
+        self.assertDue(machine, 4, passcode=LOGIN)
+        self.login(machine, [LOGIN, ENTER])
+        self.assertEqual(machine.slots().kinds, ["device"])
+        self.assertTrue(machine.is_open)
+
+    def test_announced_once(self):
+        """5: one line, once, where lines are shown, and nothing asked; elsewhere it waits and keeps nobody out"""
+        machine = self.machine(START + "\nAllowFingerprint=no")
+        machine.front()
+        machine.front("swaylock")
+        self.assertEqual(self.login(machine, [PASSCODE]).lines, [])
+        machine.lock()
+        machine.policy(START)
+        self.assertEqual(self.login(machine, [PASSCODE], service="swaylock", tty=None).lines, [])
+        self.assertTrue(machine.is_open)
+        machine.lock()
+        line = "Your policy now allows unlocking with a fingerprint."
+        self.assertEqual(self.login(machine, [PASSCODE]).lines, [line])
+        machine.lock()
+        self.assertEqual(self.login(machine, [PASSCODE]).lines, [])
+
+
+class Create(Case):
+    """Flow 1: a passcode where there was none, once the login is confirmed."""
+
+    def test_behind_pam_unix(self):
+        """asked behind pam_unix, made at setcred and not before"""
+        for stack in ("way_a", "front"):
+            with self.subTest(stack):
+                machine = without_passcode(self)
+                getattr(machine, stack)()
+                with machine.login(typed=[LOGIN, ENTER, NEW, NEW]) as login:
+                    self.assertEqual(login.authenticate(), PAM_SUCCESS)
+                    self.assertIn(CHANGED, login.talk.lines)
+                    self.assertEqual(machine.slots().kinds, ["device"])
+                    self.assertEqual(login.setcred(), pamlab.PAM_SUCCESS if stack == "front" else login.result)
+                slots = machine.slots()
+                self.assertEqual((slots.kinds, slots.pending), (["passcode"], (0, 0)))
+                self.assertTrue(machine.is_open)
+                self.assertTrue(machine.opens_with(NEW))
+
+    def test_unconfirmed(self):
+        """a login that is not confirmed makes nothing"""
+        machine = without_passcode(self)
+        machine.way_a()
+        self.assertEqual(machine.enter("login", [LOGIN, ENTER, NEW, NEW], confirm=False).code, PAM_SUCCESS)
+        self.assertEqual(machine.slots().kinds, ["device"])
+
+    def test_in_front(self):
+        """an authenticator asks nothing where there is no passcode"""
+        machine = without_passcode(self)
+        machine.stack("login", "auth required {ours}")
+        self.assertEqual(self.login(machine, [], PAM_USER_UNKNOWN).prompts, [])
+
+    def test_shut_until_then(self):
+        """nothing is read from such a store, and nothing unlocks it but a passcode"""
+        machine = without_passcode(self)
+        done = machine.appvault("get", "a")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("the store needs a passcode first", done.stderr)
+        done = machine.appvault("unlock", passcodes=[NEW])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(machine.slots().kinds, ["passcode"])
+        self.assertTrue(machine.is_open)
+
+    def test_changed_meanwhile(self):
+        """rules that changed before the confirmation are not met by chance: nothing is made, and it is due"""
+        machine = without_passcode(self)
+        machine.way_a()
+        with machine.login(typed=[LOGIN, ENTER, NEW, NEW]) as login:
+            self.assertEqual(login.authenticate(), PAM_SUCCESS)
+            machine.policy("AllowNoPasscode=no\nMinLength=30")
+            login.setcred()
+        self.assertEqual(machine.slots().kinds, ["device"])
+        machine.policy("AllowNoPasscode=yes")
+        self.login(machine, [LOGIN])
+
+
+class Places(Case):
+    """Where nobody can be asked."""
+
+    def test_not_conversing(self):
+        """the passcode is the login, the store stays shut, one line says what to do; `enforce` denies"""
+        machine = self.machine(START)
+        machine.front("sddm")
+        machine.policy(STRICTER)
+        entered = self.login(machine, [PASSCODE], service="sddm")
+        self.assertEqual(entered.lines, [ELSEWHERE])
+        self.assertDue(machine, 3)
+        machine.behind("sddm", "enforce")
+        self.login(machine, [LOGIN, PASSCODE], PAM_AUTH_ERR, service="sddm")
+
+    def test_one_prompt(self):
+        """a locker asks once and shows a line at most; one that bears a single prompt gets no line either"""
+        machine = self.machine(START)
+        machine.stack("swaylock", "auth required {ours}")
+        machine.policy(STRICTER)
+        entered = self.login(machine, [PASSCODE], service="swaylock", tty=None)
+        self.assertEqual((entered.prompts, entered.lines), (["AppVault passcode: "], [ELSEWHERE]))
+        self.assertLessEqual(len(ELSEWHERE), 80)
+        self.assertDue(machine, 3)
+        asked = []
+
+        def answer(ask):
+            asked.append(ask.purpose)
+            return PASSCODE
+
+        with machine.daemon.client(frontEnd="pamAuth", service="login", tty="tty1", oneSecret=True) as client:
+            verdict = client.run("authenticate", answer, [b""], subject=machine.daemon.person)
+            self.assertEqual((verdict.outcome, verdict.code, asked, client.shown), ("success", 36, ["passcode"], []))
+
+    def test_open_at_a_locker(self):
+        """what is open at a locker stays open: nobody has refused anything"""
+        machine = self.machine(START)
+        machine.front()
+        machine.front("swaylock")
+        self.login(machine, [PASSCODE])
+        machine.policy(STRICTER)
+        self.assertEqual(self.login(machine, [PASSCODE], service="swaylock", tty=None).lines, [])
+        self.assertTrue(machine.is_open)
+
+    def test_silent(self):
+        """a silent front end, as sudo is, hears everything in front of the questions"""
+        machine = self.machine(START)
+        machine.front("sudo")
+        machine.policy(STRICTER)
+        with machine.login("sudo", [PASSCODE, ENTER, "short", NEW, NEW]) as login:
+            self.assertEqual(login.authenticate(PAM_SILENT), PAM_SUCCESS)
+            login.setcred(PAM_SILENT | pamlab.PAM_ESTABLISH_CRED)
+            self.assertEqual(login.talk.lines, [])
+            _, notice, new, again, _ = login.talk.prompts
+        self.assertIn(CHANGED, notice)
+        self.assertIn("at least 9 characters", new)
+        self.assertIn("At least 9 characters, please. New passcode", again)
+        self.assertChanged(machine)
+
+    def test_sudo_without_a_terminal(self):
+        """sudo from a script is asked nothing more"""
+        machine = self.machine(START)
+        machine.front("sudo")
+        machine.policy(STRICTER)
+        self.login(machine, [PASSCODE], service="sudo", tty=None)
+        self.assertDue(machine, 3)
+
+
+def age(machine, days):
+    """The passcode becomes so old: the daemon's wall clock goes on."""
+    shim = pamlab.compiled("wallclock.c", "wallclock.so", "-shared", "-fPIC")
+    daemon = machine.daemon
+    daemon.stop()
+    preload = daemon.environment()["LD_PRELOAD"].split(":")
+    daemon.env["LD_PRELOAD"] = ":".join([shim, *[path for path in preload if path != shim]])
+    daemon.env["WALL_SHIFT"] = str(int(days * 86400))
+    daemon.start()
+
+
+def without_passcode(case):
+    """A store in state none by the person's choice, and a policy that does not allow it any more."""
+    machine = Flows(START)
+    case.addCleanup(machine.close)
+    done = machine.daemon.ask("create", way="noPasscode", subject=machine.daemon.person)
+    case.assertEqual(done.name, "done")
+    machine.lock()
+    machine.policy("AllowNoPasscode=no")
+    return machine
+
+
+class Age(Case):
+    def test_expired(self):
+        """an expired passcode is changed, with a reason of its own; enforce denies where nobody can be asked"""
+        machine = self.machine(START + "\nExpireDays=30")
+        machine.front()
+        age(machine, 29)
+        self.assertEqual(self.login(machine, [PASSCODE]).lines, [])
+        age(machine, 30.1)
+        machine.behind("sddm", "enforce")
+        self.login(machine, [LOGIN, PASSCODE], PAM_AUTH_ERR, service="sddm")
+        self.assertDue(machine, 3, 4)
+        entered = self.login(machine, [PASSCODE, ENTER, NEW, NEW])
+        self.assertIn("Your passcode has expired.", entered.lines)
+        self.assertChanged(machine)
+        machine.lock()
+        self.assertEqual(self.login(machine, [NEW]).lines, [])
+
+    def test_clocks_that_are_not_believed(self):
+        """a clock that jumped by more than a year, or lies before this program, expires nothing"""
+        machine = self.machine(START + "\nExpireDays=30")
+        machine.front()
+        for days in (500, -2000, -60):
+            with self.subTest(days=days):
+                age(machine, days)
+                self.assertEqual(self.login(machine, [PASSCODE]).lines, [])
+                machine.lock()
+
+    def test_state_none(self):
+        """no passcode has no age"""
+        machine = Flows("ExpireDays=1")
+        self.addCleanup(machine.close)
+        machine.daemon.ask("create", way="noPasscode", subject=machine.daemon.person)
+        machine.lock()
+        age(machine, 100)
+        self.assertEqual(machine.daemon.unlock(None).name, "done")
+
+
+class History(Case):
+    def test_former_ones_are_refused(self):
+        """former passcodes do not come back as long as they are remembered"""
+        policy = "MinLength=8\nHistoryCount=2"
+        machine = self.machine(policy, passcode="passcode one")
+        machine.front()
+        words = ["passcode one", "passcode two", "passcode three", "passcode four"]
+        for current, new in zip(words, words[1:]):
+            for former in words[: words.index(new)][-3:]:
+                done = self.change(machine, current, former)
+                self.assertIn(done.code, (38,) if former == current else (21,), (current, former))
+                self.assertEqual(done.parameters["unmet"], "same" if former == current else "history")
+            self.assertEqual(self.change(machine, current, new).name, "done")
+        # Only two former ones are kept: the first is free again.
+        self.assertEqual(self.change(machine, words[3], words[0]).name, "done")
+        machine.policy("MinLength=8\nHistoryCount=0")
+        self.assertEqual(self.change(machine, words[0], words[3]).name, "done")
+        self.assertEqual(machine.slots().history, [])
+
+    def change(self, machine, current, new):
+        script = {"passcode": current, "newPasscode": new, "confirmPasscode": new}
+        return machine.daemon.ask("passcode", lambda ask: script.get(ask.purpose), change="change")
+
+    def test_turned_on_later(self):
+        """remembered from the first unlock on, also where the rule came later"""
+        machine = self.machine(START)
+        machine.front()
+        machine.policy(START + "\nHistoryCount=3")
+        self.login(machine, [PASSCODE])
+        self.assertEqual(self.change(machine, PASSCODE, NEW).name, "done")
+        self.assertEqual(self.change(machine, NEW, PASSCODE).code, 21)
+
+
+class Interrupted(Case):
+    """A conversation that dies, a daemon that is killed: what was begun goes on."""
+
+    def test_application_dies(self):
+        """the application is gone at each question"""
+        machine = self.machine()
+        machine.front()
+        machine.policy(STRICTER)
+        script = [PASSCODE, ENTER, NEW, NEW]
+        for at in range(2, 5):
+            with self.subTest(at=at):
+                child = os.fork()
+                if child == 0:
+                    try:
+                        machine.enter("login", Cut(script, at, lambda: os._exit(7)))
+                    finally:
+                        os._exit(1)
+                self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+                self.assertDue(machine, 3)
+        self.login(machine, script)
+        self.assertChanged(machine)
+
+    def test_killed_at_each_question(self):
+        """SIGKILL of the daemon at each question: the login goes on by its own rules, and the flow is due"""
+        cases = [
+            (STRICTER, False, [PASSCODE, ENTER, NEW, NEW], 3),
+            (NO_PASSCODE, False, [PASSCODE, ENTER], 4),
+            (START + "\nAllowFingerprint=no", True, [PASSCODE, ENTER], 6),
+            (NO_PASSCODE, True, [PASSCODE, ENTER], 7),
+        ]
+        for policy, finger, script, flow in cases:
+            machine = self.machine()
+            if finger:
+                machine.set_fingerprint()
+            machine.behind()
+            machine.policy(policy)
+            for at in range(2, len(script) + 1):
+                with self.subTest(flow=flow, at=at):
+
+                    def killed(answer=script[at - 1]):
+                        machine.kill()
+                        return answer
+
+                    talk = Talk([LOGIN, *script[: at - 1], killed])
+                    self.assertNotEqual(machine.enter("login", talk).code, PAM_SUCCESS)
+                    self.assertDue(machine, flow)
+            self.login(machine, [LOGIN, *script])
+            self.assertTrue(machine.is_open)
+            self.assertEqual(machine.slots().pending, (0, 0))
+
+    def test_killed_before_the_confirmation(self):
+        """flow 1: the daemon is killed between auth and setcred: nothing is made, and the login is not harmed"""
+        machine = without_passcode(self)
+        machine.way_a()
+        with machine.login(typed=[LOGIN, ENTER, NEW, NEW]) as login:
+            self.assertEqual(login.authenticate(), PAM_SUCCESS)
+            machine.kill()
+            login.setcred()
+        self.assertEqual(machine.slots().kinds, ["device"])
+        self.login(machine, [LOGIN, ENTER, NEW, NEW])
+        self.assertEqual(machine.slots().kinds, ["passcode"])
+
+
+class ChangedAgain(Case):
+    """The policy changes while somebody is being asked."""
+
+    def during(self, machine, policy, answer):
+        def change():
+            machine.policy(policy)
+            return answer
+
+        return change
+
+    def test_stricter_rules(self):
+        """at each question: what no longer meets the rules is asked again"""
+        long = "a passcode that is longer than thirty"
+        for at in range(3):
+            with self.subTest(at=at):
+                machine = self.machine()
+                machine.front()
+                machine.policy(STRICTER)
+                script = [ENTER, NEW, NEW]
+                script[at] = self.during(machine, "MinLength=30", script[at])
+                rest = [long, long] if at > 0 else []
+                if at == 0:
+                    script = [script[0], long, long]
+                entered = self.login(machine, [PASSCODE, *script, *rest])
+                self.assertChanged(machine, long)
+                if at > 0:
+                    self.assertIn("At least 30 characters, please.", entered.lines)
+
+    def test_no_passcode_at_all(self):
+        """nobody wants a passcode any more: the new one is not set, and flow 4 runs"""
+        for at in range(3):
+            with self.subTest(at=at):
+                machine = self.machine()
+                machine.front()
+                machine.policy(STRICTER)
+                script = [ENTER, NEW, NEW]
+                script[at] = self.during(machine, NO_PASSCODE, script[at])
+                entered = self.login(machine, [PASSCODE, *script, ENTER])
+                self.assertIn("Your administrator does not ask for a passcode any more.", entered.lines)
+                self.assertEqual(machine.slots().kinds, ["device"])
+                self.assertTrue(machine.is_open)
+
+    def test_back_again(self):
+        """the rules are the former ones again: nothing is due, and the store opens as it was"""
+        machine = self.machine()
+        machine.front()
+        machine.policy(NO_PASSCODE)
+        self.login(machine, [PASSCODE, self.during(machine, START, ENTER)])
+        self.assertTrue(machine.is_open)
+        self.assertTrue(machine.opens(PASSCODE))
+        self.assertEqual(machine.slots().kinds, ["passcode"])
+
+    def test_back_again_fingerprint(self):
+        """the fingerprint is allowed again before it went: it stays"""
+        machine = self.machine().set_fingerprint()
+        machine.front()
+        machine.policy(START + "\nAllowFingerprint=no")
+        self.login(machine, [PASSCODE, self.during(machine, START, ENTER)])
+        self.assertTrue(machine.is_open)
+        self.assertTrue(machine.slots().fingerprint)
+
+
+if __name__ == "__main__":
+    unittest.main()
