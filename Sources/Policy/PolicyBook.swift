@@ -63,16 +63,8 @@ public struct PolicyBook: Equatable, Sendable {
         var files = files
         files.dropIns.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let written = (files.administrators.map { [$0] } ?? []) + files.dropIns
-        var total = files.standard?.text.count ?? 0
-        for file in written {
-            total += file.text.count
-            guard total <= Self.mostBytes else {
-                throw PolicyProblem(
-                    file: file.name, line: 1, key: "",
-                    wrong: "the policy files together are longer than 2 MiB",
-                    right: "at most 2 MiB")
-            }
-        }
+        let all = (files.standard.map { [$0] } ?? []) + written
+        if let problem = Self.tooLong(all) { throw problem }
         administrators = written.isEmpty ? nil : try Self.layer(written)
         do throws(PolicyProblem) {
             standard = try Self.layer(files.standard.map { [$0] } ?? [])
@@ -136,6 +128,19 @@ public struct PolicyBook: Equatable, Sendable {
         return Resolved(
             inForce: written.useDefaultPolicy ? .standard(policy) : .noPasscodeMode(policy),
             settings: settings, written: written, writtenSettings: writtenSettings)
+    }
+
+    /// The first of the files that is too much beside those before it.
+    static func tooLong(_ files: [PolicyFile]) -> PolicyProblem? {
+        var total = 0
+        for file in files {
+            total += file.text.count
+            guard total > mostBytes else { continue }
+            return PolicyProblem(
+                file: file.name, line: 1, key: "",
+                wrong: "the policy files together are longer than 2 MiB", right: "at most 2 MiB")
+        }
+        return nil
     }
 
     private static func layer(_ files: [PolicyFile]) throws(PolicyProblem) -> PolicyLayer {

@@ -5,6 +5,8 @@ public enum PolicyLint {
     public static func problems(
         in files: [PolicyFile], texts known: Set<String> = []
     ) -> [PolicyProblem] {
+        // More than this nobody wrote by hand.
+        if let problem = PolicyBook.tooLong(files) { return [problem] }
         let parsed = files.map(PolicyParser.parse)
         let layer = PolicyLayer(parsed)
         let problems =
