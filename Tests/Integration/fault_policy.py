@@ -1,6 +1,7 @@
 """A policy file that is broken is never "no policy": what is in force is what the daemon does, not what it says."""
 
 import os
+import pwd
 import re
 import unittest
 
@@ -83,6 +84,26 @@ class Policy(unittest.TestCase):
                 self.lab.start()
                 self.says(line)
                 self.assertEqual(self.minimum(), 12)
+
+    def test_sections(self):
+        """the last good policy holds for whom it held, each value with its line, over a restart"""
+
+        def shown():
+            answer = self.lab.ask("policyShow")
+            self.assertEqual(answer.name, "policyValues", answer)
+            value = next(each for each in answer.values if each["key"] == "MinLength")
+            return value["value"], value["file"], value["line"]
+
+        mine = pwd.getpwuid(os.getuid()).pw_name
+        self.write(f"[Passcode user:{mine}]\nMinLength=15\n[Passcode user:{mine}x]\nMinLength=20\n[Passcode]\nMinLength=9\n")
+        self.reload()
+        self.assertEqual(shown(), ("15", self.file, 2))
+        self.write(BAD_VALUE)
+        self.reload()
+        self.assertEqual(shown(), ("15", self.file, 2))
+        self.lab.kill()
+        self.lab.start()
+        self.assertEqual(shown(), ("15", self.file, 2))
 
     def test_last_of_before(self):
         """a last good policy as the release before wrote it does not break the start, and is none"""
