@@ -14,6 +14,7 @@ from daemonlab import answers
 from faultlab import ME, Lab, Slots, code, policy
 
 LIMIT = 4
+RULES = policy(RetryLimit=str(LIMIT), OnRetryLimit="erase", HistoryCount="3")
 NO_PASSCODE = None
 
 
@@ -405,7 +406,7 @@ class Kills:
         self.fresh()
 
     def fresh(self):
-        self.lab = KilledLab(policy(RetryLimit=str(LIMIT), OnRetryLimit="erase"), start=False, env={"LD_PRELOAD": ""})
+        self.lab = KilledLab(RULES, start=False, env={"LD_PRELOAD": ""})
         self.stores = [Store("default"), Store("kept"), Store("shared")]
         self.recovered = 0
 
@@ -487,6 +488,11 @@ class Kills:
                 store.key = key
             for former in store.revoked:
                 require(self.recovered_key(slots, former) is None, f"{store.name}: a revoked key opens")
+            if store.key is not None:
+                with open(os.path.join(self.lab.state, "machine.key"), "rb") as file:
+                    machine = file.read()
+                format_check.terms(slots.data, machine)
+                format_check.history(slots.data, machine, store.key)
 
     @staticmethod
     def recovered_key(slots, text):
