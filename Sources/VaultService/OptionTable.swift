@@ -59,6 +59,13 @@ package struct OptionEntry: Sendable {
                 return true
             }),
         OptionEntry(
+            "--rules-socket", argument: "PATH",
+            "who judges custom rules (default \(Options().rulesSocket))",
+            .set(wrong: "a path is missing") { options, path in
+                options.rulesSocket = path
+                return true
+            }),
+        OptionEntry(
             "--deadline", argument: "NAME=SECONDS",
             "shorten one of: session, transaction, idle (60 each)",
             .set(wrong: "session, transaction or idle = 1 to 60 seconds") { options, setting in

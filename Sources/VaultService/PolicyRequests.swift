@@ -74,7 +74,12 @@ extension Service {
         let uid = caller.credentials.uid
         guard checking.insert(uid).inserted else { throw .refused(.busy) }
         defer { checking.remove(uid) }
-        let custom = await ruleWorker.judge(candidate, policy.customRules, kind: .apart)
+        // The rules see it as it would be kept; what cannot be kept, no rule sees.
+        let normal = try refusing { () throws(Refusal) in try PasscodeEntry.normal(candidate) }
+        var custom: [Finding] = []
+        if let normal {
+            custom = await ruleWorker.judge(normal, policy.customRules, kind: .apart)
+        }
         let judgement = try refusing { () throws(Refusal) in
             try PasscodeEntry.judgement(candidate, policy, custom: custom)
         }
@@ -149,6 +154,21 @@ extension Finding {
 
 extension PasscodeEntry {
     /// What the rules say of something that nobody sets.
+    /// A copy as it would be kept; nil where it cannot be a passcode.
+    static func normal(_ candidate: SecretBox) throws(Refusal) -> SecretBox? {
+        do throws(SecretsError) {
+            let normal = try candidate.read { (typed) throws(SecretsError) -> SecretBox? in
+                switch try normalised(typed) {
+                case .refused: return nil
+                case .normal(let secret): return SecretBox(secret)
+                }
+            }
+            return normal ?? nil
+        } catch {
+            throw .outOfMemory
+        }
+    }
+
     static func judgement(
         _ candidate: SecretBox, _ policy: Policy, custom: [Finding]
     ) throws(Refusal) -> Judgement {

@@ -1,0 +1,120 @@
+import Policy
+import Posix
+import Secrets
+import Testing
+import Wire
+
+@testable import VaultService
+
+/// Holds every connection and says nothing.
+@LoopActor
+private final class SilentWorker {
+    private(set) var open = 0
+    private(set) var most = 0
+    private(set) var all = 0
+    private let listener: Channel
+
+    init(at path: String) throws(PosixError) {
+        listener = try Channel(owning: try ListeningSocket.make(at: path, mode: 0o600))
+    }
+
+    func serve() async {
+        while await listener.readable(until: nil) == .ready {
+            guard case .connection(let number) = listener.accept(),
+                let channel = try? Channel(owning: FileDescriptor(owning: number))
+            else { continue }
+            open += 1
+            all += 1
+            most = max(most, open)
+            EventLoop.shared.task {
+                await self.hold(channel)
+                self.open -= 1
+            }
+        }
+    }
+
+    private func hold(_ channel: Channel) async {
+        var isThere = true
+        while isThere, await channel.readable(until: nil) == .ready {
+            // SAFETY: what comes is only counted.
+            isThere = unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { room in
+                switch unsafe channel.read(into: room) {
+                case .bytes, .wouldBlock: true
+                case .ended, .failed: false
+                }
+            }
+        }
+        channel.close()
+    }
+
+    func close() { listener.close() }
+}
+
+@LoopActor
+private final class Tally {
+    var findings: [Finding] = []
+}
+
+private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
+
+@Suite struct RuleWorkerTests {
+    @Test("four candidates at once, the others wait their second, and all are unmet")
+    func atOnce() async throws {
+        let path = "/tmp/appvault-rules-test-\(ThisProcess.pid)"
+        let seen = await TestLoop.run { () -> (most: Int, findings: [Finding], took: UInt64)? in
+            guard let silent = try? SilentWorker(at: path) else { return nil }
+            EventLoop.shared.task { await silent.serve() }
+            let worker = RuleWorker(path: path, audit: Audit(toStandardError: false))
+            let tally = Tally()
+            let began = Clock.bootMilliseconds()
+            for _ in 0..<12 {
+                EventLoop.shared.task {
+                    guard let secret = try? SecretBytes(count: 8) else { return }
+                    tally.findings += await worker.judge(SecretBox(secret), asking: one)
+                }
+            }
+            while tally.findings.count < 12, Clock.bootMilliseconds() < began + 20_000 {
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + 5)
+            }
+            let took = Clock.bootMilliseconds() - began
+            silent.close()
+            return (silent.most, tally.findings, took)
+        }
+        let found = try #require(seen)
+        #expect(found.most == 4)
+        #expect(found.findings.count == 12)
+        #expect(found.findings.contains(.unmetBecause(.cannotRun(.tooSlow))))
+        for finding in found.findings {
+            #expect(
+                finding == .unmetBecause(.cannotRun(.tooSlow))
+                    || finding == .unmetBecause(.cannotRun(.busy)))
+        }
+        // A second to wait and a second to be judged, with room for a busy machine.
+        #expect(found.took < 6_000)
+    }
+
+    @Test("a question that would not fit is not asked")
+    func tooMuch() async throws {
+        let findings = await TestLoop.run { () -> [[Finding]] in
+            let worker = RuleWorker(
+                path: "/tmp/appvault-rules-none", audit: Audit(toStandardError: false))
+            var findings: [[Finding]] = []
+            let long = RuleQuestion.Rule(
+                kind: .matches, pattern: [UInt8](repeating: 0x61, count: RuleLink.pattern + 1))
+            for rules in [one, one + [long], [RuleQuestion.Rule](repeating: one[0], count: 65), []]
+            {
+                guard let secret = try? SecretBytes(count: 8) else { return [] }
+                findings.append(await worker.judge(SecretBox(secret), asking: rules))
+            }
+            return findings
+        }
+        #expect(findings.map(\.count) == [1, 2, 65, 0])
+        #expect(findings[0] == [.unmetBecause(.cannotRun(.noWorker))])
+        for each in findings[1...2] {
+            #expect(each[0] == .unmetBecause(.cannotRun(.pattern)))
+            for rest in each.dropFirst() {
+                #expect(rest == .unmetBecause(.cannotRun(.notReached)))
+            }
+        }
+    }
+}
