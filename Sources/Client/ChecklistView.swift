@@ -5,9 +5,22 @@ struct ChecklistView {
     let marks: Marks
     let paint: Voice.Paint
 
-    static func isMet(_ list: Checklist) -> Bool {
-        list.entries.allSatisfy { $0.finding != .unmet }
+    enum Verdict: Equatable {
+        case met
+        case unmet(Int)
+        /// Not one rule could look at it: it is no text that can be a passcode.
+        case unfit(reason: [UInt8])
     }
+
+    static func verdict(_ list: Checklist) -> Verdict {
+        let unmet = list.entries.count { $0.finding == .unmet }
+        if unmet > 0 { return .unmet(unmet) }
+        guard let first = list.entries.first, list.entries.allSatisfy({ $0.finding == .notChecked })
+        else { return .met }
+        return .unfit(reason: first.reason)
+    }
+
+    static func isMet(_ list: Checklist) -> Bool { verdict(list) == .met }
 
     /// As many lines as it needs; what the rule wants comes first, then why it was not checked or is not met.
     func lines(_ entry: Checklist.Entry, isBlank: Bool, columns: Int) -> [[UInt8]] {
@@ -46,11 +59,16 @@ struct ChecklistView {
 
     /// What it comes to.
     func verdict(_ list: Checklist) -> [UInt8] {
-        let unmet = list.entries.count { $0.finding == .unmet }
-        return switch unmet {
-        case 0: Text(paint.painted("it meets the rules", .green)).bytes
-        case 1: Text(paint.painted("it does not meet one of the rules", .red)).bytes
-        default: Text(paint.painted("it does not meet \(unmet) of the rules", .red)).bytes
+        switch ChecklistView.verdict(list) {
+        case .met: Text(paint.painted("it meets the rules", .green)).bytes
+        case .unmet(1): Text(paint.painted("it does not meet one of the rules", .red)).bytes
+        case .unmet(let count):
+            Text(paint.painted("it does not meet \(count) of the rules", .red)).bytes
+        case .unfit(let reason):
+            Text(
+                paint.painted("it cannot be a passcode", .red), reason.isEmpty ? "" : ": ",
+                Printable.escaped(reason)
+            ).bytes
         }
     }
 

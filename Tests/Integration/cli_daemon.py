@@ -20,19 +20,20 @@ POLICY = "[Passcode]\nDerivationMemory=19MiB\nDerivationPasses=2\nThrottleAfter=
 class Real(clilab.Lab):
     """The lab's way of running the tool, with appvaultd at the socket."""
 
-    def __init__(self):
+    def __init__(self, policy=POLICY):
         self.folder = tempfile.mkdtemp(prefix="appvault-cli-")
         self.path = os.path.join(self.folder, "socket")
         self.state = os.path.join(self.folder, "state")
-        config = os.path.join(self.folder, "config")
-        for folder in [self.state, config]:
+        self.config = os.path.join(self.folder, "config")
+        for folder in [self.state, self.config]:
             os.mkdir(folder, 0o700)
-        with open(os.path.join(config, "policy.conf"), "w") as file:
-            file.write(POLICY)
+        self.policy = os.path.join(self.config, "policy.conf")
+        with open(self.policy, "w") as file:
+            file.write(policy)
         self.log = open(os.path.join(self.folder, "log"), "wb")
         self.process = subprocess.Popen(
             [os.path.join(clilab.BUILD, "appvaultd"), "--socket", self.path, "--state-dir", self.state,
-             "--config-dir", config],
+             "--config-dir", self.config],
             stdout=self.log, stderr=self.log)
         end = time.monotonic() + 10
         while not os.path.exists(self.path):

@@ -172,6 +172,18 @@ class Check(Base):
         self.assertEqual(result.status, 2)
         self.assertIn(b"there is no candidate", result.err)
 
+    def test_what_no_rule_could_look_at_is_not_met(self):
+        self.lab.answer("policyCheck", lambda daemon, request: daemon.reply("checklist", entries=[
+            {"id": id, "finding": "notChecked", "wants": id, "reason": "not UTF-8"} for id in ["minLength", "digit"]]))
+        self.assertEqual(self.lab.run("policy", "check", input=b"\xff\n").status, 1)
+        result = self.lab.run("policy", "check", "--json", input=b"\xff\n")
+        self.assertEqual((result.status, json.loads(result.out)["met"]), (1, False))
+        with self.lab.terminal("policy", "check", env={"TERM": "dumb"}) as screen:
+            screen.expect(": ")
+            screen.type(b"\xff\n")
+            self.assertEqual(screen.end(), 1)
+            self.assertIn(b"it cannot be a passcode: not UTF-8", screen.seen)
+
     def test_too_long_is_refused_and_not_cut(self):
         self.assertEqual(self.lab.run("policy", "check", input=b"a1" * 512).status, 0)
         result = self.lab.run("policy", "check", "--json", input=b"a1" * 512 + b"x")
