@@ -18,14 +18,17 @@ extension Service {
         var history = Finding.notChecked(.outsideAChange)
         if let former = entry.former, let host = entry.host {
             entry.exchange.candidates += 1
-            guard entry.exchange.candidates <= Self.mostCandidates else { throw .cancelled }
-            same = try Self.isSame(candidate, former.typed) ? .unmet : .satisfied
-            history = .satisfied
-            if policy.historyCount > 0,
-                try await host.isReused(candidate, former.key, latest: policy.historyCount)
-            {
-                history = .unmet
+            guard entry.exchange.candidates <= Self.mostCandidates else {
+                return try Self.judgement(
+                    candidate, policy, custom, .notChecked(.tooManyCandidates),
+                    .notChecked(.tooManyCandidates))
             }
+            same = try Self.isSame(candidate, former.typed) ? .unmet : .satisfied
+            let isReused =
+                policy.historyCount > 0
+                ? try await host.isReused(candidate, former.key, latest: policy.historyCount)
+                : false
+            history = isReused ? .unmet : .satisfied
         }
         return try Self.judgement(candidate, policy, custom, same, history)
     }

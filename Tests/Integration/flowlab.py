@@ -1,18 +1,22 @@
 """What the policy demands of a store, at the real module under the real libpam: a machine whose policy changes under a
 person, a conversation that can be cut at any question, and the slots file as FORMAT.md has it.
 
-    with machine(policy, way="ownPasscode") as m:
-        m.policy("MinLength=12")
-        entered = m.enter(typed=[PASSCODE, ENTER, NEW, NEW])
+    with Flows("MinLength=8") as machine:
+        machine.create(PASSCODE)
+        machine.policy("MinLength=12")
+        entered = machine.enter(typed=[PASSCODE, ENTER, NEW, NEW])
 """
 
 import os
 import struct
 
+import clilab
+import daemonlab
 import format_check
-from daemonlab import BLOCK, PAGE, wait_until
+import pamlab
+from daemonlab import BLOCK, IS_ROOT, PAGE
 from pamlab import Talk
-from wayslab import LOGIN, PASSCODE, Machine
+from wayslab import LOGIN, Machine
 
 NEW = "battery staple 99"
 ENTER = ""
@@ -98,6 +102,12 @@ class Flows(Machine):
         except format_check.Wrong:
             return False
 
+    def terminal(self, *words):
+        """The CLI on a terminal, run by the person."""
+        who = ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups"] if IS_ROOT else []
+        command = [*who, daemonlab.build("appvault"), "--socket", self.daemon.socket, *words]
+        return clilab.Screen(command, {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TERM": "xterm"})
+
     # stacks: our module in front of pam_unix, and behind it
 
     def front(self, service="login", option=""):
@@ -125,3 +135,14 @@ class Cut(Talk):
 
     def __init__(self, answers, at, how):
         super().__init__(answers[: at - 1] + [how])
+
+
+def age(machine, days):
+    """The passcode becomes so old: the daemon's wall clock goes on."""
+    shim = pamlab.compiled("wallclock.c", "wallclock.so", "-shared", "-fPIC")
+    daemon = machine.daemon
+    daemon.stop()
+    preload = daemon.environment()["LD_PRELOAD"].split(":")
+    daemon.env["LD_PRELOAD"] = ":".join([shim, *[path for path in preload if path != shim]])
+    daemon.env["WALL_SHIFT"] = str(int(days * 86400))
+    daemon.start()

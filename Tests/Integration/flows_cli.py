@@ -1,0 +1,337 @@
+"""What the policy demands, through the command line; and the rules of a new passcode wherever one is made."""
+
+import unittest
+
+import clilab
+from daemonlab import answers
+from flowlab import NEW, NO_PASSCODE, Flows, age
+from wayslab import LOGIN, PASSCODE, WRONG
+
+TIMEOUT = 600
+START = "MinLength=8"
+STRICTER = "MinLength=9"
+CURRENT, CHOOSE, CONFIRM = "AppVault passcode: ", "New passcode: ", "New passcode again: "
+ENTER = "[Enter]"
+
+
+class Case(unittest.TestCase):
+    def machine(self, policy=START, way="ownPasscode", passcode=PASSCODE, **options):
+        machine = Flows(policy, **options)
+        self.addCleanup(machine.close)
+        return machine.create(passcode, way)
+
+    def talk(self, screen, *steps):
+        """(what is waited for, what is typed) again and again."""
+        for prompt, typed in steps:
+            screen.expect(prompt)
+            screen.type(typed if isinstance(typed, bytes) else typed + "\n")
+
+    def refused(self, message, code, unmet=None):
+        self.assertEqual((message.name, message.code), ("refused", code), message)
+        if unmet is not None:
+            self.assertEqual(message.parameters["unmet"], unmet)
+
+    def change(self, machine, current, new, **script):
+        words = {"passcode": current, "newPasscode": new, "confirmPasscode": new, **script}
+        return machine.daemon.ask("passcode", lambda ask: words.get(ask.purpose), change="change")
+
+
+class Unlock(Case):
+    def test_change(self):
+        """flow 3 on a terminal: notice, Enter, rules, twice, and the store is open"""
+        machine = self.machine()
+        machine.policy(STRICTER)
+        with machine.terminal("unlock") as screen:
+            self.talk(screen, (CURRENT, PASSCODE))
+            screen.expect("Your administrator has changed what a passcode must be.")
+            self.talk(screen, (ENTER, ""))
+            screen.expect("at least 9 characters")
+            self.talk(screen, (CHOOSE, "short"))
+            screen.expect("At least 9 characters, please.")
+            self.talk(screen, (CHOOSE, NEW), (CONFIRM, WRONG))
+            screen.expect("The passcodes do not match.")
+            self.talk(screen, (CHOOSE, NEW), (CONFIRM, NEW))
+            screen.expect("Passcode successfully changed.")
+            self.assertEqual(screen.end(), 0)
+        self.assertTrue(machine.is_open)
+        self.assertTrue(machine.opens_with(NEW))
+
+    def test_cancelled(self):
+        """Ctrl-C and the end of input at every question: shut, due, and the former passcode as it was"""
+        machine = self.machine()
+        machine.policy(STRICTER)
+        steps = [(CURRENT, PASSCODE), (ENTER, ""), (CHOOSE, NEW), (CONFIRM, NEW)]
+        for at in range(1, len(steps)):
+            for how in (clilab.INTERRUPT, clilab.END_OF_FILE):
+                with self.subTest(at=at, how=how), machine.terminal("unlock") as screen:
+                    self.talk(screen, *steps[:at])
+                    screen.expect(steps[at][0])
+                    screen.type(how)
+                    self.assertEqual(screen.end(), 130)
+                    self.assertFalse(machine.is_open)
+                    self.assertEqual(machine.slots().pending, (3, 1))
+                    self.assertTrue(machine.opens(PASSCODE))
+
+    def test_empty_answer_cancels(self):
+        """Enter alone at the new passcode: 36, with the flow and its reason"""
+        machine = self.machine()
+        machine.policy(STRICTER)
+        refused = machine.daemon.ask("openStore", answers(PASSCODE, newPasscode="", acknowledge=""))
+        self.refused(refused, 36)
+        self.assertEqual(refused.parameters, {"flow": "3", "reason": "policy"})
+
+    def test_told(self):
+        """4, 6 and 7: a notice, Enter, and it is so"""
+        for policy, finger, kinds, headline in (
+            (NO_PASSCODE, False, ["device"], "does not ask for a passcode any more"),
+            (START + "\nAllowFingerprint=no", True, ["passcode"], "ingerprint"),
+            (NO_PASSCODE, True, ["device"], "does not ask for a passcode any more"),
+        ):
+            with self.subTest(policy=policy, finger=finger):
+                machine = self.machine()
+                if finger:
+                    machine.set_fingerprint()
+                machine.policy(policy)
+                with machine.terminal("unlock") as screen:
+                    self.talk(screen, (CURRENT, PASSCODE))
+                    screen.expect(headline)
+                    self.talk(screen, (ENTER, ""))
+                    self.assertEqual(screen.end(), 0)
+                slots = machine.slots()
+                self.assertEqual((slots.kinds, slots.fingerprint, slots.pending), (kinds, False, (0, 0)))
+                self.assertTrue(machine.is_open)
+
+    def test_expired(self):
+        """an expired passcode says so"""
+        machine = self.machine(START + "\nExpireDays=7")
+        age(machine, 8)
+        with machine.terminal("unlock") as screen:
+            self.talk(screen, (CURRENT, PASSCODE))
+            screen.expect("Your passcode has expired.")
+            self.talk(screen, (ENTER, ""), (CHOOSE, NEW), (CONFIRM, NEW))
+            self.assertEqual(screen.end(), 0)
+        self.assertTrue(machine.opens(NEW))
+
+    def test_what_needs_the_passcode_runs_it_too(self):
+        """a new recovery key proves a passcode: what is due comes first"""
+        machine = self.machine()
+        machine.policy(STRICTER)
+        with machine.daemon.client(frontEnd="terminal") as client:
+            refused = client.run(
+                "recoveryNew", answers(PASSCODE, newPasscode=None, acknowledge=""), subject=machine.daemon.person)
+            self.refused(refused, 36)
+
+    def test_change_by_oneself(self):
+        """`passwd` while a change is due: no notice, and nothing is due afterwards"""
+        machine = self.machine()
+        machine.policy(STRICTER)
+        self.assertEqual(self.change(machine, PASSCODE, NEW).name, "done")
+        self.assertEqual(machine.daemon.unlock(NEW).name, "done")
+
+
+class Rules(Case):
+    def test_every_unmet_rule_is_told(self):
+        """a refusal carries the code of the first unmet rule and the ids of all, in their order"""
+        machine = self.machine()
+        rules = "MinLength=12\nRequireUpper=yes\nRequireDigit=yes\nMinUniqueCharacters=8"
+        machine.policy(rules + "\nChangeOnUpdate=noncompliant")
+        for candidate, code, unmet in (
+            ("abc", 14, "minLength digit upper unique"),
+            ("abcdefghijkl", 10, "digit upper"),
+            ("abcdefghijk1", 13, "upper"),
+            ("AB1AB1AB1AB1", 15, "unique"),
+        ):
+            with self.subTest(candidate):
+                self.refused(self.change(machine, PASSCODE, candidate), code, unmet)
+        self.assertEqual(self.change(machine, PASSCODE, "Abcdefghijk1").name, "done")
+
+    def test_wherever_one_is_made(self):
+        """create, turning on and recovery hold a passcode against the rules as well"""
+        machine = Flows("RequireDigit=yes")
+        self.addCleanup(machine.close)
+        daemon = machine.daemon
+        bad = answers("no digit here at all")
+        self.refused(daemon.ask("create", bad, way="ownPasscode", subject=daemon.person), 10, "digit")
+        key = daemon.create_with_recovery("1 digit here at least")
+        daemon.lock()
+        self.refused(daemon.ask("recover", answers("no digit here at all", recoveryKey=key)), 10, "digit")
+        off = {"passcode": "1 digit here at least"}
+        self.assertEqual(
+            daemon.ask("passcode", lambda ask: off.get(ask.purpose), change="turnOff").name, "done")
+        self.refused(daemon.ask("passcode", bad, change="turnOn"), 10, "digit")
+
+    def test_same(self):
+        """the new one differs from the current one, told only after that was typed"""
+        machine = self.machine()
+        self.refused(self.change(machine, PASSCODE, PASSCODE), 38, "same")
+        self.refused(self.change(machine, WRONG, PASSCODE), 5)
+
+    def test_ten_candidates(self):
+        """three candidates on a terminal, and never more than ten in one exchange"""
+        machine = self.machine("MinLength=8\nHistoryCount=3")
+        asked = []
+
+        def answer(ask):
+            asked.append(ask.purpose)
+            return {"passcode": PASSCODE, "newPasscode": PASSCODE}.get(ask.purpose)
+
+        with machine.daemon.client(frontEnd="terminal") as client:
+            refused = client.run("passcode", answer, subject=machine.daemon.person, change="change")
+        self.refused(refused, 38, "same")
+        self.assertLessEqual(asked.count("newPasscode"), 10)
+
+    def test_custom_rule_without_a_worker(self):
+        """a rule that cannot run refuses a new passcode; with ChangeOnUpdate=noncompliant it demands none"""
+        rule = "\n[Rule company]\nDisplay=not the company's name\nReject=acme\n"
+        cheap = "[Passcode]\nDerivationMemory=19MiB\nDerivationPasses=2\n"
+        machine = self.machine(cheap + START)
+        machine.policy(cheap + START + "\nChangeOnUpdate=noncompliant" + rule)
+        self.assertEqual(machine.daemon.unlock(PASSCODE).name, "done")
+        machine.lock()
+        self.refused(self.change(machine, PASSCODE, NEW), 22, "rule.company")
+
+
+class Life(Case):
+    def test_skipping(self):
+        """Enter alone goes on without a passcode, where the policy allows that, and nowhere else"""
+        for policy, name in (("AllowNoPasscode=yes", "done"), ("AllowNoPasscode=no", "refused")):
+            with self.subTest(policy):
+                machine = Flows(policy)
+                self.addCleanup(machine.close)
+                with machine.daemon.client(frontEnd="terminal") as client:
+                    said = client.run(
+                        "create", answers("x", newPasscode=""), way="ownPasscode", subject=machine.daemon.person)
+                    self.assertEqual(said.name, name)
+                    self.assertEqual("Enter alone goes on without a passcode." in client.shown, name == "done")
+                if name == "done":
+                    self.assertEqual(machine.slots().kinds, ["device"])
+                else:
+                    self.refused(said, 27)
+
+    def test_without_by_default(self):
+        """NoPasscodeByDefault: a new store starts without; later it needs one where that is forbidden"""
+        machine = Flows("NoPasscodeByDefault=yes")
+        self.addCleanup(machine.close)
+        daemon = machine.daemon
+        self.assertEqual(daemon.ask("create", way="ownPasscode").name, "done")
+        self.assertEqual(machine.slots().kinds, ["device"])
+        machine.lock()
+        self.assertEqual(daemon.unlock(None).name, "done")
+        machine.lock()
+        machine.policy("NoPasscodeByDefault=yes\nAllowNoPasscode=no")
+        self.refused(daemon.ask("openStore", answers(PASSCODE, newPasscode="", acknowledge="")), 36)
+        self.assertEqual(daemon.ask("openStore", answers(PASSCODE, acknowledge="")).name, "done")
+        self.assertEqual(machine.slots().kinds, ["passcode"])
+
+    def test_no_passcode_mode(self):
+        """no-passcode mode: create asks nothing, opening asks nothing, passcode actions answer 25"""
+        machine = Flows(NO_PASSCODE)
+        self.addCleanup(machine.close)
+        daemon = machine.daemon
+        for way in ("ownPasscode",):
+            self.assertEqual(daemon.ask("create", way=way).name, "done")
+        machine.lock()
+        self.assertEqual(daemon.unlock(None).name, "done")
+        for change in ("change", "turnOn"):
+            self.refused(daemon.ask("passcode", answers(PASSCODE), change=change), 25)
+        machine.lock()
+        machine.policy(START)
+        done = daemon.ask("openStore", answers(PASSCODE, acknowledge=""))
+        self.assertEqual(done.name, "done")
+        self.assertEqual(machine.slots().kinds, ["passcode"])
+
+    def test_recovery_in_no_passcode_mode(self):
+        """the recovery key leads to what the policy wants: no passcode there, a new one elsewhere"""
+        machine = Flows(START)
+        self.addCleanup(machine.close)
+        daemon = machine.daemon
+        key = daemon.create_with_recovery(PASSCODE)
+        daemon.lock()
+        machine.policy(NO_PASSCODE)
+        self.assertEqual(daemon.ask("recover", answers(recoveryKey=key, acknowledge="")).name, "done")
+        self.assertEqual(machine.slots().kinds, ["device", "recovery"])
+
+    def test_show_reset(self):
+        """ShowReset: after a wrong passcode, and only there"""
+        for policy, shown in (("ShowReset=yes", True), ("ShowReset=no", False)):
+            with self.subTest(policy):
+                machine = self.machine(policy + "\nThrottleAfter=0")
+                machine.stack("login", "auth required {ours}")
+                lines = machine.enter("login", [WRONG]).lines
+                self.assertEqual(any("`appvault reset`" in line for line in lines), shown)
+                self.assertLessEqual(len(lines), 2)
+                with machine.terminal("unlock") as screen:
+                    self.talk(screen, (CURRENT, WRONG))
+                    before = screen.expect(CURRENT)
+                    self.assertEqual(b"appvault reset" in before, shown)
+                    screen.type(PASSCODE + "\n")
+                    self.assertEqual(screen.end(), 0)
+
+    def test_show_cancel(self):
+        """ShowCancel: a visible way out at the question, in a demanded change always"""
+        for policy, shown in (("ShowCancel=yes", True), ("ShowCancel=no", False)):
+            with self.subTest(policy):
+                machine = self.machine(policy)
+                with machine.terminal("unlock") as screen:
+                    self.assertEqual(b"Enter alone cancels." in screen.expect(CURRENT), shown)
+                    screen.type("\n")
+                    self.assertEqual(screen.end(), 130)
+                machine.policy(policy + "\nMinLength=9")
+                with machine.terminal("unlock") as screen:
+                    self.talk(screen, (CURRENT, PASSCODE), (ENTER, ""))
+                    self.assertIn(b"Enter alone cancels.", screen.expect(CHOOSE))
+                    screen.type("\n")
+                    screen.end()
+                self.assertFalse(machine.is_open)
+
+
+class Before(Case):
+    def test_fingerprint_alone(self):
+        """a store that an older release left open to a finger alone: a passcode at the next unlock, with a notice"""
+        machine = Flows(START)
+        self.addCleanup(machine.close)
+        daemon = machine.daemon
+        daemon.ask("create", way="noPasscode")
+        machine.lock()
+        machine.set_fingerprint()
+        self.assertEqual(machine.appvault("get", "a").returncode, 1)
+        refused = daemon.ask("openStore", answers(PASSCODE, newPasscode="", acknowledge=""))
+        self.refused(refused, 36)
+        self.assertEqual(refused.parameters, {"flow": "1", "reason": "migration"})
+        slots = machine.slots()
+        self.assertEqual((slots.pending, slots.fingerprint), ((1, 2), False))
+        machine.kill()
+        with machine.terminal("unlock") as screen:
+            screen.expect("Your store has no passcode yet.")
+            self.talk(screen, (ENTER, ""), (CHOOSE, NEW), (CONFIRM, NEW))
+            self.assertEqual(screen.end(), 0)
+        slots = machine.slots()
+        self.assertEqual((slots.kinds, slots.pending), (["passcode"], (0, 0)))
+        self.assertTrue(machine.opens_with(NEW))
+
+    def test_older_stores(self):
+        """a store whose passcode nobody judged is not asked for another one; rules count from the next unlock on"""
+        machine = self.machine()
+        machine.daemon.stop()
+        slots = machine.slots()
+        number = 3 if 3 in slots.blocks else 4
+        payload = slots.blocks[number].payload
+        slots.put(number, payload[:40] + bytes(32) + payload[72:])
+        machine.daemon.start()
+        machine.policy(STRICTER)
+        self.assertEqual(machine.daemon.unlock(PASSCODE).name, "done")
+        machine.lock()
+        machine.policy("MinLength=10")
+        self.refused(machine.daemon.ask("openStore", answers(PASSCODE, newPasscode="", acknowledge="")), 36)
+
+    def test_follows_login(self):
+        """resync where the policy wants no passcode any more"""
+        machine = self.machine(way="followLogin", passcode=LOGIN)
+        machine.policy(NO_PASSCODE)
+        script = answers("another password", former=LOGIN, acknowledge="")
+        self.assertEqual(machine.daemon.ask("resync", script).name, "done")
+        self.assertEqual(machine.slots().kinds, ["device"])
+
+
+if __name__ == "__main__":
+    unittest.main()
