@@ -92,11 +92,15 @@ class Actions(unittest.TestCase):
                 continue
             if action in ("lock", "reset") and listed[action].allowed:
                 continue
+            if state == "absent" and listed[action].code == DENIED:
+                # In no-passcode mode a store is made, and not a passcode.
+                continue
             before = lab.state_of().lock
             with lab.client(frontEnd="terminal") as client:
                 answer = client.run(request, lambda _: None, subject=ME, store="", **fields)
             if listed[action].allowed:
-                self.assertIn(code(answer), (27,), f"{action}: {answer}")
+                # Cancelled, done without a question, or a change that is due comes first.
+                self.assertIn(code(answer), (0, 27, 36), f"{action}: {answer}")
             else:
                 self.assertEqual(code(answer), listed[action].code, f"{action}: {answer}")
                 self.assertEqual(client.asked, [], action)
@@ -143,8 +147,7 @@ class Actions(unittest.TestCase):
         answer = lab.ask("create", answers(PASSCODE), subject=person, store="", way="ownPasscode")
         self.assertEqual(answer.name, "done", answer)
         self.assertEqual(self.listed(lab, person)["reset"].verb, "appvault reset --user somebody")
-        answer = as_uid(1, lambda: repr(lab.ask("actions", subject=person, store="")))
-        self.assertIn("code=30", answer)
+        self.assertEqual(as_uid(1, lambda: lab.ask("actions", subject=person, store="").code), 30)
 
 
 if __name__ == "__main__":
