@@ -143,8 +143,15 @@ final class Dispatcher {
             try await answer(.checklist, caller, tag) { () async throws(Interruption) in
                 try await self.service.checkPolicy(check, candidate, caller)
             }
-        case .hello, .reply, .abort, .exportNext, .importChunk, .passwordRules, .offerRecovery,
-            .actions, .policyPreview:
+        case .policyPreview(let preview, let text):
+            try await answer(.preview, caller, tag) { () async throws(Interruption) in
+                try await self.service.previewPolicy(preview, text, caller)
+            }
+        case .actions(let target):
+            try await answer(.actionList, caller, tag) { () async throws(Interruption) in
+                try await self.service.actions(target, caller)
+            }
+        case .hello, .reply, .abort, .exportNext, .importChunk, .passwordRules, .offerRecovery:
             throw .notUnderstood(.unknownValue)
         }
         return true

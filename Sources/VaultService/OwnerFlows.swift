@@ -11,15 +11,14 @@ extension Service {
             target, exchange, evenIfOwnerChanged: caller.credentials.uid == 0)
         let host = visit.host
         let person = visit.person
+        try require(.reset, visit)
         // Root's word is enough; the person proves the passcode, where there is still something to
         // protect.
-        let isRootForOther = caller.credentials.uid == 0 && person.uid != 0
-        switch host.health {
-        case .live where host.hasPasscode && !isRootForOther:
+        switch (host.health, asker(person, caller)) {
+        case (.live, .person) where host.hasPasscode,
+            (.live, .personWithDaemon) where host.hasPasscode:
             _ = try await prove(visit, .promptCurrent)
-        case .live, .erased: break
-        case .damaged(let what):
-            guard caller.isTrusted else { throw .refused(.storeDamaged(what)) }
+        case (.live, _), (.erased, _), (.damaged, _): break
         }
         try await refusingAsync { () async throws(Refusal) in try await self.vault.remove(host) }
         failedTokens.forget(host)

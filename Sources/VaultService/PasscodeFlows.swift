@@ -20,10 +20,7 @@ extension Service {
     }
 
     private func changePasscode(_ visit: Visit) async throws(Interruption) -> Message {
-        try requirePasscodeMode(visit)
-        guard !visit.host.followsLogin else {
-            throw .refused(.invalidAction(action: .changePasscode, reason: .followsLogin))
-        }
+        try require(.changePasscode, visit)
         let proof = try await prove(visit, .promptCurrent)
         _ = try await enterNewPasscode(visit, .passcode(proof))
         auditChange("the passcode was changed", visit)
@@ -31,18 +28,10 @@ extension Service {
     }
 
     private func turnOff(_ visit: Visit) async throws(Interruption) -> Message {
-        guard visit.host.hasPasscode else {
-            throw .refused(.invalidAction(action: .turnOffPasscode, reason: .passcodeOff))
-        }
-        try requirePasscodeMode(visit)
-        guard visit.policy.allowNoPasscode else {
-            throw .refused(.policyDenies(key: "AllowNoPasscode"))
-        }
+        try require(.turnOffPasscode, visit)
         let proof = try await prove(visit, .promptCurrent)
         let present = try await renewed(visit)
-        guard present.policy.allowNoPasscode else {
-            throw .refused(.policyDenies(key: "AllowNoPasscode"))
-        }
+        try require(.turnOffPasscode, present)
         try await refusingAsync { () async throws(Refusal) in
             try await visit.host.turnOff(
                 key: proof.key, typed: proof.typed, .byChoice, present.policy)
@@ -53,24 +42,13 @@ extension Service {
     }
 
     private func turnOn(_ visit: Visit) async throws(Interruption) -> Message {
-        guard !visit.host.hasPasscode else {
-            throw .refused(.invalidAction(action: .createPasscode, reason: .passcodeOn))
-        }
-        try requirePasscodeMode(visit)
+        try require(.createPasscode, visit)
         let key = try await refusingAsync { () async throws(Refusal) in
             try await visit.host.deviceKey()
         }
         _ = try await enterNewPasscode(visit, .device(key))
         auditChange("a passcode was created", visit)
         return .turnedOn
-    }
-
-    /// In no-passcode mode there is no passcode to do anything with.
-    private func requirePasscodeMode(_ visit: Visit) throws(Interruption) {
-        switch visit.inForce {
-        case .administrators, .standard: return
-        case .noPasscodeMode: throw .refused(.policyDenies(key: "UseDefaultPolicy"))
-        }
     }
 
     /// A new passcode of its own, typed and in place; what opens the store from now on.

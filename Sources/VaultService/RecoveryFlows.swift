@@ -9,12 +9,9 @@ extension Service {
         -> Message
     {
         let visit = try await visit(target, exchange)
-        try visit.host.requireUsable()
+        try require(.newRecoveryKey, visit)
         guard exchange.caller.isTerminal else {
             throw .refused(.invalidAction(action: .newRecoveryKey, reason: .terminalOnly))
-        }
-        guard visit.policy.allowRecoveryKey else {
-            throw .refused(.policyDenies(key: "AllowRecoveryKey"))
         }
         let key = try await admit(visit, .promptCurrent)
         try await showNewRecoveryKey(visit.host, key, exchange)

@@ -108,6 +108,10 @@ extension Service {
     func lock(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
         let person = try await person(target.subject, exchange.caller)
         let host = try requireStore(of: person, target)
+        // Nobody's groups are asked for: no policy keeps a store open.
+        try refusing { () throws(Refusal) in
+            try require(.lock, person, host, policies.inForce, exchange.caller)
+        }
         await host.lock()
         transactions.forgetKeys(of: host.id)
         audit.note(

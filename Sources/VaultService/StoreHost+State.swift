@@ -5,11 +5,15 @@ import Wire
 
 /// What `status` shows of a store.
 extension StoreHost {
-    func state(_ policy: Policy, _ voice: Voice, sessions: Int, lock: State.Lock?) -> State {
+    func state(
+        _ inForce: PolicyInForce, _ voice: Voice, _ hardware: Hardware, sessions: Int,
+        lock: State.Lock?
+    ) -> State {
+        let policy = inForce.policy
         let now = Self.now()
         var state = State(lock: lock ?? currentLock(policy))
         switch health {
-        case .live: state.passcode = hasPasscode ? .passcode : .none
+        case .live: tellOfPasscode(in: &state, inForce, hardware)
         case .erased, .damaged: state.passcode = .unknown
         }
         state.followsLogin = followsLogin
@@ -31,6 +35,41 @@ extension StoreHost {
         state.trouble = trouble.map { voice.bytes($0.what) } ?? []
         state.advice = trouble?.advice.map { voice.bytes($0) } ?? []
         return state
+    }
+
+    /// What opens it, for how long, and what is due before it opens again.
+    private func tellOfPasscode(
+        in state: inout State, _ inForce: PolicyInForce, _ hardware: Hardware
+    ) {
+        switch passcodeState {
+        case .none: state.passcode = .none
+        case .passcode: state.passcode = .passcode
+        case .passcodeAndFingerprint, .fingerprintOnly: state.passcode = .passcodeAndFingerprint
+        }
+        switch expiry(inForce.policy) {
+        case .never, .clockNotBelieved: state.expiresAt = 0
+        case .expires(let end), .expired(let end): state.expiresAt = end
+        }
+        let due = due(inForce, hardware, compliance(inForce.policy))
+        state.pending = due.flows.map(\.rawValue)
+        state.pendingReason =
+            switch due.reason {
+            case nil: .none
+            case .policy: .policy
+            case .migration: .migration
+            case .recovery: .recovery
+            case .expired: .expired
+            }
+        if followsLogin {
+            state.meetsRules =
+                switch compliance(inForce.policy) {
+                case .notYetKnown: .unknown
+                case .meetsTheRules: .yes
+                case .fallsShort: .no
+                }
+        }
+        state.recoveryOffer =
+            inForce.policy.allowRecoveryKey && !hasRecovery && !snapshot.terms.recoveryWasOffered
     }
 
     func currentLock(_ policy: Policy) -> State.Lock {

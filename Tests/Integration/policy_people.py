@@ -172,7 +172,7 @@ class Check(unittest.TestCase):
         self.assertTrue(found["same"].reason)
         found = self.check(lab, "long enough 4 all")
         self.assertEqual([entry.finding for entry in found.values()][:2], ["satisfied", "satisfied"])
-        for odd in ("", b"\xff\xfe", "a\x01b", "x" * 1000):
+        for odd in ("", b"\xff\xfe", "a\x01b"):
             with self.subTest(odd=odd):
                 found = self.check(lab, odd)
                 self.assertEqual({entry.finding for entry in found.values()}, {"notChecked"})

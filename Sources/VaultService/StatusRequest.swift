@@ -1,0 +1,41 @@
+import Policy
+import Wire
+
+/// How a store is.
+extension Service {
+    /// What `status` shows; only the owner and root hear it.
+    func status(_ target: Target, for caller: Caller) async throws(Interruption) -> State {
+        let person = try await person(target.subject, caller)
+        let voice = voice(of: caller)
+        let host = vault.ownStore(of: person, named: target.store)
+        let inForce = await policyAnswer(for: person, host).policy
+        guard let host else {
+            if let stray = vault.strayStore(of: person, named: target.store) {
+                return stray.state(inForce, voice, hardware, sessions: 0, lock: .ownerChanged)
+            }
+            var state = State(lock: .absent)
+            tellOfPolicy(in: &state, voice)
+            return state
+        }
+        var state = host.state(
+            inForce, voice, hardware, sessions: sessions.count(of: person.uid), lock: nil)
+        if state.trouble.isEmpty, host.followsLogin, !host.isOpen, failedTokens.hasDrifted(host) {
+            state.trouble = voice.bytes(Phrase(.troubleDrift))
+            state.advice = voice.bytes(Phrase(.adviceDrift))
+        }
+        tellOfPolicy(in: &state, voice)
+        return state
+    }
+
+    /// A broken policy file is news for everybody, with a store or without, and after the store's own.
+    private func tellOfPolicy(in state: inout State, _ voice: Voice) {
+        guard state.trouble.isEmpty else { return }
+        switch policies.standing {
+        case .good: break
+        case .lastGood(let problem), .broken(let problem):
+            let refusal = PolicyKeeper.refusal(problem)
+            state.trouble = voice.bytes(refusal.message)
+            state.advice = refusal.hint.map { voice.bytes($0) } ?? []
+        }
+    }
+}
