@@ -16,13 +16,7 @@ mandir = $(prefix)/share/man
 
 RELEASE = .build/release
 LANGUAGES = $(patsubst po/%.po,%,$(wildcard po/*.po))
-CATALOGUES = $(LANGUAGES:%=# The manual pages alone, to be read: man -l .build/man/appvault.1
-.PHONY: man
-man:
-	$(SWIFT) build --product manpages
-	@mkdir -p .build/man && .build/debug/manpages .build/man
-
-.build/locale/%/LC_MESSAGES/appvault.mo)
+CATALOGUES = $(LANGUAGES:%=.build/locale/%/LC_MESSAGES/appvault.mo)
 PAGES = appvault.1 appvault-policy.conf.5 appvaultd.8 pam_appvault.8
 # SwiftPM would add RUNPATH $ORIGIN, and libpam loads the module into every process that logs people in.
 SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath
