@@ -145,6 +145,22 @@ class Faces(Case):
             self.assertEqual(reset.status, 0, reset)
 
 
+    def test_checklist(self):
+        """what a rule wants is told in the person's language, with its numbers; its id is the same"""
+        self.daemon(POLICY + "MinLength=12\nRequireDigit=yes\n", create=False)
+        for language, wants in ((GERMAN, ["mindestens 12 Zeichen", "eine Ziffer"]), ("C.UTF-8", ["at least 12 characters", "a digit"])):
+            told = self.tool.run("--json", "policy", "check", "-", input=b"tooshort", env={"LC_ALL": language})
+            rules = {rule["id"]: rule["wants"] for rule in json.loads(told.out)["rules"]}
+            self.assertEqual([rules["minLength"], rules["digit"]], wants)
+
+    def test_list(self):
+        """`appvault texts` lists every text in the person's language, and where it comes from"""
+        self.daemon(create=False)
+        told = json.loads(self.tool.run("--json", "texts", env={"LC_ALL": GERMAN}).out)
+        listed = {text["id"]: (text["text"], text["origin"]) for text in told["texts"]}
+        self.assertEqual(listed, {name: (german, "catalogue") for name, (_, german) in template().items()})
+
+
 class Catalogues(Case):
     def test_complete(self):
         """every text of the daemon is in the German catalogue, and comes from there"""
