@@ -1,11 +1,12 @@
 internal import CPwquality
 
 /// cracklib asks libc for the account that it runs as and refuses every word where there is none.
-/// A throw-away user is in no file, and no directory can be reached from here.
+/// A throw-away user is in no file, and no directory can be reached from here. Public, so that the
+/// libraries find it before libc's.
 @_cdecl("getpwuid_r")
-func noAccount(
-    _ uid: uid_t, _ entry: UnsafeMutablePointer<passwd>?, _ room: UnsafeMutablePointer<CChar>?,
-    _ size: Int, _ result: UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>?
+public func noAccount(
+    _ uid: UInt32, _ entry: UnsafeMutableRawPointer?, _ room: UnsafeMutablePointer<CChar>?,
+    _ size: Int, _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> Int32 {
     let name: [CChar] = Array("appvault-rules".utf8CString)
     // SAFETY: only looked at whether they are there.
@@ -16,9 +17,10 @@ func noAccount(
     // SAFETY: libc's contract: `size` bytes of room, one entry, one result; the size was checked.
     for (index, char) in name.enumerated() { unsafe room[index] = char }
     let empty = unsafe room + (name.count - 1)
-    unsafe entry.pointee = passwd(
+    let account = unsafe passwd(
         pw_name: room, pw_passwd: empty, pw_uid: uid, pw_gid: uid, pw_gecos: empty, pw_dir: empty,
         pw_shell: empty)
+    unsafe entry.storeBytes(of: account, as: passwd.self)
     unsafe result.pointee = entry
     return 0
 }
