@@ -130,7 +130,8 @@ let package = Package(
             name: "VaultServiceTests", dependencies: ["VaultService", "Posix", "Wire"],
             swiftSettings: strict),
         .testTarget(
-            name: "ClientTests", dependencies: ["Client", "Posix", "Wire"], swiftSettings: strict),
+            name: "ClientTests", dependencies: ["Client", "Policy", "Posix", "Wire"],
+            swiftSettings: strict),
         .testTarget(
             name: "ManualTests",
             dependencies: ["Manual", "Client", "Policy", "VaultService", "Posix"],

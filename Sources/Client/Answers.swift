@@ -128,12 +128,13 @@ final class Answers {
         }
     }
 
-    /// A prompt ends with a colon and a space, whoever wrote it.
+    /// A prompt ends with a colon and a space, whoever wrote it; a question and a key in brackets
+    /// do without the colon.
     private static func shaped(_ prompt: [UInt8]) -> [UInt8] {
         var text = Printable.escaped(prompt)
         while text.last == 0x20 { text.removeLast() }
         switch text.last {
-        case 0x3A?, 0x3F?: break
+        case 0x3A?, 0x3F?, 0x5D?: break
         default: text.append(0x3A)
         }
         return text + [0x20]

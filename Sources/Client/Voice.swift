@@ -40,12 +40,12 @@ struct Voice {
     }
 
     func error(_ message: [UInt8]) {
-        say(Text(errorPaint.painted("appvault:", .red), " ", Printable.escaped(message)))
+        say(Printable.escaped(message), behind: "appvault: ", .red)
     }
 
     func hint(_ hint: [UInt8]) {
         guard !hint.isEmpty else { return }
-        say(Text(errorPaint.painted("hint:", .cyan), " ", Printable.escaped(hint)))
+        say(Printable.escaped(hint), behind: "hint: ", .cyan)
     }
 
     func refusal(_ refused: Refused) {
@@ -57,7 +57,7 @@ struct Voice {
     /// A line of a conversation, or beside one.
     func info(_ line: [UInt8]) {
         guard !line.isEmpty else { return }
-        say(Text(Printable.escaped(line)))
+        say(Printable.escaped(line), behind: "", .faint)
     }
 
     /// What a verb did, for the person.
@@ -94,7 +94,18 @@ struct Voice {
         }
     }
 
-    private func say(_ line: Text) {
-        try? ToolIO.write(errors.descriptor, Text(line, "\n").bytes.span)
+    /// One line; a terminal gets it broken between words.
+    private func say(_ line: [UInt8], behind title: String, _ colour: Colour) {
+        var shown = line
+        let columns = errors.isTerminal ? ToolIO.columns(errors.descriptor) : 0
+        let width = title.utf8.count
+        if columns > 20, width + Layout.width(line) > columns {
+            // The title takes part in the breaking, and is painted after it.
+            let lines = Layout.wrapped([UInt8](repeating: 0x78, count: width) + line, columns)
+            shown = Array(lines.joined(separator: [0x0A]).dropFirst(width))
+        }
+        let painted =
+            title.isEmpty ? "" : errorPaint.painted(String(title.dropLast()), colour) + " "
+        try? ToolIO.write(errors.descriptor, Text(painted, shown, "\n").bytes.span)
     }
 }

@@ -67,26 +67,3 @@ struct LineEditorTests {
         #expect(LineEditor.characters(line) == 4)
     }
 }
-
-struct LayoutTests {
-    @Test("lines break at spaces and keep words that are too long")
-    func wraps() {
-        let lines = Layout.wrapped(Array("one two three extraordinarily four".utf8), 9)
-        #expect(
-            lines.map { String(decoding: $0, as: UTF8.self) }
-                == ["one two", "three", "extraordinarily", "four"])
-        #expect(Layout.wrapped([], 9) == [[]])
-    }
-
-    @Test("wide characters take two columns, and marks none")
-    func measures() {
-        #expect(Layout.width(Array("e\u{301}".utf8)) == 1)
-        #expect(Layout.width(Array("\u{6F22}\u{5B57}".utf8)) == 4)
-    }
-
-    @Test("a field for a program holds no tab and no newline")
-    func fields() {
-        let line = Layout.fields([Array("a\tb".utf8), Array("c\nd".utf8)])
-        #expect(line == Array("a\\x09b\tc\\x0ad\n".utf8))
-    }
-}

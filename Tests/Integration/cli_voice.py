@@ -50,6 +50,18 @@ class Voice(unittest.TestCase):
                 self.assertEqual(b"\x1b" in screen.seen, coloured, environment)
         self.assertNotIn(b"\x1b", self.lab.run("lock").err)
 
+    def test_a_long_line_is_broken_between_words_on_a_terminal_only(self):
+        long = "the rule company was not judged, and without it no passcode is accepted: nobody runs the rules"
+        self.lab.answer("lock", lambda daemon, request: daemon.refuse(22, long, "an " + "x" * 90))
+        with self.lab.terminal("lock", env={"NO_COLOR": "1"}) as screen:
+            self.assertEqual(screen.end(), 1)
+            self.assertEqual(
+                screen.seen.decode(),
+                "appvault: the rule company was not judged, and without it no passcode is\r\n"
+                "accepted: nobody runs the rules\r\n"
+                "hint: an\r\n" + "x" * 90 + "\r\n")
+        self.assertIn(b"appvault: " + long.encode() + b"\n", self.lab.run("lock").err)
+
     def test_help_goes_to_standard_output_and_nothing_at_all_is_a_usage_error(self):
         for arguments in [["help"], ["--help"], ["-h"]]:
             result = self.lab.run(*arguments)
