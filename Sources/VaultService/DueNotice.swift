@@ -51,14 +51,13 @@ extension DueStep {
 }
 
 extension Refusal {
+    /// An age has a code of its own.
     static func changeRequired(_ step: DueStep) -> Refusal {
-        let reason: ChangeReason =
-            switch step.reason {
-            case .policy: .policy
-            case .migration: .migration
-            case .recovery: .recovery
-            case .expired: .expired
-            }
-        return .changeRequired(flow: step.flow.rawValue, reason: reason)
+        switch step.reason {
+        case .policy: .changeRequired(flow: step.flow.rawValue, reason: .policy)
+        case .migration: .changeRequired(flow: step.flow.rawValue, reason: .migration)
+        case .recovery: .changeRequired(flow: step.flow.rawValue, reason: .recovery)
+        case .expired: .passcodeExpired
+        }
     }
 }

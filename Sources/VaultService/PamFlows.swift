@@ -185,17 +185,16 @@ extension Service {
     private func admitted(_ proof: Proof, _ enforce: Bool, _ visit: Visit)
         async throws(Interruption) -> Verdict
     {
-        let still: StillDue?
+        let code: UInt16
         switch try await settle(visit, .passcode(proof)) {
         case .settled(let opening):
             try await openForLogin(opening.key, visit)
-            still = nil
-        case .due(let due):
-            try await tellStillDue(due, visit)
-            still = due
+            code = 0
+        case .due(let still):
+            try await tellStillDue(still, visit)
+            code = Refusal.changeRequired(still.step).code.rawValue
         }
-        let code = still == nil ? 0 : Code.changeRequired.rawValue
-        if still != nil, enforce { return Verdict(outcome: .authError, code: code) }
+        if code != 0, enforce { return Verdict(outcome: .authError, code: code) }
         let transaction = Transaction(store: visit.host.id, person: visit.person)
         return Verdict(
             outcome: .success, code: code,
