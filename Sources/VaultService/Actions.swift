@@ -67,7 +67,7 @@ extension Service {
         }
     }
 
-    private func knowledge(of person: Person) -> PolicyKnowledge {
+    func knowledge(of person: Person) -> PolicyKnowledge {
         if case .broken = policies.standing { return .broken }
         return people.isKnown(person) ? .known : .groupsUnknown
     }

@@ -45,6 +45,8 @@ extension Service {
         var read: [DueStep] = []
         for _ in 0..<Self.mostSteps {
             visit = try await renewed(visit)
+            // A policy that nobody could read, or whose groups nobody knows, has changed nothing.
+            guard knowledge(of: visit.person) == .known else { return .settled(opening) }
             let step: DueStep
             switch try await due(visit, opening) {
             case .nothing(let why):
@@ -112,6 +114,7 @@ extension Service {
     /// In state none, where nobody types anything: whether the store may open as it is.
     func requireNothingDue(_ host: StoreHost, _ person: Person) async throws(Refusal) {
         let inForce = try await policy(for: person, host)
+        guard knowledge(of: person) == .known else { return }
         switch host.due(inForce, hardware) {
         case .nothing: return
         case .steps(let steps):

@@ -23,6 +23,12 @@ extension Service {
             state.trouble = voice.bytes(Phrase(.troubleDrift))
             state.advice = voice.bytes(Phrase(.adviceDrift))
         }
+        // What is due is due by a policy that is known.
+        if knowledge(of: person) != .known {
+            state.pending = []
+            state.pendingReason = .none
+            state.meetsRules = .unknown
+        }
         tellOfPolicy(in: &state, voice)
         return state
     }

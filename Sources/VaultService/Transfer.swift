@@ -232,11 +232,13 @@ extension Service {
     private func proven(
         _ target: Target, _ exchange: Exchange
     ) async throws(Interruption) -> Visit {
-        let visit = try await visit(target, exchange)
-        let host = visit.host
-        guard visit.person.uid == exchange.caller.credentials.uid else {
+        // Whose it is comes first: nobody else hears whether there is a store.
+        let person = try await person(target.subject, exchange.caller)
+        guard person.uid == exchange.caller.credentials.uid else {
             throw .refused(.notPermitted(.notYours))
         }
+        let visit = try await visit(target, exchange)
+        let host = visit.host
         try host.requireUsable()
         let key = try await admit(visit, .promptCurrent)
         try await refusingAsync { () async throws(Refusal) in try await host.open(key) }

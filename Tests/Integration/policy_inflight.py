@@ -25,6 +25,7 @@ class InFlight(unittest.TestCase):
         for person in people:
             made = lab.ask("create", answers(PASSCODE), subject=person, store="", way="ownPasscode")
             self.assertEqual(made.name, "done", made)
+            lab.ask("lock", subject=person, store="")
         before = lab.log().count("the policy was read")
         end = time.monotonic() + SECONDS
         seen, wrong = [], []

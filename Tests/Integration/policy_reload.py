@@ -111,19 +111,23 @@ class Reload(unittest.TestCase):
         self.assertLessEqual(self.lab.log().count("the policy was read"), 6)
 
     def test_open_conversation(self):
-        """nobody is dropped: who is asked meanwhile answers, and is judged by the policy they began with"""
+        """nobody is dropped: who is asked meanwhile answers, and a new passcode passes by what then holds, too"""
         asked = []
 
         def script(ask):
             if not asked:
-                self.write(self.file, 40)
-                self.becomes(40)
+                self.write(self.file, minimum)
+                self.becomes(minimum)
             asked.append(ask.purpose)
             return "fourteen chars"
 
-        answer = self.lab.ask("create", script, store="", way="ownPasscode")
-        self.assertEqual(answer.name, "done", answer)
-        self.assertEqual(self.minimum(), 40)
+        for minimum, expected in ((40, wire.CODES["underMinLength"]), (13, 0)):
+            self.write(self.file, 12)
+            self.becomes(12)
+            asked.clear()
+            answer = self.lab.ask("create", script, store="", way="ownPasscode")
+            self.assertEqual(code(answer), expected, answer)
+        self.assertEqual(self.lab.state_of().lock, "unlocked")
 
     def test_idle(self):
         """watching costs nothing while nothing changes"""
