@@ -62,11 +62,8 @@ struct RuleSection {
     }
 
     private func pattern(_ text: String) throws(BadTitle) -> String {
-        let backslashes = text.utf8.reversed().prefix { $0 == UInt8(ascii: "\\") }
-        guard backslashes.count % 2 == 0 else {
-            throw BadTitle(
-                wrong: "the pattern ends in a backslash",
-                right: "a POSIX extended regular expression")
+        if let wrong = PatternShape.problem(Array(text.utf8)) {
+            throw BadTitle(wrong: wrong, right: "a POSIX extended regular expression")
         }
         return text
     }

@@ -28,7 +28,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func check(_ book: PolicyBook, _ layer: PolicyLayer) {
     let again = try? PolicyBook(lastGood: PolicyFile(name: "last", text: book.render()))
     must(again == book, "a policy is not read as it was written")
-    for subject in layer.subjects.prefix(100) {
+    for subject in layer.subjects.prefix(8) {
         let policy = book.inForce(for: subject).policy
         let values = book.values(for: subject)
         must(values.count == PolicyKey.all.count, "a key without a value")
@@ -55,8 +55,6 @@ private func check(_ problem: PolicyProblem, _ files: [PolicyFile]) {
 
 // Whatever stands in the file of the last good policy, a start survives it.
 private func readBack(_ text: [UInt8]) {
-    let heads = [[], Array("appvault policy 2\n".utf8)]
-    for head in heads {
-        _ = try? PolicyBook(lastGood: PolicyFile(name: "last", text: head + text))
-    }
+    let head = Array("appvault policy 2\n".utf8)
+    _ = try? PolicyBook(lastGood: PolicyFile(name: "last", text: head + text))
 }
