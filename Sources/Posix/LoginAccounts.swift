@@ -24,11 +24,11 @@ public struct LoginAccount: Sendable, Equatable {
     public static func of(uid: UInt32) -> Answer {
         var size = 4096
         while size <= 1 << 20 {
+            // SAFETY: the entry points into `buffer`, which lives until its texts were copied.
             var entry = unsafe passwd()
             var result: UnsafeMutablePointer<passwd>?
             let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
             defer { unsafe buffer.deallocate() }
-            // SAFETY: the entry points into `buffer`, which lives until its texts were copied.
             let failed = unsafe getpwuid_r(uid, &entry, buffer, size, &result)
             if failed == 0 {
                 guard unsafe result != nil else { return .none }

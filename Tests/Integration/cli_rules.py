@@ -113,6 +113,75 @@ class Rules(unittest.TestCase):
         self.assertIn(b"warning: ", result.out)
         self.assertIn(b"create.choose", result.out)
 
+    def test_status_tells_age_and_end_and_actions_what_may_be_done(self):
+        actions = {action["name"]: action for action in self.told("actions")["actions"]}
+        self.assertTrue(actions["create-passcode"]["allowed"], actions)
+        self.assertFalse(actions["change-passcode"]["allowed"], actions)
+        self.assertEqual(self.lab.run("create", "--own-passcode", passcodes=[SECRET + b"7"]).status, 0)
+        told = self.told("status")
+        self.assertEqual(told["expiresAt"] - told["passcodeSetAt"], 90 * 86400)
+        self.assertEqual((told["pending"], told["pendingReason"], told["idleTimeout"]), ([], None, 0))
+        actions = {action["name"]: action for action in self.told("actions")["actions"]}
+        self.assertTrue(actions["change-passcode"]["allowed"], actions)
+        self.assertFalse(actions["turn-on-fingerprint"]["allowed"], actions)
+        for action in actions.values():
+            self.assertEqual(action["code"] == 0, action["allowed"], action)
+            self.assertEqual(action["reason"] == "", action["allowed"], action)
+
+    def test_a_change_of_the_rules_is_due_until_it_was_made(self):
+        self.assertEqual(self.lab.run("create", "--own-passcode", passcodes=[SECRET + b"7"]).status, 0)
+        self.write(RULES.replace("MinLength=10", "MinLength=12"))
+        self.wait(lambda told: "12" in [value["value"] for value in told["values"]], "policy", "show")
+        self.assertEqual(self.lab.run("lock").status, 0)
+        with self.lab.terminal("unlock", env=LIVE) as screen:
+            screen.expect(": ")
+            screen.type(SECRET + b"7\n")
+            screen.expect("[Enter]")
+            screen.type(b"\x03")
+            self.assertEqual(screen.end(), 130)
+            self.assertIn(b"appvault: the policy has changed", screen.seen)
+        told = self.told("status")
+        self.assertEqual([flow["name"] for flow in told["pending"]], ["change"])
+        self.assertEqual((told["pendingReason"], told["state"]), ("policy", "locked"))
+        plain = self.lab.run("status")
+        self.assertIn(b"due        a new passcode has to be chosen: the rules have changed\n", plain.out)
+        with self.lab.terminal("unlock", env=LIVE) as screen:
+            screen.expect(": ")
+            screen.type(SECRET + b"7\n")
+            screen.expect("[Enter]")
+            screen.type(b"\n")
+            # The administrator's text for the one, ours for the other.
+            for prompt in ["Choose well: ", "New passcode again: "]:
+                screen.expect(prompt)
+                screen.type(b"another long one 8\n")
+            self.assertEqual(screen.end(), 0, screen.seen)
+        told = self.told("status")
+        self.assertEqual((told["pending"], told["state"]), ([], "unlocked"))
+
+    def test_a_preview_tells_what_then_happens(self):
+        self.assertEqual(self.lab.run("create", "--own-passcode", passcodes=[SECRET + b"7"]).status, 0)
+        new = os.path.join(self.lab.folder, "new.conf")
+        for text, flows, certainty in [
+            (RULES, [], "certain"),
+            (RULES.replace("MinLength=10", "MinLength=12"), ["change"], "certain"),
+            (RULES.replace("MinLength=10", "MinLength=12\nChangeOnUpdate=noncompliant"), ["change"], "if-short"),
+            (RULES.replace("[Passcode]", "[Passcode]\nEnabled=no\nUseDefaultPolicy=no"), ["drop-passcode"], "certain"),
+        ]:
+            with open(new, "w") as file:
+                file.write(text)
+            with self.subTest(flows=flows, certainty=certainty):
+                told = self.told("policy", "preview", new)
+                self.assertEqual(told["total"], 1)
+                store = told["stores"][0]
+                self.assertEqual([flow["name"] for flow in store["flows"]], flows)
+                if flows:
+                    self.assertEqual(store["certainty"], certainty)
+        with open(new, "w") as file:
+            file.write("[Passcode]\nX=1\n")
+        told = self.told("policy", "preview", new, status=1)
+        self.assertEqual((told["name"], told["parameters"]["line"]), ("PolicyBroken", 2))
+        self.assertEqual(self.told("status")["pending"], [])
+
 
 if __name__ == "__main__":
     unittest.main()
