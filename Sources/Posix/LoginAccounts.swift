@@ -24,6 +24,7 @@ public struct LoginAccount: Sendable, Equatable {
     public static func of(uid: UInt32) -> Answer {
         var size = 4096
         while size <= 1 << 20 {
+            // SAFETY: only filled in by the call below.
             var entry = unsafe passwd()
             var result: UnsafeMutablePointer<passwd>?
             let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
