@@ -6,7 +6,7 @@ import Posix
 @LoopActor
 final class Directory {
     // Threads of their own for each: a logind that hangs must not take the accounts along.
-    private let accounts = Questions(name: "accounts")
+    let accounts = Questions(name: "accounts")
     private let seats = Questions(name: "seats")
     private let memberships = Questions(name: "groups", threads: 4)
 
@@ -29,7 +29,7 @@ final class Directory {
 
 /// Questions to one service, each with a deadline.
 @LoopActor
-private final class Questions {
+final class Questions {
     private let pool: WorkerPool
     private var inFlight = 0
     private static let patience: UInt64 = 2_000
@@ -62,7 +62,7 @@ private final class Questions {
 
 /// The first of several answers.
 @LoopActor
-private final class First<Answer: Sendable> {
+final class First<Answer: Sendable> {
     private var answer: Answer?
     private var waiting: CheckedContinuation<Answer, Never>?
 

@@ -125,10 +125,13 @@ final class Dispatcher {
             .triesClear,
             .chown:
             try await flow(request, caller, tag)
-        case .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password:
+        case .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password,
+            .passwordRules:
             try await pam(request, caller, tag)
             // A module's connection never outlives one call of PAM.
             return false
+        case .offerRecovery(let target):
+            try await offerRecovery(target, caller, tag)
         case .exportBegin(let target):
             try await beginExport(target, caller, tag)
         case .importBegin(let begin, let header):
@@ -151,7 +154,7 @@ final class Dispatcher {
             try await answer(.actionList, caller, tag) { () async throws(Interruption) in
                 try await self.service.actions(target, caller)
             }
-        case .hello, .reply, .abort, .exportNext, .importChunk, .passwordRules, .offerRecovery:
+        case .hello, .reply, .abort, .exportNext, .importChunk:
             throw .notUnderstood(.unknownValue)
         }
         return true
@@ -239,6 +242,17 @@ final class Dispatcher {
             return try await refuse(error, caller, tag)
         }
         try await connection.send(Done(line: exchange.voice.line(message)), .done, tag: tag)
+    }
+
+    private func offerRecovery(_ target: Target, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
+        let service = service
+        let exchange = Exchange(
+            connection: connection, caller: caller, voice: service.voice(of: caller), tag: tag)
+        try await answerPlain(caller, tag) { () async throws(Interruption) in
+            try await service.offerRecovery(target, exchange)
+        }
     }
 
     private func pam(_ request: Request, _ caller: Caller, _ tag: UInt32)

@@ -86,7 +86,13 @@ extension Service {
     func showRules(_ policy: Policy, _ exchange: Exchange)
         async throws(Interruption)
     {
-        let rules = PasscodeRules.rules(policy).compactMap { rule -> Refusal.Rule? in
+        let rules = Self.told(policy)
+        if !rules.isEmpty { try await exchange.show(.rules(rules)) }
+    }
+
+    /// What is said of the rules before anything is typed.
+    static func told(_ policy: Policy) -> [Refusal.Rule] {
+        PasscodeRules.rules(policy).compactMap { rule in
             switch rule {
             // Everybody expects these two; they are said where they are not met.
             case .same, .history: nil
@@ -98,7 +104,6 @@ extension Service {
                 Refusal.Rule(rule, policy)
             }
         }
-        if !rules.isEmpty { try await exchange.show(.rules(rules)) }
     }
 
     /// One rule in a sentence of its own; several as a list.

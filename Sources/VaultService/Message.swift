@@ -34,6 +34,8 @@ enum Message: Sendable {
     case maySkip
     case differ
     case unmet(Refusal.Rule)
+    /// What was typed cannot be a passcode.
+    case refused(Refusal)
     /// All that a new passcode falls short of.
     case missing([Refusal.Rule])
     case created
@@ -72,6 +74,8 @@ enum Message: Sendable {
 
     case onboardTitle
     case onboardBody
+    case onboardOffer
+    case onboardFollow
     case onboardLater
     case recoveryPrompt
     case recoveryKeep
@@ -154,6 +158,7 @@ enum Message: Sendable {
         case .maySkip: Phrase(.createSkip)
         case .differ: Phrase(.createDiffer)
         case .unmet(let rule): rule.unmetLine
+        case .refused(let refusal): refusal.message
         case .missing(let rules): Phrase(.createUnmet, .phrases(rules.map(\.wish)))
         case .created, .turnedOn: Phrase(.createDone)
         case .createdWithout: Phrase(.createDoneNone)
@@ -181,6 +186,8 @@ enum Message: Sendable {
 
         case .onboardTitle: Phrase(.onboardTitle)
         case .onboardBody: Phrase(.onboardBody)
+        case .onboardOffer: Phrase(.onboardOffer)
+        case .onboardFollow: Phrase(.onboardFollow)
         case .onboardLater: Phrase(.onboardLater)
         case .recoveryPrompt: Phrase(.recoveryPrompt)
         case .recoveryKeep: Phrase(.recoveryKeep)

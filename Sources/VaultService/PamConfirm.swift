@@ -10,6 +10,7 @@ extension Service {
         // Anybody can call setcred in a process of their own; only root's word says that a login
         // succeeded.
         guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        if let waiting = onboarding.take(request.handle) { return await finish(waiting, caller) }
         guard let transaction = transactions.take(request.handle),
             let host = vault.host(transaction.store)
         else { return Verdict(outcome: .ignore) }

@@ -21,11 +21,13 @@ extension Service {
             return try await closeSession(session, exchange.caller)
         case .password(let password, let old, let new):
             return try await followPassword(password, old, new, exchange)
+        case .passwordRules(let rules, let former, let present):
+            return try await judgeLoginPassword(rules, former, present, exchange)
         case .hello, .reply, .abort, .status, .create, .openStore, .lock, .passcode, .recoveryNew,
             .recover,
             .reset, .resync, .triesClear, .chown, .get, .set, .delete, .list, .exportBegin,
             .exportNext,
-            .importBegin, .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow,
+            .importBegin, .importChunk, .offerRecovery, .actions, .policyShow,
             .policyCheck, .policyPreview, .texts:
             throw .refused(.protocolError)
         }

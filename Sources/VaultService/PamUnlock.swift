@@ -12,10 +12,10 @@ extension Service {
         let caller = exchange.caller
         let ignored = Verdict(outcome: .ignore, handle: request.handle)
         let person = try await person(request.subject, caller)
-        guard let host = try vault.store(of: person), let given = token.take(), given.count > 0
-        else {
-            return ignored
+        guard let host = try vault.store(of: person) else {
+            return try await onboard(person, token, request.handle, exchange)
         }
+        guard let given = token.take(), given.count > 0 else { return ignored }
         let token = SecretBox(given)
         // A token that an earlier attempt left waiting is not this one's.
         transactions.forgetKeys(of: host.id)

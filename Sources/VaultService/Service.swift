@@ -15,6 +15,7 @@ public final class Service {
     let vault: Vault
     let sessions = Sessions()
     let transactions: Transactions
+    let onboarding: Onboarding
     let failedTokens = FailedTokens()
     let hasher: TokenHasher
     let audit: Audit
@@ -59,6 +60,7 @@ public final class Service {
         } catch {
             throw .secrets(error)
         }
+        onboarding = Onboarding(options)
         transactions = Transactions(lifeMilliseconds: UInt64(options.deadlines.transaction) * 1000)
         let catalogues = CatalogueFolder.read(options.localeFolder)
         self.catalogues = catalogues.good
@@ -351,7 +353,7 @@ public final class Service {
         guard connections.isEmpty, !vault.hasOpenStores, sessions.isEmpty, failedTokens.isEmpty
         else { return }
         // These end by themselves, and nobody says so.
-        guard transactions.isEmpty else { return startIdling() }
+        guard transactions.isEmpty, onboarding.isEmpty else { return startIdling() }
         audit.note(.stop, "nothing to do")
         EventLoop.shared.stop()
     }

@@ -18,6 +18,7 @@ extension StoreHost {
         }
         state.followsLogin = followsLogin
         state.hasRecoveryKey = hasRecovery
+        state.recoveryOffer = isRecoveryOfferDue(policy)
         state.store = id.bytes
         state.name = identity.storeName
         state.owner = Subject(name: identity.account, uid: identity.uid)

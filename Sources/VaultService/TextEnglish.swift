@@ -141,7 +141,9 @@ extension TextID {
         case .fingerprintPlace: "Place your finger on the reader."
         case .fingerprintOff: "The fingerprint is off."
         case .onboardTitle: "Welcome to AppVault."
-        case .onboardBody: "Your secrets get a store of their own. Choose a passcode for it."
+        case .onboardBody: "Your secrets get a store of their own."
+        case .onboardOffer: "Make it now? [y/n] "
+        case .onboardFollow: "Shall your login password open it? [y/n] "
         case .onboardLater: "No store was made; `appvault create` makes it at any time."
         case .recoveryPrompt: "Recovery key: "
         case .recoveryKeep:

@@ -150,6 +150,8 @@ enum TextID: String, CaseIterable, Sendable {
 
     case onboardTitle = "onboard.title"
     case onboardBody = "onboard.body"
+    case onboardOffer = "onboard.offer"
+    case onboardFollow = "onboard.follow"
     case onboardLater = "onboard.later"
 
     // MARK: The recovery key

@@ -187,6 +187,9 @@ final class Vault {
 
     func stores(of uid: UInt32) -> [StoreHost] { byUID[uid] ?? [] }
 
+    /// One that is too damaged to say whose it is may be anybody's.
+    var hasStoreOfNobody: Bool { byUID[UInt32.max]?.isEmpty == false }
+
     func hasStore(_ person: Person) -> Bool {
         stores(of: person.uid).contains { $0.identity.account == person.name }
     }
