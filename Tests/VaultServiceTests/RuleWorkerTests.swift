@@ -101,14 +101,14 @@ private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
             var findings: [[Finding]] = []
             let long = RuleQuestion.Rule(
                 kind: .matches, pattern: [UInt8](repeating: 0x61, count: RuleLink.pattern + 1))
-            for rules in [one, one + [long], [RuleQuestion.Rule](repeating: one[0], count: 65), []]
+            for rules in [one, one + [long], [RuleQuestion.Rule](repeating: one[0], count: 256), []]
             {
                 guard let secret = try? SecretBytes(count: 8) else { return [] }
                 findings.append(await worker.judge(SecretBox(secret), asking: rules))
             }
             return findings
         }
-        #expect(findings.map(\.count) == [1, 2, 65, 0])
+        #expect(findings.map(\.count) == [1, 2, 256, 0])
         #expect(findings[0] == [.unmetBecause(.cannotRun(.noWorker))])
         for each in findings[1...2] {
             #expect(each[0] == .unmetBecause(.cannotRun(.pattern)))
