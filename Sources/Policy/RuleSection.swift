@@ -11,6 +11,7 @@ struct RuleSection {
     static let keys = ["Display", "Show", "Match", "Reject", "Dictionary"]
     static let oneTest = "exactly one of Match=, Reject= and Dictionary=yes"
     static let longestDisplay = 200
+    static let longestPattern = 1024
 
     init(name: String, line: Int) {
         self.name = name
@@ -62,6 +63,11 @@ struct RuleSection {
     }
 
     private func pattern(_ text: String) throws(BadTitle) -> String {
+        // What appvault-rules takes (Wire, RuleLink.pattern).
+        guard text.utf8.count <= Self.longestPattern else {
+            throw BadTitle(
+                wrong: "the pattern is too long", right: "at most \(Self.longestPattern) bytes")
+        }
         if let wrong = PatternShape.problem(Array(text.utf8)) {
             throw BadTitle(wrong: wrong, right: "a POSIX extended regular expression")
         }

@@ -4,7 +4,7 @@ public enum RuleLink {
     public static let question: UInt16 = 0x60
     public static let answer: UInt16 = 0x61
 
-    public static let rules = 64
+    public static let rules = 255
     public static let pattern = 1024
     public static let reason = 200
     public static let nonce = 16

@@ -82,9 +82,9 @@ class Judging(unittest.TestCase):
         found = self.worker.judge("peggy1", matches("1"), dictionary(), rejects("e"), matches("("), rejects("x"))
         self.assertEqual(
             found, [SATISFIED, ("unmet", "it is based on a dictionary word"), UNMET, CANNOT, SATISFIED])
-        self.assertEqual(self.worker.judge("x", *[matches("x")] * 64), [SATISFIED] * 64)
+        self.assertEqual(self.worker.judge("x", *[matches("x")] * 255), [SATISFIED] * 255)
         longest = "y" * 1024
-        self.assertEqual(self.worker.judge("x" * 1024, *[rejects(longest)] * 64), [SATISFIED] * 64)
+        self.assertEqual(self.worker.judge("x" * 1024, *[rejects(longest)] * 100), [SATISFIED] * 100)
 
     def test_second(self):
         """A pattern that never ends is ended after its second; what was judged before it is answered"""
@@ -109,7 +109,7 @@ class Judging(unittest.TestCase):
             "type": frame(0x61, body), "tag": frame(0x60, body, tag=1), "more": good + b"x",
             "trailing": frame(0x60, body + b"x"), "short": frame(0x60, body[:-1]), "empty": frame(0x60, b""),
             "huge": struct.pack("<IHI", 0xFFFFFFFF, 0x60, 0), "no rules": question("hunter2", []),
-            "65 rules": question("x", [matches("x")] * 65), "kind 0": question("x", [(0, b"x")]),
+            "kind 0": question("x", [(0, b"x")]),
             "kind 4": question("x", [(4, b"x")]), "long pattern": question("x", [matches("x" * 1025)]),
             "long candidate": question("x" * 1025, [matches("x")]), "no text": question(b"\xff", [matches("x")]),
             "NUL": question(b"a\0b", [matches("x")]), "pattern of no text": question("x", [(1, b"\xff")]),

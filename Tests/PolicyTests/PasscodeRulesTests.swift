@@ -369,3 +369,13 @@ private func unmet(_ text: String, _ policy: Policy, custom: [Finding] = []) -> 
         )
     }
 }
+
+@Test("a pattern is as long as the worker takes it, and no longer", arguments: [1024, 1025])
+func longPattern(count: Int) {
+    let text = "[Rule a]\nMatch=" + String(repeating: "a", count: count) + "\n"
+    let file = PolicyFile(name: "f", text: Array(text.utf8))
+    let problem = PolicyLint.problems(in: [file]).first { $0.key == "Match" }
+    #expect(
+        problem?.description
+            == (count > 1024 ? "f:2: Match: the pattern is too long: at most 1024 bytes" : nil))
+}
