@@ -80,7 +80,8 @@ struct PolicyReader: Sendable {
     // MARK: the last good one
 
     func lastGood() -> PolicyBook? {
-        guard let text = try? TextFile.read(at: lastGoodPath, limit: PolicyBook.mostLastGoodBytes) else {
+        guard let text = try? TextFile.read(at: lastGoodPath, limit: PolicyBook.mostLastGoodBytes)
+        else {
             return nil
         }
         return try? PolicyBook(lastGood: PolicyFile(name: lastGoodPath, text: text))

@@ -1,6 +1,7 @@
 import Policy
-@testable import VaultService
 import Wire
+
+@testable import VaultService
 
 /// What a rules worker that was taken over may send: a rule is satisfied only by an answer that was asked for, and the
 /// pieces in which the bytes come make no difference.
