@@ -241,6 +241,13 @@ class Screen:
     def is_restored(self):
         return self.settings == self.before
 
+    def end_declining(self):
+        """The exit status where a recovery key is offered on the way out: no, for good."""
+        self.expect("Make a recovery key now")
+        self.expect("[y/n] ")
+        self.type("n\n")
+        return self.end()
+
     def end(self, timeout=10):
         """The exit status; what was left on the screen is in `seen` then."""
         end = time.monotonic() + timeout

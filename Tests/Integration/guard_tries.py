@@ -130,9 +130,11 @@ class OwnTries(Case):
                 return client.run("authenticate", answers(typed), subject=daemon.person)
 
         verdicts = at_once(64, attempt)
-        derived = sum(1 for verdict in verdicts if verdict.code in (0, INVALID, LIMIT_REACHED))
-        self.assertEqual(self.derived(daemon), derived)
-        self.assertLessEqual(derived, 20)
+        wrong = sum(1 for verdict in verdicts if verdict.code in (INVALID, LIMIT_REACHED))
+        # More than ten: the right one was among them, whatever became of the store before it was answered.
+        right = verdicts[31].code == 0 or wrong > 10
+        self.assertEqual(self.derived(daemon), wrong + right)
+        self.assertLessEqual(wrong + right, 20)
         # At most nine wrong before it, and ten after it.
         self.assertErased(daemon)
 

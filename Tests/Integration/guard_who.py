@@ -29,7 +29,7 @@ MOVED = ("somebody else", 47997)
 POLICY = "RetryLimit=0\nThrottleAfter=0\n"
 NEW, PHRASE = "another horse", "a phrase of its own"
 DENIED, PROTOCOL_ERROR, BUSY = 30, 34, 35
-PAM = ("authenticate", "unlock", "confirm", "sessionOpen", "sessionClose", "password")
+PAM = ("authenticate", "unlock", "confirm", "sessionOpen", "sessionClose", "password", "passwordRules")
 
 
 def document(section):
@@ -72,7 +72,7 @@ class Who(Case):
     def fresh(self, request):
         """The person's store as the request needs it; what a refused one before it left untouched may stay."""
         server = self.server
-        needed = (request in ("unlock", "password", "resync"), request == "create")
+        needed = (request in ("unlock", "password", "passwordRules", "resync"), request == "create")
         if self.untouched != needed:
             if server.status().lock != "absent":
                 self.assertEqual(server.ask("reset").name, "done")
@@ -113,7 +113,7 @@ class Who(Case):
         server, fields, payloads, script = self.server, {}, [], answers(PASSCODE, newPasscode=NEW)
         if ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields:
             fields["subject"] = subject
-        kind = {"authenticate": "pamAuth", "unlock": "pamAuth", "confirm": "pamAuth", "password": "pamPassword"}
+        kind = {"authenticate": "pamAuth", "unlock": "pamAuth", "confirm": "pamAuth", "password": "pamPassword", "passwordRules": "pamPassword"}
         hello = {"frontEnd": kind.get(request, "terminal")}
         if request.startswith("session"):
             hello["frontEnd"] = "pamSession"
@@ -123,6 +123,8 @@ class Who(Case):
             payloads = [PASSCODE]
         elif request == "password":
             payloads = [PASSCODE, NEW]
+        elif request == "passwordRules":
+            payloads, script = [b"", b""], answers(newPasscode=[NEW, NEW])
         elif request == "confirm":
             fields["handle"] = os.urandom(16)
         elif request in ("sessionOpen", "sessionClose"):
@@ -218,6 +220,10 @@ class Who(Case):
         elif request == "password":
             self.assertEqual((answer.outcome, answer.code), ("ignore", 0))
             self.assertEqual(self.proves(NEW), "success")
+        elif request == "passwordRules":
+            self.assertEqual((answer.outcome, answer.code), ("success", 0))
+            self.assertEqual([ask.purpose for ask in client.asked], ["newPasscode", "confirmPasscode"])
+            self.assertEqual(self.proves(PASSCODE), "success")
         elif request == "status":
             self.assertEqual((answer.name, answer.owner), ("state", self.person))
         elif request in ("passcode", "recover", "resync"):

@@ -3,6 +3,7 @@ Whatever they do, the passcode is refused in about a second, and nobody else wai
 """
 
 import os
+import socket
 import struct
 import threading
 import time
@@ -238,6 +239,8 @@ class FalseWorkers(unittest.TestCase):
     def test_absent(self):
         """No socket, a socket nobody listens at, something that is no socket: unmet at once"""
         with FakeWorker(good) as fake:
+            # A thread that waits in accept() would keep a socket that is merely closed.
+            fake.listener.shutdown(socket.SHUT_RDWR)
             fake.listener.close()
             for path in (fake.socket, fake.folder + "/missing", fake.folder, "/" + "x" * 200):
                 with self.subTest(path=path[:40]), daemon(ONE, path) as lab:
@@ -256,8 +259,6 @@ class FalseWorkers(unittest.TestCase):
             path = os.path.join(fake.folder, "theirs")
 
             def listen():
-                import socket
-
                 listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
                 listener.bind(path)
                 os.chmod(path, 0o777)

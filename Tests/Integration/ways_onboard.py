@@ -217,7 +217,7 @@ class Accounts(Case):
             (1, ("-s", "/bin/sh", "-d", "/home/somewhere")),
             (1, ("-s", "/bin/bash", "-d", "/srv/people/x", "-u", "61999")),
             (0, ("-s", "/bin/sh", "-d", "/home/somewhere", "-r")),
-            (0, ("-s", "/bin/sh", "-d", "/home/somewhere", "-u", "997")),
+            (0, ("-s", "/bin/sh", "-d", "/home/somewhere", "-u", str(free))),
             (0, ("-s", "/bin/sh", "-d", "/nonexistent")),
             (0, ("-s", "/bin/sh", "-d", "/")),
             (0, ("-s", "/usr/sbin/nologin", "-d", "/home/somewhere")),
