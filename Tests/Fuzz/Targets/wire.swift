@@ -37,13 +37,16 @@ func request(_ type: RequestType, _ body: [UInt8]) {
     case .create: check(Create.self, body)
     case .passcode: check(Passcode.self, body)
     case .status, .openStore, .lock, .recoveryNew, .recover, .reset, .resync, .triesClear,
-        .exportBegin:
+        .exportBegin, .offerRecovery, .actions, .policyShow:
         check(Target.self, body)
     case .chown: check(Chown.self, body)
     case .get, .delete: check(Record.self, body)
     case .set: check(Record.self, body, [Limits.value])
     case .list: check(List.self, body)
-    case .exportNext: check(Empty.self, body)
+    case .passwordRules: check(PasswordRules.self, body, [Limits.secret, Limits.secret])
+    case .exportNext, .texts: check(Empty.self, body)
+    case .policyCheck: check(PolicyCheck.self, body, [Limits.secret])
+    case .policyPreview: check(PolicyPreview.self, body, [Limits.value])
     case .importBegin: check(ImportBegin.self, body, [Limits.smallFrame])
     case .importChunk: check(Chunk.self, body, [Limits.value])
     }
@@ -64,6 +67,11 @@ func answer(_ type: AnswerType, _ body: [UInt8]) {
     case .names: check(Names.self, body)
     case .chunk: check(Chunk.self, body, [Limits.value])
     case .progress: check(Chunk.self, body)
+    case .actionList: check(ActionList.self, body)
+    case .policyValues: check(PolicyValues.self, body)
+    case .checklist: check(Checklist.self, body)
+    case .preview: check(Preview.self, body)
+    case .textList: check(TextList.self, body)
     }
 }
 
