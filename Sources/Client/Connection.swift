@@ -132,7 +132,9 @@ public final class Connection {
             .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync, .triesClear,
             .chown, .get, .set,
             .delete, .list, .exportBegin, .exportNext, .importBegin, .importChunk, .passwordRules,
-            .offerRecovery, .actions, .policyShow, .policyCheck, .policyPreview, .texts:
+            .offerRecovery, .actions, .policyShow, .policyCheck, .policyPreview, .texts,
+            .fingerprintList, .fingerprintEnroll, .fingerprintVerify, .fingerprintDelete,
+            .fingerprintSwitch:
             tag &+= 1
         }
     }

@@ -65,7 +65,7 @@ struct Conversation {
             case .refused: throw try connection.refusal(type)
             case .working: break
             case .welcome, .done, .verdict, .state, .value, .names, .chunk, .progress, .actionList,
-                .policyValues, .checklist, .preview, .textList:
+                .policyValues, .checklist, .preview, .textList, .scan, .fingerprintState:
                 return type
             }
         }

@@ -81,7 +81,8 @@ extension Run {
                 if chunk.last { return [] }
             case .done: _ = try conversation.doneLine(type)
             case .welcome, .show, .ask, .working, .refused, .reveal, .verdict, .state, .value,
-                .names, .progress, .actionList, .policyValues, .checklist, .preview, .textList:
+                .names, .progress, .actionList, .policyValues, .checklist, .preview, .textList,
+                .scan, .fingerprintState:
                 throw .protocolBroken(.unexpected(type: type.rawValue))
             }
             type = try conversation.run(.exportNext, Empty())
@@ -170,7 +171,8 @@ extension Run {
         switch answer {
         case .done, .progress: conversation.connection.release()
         case .welcome, .show, .ask, .working, .refused, .reveal, .verdict, .state, .value, .names,
-            .chunk, .actionList, .policyValues, .checklist, .preview, .textList:
+            .chunk, .actionList, .policyValues, .checklist, .preview, .textList, .scan,
+            .fingerprintState:
             throw .protocolBroken(.unexpected(type: answer.rawValue))
         }
     }

@@ -106,7 +106,8 @@ final class Exchange: Conversation {
             .triesClear, .chown, .get, .set, .delete, .list, .exportBegin, .exportNext,
             .importBegin,
             .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
-            .policyPreview, .texts:
+            .policyPreview, .texts, .fingerprintList, .fingerprintEnroll, .fingerprintVerify,
+            .fingerprintDelete, .fingerprintSwitch:
             throw .gone(.notUnderstood(.unknownValue))
         }
     }

@@ -28,7 +28,9 @@ extension Service {
             .reset, .resync, .triesClear, .chown, .get, .set, .delete, .list, .exportBegin,
             .exportNext,
             .importBegin, .importChunk, .offerRecovery, .actions, .policyShow,
-            .policyCheck, .policyPreview, .texts:
+            .policyCheck, .policyPreview, .texts, .fingerprintList, .fingerprintEnroll,
+            .fingerprintVerify,
+            .fingerprintDelete, .fingerprintSwitch:
             throw .refused(.protocolError)
         }
     }

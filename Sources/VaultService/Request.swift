@@ -44,6 +44,12 @@ enum Request: Sendable {
     case policyPreview(PolicyPreview, text: WipedBuffer)
     case texts
 
+    case fingerprintList(Target)
+    case fingerprintEnroll(FingerRequest)
+    case fingerprintVerify(Target)
+    case fingerprintDelete(FingerRequest)
+    case fingerprintSwitch(FingerSwitch)
+
     /// What can be asked for when nothing else is known of the frame but its type.
     static func decode(_ header: FrameHeader, _ body: Span<UInt8>) throws(WireError) -> Request {
         guard let type = RequestType(rawValue: header.type) else { throw .unknownValue }
@@ -107,6 +113,11 @@ enum Request: Sendable {
                 try PolicyPreview(&reader, body),
                 text: try bytes(&reader, body, limit: Limits.value))
         case .texts: .texts
+        case .fingerprintList: .fingerprintList(try Target(&reader, body))
+        case .fingerprintEnroll: .fingerprintEnroll(try FingerRequest(&reader, body))
+        case .fingerprintVerify: .fingerprintVerify(try Target(&reader, body))
+        case .fingerprintDelete: .fingerprintDelete(try FingerRequest(&reader, body))
+        case .fingerprintSwitch: .fingerprintSwitch(try FingerSwitch(&reader, body))
         }
     }
 

@@ -23,7 +23,8 @@ extension Service {
             .password,
             .status, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin,
             .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
-            .policyPreview, .texts:
+            .policyPreview, .texts, .fingerprintList, .fingerprintEnroll, .fingerprintVerify,
+            .fingerprintDelete, .fingerprintSwitch:
             throw .refused(.protocolError)
         }
     }

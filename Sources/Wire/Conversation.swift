@@ -126,6 +126,54 @@ public struct Reveal: Body, Equatable {
     }
 }
 
+/// A reader waits for a finger. From `place` to `ended` the person may go on without one: an abort
+/// with the same number. One that crosses with `ended` is no answer to anything.
+public struct Scan: Body, Equatable {
+    public enum Event: UInt8, CaseIterable, Sendable {
+        case place = 1
+        /// A part of an enrolment is done.
+        case stage = 2
+        /// Not read: the line says what helps.
+        case retry = 3
+        case ended = 4
+    }
+
+    public var question: UInt32
+    public var event: Event
+    /// Parts done, of how many; 0 of 0 where it is no enrolment.
+    public var stage: UInt8
+    public var stages: UInt8
+    /// Empty: nothing to be shown.
+    public var line: Line
+
+    public init(
+        question: UInt32, event: Event, stage: UInt8 = 0, stages: UInt8 = 0, line: Line = Line()
+    ) {
+        self.question = question
+        self.event = event
+        self.stage = stage
+        self.stages = stages
+        self.line = line
+    }
+
+    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
+        question = try reader.u32(body)
+        guard let event = Event(rawValue: try reader.u8(body)) else { throw .unknownValue }
+        self.event = event
+        stage = try reader.u8(body)
+        stages = try reader.u8(body)
+        line = try Line(&reader, body)
+    }
+
+    public func write<S: Sink & ~Copyable>(to sink: inout S) {
+        sink.put32(question)
+        sink.put(event.rawValue)
+        sink.put(stage)
+        sink.put(stages)
+        line.write(to: &sink)
+    }
+}
+
 /// The answer to one question; the secret follows as the payload.
 public struct Reply: Body, Equatable {
     public var question: UInt32

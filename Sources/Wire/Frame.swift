@@ -39,6 +39,12 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case policyCheck = 0x52
     case policyPreview = 0x54
     case texts = 0x56
+
+    case fingerprintList = 0x60
+    case fingerprintEnroll = 0x62
+    case fingerprintVerify = 0x64
+    case fingerprintDelete = 0x66
+    case fingerprintSwitch = 0x68
 }
 
 public enum AnswerType: UInt16, CaseIterable, Sendable {
@@ -50,6 +56,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case done = 0x0D
     case reveal = 0x0F
     case verdict = 0x11
+    case scan = 0x13
     case state = 0x21
     case actionList = 0x39
     case value = 0x41
@@ -60,6 +67,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case checklist = 0x53
     case preview = 0x55
     case textList = 0x57
+    case fingerprintState = 0x61
 }
 
 /// What stands before every body: its length, its type, and the tag of the request that it belongs

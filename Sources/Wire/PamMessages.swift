@@ -17,6 +17,17 @@ public struct Handle: Equatable, Hashable, Sendable {
     }
 }
 
+/// When a finger is asked for.
+public enum FingerUse: UInt8, CaseIterable, Sendable {
+    /// As it suits the service.
+    case byService = 0
+    case first = 1
+    /// After an empty answer to the passcode's question.
+    case onEmpty = 2
+    case only = 3
+    case off = 4
+}
+
 /// pam_sm_authenticate as an authenticator. A token of the stack follows as the payload (empty:
 /// none).
 public struct Authenticate: Body, Equatable {
@@ -27,6 +38,9 @@ public struct Authenticate: Body, Equatable {
     public var tokenOnly = false
     /// A flow that is due and could not run denies the login.
     public var enforce = false
+    public var finger = FingerUse.byService
+    /// Seconds that a finger is waited for; 0: as long as usual.
+    public var fingerSeconds: UInt8 = 0
 
     public init(subject: Subject) {
         self.subject = subject
@@ -37,6 +51,9 @@ public struct Authenticate: Body, Equatable {
         orPassword = try reader.flag(body)
         tokenOnly = try reader.flag(body)
         enforce = try reader.flag(body)
+        guard let finger = FingerUse(rawValue: try reader.u8(body)) else { throw .unknownValue }
+        self.finger = finger
+        fingerSeconds = try reader.u8(body)
     }
 
     public func write<S: Sink & ~Copyable>(to sink: inout S) {
@@ -44,6 +61,8 @@ public struct Authenticate: Body, Equatable {
         sink.put(flag: orPassword)
         sink.put(flag: tokenOnly)
         sink.put(flag: enforce)
+        sink.put(finger.rawValue)
+        sink.put(fingerSeconds)
     }
 }
 

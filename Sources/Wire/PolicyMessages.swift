@@ -382,7 +382,7 @@
     }
 
     extension Reader {
-        fileprivate mutating func listCount(_ body: Span<UInt8>) throws(WireError) -> Int {
+        mutating func listCount(_ body: Span<UInt8>) throws(WireError) -> Int {
             let count = Int(try u16(body))
             guard count <= Limits.page else { throw .fieldTooLong }
             return count
@@ -391,7 +391,7 @@
 
     extension Sink where Self: ~Copyable {
         /// Writes the count, and gives what the count says.
-        fileprivate mutating func list<Entry>(_ entries: [Entry]) -> ArraySlice<Entry> {
+        mutating func list<Entry>(_ entries: [Entry]) -> ArraySlice<Entry> {
             let listed = entries.prefix(Limits.page)
             put16(UInt16(truncatingIfNeeded: listed.count))
             return listed

@@ -41,6 +41,22 @@ PURPOSES = {
     "choice": 11,
 }
 FRONT_ENDS = {"pamAuth": 1, "pamPassword": 2, "pamSession": 3, "terminal": 4, "program": 5}
+FINGER_USES = {"byService": 0, "first": 1, "onEmpty": 2, "only": 3, "off": 4}
+FINGERS = {
+    "unnamed": 0,
+    "leftThumb": 1,
+    "leftIndex": 2,
+    "leftMiddle": 3,
+    "leftRing": 4,
+    "leftLittle": 5,
+    "rightThumb": 6,
+    "rightIndex": 7,
+    "rightMiddle": 8,
+    "rightRing": 9,
+    "rightLittle": 10,
+}
+SCAN_EVENTS = {"place": 1, "stage": 2, "retry": 3, "ended": 4}
+SCANS = {"press": 1, "swipe": 2}
 STYLES = {"info": 0, "error": 1}
 ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
 WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3}
@@ -334,7 +350,7 @@ MESSAGES = {
     "reply": Shape(0x04, [("question", U32)], [SECRET]),
     "abort": Shape(0x06, [("question", U32), ("reason", _choice(ABORTS))]),
     "authenticate": Shape(
-        0x10, [("subject", SUBJECT), ("orPassword", FLAG), ("tokenOnly", FLAG), ("enforce", FLAG)], [SECRET]
+        0x10, [("subject", SUBJECT), ("orPassword", FLAG), ("tokenOnly", FLAG), ("enforce", FLAG), ("finger", _choice(FINGER_USES)), ("fingerSeconds", U8)], [SECRET]
     ),
     "unlock": Shape(0x12, [("subject", SUBJECT), ("handle", HANDLE)], [SECRET]),
     "confirm": Shape(0x14, [("handle", HANDLE)]),
@@ -367,6 +383,11 @@ MESSAGES = {
     "policyCheck": Shape(0x52, TARGET + [("custom", FLAG)], [SECRET]),
     "policyPreview": Shape(0x54, [("subject", SUBJECT), ("file", LONG)], [VALUE]),
     "texts": Shape(0x56),
+    "fingerprintList": Shape(0x60, TARGET),
+    "fingerprintEnroll": Shape(0x62, TARGET + [("finger", _choice(FINGERS))]),
+    "fingerprintVerify": Shape(0x64, TARGET),
+    "fingerprintDelete": Shape(0x66, TARGET + [("finger", _choice(FINGERS))]),
+    "fingerprintSwitch": Shape(0x68, TARGET + [("on", FLAG)]),
     # answers
     "welcome": Shape(0x03, [("version", VERSION_KIND), ("software", SHORT)]),
     "show": Shape(0x05, [("style", LINES), ("line", LINE_KIND)]),
@@ -378,6 +399,9 @@ MESSAGES = {
     "done": Shape(0x0D, [("line", LINE_KIND)]),
     "reveal": Shape(0x0F, [("line", LINE_KIND)], [SECRET]),
     "verdict": Shape(0x11, [("outcome", _choice(OUTCOMES)), ("code", U16), ("handle", HANDLE)]),
+    "scan": Shape(
+        0x13, [("question", U32), ("event", _choice(SCAN_EVENTS)), ("stage", U8), ("stages", U8), ("line", LINE_KIND)]
+    ),
     "state": Shape(
         0x21,
         [
@@ -450,6 +474,30 @@ MESSAGES = {
         ],
     ),
     "textList": Shape(0x57, [("texts", _entries(("id", ID), ("text", LONG), ("origin", _choice(ORIGINS))))]),
+    "fingerprintState": Shape(
+        0x61,
+        [
+            ("on", FLAG),
+            ("ready", FLAG),
+            ("failuresLeft", U8),
+            ("unavailable", LONG),
+            (
+                "readers",
+                _entries(
+                    ("name", SHORT),
+                    ("driver", SHORT),
+                    ("scan", _choice(SCANS)),
+                    ("stages", U8),
+                    ("identifies", FLAG),
+                    ("stores", FLAG),
+                    ("isInternal", FLAG),
+                    ("port", SHORT),
+                ),
+            ),
+            ("fingers", _entries(("finger", _choice(FINGERS)), ("reader", SHORT), ("at", U64), ("usable", FLAG))),
+            ("foreign", U16),
+        ],
+    ),
     "value": Shape(0x41, [], [VALUE]),
     "names": Shape(0x47, [("cursor", U64), ("names", NAMES_KIND)]),
     "chunk": Shape(0x4B, CHUNK, [VALUE]),

@@ -34,7 +34,8 @@ struct Decoded: Equatable {
         case .create: try self.init(Create.self, type, tag, body)
         case .passcode: try self.init(Passcode.self, type, tag, body)
         case .status, .openStore, .lock, .recoveryNew, .recover, .reset, .resync, .triesClear,
-            .offerRecovery, .actions, .policyShow, .exportBegin:
+            .offerRecovery, .actions, .policyShow, .exportBegin, .fingerprintList,
+            .fingerprintVerify:
             try self.init(Target.self, type, tag, body)
         case .chown: try self.init(Chown.self, type, tag, body)
         case .get, .delete: try self.init(Record.self, type, tag, body)
@@ -49,6 +50,9 @@ struct Decoded: Equatable {
         case .policyPreview:
             try self.init(PolicyPreview.self, type, tag, body, payloads: [Limits.value])
         case .texts: try self.init(Empty.self, type, tag, body)
+        case .fingerprintEnroll, .fingerprintDelete:
+            try self.init(FingerRequest.self, type, tag, body)
+        case .fingerprintSwitch: try self.init(FingerSwitch.self, type, tag, body)
         }
     }
 
@@ -73,6 +77,8 @@ struct Decoded: Equatable {
         case .checklist: try self.init(Checklist.self, type, tag, body)
         case .preview: try self.init(Preview.self, type, tag, body)
         case .textList: try self.init(TextList.self, type, tag, body)
+        case .scan: try self.init(Scan.self, type, tag, body)
+        case .fingerprintState: try self.init(FingerprintState.self, type, tag, body)
         }
     }
 

@@ -189,9 +189,10 @@ struct DocumentTests {
             case "text", "bytes": bytes.put16(0)
             case "fixed": bytes += [UInt8](repeating: 0, count: try #require(Int(words[2])))
             case "flag": bytes.put(0)
-            case "u8": bytes.put(try #require(UInt8(words[2])))
+            case "u8": bytes.put(words.count > 2 ? try #require(UInt8(words[2])) : 0)
             case "u16": bytes.put16(0)
             case "u32": bytes.put32(0)
+            case "u64": bytes.put64(0)
             default: Issue.record("\(field) is no field of an entry")
             }
         }

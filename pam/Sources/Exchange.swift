@@ -133,7 +133,8 @@ struct Exchange: ~Copyable {
             guard welcome.version == Limits.version else { throw .nonsense }
             return .goesOn
         case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .actionList, .value,
-            .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, nil:
+            .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, .scan,
+            .fingerprintState, nil:
             throw .nonsense
         }
     }
@@ -161,7 +162,8 @@ struct Exchange: ~Copyable {
             return .ends(.refused(refused.code))
         // A recovery key is shown by our own CLI on a terminal, and never here: reveal is nonsense too.
         case .welcome, .done, .reveal, .state, .actionList, .value, .names, .chunk, .progress,
-            .policyValues, .checklist, .preview, .textList, nil:
+            .policyValues, .checklist, .preview, .textList, .scan,
+            .fingerprintState, nil:
             throw .nonsense
         }
     }

@@ -37,7 +37,7 @@ func request(_ type: RequestType, _ body: [UInt8]) {
     case .create: check(Create.self, body)
     case .passcode: check(Passcode.self, body)
     case .status, .openStore, .lock, .recoveryNew, .recover, .reset, .resync, .triesClear,
-        .exportBegin, .offerRecovery, .actions, .policyShow:
+        .exportBegin, .offerRecovery, .actions, .policyShow, .fingerprintList, .fingerprintVerify:
         check(Target.self, body)
     case .chown: check(Chown.self, body)
     case .get, .delete: check(Record.self, body)
@@ -45,6 +45,8 @@ func request(_ type: RequestType, _ body: [UInt8]) {
     case .list: check(List.self, body)
     case .passwordRules: check(PasswordRules.self, body, [Limits.secret, Limits.secret])
     case .exportNext, .texts: check(Empty.self, body)
+    case .fingerprintEnroll, .fingerprintDelete: check(FingerRequest.self, body)
+    case .fingerprintSwitch: check(FingerSwitch.self, body)
     case .policyCheck: check(PolicyCheck.self, body, [Limits.secret])
     case .policyPreview: check(PolicyPreview.self, body, [Limits.value])
     case .importBegin: check(ImportBegin.self, body, [Limits.smallFrame])
@@ -72,6 +74,8 @@ func answer(_ type: AnswerType, _ body: [UInt8]) {
     case .checklist: check(Checklist.self, body)
     case .preview: check(Preview.self, body)
     case .textList: check(TextList.self, body)
+    case .scan: check(Scan.self, body)
+    case .fingerprintState: check(FingerprintState.self, body)
     }
 }
 
