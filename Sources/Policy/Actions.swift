@@ -157,7 +157,8 @@ private func obstacle(
     switch (action, state) {
     case (.createPasscode, .none), (.createPasscode, .fingerprintOnly): return nil
     case (.createPasscode, _): return .passcodeOn
-    case (.changePasscode, .none), (.changePasscode, .fingerprintOnly): return .passcodeOff
+    // Without a passcode a change is a creation.
+    case (.changePasscode, .none), (.changePasscode, .fingerprintOnly): return nil
     case (.changePasscode, _): return input.followsLogin ? .followsLogin : nil
     case (.turnOffPasscode, .none), (.turnOffPasscode, .fingerprintOnly): return .passcodeOff
     case (.turnOffPasscode, _):

@@ -13,9 +13,9 @@ extension Service {
         switch request.change {
         case .change:
             return visit.host.hasPasscode
-                ? try await changePasscode(visit) : try await turnOn(visit)
+                ? try await changePasscode(visit) : try await turnOn(visit, .changePasscode)
         case .turnOff: return try await turnOff(visit)
-        case .turnOn: return try await turnOn(visit)
+        case .turnOn: return try await turnOn(visit, .createPasscode)
         }
     }
 
@@ -41,8 +41,10 @@ extension Service {
         return .turnedOff
     }
 
-    private func turnOn(_ visit: Visit) async throws(Interruption) -> Message {
-        try require(.createPasscode, visit)
+    private func turnOn(_ visit: Visit, _ action: PasscodeAction) async throws(Interruption)
+        -> Message
+    {
+        try require(action, visit)
         let key = try await refusingAsync { () async throws(Refusal) in
             try await visit.host.deviceKey()
         }

@@ -111,7 +111,8 @@ struct ActionsTests {
             case .fingerprintOnly: (has, finger) = (false, true)
             }
             #expect((decide(.createPasscode, input) == .allowed) == !has)
-            #expect((decide(.changePasscode, input) == .allowed) == (has && !input.followsLogin))
+            // Without a passcode a change is a creation.
+            #expect((decide(.changePasscode, input) == .allowed) == (!has || !input.followsLogin))
             #expect(
                 (decide(.turnOffPasscode, input) == .allowed) == (has && policy.allowNoPasscode))
             #expect(
