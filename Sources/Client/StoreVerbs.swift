@@ -79,6 +79,9 @@ extension Run {
         let target = try target()
         try agree("reset", "the store and everything in it will be erased")
         try act("reset", .reset, target)
+        if settings.form == .plain, settings.user.isEmpty, answers.kind == .terminal {
+            voice.hint(Array("`appvault create` makes a new store".utf8))
+        }
     }
 
     func triesClear() throws(ClientError) {

@@ -22,7 +22,6 @@ enum Message: Sendable {
     case opened
     case openAlready
     case lockedNow
-    case cancelledOpening
     case cancelledChange
 
     // MARK: a new passcode
@@ -59,8 +58,6 @@ enum Message: Sendable {
     case noticeEnd(Notice)
     /// One line where a service does not converse.
     case due(Due)
-    case expiresIn(seconds: Int)
-    case expired
 
     // MARK: fingerprints
 
@@ -87,7 +84,6 @@ enum Message: Sendable {
     case driftElsewhere
     case present
     case driftMended
-    case inStep
     case passphrase
     case newPassphrase
     case confirmPassphrase
@@ -148,7 +144,6 @@ enum Message: Sendable {
         case .opened: Phrase(.matchDone)
         case .openAlready: Phrase(.matchOpen)
         case .lockedNow: Phrase(.lockDone)
-        case .cancelledOpening: Phrase(.cancelOpenTitle)
         case .cancelledChange: Phrase(.cancelChangeTitle)
 
         case .rules(let rules): Phrase(.createRules, .phrases(rules.map(\.wish)))
@@ -175,8 +170,6 @@ enum Message: Sendable {
         case .notice(let notice, let part): Phrase(notice.text(part))
         case .noticeEnd(let notice): Phrase(.noticeEnter, .phrase(Phrase(notice.button)))
         case .due(let due): Phrase(due.text)
-        case .expiresIn(let seconds): Phrase(.expirySoon, .phrase(.span(seconds)))
-        case .expired: Phrase(.expiryOver)
 
         case .fingerprintAllowed: Phrase(.fingerprintAllowed)
         case .fingerprintOffer: Phrase(.fingerprintOffer)
@@ -199,7 +192,6 @@ enum Message: Sendable {
         case .driftElsewhere: Phrase(.driftElsewhere)
         case .present: Phrase(.driftPresent)
         case .driftMended: Phrase(.driftDone)
-        case .inStep: Phrase(.driftNone)
         case .passphrase: Phrase(.exportPassphrase)
         case .newPassphrase: Phrase(.exportNew)
         case .confirmPassphrase: Phrase(.exportConfirm)

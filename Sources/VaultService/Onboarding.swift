@@ -145,7 +145,7 @@ extension Service {
             try await exchange.show(.onboardBody)
             // Where a passcode is not the person's to refuse, the question is not put.
             if policy.allowNoPasscode {
-                guard try await exchange.agrees(.onboardOffer) else {
+                guard try await exchange.choose(.onboardOffer) else {
                     try await exchange.show(.onboardLater)
                     return .declined
                 }
@@ -154,7 +154,7 @@ extension Service {
             let meets = try await refusingAsync { () async throws(Refusal) in
                 try await self.meetsRules(token, policy)
             }
-            if meets, try await exchange.agrees(.onboardFollow) { return .follow(login: token) }
+            if meets, try await exchange.choose(.onboardFollow) { return .follow(login: token) }
             let entry = Entry(
                 person: person, host: nil, exchange: exchange, maySkip: policy.allowNoPasscode)
             return .own(try await askNewPasscode(entry))
@@ -240,27 +240,5 @@ extension Service {
         audit.note(
             .policy, "no store was made: the login password does not meet the passcode rules",
             person: person, service: caller.hello.service, uid: caller.credentials.uid)
-    }
-}
-
-extension Exchange {
-    /// A question for yes or no; whatever does not mean yes is no.
-    func agrees(_ message: Message) async throws(Interruption) -> Bool {
-        let answer = try await ask(message, .choice)
-        let meansYes = try? answer.read { (secret) throws(SecretsError) in
-            secret.withBytes { Self.meansYes($0) }
-        }
-        return (meansYes ?? nil) ?? false
-    }
-
-    /// English, and the languages that there are catalogues for.
-    private nonisolated static let yes = ["y", "yes", "j", "ja"]
-
-    nonisolated static func meansYes(_ typed: Span<UInt8>) -> Bool {
-        yes.contains { word in
-            let word = Array(word.utf8)
-            guard word.count == typed.count else { return false }
-            return word.indices.allSatisfy { word[$0] == typed[$0] | 0x20 }
-        }
     }
 }

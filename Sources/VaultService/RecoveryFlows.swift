@@ -67,13 +67,28 @@ extension Service {
             let password = try await askLoginPassword(exchange)
             try await follow(password, visit, key)
         } else {
-            _ = try await enterNewPasscode(visit, .device(key))
+            try await enterPasscode(visit, recovered: key)
         }
         try await refusingAsync { () async throws(Refusal) in
             _ = try await host.updateTally { $0.right(.recovery) }
         }
         auditChange("the passcode was changed with the recovery key", visit)
         return .recovered
+    }
+
+    /// Who does not end what the key has begun finds it due, also with the former passcode.
+    private func enterPasscode(_ visit: Visit, recovered key: SecretBox) async throws(Interruption)
+    {
+        let step = DueStep(.change, .recovery)
+        var isDue = false
+        if visit.host.isUsable, visit.host.hasPasscode {
+            isDue = (try? await visit.host.begin(step)) != nil
+        }
+        do throws(Interruption) {
+            _ = try await enterNewPasscode(visit, .device(key))
+        } catch {
+            throw isDue && error == .refused(.cancelled) ? .refused(.changeRequired(step)) : error
+        }
     }
 
     /// From now on the store opens with this login password.

@@ -24,7 +24,7 @@ extension Service {
         else { return }
         let visit = try await visit(host, person, exchange)
         guard host.isRecoveryOfferDue(visit.policy) else { return }
-        if try await exchange.agrees(.recoveryOffer) {
+        if try await exchange.choose(.recoveryOffer) {
             let key = try await admit(visit, .promptCurrent)
             try await showNewRecoveryKey(host, key, exchange)
             auditChange("a new recovery key was made", visit)

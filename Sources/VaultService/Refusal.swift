@@ -23,6 +23,8 @@ enum Refusal: Error, Equatable, Sendable {
     case policyDenies(key: String)
     case invalidAction(action: Action, reason: ActionReason)
     case cancelled
+    /// An opening was.
+    case cancelledOpening
     case fingerprintUnavailable(FingerprintReason)
     case fingerprintNoMatch(left: Int?)
     case notPermitted(Why)
@@ -57,7 +59,7 @@ enum Refusal: Error, Equatable, Sendable {
         case .throttled: .throttled
         case .policyDenies: .policyDenies
         case .invalidAction: .invalidAction
-        case .cancelled: .cancelled
+        case .cancelled, .cancelledOpening: .cancelled
         case .fingerprintUnavailable: .fingerprintUnavailable
         case .fingerprintNoMatch: .fingerprintNoMatch
         case .notPermitted: .notPermitted
@@ -98,8 +100,8 @@ enum Refusal: Error, Equatable, Sendable {
             [("during", during.phrase.id.tail), ("reason", storage.phrase.id.tail)]
         case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .locked,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .deleted, .retryLimitReached,
-            .cancelled, .notPermitted, .serviceUnavailable, .protocolError, .busy, .noMatch,
-            .resetRequested, .skipped, .recoveryKeyInvalid:
+            .cancelled, .cancelledOpening, .notPermitted, .serviceUnavailable, .protocolError,
+            .busy, .noMatch, .resetRequested, .skipped, .recoveryKeyInvalid:
             []
         }
     }

@@ -33,6 +33,7 @@ extension Refusal {
         case .invalidAction(let action, let reason):
             Phrase(.refusedInvalidAction, .text(action.rawValue), .phrase(reason.phrase))
         case .cancelled: Phrase(.refusedCancelled)
+        case .cancelledOpening: Phrase(.cancelOpenTitle)
         case .fingerprintUnavailable(let reason):
             Phrase(.refusedFingerprintUnavailable, .phrase(reason.phrase))
         case .fingerprintNoMatch(nil): Phrase(.refusedFingerprintNoMatch)
@@ -112,9 +113,9 @@ extension Refusal {
         case .recoveryKeyInvalid: Phrase(.hintRecoveryKeyInvalid)
         case .policyBroken: Phrase(.hintPolicyBroken)
         case .storageFailed: Phrase(.hintStorageFailed)
-        case .unknown, .dataType, .invalidArgument, .throttled, .cancelled, .fingerprintNoMatch,
-            .notPermitted(.notYours), .notPermitted(.rootOnly), .tooLarge, .protocolError,
-            .resetRequested, .skipped:
+        case .unknown, .dataType, .invalidArgument, .throttled, .cancelled, .cancelledOpening,
+            .fingerprintNoMatch, .notPermitted(.notYours), .notPermitted(.rootOnly), .tooLarge,
+            .protocolError, .resetRequested, .skipped:
             nil
         }
     }

@@ -290,7 +290,7 @@ public final class Service {
         switch refusal {
         // Everyday answers of an everyday client; the journal is for what an administrator looks
         // for.
-        case .doesNotExist, .locked, .cancelled: return
+        case .doesNotExist, .locked, .cancelled, .cancelledOpening: return
         default:
             audit.note(
                 .refusal, refusal.message.english, service: caller.hello.service,

@@ -14,7 +14,7 @@ extension Service {
                 return stray.state(inForce, voice, hardware, sessions: 0, lock: .ownerChanged)
             }
             var state = State(lock: .absent)
-            tellOfPolicy(in: &state, voice)
+            tellOfPolicy(in: &state, inForce, voice)
             return state
         }
         var state = host.state(
@@ -29,15 +29,19 @@ extension Service {
             state.pendingReason = .none
             state.meetsRules = .unknown
         }
-        tellOfPolicy(in: &state, voice)
+        tellOfPolicy(in: &state, inForce, voice)
         return state
     }
 
-    /// A broken policy file is news for everybody, with a store or without, and after the store's own.
-    private func tellOfPolicy(in state: inout State, _ voice: Voice) {
+    /// A broken policy file is news for everybody, with a store or without, and after the store's own;
+    /// one that does without passcodes is, too.
+    private func tellOfPolicy(in state: inout State, _ inForce: PolicyInForce, _ voice: Voice) {
         guard state.trouble.isEmpty else { return }
         switch policies.standing {
-        case .good: break
+        case .good:
+            guard case .noPasscodeMode = inForce else { return }
+            state.trouble = voice.bytes(Phrase(.troubleNoPasscodeMode))
+            state.advice = voice.bytes(Phrase(.adviceNoPasscodeMode))
         case .lastGood(let problem), .broken(let problem):
             let refusal = PolicyKeeper.refusal(problem)
             state.trouble = voice.bytes(refusal.message)

@@ -98,7 +98,12 @@ extension Service {
         let host = visit.host
         try host.requireUsable()
         if host.isOpen { return .openAlready }
-        let key = try await admit(visit, .prompt)
+        let key: SecretBox
+        do throws(Interruption) {
+            key = try await admit(visit, .prompt)
+        } catch .refused(.cancelled) {
+            throw .refused(.cancelledOpening)
+        }
         try await refusingAsync { () async throws(Refusal) in try await host.open(key) }
         audit.note(
             .unlock, "a store was opened", store: host.id.description, person: visit.person,

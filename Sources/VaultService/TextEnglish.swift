@@ -31,7 +31,7 @@ extension TextID {
         case .matchDone: "Passcode successfully validated."
         case .matchOpen: "The store is open."
         case .lockDone: "The store is locked."
-        case .cancelOpenTitle: "Cancelled. The store stays locked."
+        case .cancelOpenTitle: "cancelled; the store stays locked"
         case .cancelChangeTitle: "Cancelled. The store stays locked, and the change is still due."
         case .createRules: "The passcode needs: {1}."
         case .createChoose: "New passcode: "
@@ -130,8 +130,6 @@ extension TextID {
         case .dueRecovery: "Your store needs a new passcode; `appvault unlock` asks for it."
         case .dueExpired: "Your passcode has expired; `appvault unlock` asks for a new one."
         case .dueTold: "Your administrator's policy has changed; `appvault unlock` says how."
-        case .expirySoon: "The passcode expires in {1}."
-        case .expiryOver: "The passcode has expired."
         case .fingerprintAllowed: "Your policy now allows unlocking with a fingerprint."
         case .fingerprintOffer: "Use your fingerprint to unlock? [y/n] "
         case .fingerprintEnable: "Enable"
@@ -157,7 +155,6 @@ extension TextID {
             "Too many wrong tries from elsewhere: your store asks for itself this once."
         case .driftPresent: "Password of the store or recovery key (Enter to skip): "
         case .driftDone: "Your store follows your login password again."
-        case .driftNone: "The store and the login password are in step."
         case .exportPassphrase: "Passphrase of the file: "
         case .exportNew: "Passphrase for the file: "
         case .exportConfirm: "Passphrase again: "
@@ -365,6 +362,10 @@ extension TextID {
             "root moves it: appvault chown {1} USER, or erases it: appvault reset --user USER"
         case .troubleDrift: "a login password has not opened it"
         case .adviceDrift: "`appvault resync`, if it was changed elsewhere"
+        case .troubleNoPasscodeMode:
+            "the policy does without passcodes: stores open without a question; not recommended"
+        case .adviceNoPasscodeMode:
+            "UseDefaultPolicy=yes or Enabled=yes in the policy asks for passcodes again"
         }
     }
 }

@@ -133,8 +133,6 @@ enum TextID: String, CaseIterable, Sendable {
     case dueRecovery = "due.recovery"
     case dueExpired = "due.expired"
     case dueTold = "due.told"
-    case expirySoon = "expiry.soon"
-    case expiryOver = "expiry.over"
 
     // MARK: Fingerprints
 
@@ -169,7 +167,6 @@ enum TextID: String, CaseIterable, Sendable {
     case driftElsewhere = "drift.elsewhere"
     case driftPresent = "drift.present"
     case driftDone = "drift.done"
-    case driftNone = "drift.none"
 
     // MARK: Export and import
 
@@ -380,4 +377,6 @@ enum TextID: String, CaseIterable, Sendable {
     case adviceOwnerChanged = "advice.owner-changed"
     case troubleDrift = "trouble.drift"
     case adviceDrift = "advice.drift"
+    case troubleNoPasscodeMode = "trouble.no-passcode-mode"
+    case adviceNoPasscodeMode = "advice.no-passcode-mode"
 }

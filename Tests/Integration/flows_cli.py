@@ -12,6 +12,7 @@ START = "MinLength=8"
 STRICTER = "MinLength=9"
 CURRENT, CHOOSE, CONFIRM = "AppVault passcode: ", "New passcode: ", "New passcode again: "
 ENTER = "[Enter]"
+ENTER_ALONE = ""
 
 
 class Case(unittest.TestCase):
@@ -284,6 +285,83 @@ class Life(Case):
                     screen.type("\n")
                     screen.end()
                 self.assertFalse(machine.is_open)
+
+
+    def test_opening_cancelled(self):
+        """cancelled, by Ctrl-C or by Enter alone: 27, and what that leaves"""
+        machine = self.machine()
+        for typed in (clilab.INTERRUPT, b"\n"):
+            with self.subTest(typed), machine.terminal("unlock") as screen:
+                self.talk(screen, (CURRENT, typed))
+                screen.expect(" cancelled; the store stays locked\r\n")
+                self.assertEqual(screen.end(), 130)
+        self.refused(machine.daemon.ask("openStore", answers("")), 27)
+        self.assertFalse(machine.is_open)
+
+
+class Recovery(Case):
+    def test_unfinished(self):
+        """who uses the recovery key and chooses no new passcode finds that due, also with the former one"""
+        machine = Flows(START)
+        self.addCleanup(machine.close)
+        key = machine.daemon.create_with_recovery(PASSCODE)
+        machine.lock()
+        for refusal, words in ((36, {"newPasscode": ""}), (14, {"newPasscode": "short"})):
+            refused = machine.daemon.ask("recover", answers("", recoveryKey=key, **words))
+            self.refused(refused, refusal)
+            self.assertEqual(machine.slots().pending, (3, 3))
+        with machine.terminal("recover") as screen:
+            self.talk(screen, ("Recovery key: ", key.encode() if isinstance(key, str) else key + b"\n"))
+            screen.expect(CHOOSE)
+            screen.type(clilab.INTERRUPT)
+            self.assertEqual(screen.end(), 130)
+        status = machine.daemon.ask("status")
+        self.assertEqual((status.pending, status.pendingReason), (b"\x03", "recovery"))
+        machine.daemon.restart()
+        machine.stack("login", "auth required {ours}")
+        entered = machine.enter("login", [PASSCODE, ENTER_ALONE, ""])
+        self.assertIn("Your store was opened with its recovery key.", entered.lines)
+        self.assertFalse(machine.is_open)
+        with machine.terminal("unlock") as screen:
+            self.talk(screen, (CURRENT, PASSCODE), (ENTER, ""), (CHOOSE, NEW), (CONFIRM, NEW))
+            screen.expect("Passcode successfully changed.")
+            self.assertEqual(screen.end(), 0)
+        self.assertEqual(machine.daemon.ask("status").pending, b"")
+        self.assertTrue(machine.opens_with(NEW))
+
+    def test_finished(self):
+        """a recovery that ends with its new passcode leaves nothing due"""
+        machine = Flows(START)
+        self.addCleanup(machine.close)
+        key = machine.daemon.create_with_recovery(PASSCODE)
+        done = machine.daemon.ask("recover", answers("", recoveryKey=key, newPasscode=NEW, confirmPasscode=NEW))
+        self.assertEqual(done.name, "done")
+        self.assertEqual(machine.daemon.ask("status").pending, b"")
+        self.assertTrue(machine.opens_with(NEW))
+
+
+class NoPasscodes(Case):
+    def test_status(self):
+        """in no-passcode mode `status` says that this is not recommended, with a store or without"""
+        machine = Flows(NO_PASSCODE)
+        self.addCleanup(machine.close)
+        for _ in range(2):
+            status = machine.daemon.ask("status")
+            self.assertIn("not recommended", status.trouble)
+            self.assertIn("UseDefaultPolicy=yes", status.advice)
+            machine.daemon.ask("create", way="noPasscode")
+        machine.policy(START)
+        self.assertEqual(machine.daemon.ask("status").trouble, "")
+
+
+class Reset(Case):
+    def test_goes_on(self):
+        """after a reset on a terminal the way to a new store is named"""
+        machine = self.machine()
+        with machine.terminal("reset", "--yes") as screen:
+            self.talk(screen, ("passcode: ", PASSCODE))
+            screen.expect("`appvault create` makes a new store\r\n")
+            self.assertEqual(screen.end(), 0)
 
 
 class Before(Case):

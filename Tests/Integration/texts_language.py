@@ -221,5 +221,23 @@ class Own(Case):
         self.assertIn("ask the desk, room {1}".encode(), self.tool.run("get", "wifi").err)
 
 
+    def test_yes(self):
+        """a yes in the administrator's words is a yes, in English still is, and whatever else is no"""
+        self.daemon(POLICY + "[Texts]\nanswer.yes=oui da\n", create=False)
+        for typed, agreed in (("OUI", True), ("yes", True), ("ja", False), ("non", False), ("", False)):
+            made = self.tool.run("create", "--own-passcode", passcodes=[PASSCODE.encode()])
+            self.assertEqual(made.status, 0, made)
+            with self.tool.terminal("lock", env={"LC_ALL": "C.UTF-8"}) as screen:
+                screen.expect("Make a recovery key now")
+                screen.type(typed.encode() + b"\n")
+                if agreed:
+                    screen.expect("Current passcode: ")
+                    screen.type(PASSCODE.encode() + b"\n")
+                self.assertEqual(screen.end(), 0)
+            state = json.loads(self.tool.run("--json", "status").out)
+            self.assertEqual(state["recoveryKey"], agreed, typed)
+            self.assertEqual(self.tool.run("reset", "--yes", passcodes=[PASSCODE.encode()]).status, 0)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -26,11 +26,22 @@ struct ManualTests {
     func keys() throws {
         let page = try page("appvault-policy.conf")
         for key in PolicyKeyFacts.all {
-            #expect(page.contains("\n.TP\n\(term(key.name))=\n"), "\(key.name)")
+            let head = "\n.TP\n\(term(key.name))=\n"
+            #expect(page.components(of: head) == 1, "\(key.name)")
+            let item = words(page.behind(head).before("\n.TP\n").before("\n.SH "))
+            let builtIn =
+                key.builtIn.isEmpty
+                ? "Built in: nothing." : "Built in: \(term(key.builtIn))\\&."
             #expect(!key.bounds.isEmpty)
-            #expect(
-                page.components(of: "Not acted on") <= PolicyKeyFacts.all.count { !$0.isActedOn })
+            #expect(item.contains("Value: \(words(Page.marked(key.bounds)))."), "\(key.name)")
+            #expect(item.contains(builtIn), "\(key.name)")
+            #expect(item.contains("not acted on yet") != key.isActedOn, "\(key.name)")
         }
+    }
+
+    /// Wherever its lines were broken.
+    private func words(_ troff: String) -> String {
+        troff.split { $0 == "\n" || $0 == " " }.joined(separator: " ")
     }
 
     @Test("every verb, option, exit status and code stands in the page")
@@ -121,5 +132,15 @@ struct ManualTests {
 extension String {
     fileprivate func components(of part: String) -> Int {
         split(separator: part, omittingEmptySubsequences: false).count - 1
+    }
+
+    fileprivate func before(_ part: String) -> String {
+        split(separator: part, maxSplits: 1, omittingEmptySubsequences: false).first.map(
+            String.init) ?? self
+    }
+
+    fileprivate func behind(_ part: String) -> String {
+        let parts = split(separator: part, maxSplits: 1, omittingEmptySubsequences: false)
+        return parts.count > 1 ? String(parts[1]) : ""
     }
 }

@@ -1,16 +1,43 @@
 import Posix
+import Testing
 
 @testable import VaultService
 
 /// The files of the repository that tests read.
 enum Checkout {
     static func bytes(_ path: String, from file: String = #filePath) throws -> [UInt8] {
-        let root = file.split(separator: "/").dropLast(3).joined(separator: "/")
-        return try TextFile.read(at: "/\(root)/\(path)", limit: 1 << 20)
+        try TextFile.read(at: self.path(path, from: file), limit: 1 << 20)
+    }
+
+    static func path(_ path: String, from file: String = #filePath) -> String {
+        "/\(file.split(separator: "/").dropLast(3).joined(separator: "/"))/\(path)"
     }
 
     static func text(_ path: String) throws -> String {
         String(decoding: try bytes(path), as: UTF8.self)
+    }
+}
+
+/// The daemon's sources, for what no test can call: whether a case is used at all.
+enum Sources {
+    /// Every name that stands behind a dot in the files chosen.
+    static func names(in isChosen: (String) -> Bool) throws -> Set<String> {
+        let folder = "Sources/VaultService"
+        let files = try Folder(path: Checkout.path(folder)).names().filter {
+            $0.hasSuffix(".swift") && isChosen($0)
+        }
+        try #require(files.count > 20)
+        var names: Set<String> = []
+        for file in files {
+            let parts = try Checkout.text("\(folder)/\(file)").split(separator: ".").dropFirst()
+            names.formUnion(parts.map { String($0.prefix { $0.isLetter || $0.isNumber }) })
+        }
+        return names
+    }
+
+    /// The name of a value's case.
+    static func name(of value: some Any) -> String {
+        String(String(describing: value).prefix { $0.isLetter || $0.isNumber })
     }
 }
 

@@ -70,17 +70,6 @@ struct OnboardingTests {
         #expect(Eligibility.of(account(uid: 1001), as: alice, shells: shells) == .otherName)
     }
 
-    @Test(
-        "yes is yes, and nothing else is",
-        arguments: [
-            ("y", true), ("Y", true), ("yes", true), ("YES", true), ("j", true), ("Ja", true),
-            ("", false), ("n", false), ("no", false), ("yess", false), ("ye", false), ("1", false),
-            (" y", false), ("y\u{1}", false), ("\u{19}", false), ("jes", false),
-        ])
-    func yes(_ typed: String, _ means: Bool) {
-        #expect(Exchange.meansYes(Array(typed.utf8).span) == means)
-    }
-
     @Test("the list of shells is read without its comments, and a missing one is none")
     func shellList() throws {
         let path = "/tmp/appvault-shells-\(ThisProcess.uid)-\(UInt32.random(in: 0...UInt32.max))"

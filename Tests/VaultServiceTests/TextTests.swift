@@ -9,6 +9,7 @@ private let others: [Phrase] =
     [
         Phrase(.answerYes), Phrase(.fingerprintEnable), Phrase(.fingerprintNotNow),
         Phrase(.adviceRecover), Phrase(.adviceRestore), Phrase(.adviceDrift),
+        Phrase(.troubleNoPasscodeMode), Phrase(.adviceNoPasscodeMode),
         Phrase(.troubleDrift), Phrase(.adviceOwnerChanged, .text("id")),
         Phrase(.troubleOwnerChanged, .count(1000), .text("alice")),
     ] + findings.map(\.phrase)
@@ -38,6 +39,14 @@ struct TextTests {
     func used() {
         let reached = Set(phrases.flatMap(ids))
         for id in TextID.allCases { #expect(reached.contains(id), "\(id.rawValue)") }
+    }
+
+    @Test("each message is said in some flow")
+    func said() throws {
+        let used = try Sources.names { !$0.hasPrefix("Message") && !$0.hasPrefix("Text") }
+        let unsaid = Set(Wording.messages.map(Sources.name)).subtracting(used)
+        // They wait for a reader of fingers.
+        #expect(unsaid == ["fingerprintOffer", "fingerprintLearnMore", "fingerprintPlace"])
     }
 
     @Test("each has as many arguments as it has positions, from {1} on")
@@ -116,7 +125,7 @@ struct TextTests {
             .prompt, .promptOrPassword, .retry(left: nil), .retry(left: 1), .retry(left: 99),
             .retryOrPassword(left: nil), .retryOrPassword(left: 99), .lastErases, .lastLocks,
             .erased, .retryLocked, .elsewhere, .throttled(seconds: 900), .forgotten,
-            .fingerprintAllowed, .opened, .expiresIn(seconds: 7 * 86_400), .expired, .drift,
+            .fingerprintAllowed, .opened, .drift,
             .former, .driftElsewhere, .present, .differ, .unmet(.minLength(256)),
             .unmet(.groups(4)), .unmet(.unique(256)), .unmet(.history(24)), .unmet(.same),
         ] + Message.Due.allCases.map { .due($0) } + notices
