@@ -37,6 +37,13 @@ enum PolicyPage {
         page.paragraph(
             "Rules run in a process of their own, one passcode a process, for at most a second. A rule that cannot "
                 + "run refuses the passcode.")
+        page.paragraph(
+            "A policy that nobody can meet is a mistake, by which the last good policy stays in force: a pattern that allows "
+                + "fewer characters than `MinLength`, or none of those that `RequireDigit` wants; two patterns that refuse "
+                + "all there is. This is told of patterns made of characters, lists and dots with *, +, ? or "
+                + "{} behind them, and of one key or rule beside another. Of patterns with groups or alternatives, of "
+                + "`Dictionary` and of `ForbidSequences` nothing is told: `appvault policy check` tries a passcode."
+        )
         page.heading("Texts")
         page.paragraph(
             "In `[Texts]` each line is ID=TEXT, and the text takes the place of the one with that id, in every "

@@ -24,21 +24,27 @@ enum Contradictions {
         }
     }
 
-    // Linear in the files: whoever asks what a file would change may send one of their own.
+    // Linear in the files: whoever asks what a file would change may send one of their own. So the rules are looked at once
+    // for each choice among them, and each section only at what they leave.
     private static func unmeetable(_ layer: PolicyLayer) -> [PolicyProblem] {
-        let suspects = Suspects(layer.rules)
-        guard !suspects.isEmpty else { return [] }
-        let choices = Set(
-            layer.subjects.map { subject in
-                let policy = layer.policyWithoutRules(layer.settings(for: subject))
-                return Choice(rules: policy.rules, digitsOnly: policy.digitsOnly)
-            })
+        let rules = Unmeetable(layer.rules)
+        guard !rules.isEmpty else { return [] }
+        var together: [Choice: Unmeetable.Together] = [:]
         var found: [String: PolicyProblem] = [:]
-        for choice in choices {
-            for (rule, wrong) in suspects.cannotBeMet(choice.rules, choice.digitsOnly) {
+        for subject in layer.subjects {
+            let policy = layer.policyWithoutRules(layer.settings(for: subject))
+            let choice = Choice(rules: policy.rules, digitsOnly: policy.digitsOnly)
+            let left: Unmeetable.Together
+            if let known = together[choice] {
+                left = known
+            } else {
+                left = rules.together(choice.rules, digitsOnly: choice.digitsOnly)
+                together[choice] = left
+            }
+            for (rule, wrong) in left.beside(policy) {
                 found[rule.name + wrong] = PolicyProblem(
-                    file: rule.file, line: rule.line, key: "[Rule \(rule.name)]", wrong: wrong,
-                    right: "a rule that some passcode meets")
+                    file: rule.file, line: rule.line, key: "[Rule \(rule.name)]",
+                    wrong: "nobody can meet it: \(wrong)", right: "a rule that some passcode meets")
             }
         }
         return Array(found.values)
@@ -48,86 +54,6 @@ enum Contradictions {
         let rules: RuleChoice
         let digitsOnly: Bool
     }
-
-}
-
-/// Rules that nobody can meet, alone or beside others, as far as that can be told from the text of a pattern.
-private struct Suspects {
-    private var rules: [String: CustomRule] = [:]
-    // The rules that want a pattern.
-    private var wanting: [String: [String]] = [:]
-
-    init(_ all: [CustomRule]) {
-        for rule in all {
-            if case .matches(let pattern) = rule.test {
-                wanting[pattern, default: []].append(rule.name)
-            }
-        }
-        for rule in all {
-            let isSuspect =
-                switch rule.test {
-                case .dictionary: false
-                case .matches(let pattern): pattern == "^$" || Self.wantsLetters(pattern)
-                case .rejects(let pattern):
-                    Self.matchAll.contains(pattern) || wanting[pattern] != nil
-                }
-            if isSuspect { rules[rule.name] = rule }
-        }
-    }
-
-    var isEmpty: Bool { rules.isEmpty }
-
-    func cannotBeMet(
-        _ choice: RuleChoice, _ digitsOnly: Bool
-    ) -> [(rule: CustomRule, wrong: String)] {
-        let chosen: [CustomRule]
-        let isChosen: (String) -> Bool
-        switch choice {
-        case .all:
-            chosen = Array(rules.values)
-            isChosen = { _ in true }
-        case .named(let names):
-            chosen = names.compactMap { rules[$0] }
-            let all = Set(chosen.isEmpty ? [] : names)
-            isChosen = { all.contains($0) }
-        }
-        return chosen.compactMap { rule in
-            cannotBeMet(rule, digitsOnly, isChosen).map { (rule, "nobody can meet it: \($0)") }
-        }
-    }
-
-    private func cannotBeMet(
-        _ rule: CustomRule, _ digitsOnly: Bool, _ isChosen: (String) -> Bool
-    ) -> String? {
-        switch rule.test {
-        case .dictionary: return nil
-        case .rejects(let pattern):
-            if Self.matchAll.contains(pattern) { return "every passcode matches" }
-            let wanted = wanting[pattern]?.first(where: isChosen)
-            return wanted.map { "[Rule \($0)] wants what it refuses" }
-        case .matches(let pattern):
-            if pattern == "^$" { return "no passcode is empty" }
-            return digitsOnly ? "DigitsOnly allows nothing that matches" : nil
-        }
-    }
-
-    private static let matchAll: Set = [
-        ".", ".*", ".+", "^", "$", "^.*", ".*$", "^.*$", "^.+$", "()",
-    ]
-
-    private static func wantsLetters(_ pattern: String) -> Bool {
-        var rest = Array(pattern.utf8)[...]
-        if rest.first == UInt8(ascii: "^") { rest.removeFirst() }
-        if rest.last == UInt8(ascii: "$") { rest.removeLast() }
-        if rest.last == UInt8(ascii: "+") { rest.removeLast() }
-        let isWord = !rest.isEmpty && rest.allSatisfy { 0x61...0x7A ~= $0 | 0x20 }
-        return isWord || lettersOnly.contains { $0.utf8.elementsEqual(rest) }
-    }
-
-    private static let lettersOnly = [
-        "[a-z]", "[A-Z]", "[a-zA-Z]", "[A-Za-z]", "[[:alpha:]]", "[[:lower:]]", "[[:upper:]]",
-        "[[:punct:]]",
-    ]
 }
 
 extension Setting {
