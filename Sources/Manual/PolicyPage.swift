@@ -32,7 +32,7 @@ enum PolicyPage {
         page.heading("Rules of your own")
         page.paragraph(
             "A section `[Rule NAME]` is one rule more. NAME is of letters, digits, dot, dash and underscore. The key "
-                + "`Rules` of the sections above says which apply.")
+                + "`Rules` of the sections above says which apply: at most 255 for one person.")
         for (name, meaning) in rules { page.item("`\(name)`=", meaning) }
         page.paragraph(
             "Rules run in a process of their own, one passcode a process, for at most a second. A rule that cannot "

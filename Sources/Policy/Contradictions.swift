@@ -2,7 +2,8 @@
 enum Contradictions {
     /// In the order of the files and their lines.
     static func errors(_ layer: PolicyLayer, _ files: [ParsedFile]) -> [PolicyProblem] {
-        (missingRules(layer, files) + unmeetable(layer)).inOrder(of: files.map(\.name))
+        (missingRules(layer, files) + unmeetable(layer) + tooManyRules(layer)).inOrder(
+            of: files.map(\.name))
     }
 
     private static func missingRules(

@@ -73,9 +73,18 @@ public struct Policy: Equatable, Sendable {
 extension Policy {
     /// What a passcode is judged by, as text: the rule keys and the tests of the rules they name. A passcode that was
     /// judged by the same text need not be judged again.
-    public var ruleText: [UInt8] {
-        var lines = PolicyKey.all.filter { $0.use == .rule }.map {
-            "\($0.name)=\($0.kind.text(self))"
+    public var ruleText: [UInt8] { ruleText(of: PolicyKey.all) }
+
+    func ruleText(of keys: [PolicyKey]) -> [UInt8] {
+        var lines: [String] = []
+        for key in keys where key.use == .rule {
+            let value = key.kind.text(self)
+            // A key that came later says nothing until it is written: else the release that brings it would demand a
+            // new passcode of everybody.
+            guard Self.firstRuleKeys.contains(key.name) || value != key.kind.text(.builtIn) else {
+                continue
+            }
+            lines.append("\(key.name)=\(value)")
         }
         // What people read of a rule, and where it stands, changes nothing about a passcode.
         for rule in customRules.sorted(by: { $0.name < $1.name }) {
@@ -87,6 +96,12 @@ extension Policy {
         }
         return Array(lines.joined(separator: "\n").utf8)
     }
+
+    /// In the digests of all stores since the first release: no name is added here, and none goes.
+    private static let firstRuleKeys: Set = [
+        "MinLength", "RequireDigit", "RequireLower", "RequireUpper", "RequireSpecial",
+        "MinCharacterGroups", "DigitsOnly", "MinUniqueCharacters", "ForbidSequences",
+    ]
 
     var switchedOn: Policy {
         var policy = self

@@ -87,7 +87,7 @@ struct PolicyKey: Sendable {
     /// A key's place in the table.
     static func place(of name: [UInt8]) -> Int? { places[name] }
 
-    private init(_ name: String, _ kind: Kind, _ use: Use = .setting) {
+    init(_ name: String, _ kind: Kind, _ use: Use = .setting) {
         self.name = name
         self.kind = kind
         self.use = use

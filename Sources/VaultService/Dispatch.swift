@@ -137,7 +137,7 @@ final class Dispatcher {
         case .importBegin(let begin, let header):
             try await beginImport(begin, header, caller, tag)
         case .texts:
-            try await connection.send(service.voice(of: caller).list, .textList, tag: tag)
+            try await connection.send(service.textList(for: caller), .textList, tag: tag)
         case .policyShow(let target):
             try await answer(.policyValues, caller, tag) { () async throws(Interruption) in
                 try await self.service.showPolicy(target, caller)

@@ -17,6 +17,8 @@ final class PolicyPeople {
 
     private struct Known {
         var groups: [[UInt8]]?
+        /// Nobody has said these groups: there was no such account, and nothing was known before.
+        var isAssumed = false
         /// The policy as it was when the groups were last known.
         var book: PolicyBook
         var reading: Int
@@ -97,23 +99,39 @@ final class PolicyPeople {
             return await withCheckedContinuation { asking[person]!.append($0) }
         }
         asking[person] = []
-        let answer = await directory.groups(of: person) { answer in self.hear(answer, person) }
-        hear(answer, person)
-        if case .unknown = answer, known[person] == nil { await remember(person) }
+        let answer = await directory.groups(of: person) { answer in
+            EventLoop.shared.task { await self.hear(answer, person) }
+        }
+        await hear(answer, person)
         for waiting in asking.removeValue(forKey: person) ?? [] { waiting.resume() }
     }
 
-    private func hear(_ answer: Groups.Answer, _ person: Person) {
-        let now = Clock.bootMilliseconds()
+    private func hear(_ answer: Groups.Answer, _ person: Person) async {
         switch answer {
-        case .found(let groups): take(person, groups, until: now + Self.fresh)
-        // An account that only its front end knows of is in no group; one that had groups and is
-        // gone may be a directory service that is half there.
-        case .none: take(person, known[person]?.groups ?? [], until: now + Self.fresh)
+        case .found(let groups):
+            take(person, groups, until: Clock.bootMilliseconds() + Self.fresh)
+            known[person]?.isAssumed = false
+        case .none: await hearOfNone(person)
         case .unknown:
             if silentUntil.count >= Self.most { silentUntil.removeAll() }
-            silentUntil[person] = now + Self.silence
+            silentUntil[person] = Clock.bootMilliseconds() + Self.silence
+            if known[person] == nil { await remember(person) }
         }
+    }
+
+    /// An account that only its front end knows of is in no group; one that had groups and is gone
+    /// may be a directory service that is half there, after a restart too.
+    private func hearOfNone(_ person: Person) async {
+        var kept: [[UInt8]]?
+        if known[person]?.groups == nil {
+            let file = file
+            kept = await disk.run { file.read(person) }
+        }
+        let before = known[person]
+        let groups = before?.groups ?? kept
+        take(person, groups ?? [], until: Clock.bootMilliseconds() + Self.fresh)
+        if groups == nil { known[person]?.isAssumed = true }
+        if before?.groups == nil, let kept { known[person]?.saved = kept }
     }
 
     private func take(_ person: Person, _ groups: [[UInt8]]?, until: UInt64) {
@@ -123,6 +141,7 @@ final class PolicyPeople {
         var entry = Known(
             groups: groups, book: keeper.book, reading: keeper.reading, until: until)
         entry.saved = known[person]?.saved
+        entry.isAssumed = known[person]?.isAssumed ?? false
         known[person] = entry
         silentUntil[person] = nil
     }
@@ -141,7 +160,9 @@ final class PolicyPeople {
     }
 
     private func save(_ person: Person) {
-        guard let groups = known[person]?.groups, known[person]?.saved != groups else { return }
+        guard let entry = known[person], !entry.isAssumed, let groups = entry.groups,
+            entry.saved != groups
+        else { return }
         known[person]?.saved = groups
         let file = file
         disk.submit { file.write(groups, person) }

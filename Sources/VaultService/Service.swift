@@ -168,6 +168,12 @@ public final class Service {
         return Voice(texts: texts, language: texts.language(caller.hello.language))
     }
 
+    private let textLists = TextLists()
+
+    func textList(for caller: Caller) -> TextList {
+        textLists.list(voice(of: caller), reading: policies.reading)
+    }
+
     /// To a peer that has not said which language it reads.
     var voice: Voice { Voice(texts: texts, language: .english) }
 

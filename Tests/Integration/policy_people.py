@@ -11,7 +11,7 @@ from faultlab import ME, code
 from policylab import PolicyLab, policy
 
 NAME = ME[0]
-UNAVAILABLE, UNDER_MIN_LENGTH = 31, 14
+NOT_ALLOWED, UNAVAILABLE, UNDER_MIN_LENGTH = 26, 31, 14
 GROUPS = policy(MinLength="10") + "[Passcode group:staff]\nMinLength=20\n[Passcode group:guests]\nMinLength=6\n"
 
 
@@ -137,6 +137,46 @@ class People(unittest.TestCase):
             file.write(text[:-3])
         lab.start()
         self.assertEqual(self.minimum(lab), 10)
+
+    def test_gone_over_a_restart(self):
+        """a directory service that knows no such account after a restart takes nobody out of their groups"""
+        lab = self.lab(policy(MinLength="10") + "[Passcode group:staff]\nMinLength=20\nAllowNoPasscode=no\n")
+        lab.groups(**{NAME: ["staff"]})
+        lab.make("correct horse battery staple")
+        kept = os.path.join(lab.state, "groups", str(ME[1]))
+        wait_until(lambda: os.path.exists(kept), "the groups are kept")
+        with open(kept, "rb") as file:
+            text = file.read()
+        lab.groups()
+        for _ in range(2):
+            lab.stop()
+            lab.start()
+            self.assertEqual(self.minimum(lab), 20)
+            off = lab.ask("passcode", {}, change="turnOff", store="")
+            self.assertEqual(code(off), NOT_ALLOWED, off)
+            # An answer of the store, behind which everything is written.
+            lab.open("correct horse battery staple")
+        with open(kept, "rb") as file:
+            self.assertEqual(file.read(), text)
+        # Whoever is found again is in the groups that are said then.
+        lab.groups(**{NAME: ["guests"]})
+        lab.sleep(61)
+        self.assertEqual(self.minimum(lab), 10)
+
+    def test_only_at_the_front_end(self):
+        """an account that the directory service never knew is in no group, and nobody writes that down"""
+        lab = self.lab(GROUPS)
+        lab.groups()
+        lab.make("correct horse battery staple")
+        self.assertEqual(self.minimum(lab), 10)
+        self.assertEqual(lab.ask("policyShow", store="").problem, "")
+        lab.stop()
+        kept = os.path.join(lab.state, "groups", str(ME[1]))
+        self.assertFalse(os.path.exists(kept))
+        lab.start()
+        lab.groups(**{NAME: ["staff"]})
+        self.assertEqual(self.minimum(lab), 20)
+        wait_until(lambda: os.path.exists(kept), "the groups are kept")
 
     def test_never_known(self):
         """who was never known opens a store, and makes or changes none"""

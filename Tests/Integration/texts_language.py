@@ -202,6 +202,27 @@ class Catalogues(Case):
         self.assertEqual({origin for _, origin in self.texts(GERMAN).values()}, {"builtIn"})
 
 
+class Often(Case):
+    def processor(self, daemon):
+        """Seconds of processor time that the daemon has used."""
+        with open(f"/proc/{daemon.process.pid}/stat", encoding="ascii") as file:
+            user, system = file.read().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def test_list(self):
+        """whoever asks for all texts over and over costs the daemon little"""
+        daemon = self.daemon(create=False)
+        asked = 400
+        for language in ("C", "de"):
+            with wire.Client(self.lab.socket) as client:
+                client.hello(frontEnd="terminal", language=language)
+                client.run("texts")
+                before = self.processor(daemon)
+                for _ in range(asked):
+                    self.assertEqual(client.run("texts").name, "textList")
+                self.assertLess((self.processor(daemon) - before) / asked, 0.0005, language)
+
+
 class Own(Case):
     def test_texts(self):
         """[Texts] of the policy replaces a text in every language, from the reload on, and nothing else"""

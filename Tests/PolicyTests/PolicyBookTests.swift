@@ -295,9 +295,51 @@ extension PolicyBook {
 
     @Test("there may be a thousand rules in a file, and not one more")
     func manyRules() throws {
-        let rules = (0..<1000).map { "[Rule r\($0)]\nMatch=x\($0)\n" }.joined()
-        #expect(try book(rules).policy(subject()).customRules.count == 1000)
+        let rules =
+            "[Passcode]\nRules=r7 r999\n"
+            + (0..<1000).map { "[Rule r\($0)]\nMatch=x\($0)\n" }.joined()
+        #expect(try book(rules).policy(subject()).customRules.map(\.name) == ["r7", "r999"])
         #expect(throws: PolicyProblem.self) { try book(rules + "[Rule more]\nMatch=y") }
+    }
+
+    @Test(
+        "255 rules may hold for one person, however they are chosen; with one more the file is broken"
+    )
+    func rulesForOne() throws {
+        func rules(_ range: Range<Int>) -> String {
+            range.map { "[Rule r\($0)]\nMatch=x\($0)\n" }.joined()
+        }
+        func named(_ range: Range<Int>) -> String {
+            "Rules=" + range.map { "r\($0)" }.joined(separator: " ")
+        }
+        func wrong(_ text: String) -> [String] {
+            let problems = PolicyLint.problems(in: [PolicyFile(name: "f", text: bytes(text))])
+                .filter { $0.severity == .error }.map(\.description)
+            // The daemon and lint say the same.
+            #expect(((try? book(text)) != nil) == problems.isEmpty)
+            return problems
+        }
+        let more = "256 rules for one person: at most 255 of them apply to one person"
+        #expect(try book(rules(0..<255)).policy(subject()).customRules.count == 255)
+        #expect(wrong(rules(0..<255)) == [])
+        #expect(wrong(rules(0..<256)) == ["f:511: [Rule r255]: \(more)"])
+        let few = "[Passcode]\n\(named(0..<9))\n"
+        #expect(wrong(few + rules(0..<600)) == [])
+        #expect(wrong(few + "[Passcode user:eve]\n\(named(0..<255))\n" + rules(0..<600)) == [])
+        #expect(
+            wrong(few + "[Passcode user:eve]\n\(named(0..<256))\n" + rules(0..<600))
+                == ["f:4: Rules: \(more)"])
+        #expect(
+            wrong(few + "[Passcode group:g]\nRules=all\n" + rules(0..<256))
+                == ["f:515: [Rule r255]: \(more)"])
+        // Of several groups one line holds: they do not add up.
+        #expect(
+            wrong(
+                few + "[Passcode group:g]\n\(named(0..<200))\n[Passcode group:h]\n"
+                    + "\(named(200..<400))\n" + rules(0..<400)) == [])
+        // A name that is written twice is one rule.
+        #expect(
+            wrong("[Passcode]\n\(named(0..<255)) r3 r4\n" + rules(0..<300)) == [])
     }
 
     @Test("two books are equal where their files are")

@@ -268,4 +268,26 @@ private let table: [Bounds] = [
                 ForbidSequences=no
                 """)
     }
+
+    @Test("a rule key that a later release adds asks nobody for a new passcode until it is written")
+    func laterRules() throws {
+        // Keys of other uses stand in for it.
+        let later = [
+            PolicyKey("LaterFlag", .flag(\.showCancel), .rule),
+            PolicyKey("LaterOn", .flag(\.showReset), .rule),
+            PolicyKey("LaterNumber", .number(0...24, zero: nil, \.historyCount), .rule),
+        ]
+        for text in ["", "[Passcode]\nMinLength=9\n[Rule a]\nMatch=x"] {
+            let policy = try parse(text).get()
+            #expect(policy.ruleText(of: PolicyKey.all + later) == policy.ruleText)
+            #expect(policy.ruleText(of: later + PolicyKey.all) == policy.ruleText)
+        }
+        let texts = try [
+            "", "ShowCancel=yes", "ShowReset=no", "HistoryCount=1", "HistoryCount=2",
+        ].map {
+            String(
+                decoding: try parse("[Passcode]\n\($0)").get().ruleText(of: later), as: UTF8.self)
+        }
+        #expect(texts == ["", "LaterFlag=yes", "LaterOn=no", "LaterNumber=1", "LaterNumber=2"])
+    }
 }

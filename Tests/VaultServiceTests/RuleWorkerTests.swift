@@ -96,6 +96,11 @@ private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
         #expect(found.took < 6_000)
     }
 
+    @Test("as many rules as hold for one person fit into one question")
+    func fits() {
+        #expect(CustomRule.mostForOne == RuleLink.rules)
+    }
+
     @Test("a question that would not fit is not asked")
     func tooMuch() async throws {
         let findings = await TestLoop.run { () -> [[Finding]] in

@@ -1,0 +1,22 @@
+import Posix
+import Wire
+
+/// The answers to `texts`, made once for each language and reading of the policy: anybody may ask
+/// as often as they like, and making one takes the loop longer than all else that is free to ask.
+@LoopActor
+final class TextLists {
+    private var reading = -1
+    private var made: [Language: TextList] = [:]
+
+    /// `reading` is the number of the policy that the voice's texts come from.
+    func list(_ voice: Voice, reading: Int) -> TextList {
+        if reading != self.reading {
+            made = [:]
+            self.reading = reading
+        }
+        if let list = made[voice.language] { return list }
+        let list = voice.list
+        made[voice.language] = list
+        return list
+    }
+}
