@@ -105,6 +105,7 @@ install:
 	@test -x $(RELEASE)/appvaultd || { echo 'appvault: run make first' >&2; exit 1; }
 	install -D -s -m 755 $(RELEASE)/appvaultd $(DESTDIR)$(libexecdir)/appvaultd
 	install -D -s -m 755 $(RELEASE)/appvault-rules $(DESTDIR)$(libexecdir)/appvault-rules
+	install -D -s -m 755 $(RELEASE)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-fingerprint
 	install -D -s -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
 	install -D -m 644 $(RELEASE)/pam_appvault.so $(DESTDIR)$(moduledir)/pam_appvault.so
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf

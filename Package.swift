@@ -59,6 +59,7 @@ let package = Package(
         .executable(name: "appvaultd", targets: ["appvaultd"]),
         .executable(name: "appvault", targets: ["appvault"]),
         .executable(name: "appvault-rules", targets: ["appvault-rules"]),
+        .executable(name: "appvault-fingerprint", targets: ["appvault-fingerprint"]),
     ],
     targets: [
         .systemLibrary(name: "CPam"),
@@ -70,6 +71,8 @@ let package = Package(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
             name: "CPwquality", pkgConfig: "pwquality", providers: [.apt(["libpwquality-dev"])]),
+        .systemLibrary(
+            name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         .target(name: "Wire", swiftSettings: strict),
@@ -110,6 +113,9 @@ let package = Package(
             linkerSettings: executableLinker + [
                 .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getpwuid_r"])
             ]),
+        .executableTarget(
+            name: "appvault-fingerprint", dependencies: ["Posix", "Wire", "CFprint"],
+            swiftSettings: strict, linkerSettings: executableLinker),
         .target(
             name: "PamAppVault", dependencies: ["WireEmbedded", "CPam", "CLinux"],
             path: "pam/Sources",

@@ -35,6 +35,13 @@ public enum ThisProcess {
         return .done
     }
 
+    /// The environment that libraries see: these and nothing that whoever started us had.
+    public static func replaceEnvironment(with variables: [(name: String, value: String)]) {
+        clearenv()
+        // SAFETY: setenv copies both, and there is one thread yet.
+        for (name, value) in variables { _ = unsafe setenv(name, value, 1) }
+    }
+
     /// Lets go of memory that an idle daemon has no use for.
     public static func giveBackMemory() {
         appvault_give_back()

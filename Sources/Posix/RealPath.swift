@@ -6,7 +6,8 @@ extension Folder {
         try self.init(path: try Self.realPath(path))
     }
 
-    private static func realPath(_ path: String) throws(PosixError) -> String {
+    /// Where a path leads once every link is followed.
+    public static func realPath(_ path: String) throws(PosixError) -> String {
         // SAFETY: a null buffer asks for an allocated answer, which is freed here.
         guard let text = unsafe realpath(path, nil) else { throw .last("realpath \(path)") }
         defer { unsafe free(text) }

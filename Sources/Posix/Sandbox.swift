@@ -39,4 +39,20 @@ public enum Sandbox {
             }
         guard appvault_seccomp_last(allowed) == 0 else { throw .last("seccomp") }
     }
+
+    /// Whose sockets a program of drivers may make: a fake reader of the tests is one.
+    public enum Sockets: Sendable { case none, own }
+
+    /// For a program that drives devices through libraries with threads: it writes no file, starts
+    /// no program and no process, traces nobody, reaches no network, and changes nothing in the
+    /// file system. What the devices need stays: their files, ioctl, netlink, threads.
+    public static func enterDrivers(_ sockets: Sockets) throws(PosixError) {
+        guard appvault_drivers_limits() == 0 else { throw .last("setrlimit") }
+        let own: Int32 =
+            switch sockets {
+            case .none: 0
+            case .own: 1
+            }
+        guard appvault_drivers_seccomp(own) == 0 else { throw .last("seccomp") }
+    }
 }

@@ -69,4 +69,18 @@ public enum ListeningSocket {
         guard listen(socket.raw, 1024) == 0 else { throw .last("listen \(path)") }
         return socket
     }
+
+    /// One that was handed over; accepting never waits from here on.
+    public static func neverWaiting(_ listener: borrowing FileDescriptor) throws(PosixError) {
+        let flags = appvault_fcntl(listener.raw, F_GETFL, 0)
+        guard flags >= 0, appvault_fcntl(listener.raw, F_SETFL, flags | O_NONBLOCK) >= 0 else {
+            throw .last("fcntl")
+        }
+    }
+
+    /// The next connection; nil where there is none any more.
+    public static func accept(_ listener: borrowing FileDescriptor) -> FileDescriptor? {
+        let number = appvault_accept(listener.raw)
+        return number >= 0 ? FileDescriptor(owning: number) : nil
+    }
 }

@@ -26,7 +26,7 @@ enum Worker {
                 complain(error.description, status: 1)
             }
         }
-        guard let connection = HandedOver.connection() else {
+        guard let connection = HandedOver.descriptor() else {
             complain("no connection was handed over, and there is no --listen", status: 2)
         }
         serve(connection, for: arguments.user)

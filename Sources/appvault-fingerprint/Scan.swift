@@ -1,0 +1,110 @@
+internal import CFprint
+import Posix
+import Wire
+
+/// What is said while a reader waits for a finger, and what the touch has come to.
+@safe
+final class Scan {
+    private unowned let session: Session
+    private let reader: Reader
+    private let stages: UInt8
+    private var signal: gulong = 0
+    private var isPlaced = false
+    private var isAnswered = false
+    /// nil: each touch has its own time.
+    var deadline: UInt64?
+    private var touchedAt = Clock.bootMilliseconds()
+    var prints: [Print] = []
+
+    init(_ session: Session, _ reader: Reader, stages: UInt8) {
+        self.session = session
+        self.reader = reader
+        self.stages = stages
+        // SAFETY: deinit takes the handler away before this object is gone.
+        signal = unsafe appvault_on(
+            UnsafeMutableRawPointer(reader.device), "notify::finger-status",
+            { data in
+                unsafe Unmanaged<Scan>.fromOpaque(data!).takeUnretainedValue().statusChanged()
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    deinit {
+        unsafe g_signal_handler_disconnect(UnsafeMutableRawPointer(reader.device), signal)
+    }
+
+    func tell(_ event: FingerprintScan.Event, _ stage: UInt8, _ retry: FingerprintScan.Retry) {
+        let scan = FingerprintScan(
+            nonce: session.nonce, event: event, stage: stage, stages: stages, retry: retry)
+        session.connection.send(scan, FingerprintLink.scan)
+    }
+
+    private func statusChanged() {
+        let status = unsafe fp_device_get_finger_status(reader.device)
+        if status.rawValue & FP_FINGER_STATUS_NEEDED.rawValue != 0 { place() }
+    }
+
+    private func place() {
+        guard !isPlaced else { return }
+        isPlaced = true
+        tell(.place, 0, .none)
+    }
+
+    /// A touch of an enrolment; the error is ours.
+    func touched(_ stage: Int32, _ error: UnsafeMutablePointer<GError>?) {
+        touchedAt = Clock.bootMilliseconds()
+        place()
+        let stage = UInt8(clamping: stage)
+        guard let error = unsafe error else { return tell(.stage, stage, .none) }
+        switch unsafe Failure.of(error) {
+        case .retry(let kind): tell(.retry, stage, kind)
+        case .fault: tell(.retry, stage, .general)
+        }
+    }
+
+    /// The touch was compared; libfprint says it once before its call ends and once with it.
+    func compared(_ match: OpaquePointer?) {
+        // Who has cancelled hears nothing else any more.
+        guard !isAnswered, session.stop.reason == nil else { return }
+        isAnswered = true
+        let nonce = session.nonce
+        guard let match = unsafe match else {
+            return session.connection.answer(
+                FingerprintNonce(nonce: nonce), FingerprintLink.noMatch)
+        }
+        guard let index = prints.firstIndex(where: { unsafe $0.pointer == match }) else {
+            return session.connection.answer(
+                FingerprintFailed(nonce: nonce, fault: .general), FingerprintLink.failed)
+        }
+        session.connection.answer(
+            FingerprintMatched(nonce: nonce, index: UInt8(index)), FingerprintLink.matched)
+    }
+
+    /// What comes behind the answer is of no interest.
+    func ended(_ failure: Failure) throws(Failure) {
+        guard !isAnswered else { return }
+        throw failure
+    }
+
+    func wait(for call: Call) throws(Failure) {
+        // Not every driver says when it is ready.
+        let soon = Clock.bootMilliseconds() + 500
+        if !isPlaced,
+            !MainContext.turn(
+                until: soon,
+                { unsafe call.result != nil || isPlaced || session.stop.reason != nil })
+        {
+            place()
+        }
+        while true {
+            let until = deadline ?? touchedAt + FingerprintLink.touchWait
+            let ended = MainContext.turn(until: until) {
+                unsafe call.result != nil || session.stop.reason != nil
+            }
+            if unsafe call.result != nil { return }
+            // A touch came meanwhile: its time begins anew.
+            if !ended, deadline == nil, touchedAt + FingerprintLink.touchWait > until { continue }
+            if !ended { session.stop.stop(.timedOut) }
+            return call.finish()
+        }
+    }
+}

@@ -1,0 +1,248 @@
+internal import CFprint
+import Posix
+import Wire
+
+/// One request: a reader opened, used and let go.
+@safe
+final class Session {
+    let nonce: [UInt8]
+    let stop: Stop
+    let connection: Connection
+    private let readers: Readers
+
+    init(nonce: [UInt8], stop: Stop, connection: Connection, readers: Readers) {
+        self.nonce = nonce
+        self.stop = stop
+        self.connection = connection
+        self.readers = readers
+    }
+
+    func run(_ request: Request) {
+        do throws(Failure) {
+            switch request {
+            case .list:
+                let list = FingerprintReaders(nonce: nonce, readers: readers.all().map(\.info))
+                connection.answer(list, FingerprintLink.readers)
+            case .enroll(let choice): try enroll(choice)
+            case .match(let choice, let seconds, let prints):
+                try match(choice, seconds, prints)
+            case .delete(let choice, let print): try delete(choice, print)
+            case .stored(let choice, let prints): try stored(choice, prints)
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func fail(_ failure: Failure) {
+        let fault: FingerprintFault
+        switch failure {
+        case .fault(let said):
+            fault = stop.reason ?? said
+            // What libfprint knows of it may be a ghost now.
+            if fault == .removed || fault == .general || fault == .timedOut { readers.forget() }
+        case .retry: fault = stop.reason ?? .general
+        }
+        connection.answer(FingerprintFailed(nonce: nonce, fault: fault), FingerprintLink.failed)
+    }
+
+    /// The reader of a request, open while `body` runs.
+    private func with<R>(
+        _ choice: ReaderChoice, _ body: (Reader) throws(Failure) -> R
+    ) throws(Failure) -> R {
+        guard let reader = readers.find(choice) else { throw .fault(.noReader) }
+        let unplugged = Unplugged(reader, stop)
+        defer { withExtendedLifetime(unplugged) {} }
+        try reader.open(stop)
+        defer { reader.close() }
+        return try body(reader)
+    }
+
+    // MARK: - Enrolment
+
+    private func enroll(_ choice: ReaderChoice) throws(Failure) {
+        let template = try with(choice) { (reader) throws(Failure) -> [UInt8] in
+            let scan = Scan(self, reader, stages: reader.stages)
+            let empty = Print.empty(for: reader)
+            let call = Call()
+            unsafe fp_device_enroll(
+                reader.device, empty.pointer, stop.cancellable,
+                { _, stage, _, data, error in
+                    let scan = unsafe Unmanaged<Scan>.fromOpaque(data!).takeUnretainedValue()
+                    // SAFETY: the error is libfprint's own: a copy is looked at.
+                    unsafe scan.touched(stage, error.map { unsafe g_error_copy($0) })
+                }, Unmanaged.passUnretained(scan).toOpaque(), nil, Call.ended, call.data)
+            try scan.wait(for: call)
+            var error: UnsafeMutablePointer<GError>?
+            guard
+                let pointer = unsafe fp_device_enroll_finish(
+                    reader.device, call.result, &error)
+            else { throw unsafe Failure.of(error) }
+            let print = unsafe Print(owning: pointer)
+            // A print that nobody will know stays on no chip.
+            guard let bytes = print.serialized(), !connection.hasEnded else {
+                if reader.info.stores { try? remove(print, from: reader) }
+                throw .fault(stop.reason ?? .general)
+            }
+            return bytes
+        }
+        connection.answer(template, nonce)
+    }
+
+    // MARK: - Matching
+
+    private func match(
+        _ choice: ReaderChoice, _ seconds: Int, _ given: [Print?]
+    ) throws(Failure) {
+        let prints = given.compactMap { $0 }
+        guard prints.count == given.count else { throw .fault(.badTemplate) }
+        let deadline = Clock.bootMilliseconds() + UInt64(seconds) * 1_000
+        try with(choice) { (reader) throws(Failure) in
+            guard prints.allSatisfy({ $0.fits(reader) }) else { throw .fault(.badTemplate) }
+            guard prints.count == 1 || reader.info.identifies else {
+                throw .fault(.notSupported)
+            }
+            let scan = Scan(self, reader, stages: 0)
+            scan.deadline = deadline
+            scan.prints = prints
+            while true {
+                do throws(Failure) {
+                    try touch(reader, scan)
+                    return
+                } catch {
+                    guard case .retry(let kind) = error, stop.reason == nil else { throw error }
+                    scan.tell(.retry, 0, kind)
+                }
+            }
+        }
+    }
+
+    /// One touch, compared with every template.
+    private func touch(_ reader: Reader, _ scan: Scan) throws(Failure) {
+        let call = Call()
+        let matched: FpMatchCb = { _, match, _, data, error in
+            guard unsafe error == nil else { return }
+            let scan = unsafe Unmanaged<Scan>.fromOpaque(data!).takeUnretainedValue()
+            unsafe scan.compared(match)
+        }
+        let data = unsafe Unmanaged.passUnretained(scan).toOpaque()
+        var error: UnsafeMutablePointer<GError>?
+        if scan.prints.count == 1, reader.has(FP_DEVICE_FEATURE_VERIFY) {
+            unsafe fp_device_verify(
+                reader.device, scan.prints[0].pointer, stop.cancellable, matched, data, nil,
+                Call.ended, call.data)
+            try scan.wait(for: call)
+            var isMatch: gboolean = 0
+            guard
+                unsafe fp_device_verify_finish(
+                    reader.device, call.result, &isMatch, nil, &error) != 0
+            else { return try scan.ended(unsafe Failure.of(error)) }
+            unsafe scan.compared(isMatch != 0 ? scan.prints[0].pointer : nil)
+        } else {
+            let gallery = unsafe g_ptr_array_new()
+            defer { unsafe g_ptr_array_unref(gallery) }
+            for print in scan.prints {
+                unsafe g_ptr_array_add(gallery, UnsafeMutableRawPointer(print.pointer))
+            }
+            unsafe fp_device_identify(
+                reader.device, gallery, stop.cancellable, matched, data, nil, Call.ended,
+                call.data)
+            try scan.wait(for: call)
+            var match: OpaquePointer?
+            guard
+                unsafe fp_device_identify_finish(
+                    reader.device, call.result, &match, nil, &error) != 0
+            else { return try scan.ended(unsafe Failure.of(error)) }
+            defer {
+                if let match = unsafe match {
+                    unsafe g_object_unref(UnsafeMutableRawPointer(match))
+                }
+            }
+            unsafe scan.compared(match)
+        }
+    }
+
+    // MARK: - The chip
+
+    private func delete(_ choice: ReaderChoice, _ print: Print?) throws(Failure) {
+        guard let print else { throw .fault(.badTemplate) }
+        try with(choice) { (reader) throws(Failure) in
+            guard print.fits(reader) else { throw .fault(.badTemplate) }
+            guard reader.info.stores else { return }
+            try remove(print, from: reader)
+        }
+        connection.answer(FingerprintNonce(nonce: nonce), FingerprintLink.done)
+    }
+
+    private func remove(_ print: Print, from reader: Reader) throws(Failure) {
+        let call = Call()
+        unsafe fp_device_delete_print(
+            reader.device, print.pointer, stop.cancellable, Call.ended, call.data)
+        try call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
+        var error: UnsafeMutablePointer<GError>?
+        guard unsafe fp_device_delete_print_finish(reader.device, call.result, &error) == 0 else {
+            return
+        }
+        let failure = unsafe Failure.of(error)
+        // It is not there: that is what was asked for.
+        guard failure != .fault(.notStored) else { return }
+        throw failure
+    }
+
+    private func stored(_ choice: ReaderChoice, _ given: [Print?]) throws(Failure) {
+        let found = try with(choice) { (reader) throws(Failure) -> [FingerprintStored.Print] in
+            guard reader.has(FP_DEVICE_FEATURE_STORAGE_LIST) else {
+                throw .fault(.notSupported)
+            }
+            let call = Call()
+            unsafe fp_device_list_prints(
+                reader.device, stop.cancellable, Call.ended, call.data)
+            try call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
+            var error: UnsafeMutablePointer<GError>?
+            guard
+                let list = unsafe fp_device_list_prints_finish(
+                    reader.device, call.result, &error)
+            else { throw unsafe Failure.of(error) }
+            // The list lets go of its prints.
+            defer { unsafe g_ptr_array_unref(list) }
+            var prints: [FingerprintStored.Print] = []
+            let count = min(Int(unsafe list.pointee.len), FingerprintLink.storedMost)
+            for place in 0..<count {
+                guard let pointer = unsafe list.pointee.pdata[place] else { continue }
+                unsafe g_object_ref(pointer)
+                let print = unsafe Print(owning: OpaquePointer(pointer))
+                let known = given.firstIndex { $0?.isEqual(to: print) ?? false }
+                prints.append(
+                    .init(
+                        given: UInt8(known.map { $0 + 1 } ?? 0), description: print.description))
+            }
+            return prints
+        }
+        connection.answer(
+            FingerprintStored(nonce: nonce, prints: found), FingerprintLink.storedPrints)
+    }
+}
+
+/// Tells a request that its reader is gone.
+@safe
+final class Unplugged {
+    private let reader: Reader
+    private let stop: Stop
+    private var signal: gulong = 0
+
+    init(_ reader: Reader, _ stop: Stop) {
+        self.reader = reader
+        self.stop = stop
+        // SAFETY: deinit takes the handler away before this object is gone.
+        signal = unsafe appvault_on(
+            UnsafeMutableRawPointer(reader.device), "notify::removed",
+            { data in
+                let own = unsafe Unmanaged<Unplugged>.fromOpaque(data!).takeUnretainedValue()
+                if own.reader.isRemoved { own.stop.stop(.removed) }
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    deinit {
+        unsafe g_signal_handler_disconnect(UnsafeMutableRawPointer(reader.device), signal)
+    }
+}

@@ -1,0 +1,296 @@
+"""appvault-fingerprint under test, with libfprint's virtual readers, and workers that lie.
+
+    with Worker() as worker:                                # a private one, with a reader that is played
+        link = worker.link()
+        template = link.enroll("device", "alice", "alice", ...)
+        link.match("device", [template], touch="alice")     # ("matched", 0)
+"""
+
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+
+from daemonlab import build, wait_until
+
+LIST, ENROLL, MATCH, DELETE, STORED, CANCEL = 0x70, 0x72, 0x74, 0x76, 0x78, 0x7A
+READERS, ENROLLED, MATCHED, DONE, STORED_PRINTS, SCAN, NO_MATCH, FAILED = (
+    0x71, 0x73, 0x75, 0x77, 0x79, 0x7B, 0x7D, 0x7F)
+FAULTS = {
+    1: "cancelled", 2: "timedOut", 3: "noReader", 4: "busy", 5: "removed", 6: "notSupported", 7: "storageFull",
+    8: "badTemplate", 9: "duplicate", 10: "general", 11: "notStored", 12: "tooHot",
+}
+EVENTS = {1: "place", 2: "stage", 3: "retry"}
+RETRIES = {0: "none", 1: "tooShort", 2: "center", 3: "removeFinger", 4: "general"}
+
+# libfprint's virtual readers: name here, variable, id of the worker.
+VIRTUAL = {
+    "device": ("FP_VIRTUAL_DEVICE", "virtual_device/0"),
+    "storage": ("FP_VIRTUAL_DEVICE_STORAGE", "virtual_device_storage/0"),
+    "image": ("FP_VIRTUAL_IMAGE", "virtual_image/0"),
+}
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def frame(kind, body, tag=0):
+    return struct.pack("<IHI", len(body), kind, tag) + body
+
+
+def text(value):
+    value = value.encode() if isinstance(value, str) else value
+    return struct.pack("<H", len(value)) + value
+
+
+def payload(value):
+    return struct.pack("<I", len(value)) + value
+
+
+def choice(reader, port=""):
+    return text(VIRTUAL[reader][1] if reader in VIRTUAL else reader) + text(port)
+
+
+def templates(found, seconds=0):
+    body = bytes([seconds, len(found)]) + b"".join(struct.pack("<I", len(each)) for each in found)
+    return body + payload(b"".join(found))
+
+
+class Fields:
+    """Walks through a body."""
+
+    def __init__(self, body):
+        self.body, self.at = body, 0
+
+    def take(self, count):
+        assert self.at + count <= len(self.body), self.body
+        self.at += count
+        return self.body[self.at - count : self.at]
+
+    def u8(self):
+        return self.take(1)[0]
+
+    def u16(self):
+        return struct.unpack("<H", self.take(2))[0]
+
+    def text(self):
+        return self.take(self.u16()).decode()
+
+    def payload(self):
+        return self.take(struct.unpack("<I", self.take(4))[0])
+
+    def end(self):
+        assert self.at == len(self.body), self.body[self.at :]
+
+
+def decode(kind, body):
+    """(nonce, what was said)."""
+    fields = Fields(body)
+    nonce = fields.take(16)
+    if kind == READERS:
+        said = ("readers", [
+            {
+                "id": fields.text(), "driver": fields.text(), "name": fields.text(), "scan": fields.u8(),
+                "stages": fields.u8(), "identifies": bool(fields.u8()), "stores": bool(fields.u8()),
+                "internal": bool(fields.u8()), "port": fields.text(),
+            }
+            for _ in range(fields.u8())])
+    elif kind == ENROLLED:
+        said = ("enrolled", fields.payload())
+    elif kind == MATCHED:
+        said = ("matched", fields.u8())
+    elif kind == DONE:
+        said = ("done",)
+    elif kind == STORED_PRINTS:
+        said = ("stored", [(fields.u8(), fields.text()) for _ in range(fields.u16())])
+    elif kind == SCAN:
+        event, stage, stages, retry = EVENTS[fields.u8()], fields.u8(), fields.u8(), RETRIES[fields.u8()]
+        said = ("scan", event, stage, stages, retry)
+    elif kind == NO_MATCH:
+        said = ("noMatch",)
+    elif kind == FAILED:
+        said = ("failed", FAULTS[fields.u8()])
+    else:
+        raise AssertionError(f"an answer of type {kind:#x}")
+    fields.end()
+    return nonce, said
+
+
+class Ended(Exception):
+    """The worker has closed."""
+
+
+class Link:
+    """A connection to the worker: one request at a time."""
+
+    def __init__(self, path, seconds=10.0):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(seconds)
+        self.socket.connect(path)
+        self.nonce = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+    def send(self, kind, body=b"", nonce=None):
+        self.nonce = nonce or os.urandom(16)
+        self.socket.sendall(frame(kind, self.nonce + body))
+        return self.nonce
+
+    def cancel(self, nonce=None):
+        self.socket.sendall(frame(CANCEL, nonce or self.nonce))
+
+    def _receive(self, count):
+        data = b""
+        while len(data) < count:
+            try:
+                more = self.socket.recv(count - len(data))
+            except ConnectionResetError:
+                more = b""
+            if not more:
+                raise Ended
+            data += more
+        return data
+
+    def next(self):
+        """The next answer, which is about the last request."""
+        length, kind, tag = struct.unpack("<IHI", self._receive(10))
+        assert tag == 0
+        nonce, said = decode(kind, self._receive(length))
+        assert nonce == self.nonce, (nonce, self.nonce)
+        return said
+
+    def event(self, *wanted):
+        """The next answer, which is a scan that begins with these."""
+        said = self.next()
+        assert said[: 1 + len(wanted)] == ("scan", *wanted), (said, wanted)
+        return said
+
+    def last(self):
+        """The answer that ends the request, without the scans before it."""
+        while True:
+            said = self.next()
+            if said[0] != "scan":
+                return said
+
+    # Requests that end by themselves.
+
+    def readers(self):
+        self.send(LIST)
+        kind, found = self.next()
+        assert kind == "readers"
+        return found
+
+    def begin_enroll(self, reader="device", port=""):
+        self.send(ENROLL, choice(reader, port))
+
+    def begin_match(self, reader, found, seconds=0, port=""):
+        self.send(MATCH, choice(reader, port) + templates(found, seconds))
+
+    def delete(self, reader, template, port=""):
+        self.send(DELETE, choice(reader, port) + payload(template))
+        return self.next()
+
+    def stored(self, reader, found=(), port=""):
+        self.send(STORED, choice(reader, port) + templates(list(found)))
+        return self.next()
+
+
+class Worker:
+    """The real one at a socket of its own, with readers that are played through sockets."""
+
+    def __init__(self, *options, readers=("device",), fixed=True, linger=0, environment=(), variables=(), wrapper=()):
+        self.folder = tempfile.mkdtemp(prefix="appvault-finger-")
+        os.chmod(self.folder, 0o777)
+        self.socket = os.path.join(self.folder, "socket")
+        self.log_path = os.path.join(self.folder, "log")
+        self.arguments = ["--listen", self.socket, "--linger", str(linger), *(["--fixed"] if fixed else []), *options]
+        for name in readers:
+            self.arguments += ["--env", f"{VIRTUAL[name][0]}={self.reader_socket(name)}"]
+        for variable in variables:
+            self.arguments += ["--env", variable]
+        self.environment, self.wrapper = dict(environment), list(wrapper)
+        self.process = None
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def reader_socket(self, name):
+        return os.path.join(self.folder, name)
+
+    def start(self):
+        """Also after its end: as systemd would."""
+        def prepare():
+            _libc.prctl(1, signal.SIGKILL, 0, 0, 0)
+
+        if self.process is not None:
+            self.process.wait()
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [*self.wrapper, build("appvault-fingerprint"), *self.arguments], env=self.environment,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=prepare, start_new_session=True)
+        wait_until(self.is_ready, "appvault-fingerprint listens")
+
+    def is_ready(self):
+        assert self.process.poll() is None, f"appvault-fingerprint ended with {self.process.returncode}: {self.log()}"
+        try:
+            self.link().close()
+            return True
+        except OSError:
+            return False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        if self.process is not None:
+            if self.process.poll() is None:
+                self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def log(self):
+        with open(self.log_path, errors="replace") as file:
+            return file.read()
+
+    def link(self, seconds=10.0):
+        return Link(self.socket, seconds)
+
+    def play(self, reader, *commands, seconds=5.0):
+        """Commands to a virtual reader, which hears them while it is open; a connection each."""
+        path, answer = self.reader_socket(reader), b""
+        for command in commands:
+            deadline = time.monotonic() + seconds
+            while True:
+                with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                    connection.settimeout(seconds)
+                    try:
+                        connection.connect(path)
+                    except (FileNotFoundError, ConnectionRefusedError):
+                        if time.monotonic() > deadline:
+                            raise
+                        time.sleep(0.01)
+                        continue
+                    connection.sendall(command.encode())
+                    connection.shutdown(socket.SHUT_WR)
+                    try:
+                        answer = connection.recv(4096)
+                    except ConnectionResetError:
+                        answer = b""
+                    break
+        return answer
