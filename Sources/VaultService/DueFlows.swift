@@ -153,6 +153,8 @@ extension Service {
     private func demandNewPasscode(_ step: DueStep, _ visit: Visit, _ opening: Opening)
         async throws(Interruption) -> Opening
     {
+        // Nobody types a passcode that the policy does not want any more.
+        guard try await isStillDue(step, visit, opening) else { return opening }
         try await visit.exchange.show(.mayCancel)
         let new = try await askNewPasscode(
             Entry(

@@ -96,7 +96,10 @@ extension Service {
         } catch {
             throw .refused(error)
         }
-        if judgement.obstacle != nil { throw .falls(judgement) }
+        guard let obstacle = judgement.obstacle else { return }
+        // None is taken any more, so that there is nothing to ask again for.
+        if obstacle.finding == .notChecked(.tooManyCandidates) { throw .refused(.cancelled) }
+        throw .falls(judgement)
     }
 
     private func policyNow(_ entry: Entry) async throws(Interruption) -> Policy {

@@ -79,9 +79,7 @@ extension Service {
         -> Verdict
     {
         let ignored = Verdict(outcome: .ignore, handle: handle)
-        guard case .steps(let steps) = visit.host.due(visit.inForce, hardware),
-            let step = steps.first, step.isCreation
-        else { return ignored }
+        guard let step = creation(visit.host, visit.inForce) else { return ignored }
         try? await visit.host.begin(step)
         guard converses(visit) else {
             try await tellStillDue(StillDue(step: step, why: .notHere), visit)
@@ -91,6 +89,10 @@ extension Service {
         defer { visit.exchange.carriesLines = false }
         do throws(Interruption) {
             try await notify(of: step, visit.exchange)
+            // Nobody types a passcode that the policy does not want any more.
+            guard creation(visit.host, try await renewed(visit).inForce) != nil else {
+                return ignored
+            }
             try await visit.exchange.show(.mayCancel)
             let new = try await askNewPasscode(
                 Entry(person: visit.person, host: visit.host, exchange: visit.exchange))
@@ -107,6 +109,15 @@ extension Service {
         }
     }
 
+    private func creation(_ host: StoreHost, _ inForce: PolicyInForce) -> DueStep? {
+        switch host.due(inForce, hardware) {
+        case .nothing: return nil
+        case .steps(let steps):
+            guard let first = steps.first, first.isCreation else { return nil }
+            return first
+        }
+    }
+
     /// The login with which a new passcode came was confirmed.
     func create(_ new: NewPasscode, _ host: StoreHost, _ transaction: Transaction, _ caller: Caller)
         async throws(Refusal)
@@ -114,8 +125,7 @@ extension Service {
         let inForce = try await policy(for: transaction.person, host)
         // Another policy by now, or other rules: at the next login it is decided anew.
         guard !host.hasPasscode, inForce.policy.ruleDigest == new.digest,
-            case .steps(let steps) = host.due(inForce, hardware), let step = steps.first,
-            step.isCreation
+            creation(host, inForce) != nil
         else { return }
         let (key, kept) = try await host.deviceKey().doubled()
         try await host.replacePasscode(

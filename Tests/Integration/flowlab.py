@@ -87,6 +87,14 @@ class Flows(Machine):
         self.daemon.start()
         return self
 
+    def unmark(self):
+        """As if no flow had begun."""
+        self.daemon.stop()
+        slots = self.slots()
+        if slots.pending != (0, 0):
+            slots.put(8, TERMS.pack(*slots.terms()[:4], 0, 0, bytes(16)))
+        self.daemon.start()
+
     def kill(self):
         """SIGKILL, and a new daemon."""
         self.daemon.kill()
@@ -128,6 +136,17 @@ class Flows(Machine):
         """A step of its own behind pam_unix."""
         self.stack(service, self.unix("required"), f"auth required {{ours}} {option}", "session optional {ours}")
         return [LOGIN]
+
+
+def without_passcode(case):
+    """A store in state none by the person's choice, and a policy that does not allow it any more."""
+    machine = Flows("MinLength=8")
+    case.addCleanup(machine.close)
+    done = machine.daemon.ask("create", way="noPasscode", subject=machine.daemon.person)
+    case.assertEqual(done.name, "done")
+    machine.lock()
+    machine.policy("AllowNoPasscode=no")
+    return machine
 
 
 class Cut(Talk):

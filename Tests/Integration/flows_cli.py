@@ -1,10 +1,11 @@
 """What the policy demands, through the command line; and the rules of a new passcode wherever one is made."""
 
+import threading
 import unittest
 
 import clilab
-from daemonlab import answers
-from flowlab import NEW, NO_PASSCODE, Flows, age
+from daemonlab import answers, wait_until
+from flowlab import NEW, NO_PASSCODE, Flows, age, without_passcode
 from wayslab import LOGIN, PASSCODE, WRONG
 
 TIMEOUT = 600
@@ -103,6 +104,80 @@ class Unlock(Case):
                 self.assertEqual((slots.kinds, slots.fingerprint, slots.pending), (kinds, False, (0, 0)))
                 self.assertTrue(machine.is_open)
 
+    def test_create(self):
+        """flow 1 on a terminal: notice, Enter, rules, twice; cancelled at every question it is due as before"""
+        machine = without_passcode(self)
+        steps = [(ENTER, ""), (CHOOSE, NEW), (CONFIRM, NEW)]
+        for at in range(len(steps)):
+            for how in (clilab.INTERRUPT, clilab.END_OF_FILE):
+                machine.unmark()
+                with self.subTest(at=at, how=how), machine.terminal("unlock") as screen:
+                    self.talk(screen, *steps[:at])
+                    screen.expect(steps[at][0])
+                    screen.type(how)
+                    self.assertEqual(screen.end(), 130)
+                    self.assertFalse(machine.is_open)
+                    slots = machine.slots()
+                    self.assertEqual((slots.kinds, slots.pending), (["device"], (1, 1)))
+        with machine.terminal("unlock") as screen:
+            screen.expect("Your administrator has changed what a passcode must be.")
+            self.talk(screen, (ENTER, ""))
+            screen.expect("at least 8 characters")
+            self.talk(screen, (CHOOSE, "short"))
+            screen.expect("At least 8 characters, please.")
+            self.talk(screen, (CHOOSE, NEW), (CONFIRM, NEW))
+            screen.expect("Passcode successfully created.")
+            self.assertEqual(screen.end_declining(), 0)
+        slots = machine.slots()
+        self.assertEqual((slots.kinds, slots.pending), (["passcode"], (0, 0)))
+        self.assertTrue(machine.is_open)
+        self.assertTrue(machine.opens_with(NEW))
+
+    def test_create_changed_meanwhile(self):
+        """flow 1 while the policy changes: stricter rules hold, and what nobody wants any more is not asked for"""
+        long = "a passcode that is longer than thirty"
+        for at in range(3):
+            with self.subTest(at=at):
+                machine = without_passcode(self)
+                steps = [(ENTER, ""), (CHOOSE, NEW), (CONFIRM, NEW)]
+                with machine.terminal("unlock") as screen:
+                    self.talk(screen, *steps[:at])
+                    screen.expect(steps[at][0])
+                    machine.policy("AllowNoPasscode=no\nMinLength=30")
+                    screen.type(steps[at][1] + "\n")
+                    if at == 1:
+                        self.talk(screen, steps[2])
+                    self.talk(screen, (CHOOSE, long), (CONFIRM, long))
+                    self.assertEqual(screen.end_declining(), 0)
+                self.assertTrue(machine.opens_with(long))
+        machine = without_passcode(self)
+        with machine.terminal("unlock") as screen:
+            screen.expect(ENTER)
+            machine.policy("AllowNoPasscode=yes")
+            screen.type("\n")
+            self.assertEqual(screen.end(), 0)
+            self.assertNotIn(CHOOSE.encode(), screen.seen)
+        slots = machine.slots()
+        self.assertEqual((slots.kinds, slots.pending), (["device"], (0, 0)))
+        self.assertTrue(machine.is_open)
+
+    def test_announced(self):
+        """flow 5: one line, once, and nothing but the passcode is asked"""
+        start = START + "\nAllowRecoveryKey=no"
+        machine = self.machine(start + "\nAllowFingerprint=no")
+        line = b"Your policy now allows unlocking with a fingerprint."
+        for policy, told in ((start + "\nAllowFingerprint=no", False), (start, True), (start, False)):
+            with self.subTest(policy=policy, told=told):
+                machine.policy(policy)
+                with machine.terminal("unlock") as screen:
+                    self.talk(screen, (CURRENT, PASSCODE))
+                    self.assertEqual(screen.end(), 0)
+                    self.assertEqual(line in screen.seen, told)
+                    self.assertNotIn(ENTER.encode(), screen.seen)
+                self.assertTrue(machine.is_open)
+                self.assertEqual(machine.slots().kinds, ["passcode"])
+                machine.lock()
+
     def test_expired(self):
         """an expired passcode says so"""
         machine = self.machine(START + "\nExpireDays=7")
@@ -168,19 +243,57 @@ class Rules(Case):
         self.refused(self.change(machine, PASSCODE, PASSCODE), 38, "same")
         self.refused(self.change(machine, WRONG, PASSCODE), 5)
 
+    def test_three_candidates(self):
+        """three candidates where somebody can be asked again, and one elsewhere"""
+        machine = self.machine()
+        for kind, count in (("terminal", 3), ("program", 1)):
+            asked = []
+
+            def answer(ask):
+                asked.append(ask.purpose)
+                return PASSCODE
+
+            with machine.daemon.client(frontEnd=kind) as client:
+                refused = client.run("passcode", answer, subject=machine.daemon.person, change="change")
+            self.refused(refused, 38, "same")
+            self.assertEqual(asked.count("newPasscode"), count)
+
     def test_ten_candidates(self):
-        """three candidates on a terminal, and never more than ten in one exchange"""
-        machine = self.machine("MinLength=8\nHistoryCount=3")
-        asked = []
+        """rules that change again and again let nobody hold more than ten candidates against the present passcode"""
+        machine = self.machine()
+        machine.policy(STRICTER)
+        daemon, candidates, threads = machine.daemon, [], []
+
+        def other_rules(before, number):
+            wait_until(lambda: daemon.derivations() > before, "the new passcode is set")
+            machine.policy(f"MinLength={10 + number}")
+            daemon.release()
 
         def answer(ask):
-            asked.append(ask.purpose)
-            return {"passcode": PASSCODE, "newPasscode": PASSCODE}.get(ask.purpose)
+            count = len(candidates)
+            if ask.purpose == "newPasscode":
+                # From the tenth on it is the present one.
+                candidates.append(f"candidate number {count // 3}" if count < 9 else candidates[-1])
+                return candidates[-1]
+            if ask.purpose == "confirmPasscode":
+                if count % 3:
+                    return "something else"
+                daemon.hold()
+                threads.append(threading.Thread(target=other_rules, args=(daemon.derivations(), count // 3)))
+                threads[-1].start()
+                return candidates[-1]
+            return {"passcode": PASSCODE, "acknowledge": ""}[ask.purpose]
 
-        with machine.daemon.client(frontEnd="terminal") as client:
-            refused = client.run("passcode", answer, subject=machine.daemon.person, change="change")
-        self.refused(refused, 38, "same")
-        self.assertLessEqual(asked.count("newPasscode"), 10)
+        with daemon.client(frontEnd="terminal") as client:
+            refused = client.run("openStore", answer, subject=daemon.person)
+            shown = client.shown
+        for thread in threads:
+            thread.join()
+        self.refused(refused, 36)
+        self.assertEqual((len(threads), len(candidates)), (3, 11))
+        self.assertEqual(sum("current passcode" in str(line) for line in shown), 1, shown)
+        self.assertTrue(machine.opens("candidate number 2"))
+        self.assertFalse(machine.is_open)
 
     def test_custom_rule_without_a_worker(self):
         """a rule that cannot run refuses a new passcode; with ChangeOnUpdate=noncompliant it demands none"""

@@ -5,7 +5,7 @@ import os
 import unittest
 
 import pamlab
-from flowlab import ENTER, NEW, NO_PASSCODE, Cut, Flows, age
+from flowlab import ENTER, NEW, NO_PASSCODE, Cut, Flows, age, without_passcode
 from pamlab import PAM_AUTH_ERR, PAM_CONV_ERR, PAM_SILENT, PAM_SUCCESS, PAM_USER_UNKNOWN, Talk
 from wayslab import LOGIN, PASSCODE, WRONG
 
@@ -149,6 +149,9 @@ class Cancelled(Case):
                 for at in range(len(before) + first + 1, len(script) + 1):
                     for how in (PAM_CONV_ERR, None):
                         with self.subTest(situation=situation, option=option, at=at, how=how):
+                            # The marker is this round's own.
+                            machine.unmark()
+                            self.assertEqual(machine.slots().pending, (0, 0))
                             # With `enforce` in front the login password is asked for once more, and not given.
                             talk = Cut(script, at, how)
                             entered = machine.enter("login", talk)
@@ -191,6 +194,7 @@ class Cancelled(Case):
         for at in range(2, 5):
             for how in (PAM_CONV_ERR, None):
                 with self.subTest(at=at, how=how):
+                    machine.unmark()
                     entered = self.login_cut(machine, script, at, how)
                     self.assertIn(STAYS, entered.lines)
                     self.assertDue(machine, 1, passcode=None)
@@ -283,19 +287,23 @@ class Told(Case):
 
     def test_announced_once(self):
         """5: one line, once, where lines are shown, and nothing asked; elsewhere it waits and keeps nobody out"""
-        machine = self.machine(START + "\nAllowFingerprint=no")
-        machine.front()
-        machine.front("swaylock")
-        self.assertEqual(self.login(machine, [PASSCODE]).lines, [])
-        machine.lock()
-        machine.policy(START)
-        self.assertEqual(self.login(machine, [PASSCODE], service="swaylock", tty=None).lines, [])
-        self.assertTrue(machine.is_open)
-        machine.lock()
-        line = "Your policy now allows unlocking with a fingerprint."
-        self.assertEqual(self.login(machine, [PASSCODE]).lines, [line])
-        machine.lock()
-        self.assertEqual(self.login(machine, [PASSCODE]).lines, [])
+        for situation in SITUATIONS:
+            with self.subTest(situation):
+                machine = self.machine(START + "\nAllowFingerprint=no")
+                answers = [*getattr(machine, situation)(), PASSCODE]
+                machine.front("swaylock")
+                self.assertEqual(self.login(machine, answers).lines, [])
+                machine.lock()
+                machine.policy(START)
+                self.assertEqual(self.login(machine, [PASSCODE], service="swaylock", tty=None).lines, [])
+                self.assertTrue(machine.is_open)
+                machine.lock()
+                entered = self.login(machine, answers)
+                self.assertEqual(entered.lines, ["Your policy now allows unlocking with a fingerprint."])
+                self.assertEqual(len(entered.prompts), len(answers))
+                self.assertTrue(machine.is_open)
+                machine.lock()
+                self.assertEqual(self.login(machine, answers).lines, [])
 
 
 class Create(Case):
@@ -412,6 +420,32 @@ class Places(Case):
         self.assertIn("At least 9 characters, please. New passcode", again)
         self.assertChanged(machine)
 
+    def test_show_cancel(self):
+        """ShowCancel: a way out is said where somebody can be asked, in a demanded change always; Enter alone takes it"""
+        line = "Enter alone cancels."
+        for policy, shown in (("ShowCancel=yes", True), ("ShowCancel=no", False)):
+            for service, tty, converses in (("login", "/dev/tty1", True), ("sddm", "/dev/tty1", False), ("swaylock", None, False)):
+                for stack, prompt in (
+                    (["auth required {ours}"], "AppVault passcode: "),
+                    (["auth [success=done default=die] {ours} or_password"], "Passcode or login password: "),
+                ):
+                    with self.subTest(policy=policy, service=service, prompt=prompt):
+                        machine = self.machine(policy)
+                        machine.stack(service, *stack)
+                        entered = self.login(machine, [""], PAM_AUTH_ERR, service=service, tty=tty)
+                        self.assertEqual(entered.prompts, [prompt])
+                        self.assertEqual(entered.lines, [line] if shown and converses else [])
+                        self.assertEqual((machine.own, machine.apart, machine.is_open), (0, 0, False))
+                        machine.close()
+            with self.subTest(policy=policy, due=True):
+                machine = self.machine(policy)
+                machine.front()
+                machine.policy(policy + "\n" + STRICTER)
+                lines = self.login(machine, [PASSCODE, ENTER, ""]).lines
+                self.assertEqual(lines.count(line), 2 if shown else 1)
+                self.assertGreater(len(lines) - lines[::-1].index(line), lines.index(CHANGED))
+                self.assertDue(machine, 3)
+
     def test_sudo_without_a_terminal(self):
         """sudo from a script is asked nothing more"""
         machine = self.machine(START)
@@ -419,17 +453,6 @@ class Places(Case):
         machine.policy(STRICTER)
         self.login(machine, [PASSCODE], service="sudo", tty=None)
         self.assertDue(machine, 3)
-
-
-def without_passcode(case):
-    """A store in state none by the person's choice, and a policy that does not allow it any more."""
-    machine = Flows(START)
-    case.addCleanup(machine.close)
-    done = machine.daemon.ask("create", way="noPasscode", subject=machine.daemon.person)
-    case.assertEqual(done.name, "done")
-    machine.lock()
-    machine.policy("AllowNoPasscode=no")
-    return machine
 
 
 class Age(Case):
@@ -505,24 +528,66 @@ class History(Case):
 class Interrupted(Case):
     """A conversation that dies, a daemon that is killed: what was begun goes on."""
 
+    def dies(self, work):
+        """`work` of an application that is gone in the middle of it."""
+        child = os.fork()
+        if child == 0:
+            try:
+                work(lambda: os._exit(7))
+            finally:
+                os._exit(1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+
     def test_application_dies(self):
-        """the application is gone at each question"""
-        machine = self.machine()
-        machine.front()
-        machine.policy(STRICTER)
-        script = [PASSCODE, ENTER, NEW, NEW]
-        for at in range(2, 5):
+        """the application is gone at each question of flows 3, 4, 6 and 7: due, and the next login goes through it"""
+        cases = [
+            (STRICTER, False, [ENTER, NEW, NEW], 3, ["passcode"]),
+            (NO_PASSCODE, False, [ENTER], 4, ["device"]),
+            (START + "\nAllowFingerprint=no", True, [ENTER], 6, ["passcode"]),
+            (NO_PASSCODE, True, [ENTER], 7, ["device"]),
+        ]
+        for policy, finger, answers, flow, kinds in cases:
+            for situation in SITUATIONS:
+                machine = self.machine()
+                if finger:
+                    machine.set_fingerprint()
+                before = [*getattr(machine, situation)(), PASSCODE]
+                script = [*before, *answers]
+                machine.policy(policy)
+                for at in range(len(before) + 1, len(script) + 1):
+                    with self.subTest(flow=flow, situation=situation, at=at):
+                        machine.unmark()
+                        self.dies(lambda end, at=at: machine.enter("login", Cut(script, at, end)))
+                        self.assertDue(machine, flow)
+                        slots = machine.slots()
+                        self.assertEqual((slots.kinds, slots.fingerprint), (["passcode"], finger))
+                with self.subTest(flow=flow, situation=situation):
+                    self.login(machine, script)
+                    self.assertTrue(machine.is_open)
+                    slots = machine.slots()
+                    self.assertEqual((slots.kinds, slots.fingerprint, slots.pending), (kinds, False, (0, 0)))
+
+    def test_application_dies_in_create(self):
+        """flow 1: gone at each question, or between auth and setcred: nothing is made, and the next login asks again"""
+        machine = without_passcode(self)
+        machine.way_a()
+        script = [LOGIN, ENTER, NEW, NEW]
+
+        def unconfirmed(end):
+            with machine.login(typed=script) as login:
+                login.authenticate()
+                end()
+
+        deaths = [lambda end, at=at: machine.enter("login", Cut(script, at, end)) for at in range(2, 5)]
+        for at, death in enumerate([*deaths, unconfirmed], 2):
             with self.subTest(at=at):
-                child = os.fork()
-                if child == 0:
-                    try:
-                        machine.enter("login", Cut(script, at, lambda: os._exit(7)))
-                    finally:
-                        os._exit(1)
-                self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
-                self.assertDue(machine, 3)
+                machine.unmark()
+                self.dies(death)
+                self.assertDue(machine, 1, passcode=None)
+                self.assertEqual(machine.slots().kinds, ["device"])
         self.login(machine, script)
-        self.assertChanged(machine)
+        self.assertEqual(machine.slots().kinds, ["passcode"])
+        self.assertTrue(machine.is_open)
 
     def test_killed_at_each_question(self):
         """SIGKILL of the daemon at each question: the login goes on by its own rules, and the flow is due"""
@@ -600,7 +665,7 @@ class ChangedAgain(Case):
                 machine = self.machine()
                 machine.front()
                 machine.policy(STRICTER)
-                script = [ENTER, NEW, NEW]
+                script = [ENTER, NEW, NEW] if at > 0 else [ENTER]
                 script[at] = self.during(machine, NO_PASSCODE, script[at])
                 entered = self.login(machine, [PASSCODE, *script, ENTER])
                 self.assertIn("Your administrator does not ask for a passcode any more.", entered.lines)
@@ -616,6 +681,58 @@ class ChangedAgain(Case):
         self.assertTrue(machine.is_open)
         self.assertTrue(machine.opens(PASSCODE))
         self.assertEqual(machine.slots().kinds, ["passcode"])
+
+    def test_drop_both(self):
+        """7, while its notice is read: both stay where they may, and the finger alone goes where it must"""
+        for policy, rest, finger in (
+            (START, [], True),
+            (START + "\nAllowFingerprint=no", [ENTER], False),
+            (STRICTER, [ENTER, NEW, NEW], True),
+            (STRICTER + "\nAllowFingerprint=no", [ENTER, ENTER, NEW, NEW], False),
+        ):
+            for situation in SITUATIONS:
+                with self.subTest(policy=policy, situation=situation):
+                    machine = self.machine().set_fingerprint()
+                    before = getattr(machine, situation)()
+                    machine.policy(NO_PASSCODE)
+                    self.login(machine, [*before, PASSCODE, self.during(machine, policy, ENTER), *rest])
+                    self.assertTrue(machine.is_open)
+                    slots = machine.slots()
+                    self.assertEqual((slots.kinds, slots.fingerprint, slots.pending), (["passcode"], finger, (0, 0)))
+                    self.assertTrue(machine.opens(NEW if NEW in rest else PASSCODE))
+
+    def test_create(self):
+        """1, at each question: rules that became stricter hold, and where none is wanted any more none is made"""
+        long = "a passcode that is longer than thirty"
+        for at in range(3):
+            with self.subTest(at=at):
+                machine = without_passcode(self)
+                machine.way_a()
+                script = [ENTER, NEW, NEW]
+                script[at] = self.during(machine, "AllowNoPasscode=no\nMinLength=30", script[at])
+                script = [*script, long, long] if at > 0 else [script[0], long, long]
+                entered = self.login(machine, [LOGIN, *script])
+                self.assertEqual("At least 30 characters, please." in entered.lines, at > 0)
+                slots = machine.slots()
+                self.assertEqual((slots.kinds, slots.pending), (["passcode"], (0, 0)))
+                self.assertTrue(machine.is_open)
+                self.assertTrue(machine.opens(long))
+                self.assertFalse(machine.opens(NEW))
+
+    def test_create_no_more(self):
+        """1, where nobody wants one any more: not asked for from there on, none made, and the store opens as it was"""
+        for policy in ("AllowNoPasscode=yes", NO_PASSCODE):
+            for at in range(3):
+                with self.subTest(policy=policy, at=at):
+                    machine = without_passcode(self)
+                    machine.way_a()
+                    script = [ENTER, NEW, NEW]
+                    script[at] = self.during(machine, policy, script[at])
+                    entered = self.login(machine, [LOGIN, *(script if at > 0 else script[:1])])
+                    self.assertNotIn(STAYS, entered.lines)
+                    self.assertEqual(machine.slots().kinds, ["device"])
+                    self.assertEqual(machine.daemon.unlock(None).name, "done")
+                    self.assertEqual(machine.slots().pending, (0, 0))
 
     def test_back_again_fingerprint(self):
         """the fingerprint is allowed again before it went: it stays"""

@@ -1,6 +1,7 @@
 """What a new policy file would ask of every store, before it is installed."""
 
 import os
+import pwd
 import struct
 import types
 import unittest
@@ -161,12 +162,20 @@ class Preview(unittest.TestCase):
         """a person is told of their own stores alone"""
         lab = self.lab()
         lab.make(PASSCODE)
+        person = (pwd.getpwuid(1).pw_name, 1)
+        answer = lab.ask("create", answers(PASSCODE), subject=person, store="", way="ownPasscode")
+        self.assertEqual(answer.name, "done", answer)
+        text = policy(MinLength="9")
+        self.assertEqual({entry.owner for entry in self.preview(lab, text)}, {ME[0], person[0]})
+        for subject in (person, ("", 0xFFFFFFFF)):
+            (own,) = as_uid(1, lambda: self.preview(lab, text, subject))
+            self.assertEqual((own.owner, list(own.flows)), (person[0], [3]))
         denied = as_uid(1, lambda: lab.ask("policyPreview", (), [policy().encode()], subject=ME, file="").code)
         self.assertEqual(denied, DENIED)
-        own = as_uid(
-            1, lambda: lab.ask("policyPreview", (), [policy().encode()], subject=("", 0xFFFFFFFF), file="").stores
+        none = as_uid(
+            2, lambda: lab.ask("policyPreview", (), [policy().encode()], subject=("", 0xFFFFFFFF), file="").stores
         )
-        self.assertEqual(own, [])
+        self.assertEqual(none, [])
 
 
 if __name__ == "__main__":

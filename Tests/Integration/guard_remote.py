@@ -1,0 +1,144 @@
+"""What a front end elsewhere hears: neither how many tries are left, nor that a store was erased, nor anything else that a
+person at the machine is told of a wrong passcode. Each line is first heard at the machine, so that it is known to be said."""
+
+import unittest
+
+from daemonlab import answers
+from pamlab import PAM_AUTH_ERR, PAM_MAXTRIES, PAM_SILENT, PAM_SUCCESS, PAM_USER_UNKNOWN
+from wayslab import LOGIN, PASSCODE, WRONG, Machine
+
+FAR = "192.0.2.7"
+PROMPT, EITHER = "AppVault passcode: ", "Passcode or login password: "
+FORGOTTEN = "Forgotten? `appvault reset` removes the store, and makes way for a new one."
+INVALID, DELETED, LIMIT_REACHED, THROTTLED = 5, 16, 23, 24
+
+
+class Case(unittest.TestCase):
+    def machine(self, policy, *stack, service="login"):
+        machine = Machine(policy)
+        self.addCleanup(machine.close)
+        machine.stack(service, *(stack or ["auth required {ours}"]))
+        return machine.create(PASSCODE)
+
+    def heard(self, entered):
+        return entered.code, entered.prompts, entered.lines
+
+
+class Lines(Case):
+    """Under the real libpam, with PAM_RHOST and without."""
+
+    # (policy, wrong ones before, typed, at the machine, elsewhere), each (code, prompts, lines)
+    TABLE = [
+        ("RetryLimit=5\nThrottleAfter=0", 0, WRONG,
+         (PAM_AUTH_ERR, [PROMPT], ["Wrong passcode. 4 tries left.", FORGOTTEN]), (PAM_AUTH_ERR, [PROMPT], [])),
+        ("RetryLimit=2\nThrottleAfter=0", 1, PASSCODE,
+         (PAM_SUCCESS, [PROMPT], ["One try left. A wrong passcode now erases the store."]), (PAM_SUCCESS, [PROMPT], [])),
+        ("RetryLimit=2\nThrottleAfter=0\nOnRetryLimit=lock", 1, PASSCODE,
+         (PAM_SUCCESS, [PROMPT], ["One try left. A wrong passcode now locks the store."]), (PAM_SUCCESS, [PROMPT], [])),
+        ("RetryLimit=1\nThrottleAfter=0", 0, WRONG,
+         (PAM_MAXTRIES, [PROMPT], ["One try left. A wrong passcode now erases the store.",
+                                   "Too many wrong passcodes. The store was erased."]),
+         (PAM_AUTH_ERR, [PROMPT], [])),
+        ("RetryLimit=1\nThrottleAfter=0\nOnRetryLimit=lock", 1, PASSCODE,
+         (PAM_MAXTRIES, [], ["Too many wrong passcodes. The store needs its recovery key."]), (PAM_AUTH_ERR, [], [])),
+        ("ThrottleAfter=1", 1, PASSCODE,
+         (PAM_AUTH_ERR, [], ["The next try is possible in 1 s."]), (PAM_AUTH_ERR, [], [])),
+    ]
+
+    def enter(self, policy, before, typed, **items):
+        machine = self.machine(policy)
+        for _ in range(before):
+            machine.enter(typed=[WRONG], **items)
+        return self.heard(machine.enter(typed=[typed], **items)), machine
+
+    def test_lines(self):
+        """what a person at the machine is told of a try, and that nobody elsewhere hears a word of it"""
+        for policy, before, typed, near, far in self.TABLE:
+            with self.subTest(policy=policy, before=before):
+                said, machine = self.enter(policy, before, typed)
+                self.assertEqual(said, near)
+                machine.close()
+                said, machine = self.enter(policy, before, typed, RHOST=FAR)
+                self.assertEqual(said, far)
+                self.assertEqual(machine.own, 0)
+                machine.close()
+
+    def test_or_password(self):
+        """the same in front of pam_unix: the login password goes on, in silence"""
+        for items, lines in (
+            ({}, ["Not the passcode (tries left: 4); trying it as the login password."]), ({"RHOST": FAR}, []),
+        ):
+            with self.subTest(items=items):
+                machine = self.machine("RetryLimit=5\nThrottleAfter=0")
+                machine.way_b()
+                self.assertEqual(self.heard(machine.enter(typed=[LOGIN], **items)), (PAM_SUCCESS, [EITHER], lines))
+                machine.close()
+
+    def test_silent_question(self):
+        """the question of a silent front end says what the last try brings, and to nobody elsewhere"""
+        for items, last in (({}, f"One try left, then the store is erased. {PROMPT}"), ({"RHOST": FAR}, PROMPT)):
+            with self.subTest(items=items):
+                machine = self.machine("RetryLimit=2\nThrottleAfter=0", service="sudo")
+                machine.enter("sudo", [WRONG])
+                machine.enter("sudo", [WRONG], RHOST=FAR)
+                with machine.login("sudo", [PASSCODE], **items) as sudo:
+                    sudo.authenticate(PAM_SILENT)
+                    self.assertEqual((sudo.talk.prompts, sudo.talk.lines), ([last], []))
+                machine.close()
+
+    def test_erased(self):
+        """an erased store is to them what no store is, also where it is erased while they are asked"""
+        machine = self.machine("RetryLimit=1\nThrottleAfter=0")
+        nobody = Machine("RetryLimit=1")
+        self.addCleanup(nobody.close)
+        nobody.stack("login", "auth required {ours}")
+        without = self.heard(nobody.enter(typed=[PASSCODE], RHOST=FAR))
+        self.assertEqual(without, (PAM_USER_UNKNOWN, [], []))
+
+        def erased():
+            self.assertIn("Too many wrong passcodes. The store was erased.", machine.enter(typed=[WRONG]).lines)
+            return PASSCODE
+
+        self.assertEqual(self.heard(machine.enter(typed=[erased], RHOST=FAR)), (PAM_USER_UNKNOWN, [PROMPT], []))
+        self.assertEqual(self.heard(machine.enter(typed=[PASSCODE], RHOST=FAR)), without)
+
+    def test_last_elsewhere(self):
+        """who used up the tries from elsewhere hears what every wrong passcode gives, whatever is typed from then on"""
+        machine = self.machine("RetryLimit=3\nThrottleAfter=0")
+        codes = {machine.enter(typed=[f"guess {guess}"], RHOST=FAR).code for guess in range(3)}
+        self.assertEqual((codes, machine.own, machine.apart), ({PAM_AUTH_ERR}, 0, 3))
+        self.assertEqual(self.heard(machine.enter(typed=[PASSCODE], RHOST=FAR)), (PAM_AUTH_ERR, [], []))
+        # At the machine nothing has happened.
+        self.assertEqual(self.heard(machine.enter(typed=[PASSCODE])), (PAM_SUCCESS, [PROMPT], []))
+
+
+class Wire(Case):
+    """The daemon's own words, whatever the module makes of them."""
+
+    def ask(self, machine, typed, **hello):
+        client = machine.daemon.client(frontEnd="pamAuth", service="login", tty="tty1", **hello)
+        with client:
+            verdict = client.run("authenticate", answers(typed), [b""], subject=machine.daemon.person)
+            return verdict.code, client.shown
+
+    def test_codes(self):
+        """a limit and a throttle look like any wrong passcode"""
+        for policy, near in (
+            ("RetryLimit=2\nThrottleAfter=0\nOnRetryLimit=lock", [INVALID, LIMIT_REACHED, LIMIT_REACHED]),
+            ("RetryLimit=2\nThrottleAfter=0", [INVALID, LIMIT_REACHED, DELETED]),
+            ("RetryLimit=9\nThrottleAfter=2\nThrottleMax=1h", [INVALID, INVALID, THROTTLED]),
+        ):
+            with self.subTest(policy=policy):
+                machine = self.machine(policy)
+                told = [self.ask(machine, WRONG) for _ in range(3)]
+                self.assertEqual([code for code, _ in told], near)
+                self.assertTrue(all(lines for code, lines in told if code != DELETED), told)
+                machine.close()
+                machine = self.machine(policy)
+                for _ in range(4):
+                    self.assertEqual(self.ask(machine, WRONG, remoteHost=FAR), (INVALID, []))
+                machine.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
