@@ -12,4 +12,5 @@ extension Purpose {
     static let history = Purpose("AV history")
     static let recoveryText = Purpose("AV recovery text")
     static let policyRules = Purpose("AV policy rules")
+    static let finger = Purpose("AV finger")
 }

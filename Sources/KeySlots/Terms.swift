@@ -10,6 +10,8 @@ public struct Terms: Equatable, Sendable {
     public var recoveryWasOffered: Bool
     /// The latest time at which a clock that was believed was seen here, in seconds since 1970; 0 where none was.
     public var seenAt: UInt64
+    /// Failed matches since the passcode was typed or a finger matched; each is counted before its scan begins.
+    public var fingerFailures: UInt8
     private var marker: Marker?
 
     private struct Marker: Equatable {
@@ -31,12 +33,13 @@ public struct Terms: Equatable, Sendable {
 
     public init(
         fingerprintWasAllowed: Bool = true, fingerprintIsOn: Bool = false,
-        recoveryWasOffered: Bool = false, seenAt: UInt64 = 0
+        recoveryWasOffered: Bool = false, seenAt: UInt64 = 0, fingerFailures: UInt8 = 0
     ) {
         self.fingerprintWasAllowed = fingerprintWasAllowed
         self.fingerprintIsOn = fingerprintIsOn
         self.recoveryWasOffered = recoveryWasOffered
         self.seenAt = seenAt
+        self.fingerFailures = fingerFailures
     }
 
     /// The marker of a flow that begins at a store with this passcode, or with none.
@@ -68,6 +71,7 @@ public struct Terms: Equatable, Sendable {
         writer.put(marker?.pending.flow.rawValue ?? 0)
         writer.put(marker?.pending.reason.rawValue ?? 0)
         writer.put(marker?.salt ?? Self.salt(nil))
+        writer.put(fingerFailures)
         return writer.bytes
     }
 
@@ -76,11 +80,12 @@ public struct Terms: Equatable, Sendable {
         guard let seenAt = reader.number(UInt64.self), let allowed = reader.flag(),
             let isOn = reader.flag(), let offered = reader.flag(),
             let flow = reader.number(UInt8.self), let reason = reader.number(UInt8.self),
-            let salt = reader.bytes(PasscodeSlot.Details.saltSize), reader.restIsZero
+            let salt = reader.bytes(PasscodeSlot.Details.saltSize),
+            let failures = reader.number(UInt8.self), reader.restIsZero
         else { throw .damaged(.block(SlotFile.termsBlock)) }
         self.init(
             fingerprintWasAllowed: allowed, fingerprintIsOn: isOn, recoveryWasOffered: offered,
-            seenAt: seenAt)
+            seenAt: seenAt, fingerFailures: failures)
         if flow == 0, reason == 0, salt == Self.salt(nil) { return }
         guard let flow = Flow(rawValue: flow), let reason = DueReason(rawValue: reason)
         else { throw .damaged(.block(SlotFile.termsBlock)) }

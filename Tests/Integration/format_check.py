@@ -205,13 +205,14 @@ def terms(data, machine_key):
     """What the store was left on, and the flow that is begun for the passcode slot that is there."""
     _store, blocks = read(data, Machine(machine_key))
     if TERMS_BLOCK not in blocks:
-        return {"seen": 0, "allowed": 1, "on": 0, "offered": 0, "pending": None}
-    seen, allowed, on, offered, flow, reason, salt = struct.unpack_from("<QBBBBB16s", blocks[TERMS_BLOCK].payload)
-    if any(blocks[TERMS_BLOCK].payload[29:]) or max(allowed, on, offered) > 1 or flow > 7 or reason > 4:
+        return {"seen": 0, "allowed": 1, "on": 0, "offered": 0, "pending": None, "failures": 0}
+    payload = blocks[TERMS_BLOCK].payload
+    seen, allowed, on, offered, flow, reason, salt, failures = struct.unpack_from("<QBBBBB16sB", payload)
+    if any(payload[30:]) or max(allowed, on, offered) > 1 or flow > 7 or reason > 4:
         raise Damaged("block 8")
     salts = [blocks[number].payload[24:40] for number in PASSCODE_BLOCKS if number in blocks] or [bytes(16)]
     pending = (flow, reason) if flow and salt in salts else None
-    return {"seen": seen, "allowed": allowed, "on": on, "offered": offered, "pending": pending}
+    return {"seen": seen, "allowed": allowed, "on": on, "offered": offered, "pending": pending, "failures": failures}
 
 
 def history(data, machine_key, store_key):
@@ -289,6 +290,7 @@ class FormatCheck(unittest.TestCase):
         self.assertEqual(found["seen"], int(self.values["terms-seen-at"]))
         self.assertEqual((found["allowed"], found["on"], found["offered"]), (0, 0, 1))
         self.assertEqual(found["pending"], (3, 3))
+        self.assertEqual(found["failures"], int(self.values["terms-finger-failures"]))
         self.assertEqual(terms(self.slots, self.machine)["allowed"], 1)
         self.assertEqual(terms(vector("slots-fingerprint.bin"), self.machine)["on"], 1)
         self.assertEqual(open_device(vector("slots-fingerprint.bin"), self.machine), self.key)

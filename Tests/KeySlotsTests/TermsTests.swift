@@ -11,7 +11,8 @@ import Testing
                 flags.map {
                     Terms(
                         fingerprintWasAllowed: allowed, fingerprintIsOn: isOn,
-                        recoveryWasOffered: $0, seenAt: 1_700_000_000)
+                        recoveryWasOffered: $0, seenAt: 1_700_000_000,
+                        fingerFailures: allowed ? 5 : 0)
                 }
             }
         }
@@ -76,9 +77,9 @@ import Testing
         #expect(terms.pending(on: nil) == nil)
     }
 
-    @Test("content that no terms can have is damage", arguments: [8, 9, 10, 11, 12, 13, 29, 430])
+    @Test("content that no terms can have is damage", arguments: [8, 9, 10, 11, 12, 13, 30, 430])
     func damage(place: Int) throws {
-        var payload = Terms().payload() + [UInt8](repeating: 0, count: 432 - 29)
+        var payload = Terms().payload() + [UInt8](repeating: 0, count: 432 - 30)
         payload[place] = 9
         #expect(throws: KeyError.damaged(.block(8))) { _ = try Terms(payload: payload) }
     }

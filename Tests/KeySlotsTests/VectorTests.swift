@@ -117,7 +117,8 @@ import Testing
         }
         var terms = Terms(
             fingerprintWasAllowed: false, recoveryWasOffered: true,
-            seenAt: try #require(UInt64(try text("terms-seen-at"))))
+            seenAt: try #require(UInt64(try text("terms-seen-at"))),
+            fingerFailures: try #require(UInt8(try text("terms-finger-failures"))))
         terms.begin(Terms.Pending(.change, .recovery), on: try file.passcodeSlots.first)
         try file.write(terms)
         try write(
@@ -194,6 +195,7 @@ import Testing
         let slot = try #require(try file.passcodeSlots.first)
         #expect(file.terms.pending(on: slot) == Terms.Pending(.change, .recovery))
         #expect(file.terms.seenAt == UInt64(try text("terms-seen-at")))
+        #expect(file.terms.fingerFailures == UInt8(try text("terms-finger-failures")))
         #expect(!file.terms.fingerprintWasAllowed && file.terms.recoveryWasOffered)
         let history = try file.history(storeKey: try secret(try bytes("store-key")))
         #expect(history.has(slot))

@@ -1,0 +1,241 @@
+import Posix
+import Secrets
+
+/// A finger that was enrolled: where, when, and what the reader knows it by.
+public struct EnrolledFinger: Sendable {
+    public static let fingers: ClosedRange<UInt8> = 1...10
+    public static let textLimit = 255
+    public static let printLimit = 65_536
+
+    public var finger: UInt8
+    /// Seconds since 1970.
+    public var enrolledAt: UInt64
+    public var reader: [UInt8]
+    public var port: [UInt8]
+    /// The reader's, for people.
+    public var readerName: [UInt8]
+    /// The reader keeps it on a chip of its own.
+    public var isOnChip: Bool
+    public var print: SecretBox
+
+    public init(
+        finger: UInt8, enrolledAt: UInt64, reader: [UInt8], port: [UInt8], readerName: [UInt8],
+        isOnChip: Bool, print: SecretBox
+    ) {
+        self.finger = finger
+        self.enrolledAt = enrolledAt
+        self.reader = reader
+        self.port = port
+        self.readerName = readerName
+        self.isOnChip = isOnChip
+        self.print = print
+    }
+}
+
+/// The fingers of one store, a file each in `fingers/STORE`, sealed under the machine key and bound to the store,
+/// its owner and the finger. What is not what this daemon wrote is never handed to anybody who would parse it.
+public struct FingerFolder: Sendable {
+    public static let name = "fingers"
+
+    private let state: Folder
+    private let store: StoreID
+    private let machine: MachineKey
+    private let owner: [UInt8]
+
+    /// `state` is the daemon's folder.
+    public init(
+        in state: Folder, store: StoreID, owner: Identity, machine: MachineKey
+    ) throws(KeyError) {
+        self.state = state
+        self.store = store
+        self.machine = machine
+        var writer = FieldWriter()
+        writer.put(owner.uid)
+        try writer.put(text: owner.account, limit: Identity.accountLimit)
+        self.owner = writer.bytes
+    }
+
+    public struct Found: Sendable {
+        /// By their numbers.
+        public var fingers: [EnrolledFinger] = []
+        /// Files that are none of ours, or not any more: of another owner, another machine, or changed.
+        public var damaged: [UInt8] = []
+    }
+
+    public func all() throws(KeyError) -> Found {
+        var found = Found()
+        guard let folder = try existing() else { return found }
+        for finger in EnrolledFinger.fingers where folder.exists("\(finger)") {
+            let bytes = try? TextFile.read(at: "\(folder.path)/\(finger)", limit: Self.fileLimit)
+            if let bytes, let opened = try open(bytes, finger) {
+                found.fingers.append(opened)
+            } else {
+                found.damaged.append(finger)
+            }
+        }
+        return found
+    }
+
+    /// Whole or not at all, and lasting; the same finger's former file goes with it.
+    public func write(_ finger: EnrolledFinger) throws(KeyError) {
+        let sealed = try seal(finger)
+        do throws(PosixError) {
+            try state.makeFolder(Self.name)
+            try state.sync()
+            let all = try state.folder(Self.name)
+            try all.makeFolder("\(store)")
+            try all.sync()
+            let folder = try all.folder("\(store)")
+            try TextFile.replace(at: "\(folder.path)/\(finger.finger)", with: sealed)
+            try folder.sync()
+        } catch {
+            throw .storage(error)
+        }
+    }
+
+    /// One that is not there is not an error.
+    public func remove(_ finger: UInt8) throws(KeyError) {
+        guard let folder = try existing() else { return }
+        try stored(try folder.remove("\(finger)"))
+        try stored(try folder.sync())
+    }
+
+    public func removeAll() throws(KeyError) {
+        try Self.removeAll(of: store, in: state)
+    }
+
+    public static func removeAll(of store: StoreID, in state: Folder) throws(KeyError) {
+        do throws(PosixError) {
+            guard state.exists(name) else { return }
+            let all = try state.folder(name)
+            guard all.exists("\(store)") else { return }
+            let folder = try all.folder("\(store)")
+            for name in try TextFile.names(in: folder.path, dotted: true) {
+                try folder.remove(name)
+            }
+            try all.removeFolder("\(store)")
+            try all.sync()
+        } catch {
+            throw .storage(error)
+        }
+    }
+
+    /// What a crash has left of stores that have none, or are gone.
+    public static func sweep(in state: Folder, keeping: Set<StoreID>) throws(KeyError) {
+        guard state.exists(name) else { return }
+        let all = try stored(try state.folder(name))
+        for name in try stored(try all.names()) {
+            guard let store = StoreID(text: name), !keeping.contains(store) else { continue }
+            try removeAll(of: store, in: state)
+        }
+    }
+
+    private func existing() throws(KeyError) -> Folder? {
+        guard state.exists(Self.name) else { return nil }
+        let all = try stored(try state.folder(Self.name))
+        guard all.exists("\(store)") else { return nil }
+        return try stored(try all.folder("\(store)"))
+    }
+
+    // MARK: one file
+
+    private static let magic = Array("AVFP".utf8)
+    private static let version: UInt16 = 1
+    private static let headerSize = 40
+    private static let bodyOffset = headerSize + Sealing.nonceSize
+    /// Before the print: time, chip, and three texts.
+    private static let factsSize = 8 + 1 + 3 * (1 + EnrolledFinger.textLimit)
+    private static let fileLimit =
+        bodyOffset + factsSize + EnrolledFinger.printLimit + Sealing.tagSize
+
+    private func header(_ finger: UInt8) -> [UInt8] {
+        var writer = FieldWriter()
+        writer.put(Self.magic)
+        writer.put(Self.version)
+        writer.put(UInt16(finger))
+        writer.put(store.bytes)
+        writer.put(machine.id)
+        return writer.bytes
+    }
+
+    private func key() throws(KeyError) -> SecretBytes {
+        let message = store.bytes
+        return try secrets(
+            try Hash.subkey(of: machine.slotKey, purpose: .finger, message: message.span))
+    }
+
+    private func seal(_ finger: EnrolledFinger) throws(KeyError) -> [UInt8] {
+        var facts = FieldWriter()
+        facts.put(finger.enrolledAt)
+        facts.put(UInt8(finger.isOnChip ? 1 : 0))
+        for text in [finger.reader, finger.port, finger.readerName] {
+            try facts.put(text: text, limit: EnrolledFinger.textLimit)
+        }
+        let header = header(finger.finger)
+        let bound = header + owner
+        let key = try key()
+        do throws(SecretsError) {
+            let plain = try finger.print.read { (print) throws(SecretsError) in
+                SecretBox(try Self.joined(facts.bytes, print))
+            }
+            guard let plain, let text = plain.take(), text.count > Self.factsSize,
+                text.count <= Self.factsSize + EnrolledFinger.printLimit
+            else { throw .wrongSize }
+            let nonce = try Random.bytes(Sealing.nonceSize)
+            var sealed = [UInt8](repeating: 0, count: text.count + Sealing.tagSize)
+            var span = sealed.mutableSpan
+            try text.withBytes { (bytes) throws(SecretsError) in
+                try Sealing.sealCombined(
+                    bytes, aad: bound.span, nonce: nonce.span, key: key, into: &span)
+            }
+            return header + nonce + sealed
+        } catch {
+            throw .secrets(error)
+        }
+    }
+
+    private static func joined(
+        _ facts: [UInt8], _ print: borrowing SecretBytes
+    ) throws(SecretsError) -> SecretBytes {
+        var text = try SecretBytes(count: facts.count + print.count)
+        text.withMutableBytes { into in
+            for index in facts.indices { into[index] = facts[index] }
+            print.withBytes { bytes in
+                for index in bytes.indices { into[facts.count + index] = bytes[index] }
+            }
+        }
+        return text
+    }
+
+    /// Nil where it is not authentic.
+    private func open(_ bytes: [UInt8], _ finger: UInt8) throws(KeyError) -> EnrolledFinger? {
+        let header = header(finger)
+        guard bytes.count > Self.bodyOffset + Self.factsSize + Sealing.tagSize,
+            bytes.prefix(Self.headerSize).elementsEqual(header)
+        else { return nil }
+        let bound = header + owner
+        let key = try key()
+        do throws(SecretsError) {
+            var text = try SecretBytes(count: bytes.count - Self.bodyOffset - Sealing.tagSize)
+            try text.withMutableBytes { (plain) throws(SecretsError) in
+                try Sealing.openCombined(
+                    bytes.span.extracting(Self.bodyOffset...), aad: bound.span,
+                    nonce: bytes.span.extracting(Self.headerSize..<Self.bodyOffset), key: key,
+                    into: &plain)
+            }
+            var reader = FieldReader(
+                text.withBytes { plain in (0..<Self.factsSize).map { plain[$0] } })
+            guard let at = reader.number(UInt64.self), let isOnChip = reader.flag(),
+                let id = reader.text(limit: EnrolledFinger.textLimit),
+                let port = reader.text(limit: EnrolledFinger.textLimit),
+                let name = reader.text(limit: EnrolledFinger.textLimit)
+            else { return nil }
+            return EnrolledFinger(
+                finger: finger, enrolledAt: at, reader: id, port: port, readerName: name,
+                isOnChip: isOnChip, print: SecretBox(try text.slice(Self.factsSize..<text.count)))
+        } catch {
+            if error == .notAuthentic { return nil }
+            throw .secrets(error)
+        }
+    }
+}
