@@ -300,6 +300,11 @@ static inline int appvault_drivers_seccomp(int own) {
         APPVAULT_REFUSE(SYS_clock_adjtime),
         APPVAULT_REFUSE(SYS_memfd_create),
         APPVAULT_REFUSE(SYS_seccomp),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, APPVAULT_LOW(args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_DUMPABLE, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         // Who we are.
         APPVAULT_REFUSE(SYS_setuid),
         APPVAULT_REFUSE(SYS_setresuid),

@@ -8,6 +8,7 @@ final class Call {
     private(set) var result: OpaquePointer?
 
     /// Once for each call that is started: the end of the call gives it back.
+    // SAFETY: the reference is taken back by `ended`, which GIO calls exactly once.
     var data: UnsafeMutableRawPointer { unsafe Unmanaged.passRetained(self).toOpaque() }
 
     static let ended: GAsyncReadyCallback = { _, result, data in

@@ -45,8 +45,13 @@ final class Connection {
         current = nil
     }
 
-    func end() {
+    private func end() {
         hasEnded = true
+        stop()
+    }
+
+    /// What runs ends before its time, and is answered so.
+    func stop() {
         current?.1.stop(.cancelled)
     }
 

@@ -10,7 +10,7 @@ enum MainContext {
         if let deadline {
             let now = Clock.bootMilliseconds()
             let wait = UInt32(clamping: deadline > now ? deadline - now : 0)
-            // It only wakes the context, again and again until it is removed.
+            // SAFETY: no data; it only wakes the context, again and again until it is removed.
             timer = unsafe g_timeout_add(wait, { _ in 1 }, nil)
         }
         defer { if timer != 0 { _ = g_source_remove(timer) } }

@@ -23,13 +23,14 @@ struct Place {
         return Place(port: [], isInternal: fixed)
     }
 
-    /// GUsb's name is the bus and the ports behind it, in hexadecimal: "usb:01:09".
+    /// GUsb's name is the bus, a zero for its root, and the ports behind it, in hexadecimal:
+    /// "usb:01:00:09".
     private static func usbPlace(_ id: String) -> Place {
         let numbers = id.split(separator: ":").dropFirst().map { UInt8($0, radix: 16) ?? 0 }
         guard let bus = numbers.first, numbers.count > 1 else {
             return Place(port: [], isInternal: false)
         }
-        let ports = numbers.dropFirst().map { "\($0)" }.joined(separator: ".")
+        let ports = numbers.dropFirst().filter { $0 != 0 }.map { "\($0)" }.joined(separator: ".")
         let folder = "/sys/bus/usb/devices/\(bus)-\(ports)"
         let removable = (try? TextFile.read(at: folder + "/removable", limit: 64)) ?? []
         // A bus is numbered anew at each start; its controller stays where it is.

@@ -8,6 +8,7 @@ final class Print {
 
     /// Takes a reference over.
     init(owning pointer: OpaquePointer) {
+        // SAFETY: the caller's reference is ours, until deinit.
         unsafe self.pointer = pointer
     }
 

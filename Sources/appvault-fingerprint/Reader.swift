@@ -12,6 +12,7 @@ final class Reader {
 
     /// Takes no reference over, but one of its own.
     init(_ device: UnsafeMutablePointer<FpDevice>, fixed: Bool) {
+        // SAFETY: the context has it alive; from here on our reference does, until deinit.
         unsafe g_object_ref(device)
         unsafe self.device = device
         let driver = unsafe Text.of(fp_device_get_driver(device))
@@ -100,7 +101,7 @@ final class Readers {
         return known().first { $0.isMeant(by: choice) }
     }
 
-    /// After sleep, an unplug or a failure what libfprint knows may be a ghost.
+    /// Looks for them anew the next time.
     func forget() {
         guard let context = unsafe context else { return }
         unsafe self.context = nil

@@ -37,10 +37,7 @@ final class Session {
     private func fail(_ failure: Failure) {
         let fault: FingerprintFault
         switch failure {
-        case .fault(let said):
-            fault = stop.reason ?? said
-            // What libfprint knows of it may be a ghost now.
-            if fault == .removed || fault == .general || fault == .timedOut { readers.forget() }
+        case .fault(let said): fault = stop.reason ?? said
         case .retry: fault = stop.reason ?? .general
         }
         connection.answer(FingerprintFailed(nonce: nonce, fault: fault), FingerprintLink.failed)
@@ -53,7 +50,13 @@ final class Session {
         guard let reader = readers.find(choice) else { throw .fault(.noReader) }
         let unplugged = Unplugged(reader, stop)
         defer { withExtendedLifetime(unplugged) {} }
-        try reader.open(stop)
+        do throws(Failure) {
+            try reader.open(stop)
+        } catch {
+            // What libfprint knows of it may be a ghost.
+            readers.forget()
+            throw error
+        }
         defer { reader.close() }
         return try body(reader)
     }
@@ -65,6 +68,8 @@ final class Session {
             let scan = Scan(self, reader, stages: reader.stages)
             let empty = Print.empty(for: reader)
             let call = Call()
+            // SAFETY: reader, print, scan and call live in this closure, which does not end before the
+            // call has; every call of this file is made and waited for like that.
             unsafe fp_device_enroll(
                 reader.device, empty.pointer, stop.cancellable,
                 { _, stage, _, data, error in

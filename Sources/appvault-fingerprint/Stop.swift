@@ -8,6 +8,7 @@ final class Stop {
     private(set) var reason: FingerprintFault?
 
     init() {
+        // SAFETY: a new object, ours until deinit.
         unsafe cancellable = g_cancellable_new()
     }
 

@@ -74,13 +74,13 @@ enum Worker {
         _ termination: Termination, _ readers: Readers
     ) -> UInt64? {
         var until = until
-        termination.handler = { connection.end() }
+        termination.handler = { connection.stop() }
         defer { termination.handler = {} }
-        while !connection.hasEnded {
-            guard
-                MainContext.turn(
-                    until: until, { connection.hasRequest || connection.hasEnded })
-            else { break }
+        while !connection.hasEnded, !termination.isDue {
+            let came = MainContext.turn(until: until) {
+                connection.hasRequest || connection.hasEnded || termination.isDue
+            }
+            guard came else { break }
             guard let (nonce, request, stop) = connection.begin() else { continue }
             let session = Session(
                 nonce: nonce, stop: stop, connection: connection, readers: readers)

@@ -2,8 +2,11 @@
 
     with Worker() as worker:                                # a private one, with a reader that is played
         link = worker.link()
-        template = link.enroll("device", "alice", "alice", ...)
-        link.match("device", [template], touch="alice")     # ("matched", 0)
+        template = worker.enroll(link, "alice")             # an enrolment with that finger, all of its touches
+        worker.match(link, [template], "bob")               # ("noMatch",)
+    with Worker(readers=("device", "storage", "image")) as worker: ...
+
+A virtual reader has a socket while the worker has it open: `worker.play(reader, "SCAN alice")`.
 """
 
 import ctypes
@@ -183,8 +186,6 @@ class Link:
             if said[0] != "scan":
                 return said
 
-    # Requests that end by themselves.
-
     def readers(self):
         self.send(LIST)
         kind, found = self.next()
@@ -192,10 +193,14 @@ class Link:
         return found
 
     def begin_enroll(self, reader="device", port=""):
+        """Until the reader waits for the first touch."""
         self.send(ENROLL, choice(reader, port))
+        self.event("place")
 
     def begin_match(self, reader, found, seconds=0, port=""):
+        """Until the reader waits for the touch."""
         self.send(MATCH, choice(reader, port) + templates(found, seconds))
+        self.event("place")
 
     def delete(self, reader, template, port=""):
         self.send(DELETE, choice(reader, port) + payload(template))
@@ -271,6 +276,33 @@ class Worker:
     def link(self, seconds=10.0):
         return Link(self.socket, seconds)
 
+    def is_open(self, reader="device"):
+        """Whether the worker has that reader."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            try:
+                connection.connect(self.reader_socket(reader))
+                return True
+            except (FileNotFoundError, ConnectionRefusedError):
+                return False
+
+    def enroll(self, link, finger, reader="device"):
+        """The template of that finger."""
+        link.begin_enroll(reader)
+        while True:
+            self.play(reader, f"SCAN {finger}")
+            said = link.next()
+            if said[0] == "scan" and said[2] < said[3]:
+                continue
+            kind, template = said if said[0] != "scan" else link.next()
+            assert kind == "enrolled", (kind, template)
+            return template
+
+    def match(self, link, found, finger, reader="device"):
+        """What a touch with that finger comes to."""
+        link.begin_match(reader, found)
+        self.play(reader, f"SCAN {finger}")
+        return link.last()
+
     def play(self, reader, *commands, seconds=5.0):
         """Commands to a virtual reader, which hears them while it is open; a connection each."""
         path, answer = self.reader_socket(reader), b""
@@ -294,3 +326,30 @@ class Worker:
                         answer = b""
                     break
         return answer
+
+
+class HandedOver:
+    """The worker as systemd starts it: with a listening socket, in whatever environment."""
+
+    def __init__(self, *options, environment=()):
+        self.folder = tempfile.mkdtemp(prefix="appvault-finger-")
+        self.socket = os.path.join(self.folder, "socket")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+            listener.bind(self.socket)
+            listener.listen(8)
+            script = 'export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@" 3<&%d' % listener.fileno()
+            self.process = subprocess.Popen(
+                ["/bin/sh", "-c", script, "sh", build("appvault-fingerprint"), *options],
+                pass_fds=[listener.fileno()], env={"PATH": "/usr/bin:/bin", **dict(environment)})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def link(self, seconds=10.0):
+        return Link(self.socket, seconds)
