@@ -27,6 +27,9 @@ public final class PasscodeHistory: Sendable {
         public let salt: [UInt8]
     }
 
+    /// What a candidate is held against; the present passcode's entry where nobody has typed it.
+    public enum Among: Sendable { case former, formerAndPresent }
+
     /// Former passcodes, the latest first.
     public let former: [Entry]
     private let present: [Entry]
@@ -54,10 +57,16 @@ public final class PasscodeHistory: Sendable {
     /// Whether a candidate is one of the latest former passcodes. The closure derives it with the salt that it is
     /// given, at `cost`: on threads of its caller's.
     public func isReused<E: Error>(
-        latest count: Int, isolation: isolated (any Actor)? = #isolation,
+        latest count: Int, _ among: Among = .former, isolation: isolated (any Actor)? = #isolation,
         derive: (_ salt: [UInt8]) async throws(E) -> SecretBox
     ) async throws(E) -> Bool {
-        for entry in former.prefix(max(count, 0)) {
+        let latest = Array(former.prefix(max(count, 0)))
+        let entries =
+            switch among {
+            case .former: latest
+            case .formerAndPresent: present + latest
+            }
+        for entry in entries {
             guard let derived = try await derive(entry.salt).take() else { continue }
             if matches(entry, derived) { return true }
         }

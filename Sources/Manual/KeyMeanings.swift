@@ -40,7 +40,8 @@ enum KeyMeanings {
         ),
         (
             "HistoryCount",
-            "So many former passcodes may not come back. A new one differs from the current one in any case."
+            "So many former passcodes may not come back. A new one differs from the current one in any case; after the "
+                + "recovery key, where nobody has typed the current one, only with this at 1 or more."
         ),
         (
             "RetryLimit",
@@ -73,7 +74,13 @@ enum KeyMeanings {
             "NoPasscodeByDefault",
             "A new store begins without a passcode. Without AllowNoPasscode it has no effect."
         ),
-        ("AllowRecoveryKey", "Whether there may be recovery keys."),
+        (
+            "AllowRecoveryKey",
+            "Whether there may be recovery keys. With no, those that there are open nothing either, from the moment at "
+                + "which it is saved: who forgets the passcode then cannot open the store. They stay where they are, and "
+                + "open again after a yes. `appvault status` tells each owner of one, and `appvault policy preview` says "
+                + "beforehand whose stores have one."
+        ),
         (
             "LockTimeout",
             "Time in the background after which a store locks, where LockOnBackground=timeout; never while the session "

@@ -52,6 +52,12 @@ struct Doubts {
                 "OnRetryLimit", with: ["RetryLimit"], "no effect without a limit",
                 "RetryLimit=N, or no line with this key")
         }
+        if policy.retryLimit > 0, policy.onRetryLimit == .lock, !policy.allowRecoveryKey {
+            doubt(
+                "OnRetryLimit", with: ["RetryLimit", "AllowRecoveryKey"],
+                "without recovery keys only root opens a store again that was locked",
+                "AllowRecoveryKey=yes, if people are to open it")
+        }
         if policy.throttleAfter == 0 {
             doubt(
                 "ThrottleMax", with: ["ThrottleAfter"], "no effect with ThrottleAfter=0",

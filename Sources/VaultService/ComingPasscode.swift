@@ -51,6 +51,13 @@ enum StoreStart: Sendable {
         }
     }
 
+    var login: SecretBox? {
+        switch self {
+        case .with(.login(let password)): password
+        case .with(.own), .without: nil
+        }
+    }
+
     var coming: ComingPasscode? {
         switch self {
         case .with(let coming): coming

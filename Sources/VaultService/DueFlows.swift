@@ -159,7 +159,7 @@ extension Service {
         let new = try await askNewPasscode(
             Entry(
                 person: visit.person, host: visit.host, exchange: visit.exchange,
-                former: opening.proof))
+                opening: opening))
         let present = try await renewed(visit)
         guard present.policy.ruleDigest == new.digest,
             try await isStillDue(step, present, opening)
@@ -174,13 +174,11 @@ extension Service {
         async throws(Interruption) -> Opening
     {
         let present = try await renewed(visit)
-        guard try await isStillDue(step, present, opening), let proof = opening.proof else {
-            return opening
-        }
+        guard try await isStillDue(step, present, opening) else { return opening }
         let kept = try await refusingAsync { () async throws(Refusal) in
-            let (key, kept) = try proof.key.doubled()
+            let (key, kept) = try opening.key.doubled()
             try await present.host.turnOff(
-                key: key, typed: proof.typed, .inNoPasscodeMode, present.policy)
+                key: key, typed: opening.proof?.typed, .inNoPasscodeMode, present.policy)
             return kept
         }
         failedTokens.forget(present.host)
@@ -216,7 +214,7 @@ extension Service {
         try? await visit.host.noteJudged(visit.policy, byNow: why)
         guard let proof = opening.proof else { return }
         if visit.host.followsLogin {
-            await noteLoginPassword(proof, visit)
+            noteLoginPassword(proof.typed, visit.host, visit.policy)
         } else {
             try? await visit.host.remember(
                 proof.typed, proof.key, keep: visit.policy.historyCount)

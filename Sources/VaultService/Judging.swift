@@ -1,7 +1,34 @@
 import KeySlots
 import Policy
+import Posix
 import Secrets
 import Wire
+
+/// What a candidate may be held against.
+@LoopActor
+private struct Past {
+    let host: StoreHost
+    let key: SecretBox
+    /// nil where nobody typed it; it may stand in the history then.
+    let current: SecretBox?
+    let among: PasscodeHistory.Among
+}
+
+extension Entry {
+    fileprivate func past(_ stage: Stage) -> Past? {
+        guard let host else { return nil }
+        switch (opening, stage) {
+        case (.passcode(let proof), _):
+            return Past(host: host, key: proof.key, current: proof.typed, among: .former)
+        // Whoever has the key alone does not hear for nothing what the passcode was: a guess that is
+        // not refused becomes the passcode, and drives the others out. Of another machine's store
+        // there is no history yet that could be read.
+        case (.recoveryKey(let key), .chosen) where host.isUsable:
+            return Past(host: host, key: key, current: nil, among: .formerAndPresent)
+        case (.recoveryKey, _), (.device, _), (nil, _): return nil
+        }
+    }
+}
 
 /// What the rules say of a passcode.
 extension Service {
@@ -10,23 +37,26 @@ extension Service {
 
     /// A new one. The current and the former ones have a say only where the current was typed in
     /// this exchange.
-    func judge(_ candidate: SecretBox, _ policy: Policy, _ entry: Entry) async throws(Refusal)
-        -> Judgement
-    {
+    func judge(
+        _ candidate: SecretBox, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage
+    ) async throws(Refusal) -> Judgement {
         let custom = await ruleWorker.judge(candidate, policy.customRules)
         var same = Finding.notChecked(.outsideAChange)
         var history = Finding.notChecked(.outsideAChange)
-        if let former = entry.former, let host = entry.host {
+        if let past = entry.past(stage) {
             entry.exchange.candidates += 1
             guard entry.exchange.candidates <= Self.mostCandidates else {
                 return try Self.judgement(
                     candidate, policy, custom, .notChecked(.tooManyCandidates),
                     .notChecked(.tooManyCandidates))
             }
-            same = try Self.isSame(candidate, former.typed) ? .unmet : .satisfied
+            if let current = past.current {
+                same = try Self.isSame(candidate, current) ? .unmet : .satisfied
+            }
             let isReused =
                 policy.historyCount > 0
-                ? try await host.isReused(candidate, former.key, latest: policy.historyCount)
+                ? try await past.host.isReused(
+                    candidate, past.key, latest: policy.historyCount, past.among)
                 : false
             history = isReused ? .unmet : .satisfied
         }
@@ -35,19 +65,23 @@ extension Service {
 
     /// The present one: whether the rules would take it now.
     func compliance(of proof: Proof, _ policy: Policy) async throws(Refusal) -> Compliance {
-        try await compliance(
+        try compliance(
             of: proof.typed, policy, await ruleWorker.judge(proof.typed, policy.customRules))
     }
 
     private func compliance(
         of typed: SecretBox, _ policy: Policy, _ custom: [Finding]
-    ) async throws(Refusal) -> Compliance {
+    ) throws(Refusal) -> Compliance {
         let judgement = try Self.judgement(
             typed, policy, custom, .notChecked(.outsideAChange),
             .notChecked(.outsideAChange))
+        return Self.compliance(judgement.entries.map(\.finding))
+    }
+
+    private static func compliance(_ findings: [Finding]) -> Compliance {
         var isDoubtful = false
-        for entry in judgement.entries {
-            switch entry.finding {
+        for finding in findings {
+            switch finding {
             // A rule that cannot run refuses a new passcode; the one that is there is no worse for it.
             case .unmetBecause(.cannotRun), .notChecked(.notRun): isDoubtful = true
             case .unmet, .unmetBecause(.dictionary): return .fallsShort
@@ -57,10 +91,21 @@ extension Service {
         return isDoubtful ? .notYetKnown : .meetsTheRules
     }
 
-    /// For `status`: whether the login password would do. A login does not wait for custom rules.
-    func noteLoginPassword(_ proof: Proof, _ visit: Visit) async {
-        guard let found = try? await compliance(of: proof.typed, visit.policy, []) else { return }
-        visit.host.noteCompliance(found, visit.policy)
+    /// For `status`: whether the login password would do. It opened the store or was set just now, and
+    /// is not kept for this: custom rules get it at once, and nobody waits for what they say.
+    func noteLoginPassword(_ typed: SecretBox, _ host: StoreHost, _ policy: Policy) {
+        guard host.followsLogin, let judging = host.beginJudging(policy) else { return }
+        let normal: SecretBox?
+        do throws(Refusal) { normal = try PasscodeEntry.normal(typed) } catch { return }
+        // What cannot be a passcode meets no rules.
+        guard let normal else { return host.note(.fallsShort, judging) }
+        let taken = policy.customRules.map { _ in Finding.satisfied }
+        guard let builtIn = try? compliance(of: normal, policy, taken) else { return }
+        guard !policy.customRules.isEmpty else { return host.note(builtIn, judging) }
+        // Asked also where it falls short already: that a worker runs is seen by everybody.
+        ruleWorker.judgeAside(normal, policy.customRules) { custom in
+            host.note(builtIn == .fallsShort ? builtIn : Self.compliance(custom), judging)
+        }
     }
 
     private static func judgement(

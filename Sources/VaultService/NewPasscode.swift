@@ -19,10 +19,24 @@ struct Entry {
     /// nil before the store is made.
     let host: StoreHost?
     let exchange: Exchange
-    /// Typed in this exchange: without it `same` and `history` would be an oracle.
-    var former: Proof?
+    /// What opened it in this exchange: without it `same` and `history` would be an oracle.
+    var opening: Opening?
     /// Enter alone goes on without a passcode.
     var maySkip = false
+
+    /// How far a candidate has come.
+    enum Stage {
+        case typed
+        /// Typed twice: if nothing speaks against it, it is the passcode.
+        case chosen
+    }
+
+    var isRecovery: Bool {
+        switch opening {
+        case .recoveryKey: true
+        case .passcode, .device, nil: false
+        }
+    }
 }
 
 /// A new passcode, wherever one is made: the rules are shown, it is typed, what it lacks is said, and
@@ -80,19 +94,19 @@ extension Service {
         // The rules may be others by now.
         let present: Policy
         do { present = try await policyNow(entry) } catch { throw Self.objection(error) }
-        if present.ruleDigest != policy.ruleDigest {
+        if present.ruleDigest != policy.ruleDigest || entry.isRecovery {
             policy = present
-            try await requireGood(new, policy, entry)
+            try await requireGood(new, policy, entry, .chosen)
         }
         return NewPasscode(secret: new, digest: policy.ruleDigest)
     }
 
-    private func requireGood(_ new: SecretBox, _ policy: Policy, _ entry: Entry)
-        async throws(Objection)
-    {
+    private func requireGood(
+        _ new: SecretBox, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage = .typed
+    ) async throws(Objection) {
         let judgement: Judgement
         do throws(Refusal) {
-            judgement = try await judge(new, policy, entry)
+            judgement = try await judge(new, policy, entry, stage)
         } catch {
             throw .refused(error)
         }

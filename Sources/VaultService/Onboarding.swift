@@ -203,6 +203,10 @@ extension Service {
             }
             let made = try await vault.create(for: person, named: [], start, cost(policy), policy)
             shutUnlessFollowed(made.host, person)
+            // It would not be there otherwise.
+            if case .follow = waiting.plan, let judging = made.host.beginJudging(policy) {
+                made.host.note(.meetsTheRules, judging)
+            }
             audit.note(
                 .create, "a store was created at a login", store: made.host.id.description,
                 person: person, service: caller.hello.service, uid: caller.credentials.uid)

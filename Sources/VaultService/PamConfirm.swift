@@ -31,11 +31,8 @@ extension Service {
         }
         if let rekey = transaction.rekey {
             try await refusingAsync { () async throws(Refusal) in
-                try await host.replacePasscode(
-                    key: rekey.storeKey, with: .login(rekey.token), self.cost(policy), former: nil,
-                    policy)
+                try await self.rekey(host, rekey.storeKey, rekey.token, policy)
             }
-            failedTokens.forget(host)
             audit.note(
                 .change, "the store follows its owner's new login password",
                 store: host.id.description,

@@ -185,14 +185,14 @@ extension Service {
         try await warnBeforeLast(standing.kind, visit)
         let answer = try await exchange.ask(drift.question, .former)
         guard let typed = answer.take(), typed.count > 0 else { return ignored }
-        let proof: Proof
+        let opened: Opening
         do throws(Refusal) {
-            proof = try await openFormer(SecretBox(typed), standing.kind, visit)
+            opened = try await openFormer(SecretBox(typed), standing.kind, visit)
         } catch {
             try await tell(error, visit)
             return ignored
         }
-        switch try await settle(visit, .passcode(proof)) {
+        switch try await settle(visit, opened) {
         case .due(let still):
             try await tellStillDue(still, visit)
             return ignored
@@ -200,8 +200,8 @@ extension Service {
             // The policy wants no passcode any more: nothing is left to be in step.
             try await openForLogin(key, visit)
             return ignored
-        case .settled(.passcode(let proof)):
-            let (opening, kept) = try refusing { () throws(Refusal) in try proof.key.doubled() }
+        case .settled(let settled):
+            let (opening, kept) = try refusing { () throws(Refusal) in try settled.key.doubled() }
             try await openForLogin(opening, visit)
             return try keeping(handle, visit) { transaction in
                 transaction.rekey = Transaction.Rekey(storeKey: kept, token: token)

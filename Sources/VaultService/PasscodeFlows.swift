@@ -60,7 +60,7 @@ extension Service {
         let new = try await askNewPasscode(
             Entry(
                 person: visit.person, host: visit.host, exchange: visit.exchange,
-                former: opening.proof))
+                opening: opening))
         return try await set(new, visit, opening)
     }
 

@@ -88,11 +88,17 @@ extension Service {
         }
         let subject = PolicySubject(
             user: identity.account, groups: groups, store: identity.policyKey)
-        let due = host.due(book.inForce(for: subject), hardware)
+        let inForce = book.inForce(for: subject)
+        let due = host.due(inForce, hardware)
         entry.flows = due.flows.map(\.rawValue)
         switch due.certainty {
         case .certain: entry.certainty = .certain
         case .onlyWhereItFallsShort: entry.certainty = .ifFallsShort
+        }
+        // The flows say what they are; this is seen nowhere else before somebody needs the key.
+        if host.hasRecovery, !inForce.policy.allowRecoveryKey {
+            entry.reason = voice.bytes(Phrase(.troubleRecoveryOff))
+            return entry
         }
         switch due {
         case .nothing: break

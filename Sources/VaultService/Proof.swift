@@ -13,20 +13,22 @@ struct Proof: Sendable {
 /// What gave the store key in this exchange.
 enum Opening: Sendable {
     case passcode(Proof)
+    /// It stands for a passcode that nobody can type any more.
+    case recoveryKey(SecretBox)
     /// State none: nobody was asked.
     case device(SecretBox)
 
     var key: SecretBox {
         switch self {
         case .passcode(let proof): proof.key
-        case .device(let key): key
+        case .recoveryKey(let key), .device(let key): key
         }
     }
 
     var proof: Proof? {
         switch self {
         case .passcode(let proof): proof
-        case .device: nil
+        case .recoveryKey, .device: nil
         }
     }
 }

@@ -38,14 +38,17 @@ extension Service {
     func recover(_ target: Target, _ exchange: Exchange) async throws(Interruption)
         -> Message
     {
-        let visit = try await visit(target, exchange)
+        var visit = try await visit(target, exchange)
         let host = visit.host
         try refusing { () throws(Refusal) in
             try policies.requireUsable()
+            try Self.requireRecoveryKeys(visit.policy)
             try host.mayTry(.recovery, visit.policy)
         }
         guard host.hasRecovery else { throw .refused(.doesNotExist(.recoveryKey)) }
         let typed = try await exchange.ask(.recoveryPrompt, .recoveryKey)
+        visit = try await renewed(visit)
+        try refusing { () throws(Refusal) in try Self.requireRecoveryKeys(visit.policy) }
         let key = try await refusingAsync { () async throws(Refusal) in
             try await host.attemptRecovery(typed, visit.policy)
         }
@@ -85,10 +88,16 @@ extension Service {
             isDue = (try? await visit.host.begin(step)) != nil
         }
         do throws(Interruption) {
-            _ = try await enterNewPasscode(visit, .device(key))
+            _ = try await enterNewPasscode(visit, .recoveryKey(key))
         } catch {
             throw isDue && error == .refused(.cancelled) ? .refused(.changeRequired(step)) : error
         }
+    }
+
+    /// What a policy forbids opens nothing from its reload on: a key that was made before stays
+    /// where it is, and opens again when the policy allows it.
+    static func requireRecoveryKeys(_ policy: Policy) throws(Refusal) {
+        guard policy.allowRecoveryKey else { throw .policyDenies(key: "AllowRecoveryKey") }
     }
 
     /// From now on the store opens with this login password.
@@ -96,10 +105,17 @@ extension Service {
         async throws(Interruption)
     {
         try await refusingAsync { () async throws(Refusal) in
-            try await visit.host.replacePasscode(
-                key: key, with: .login(password), self.cost(visit.policy), former: nil,
-                visit.policy)
-            self.failedTokens.forget(visit.host)
+            try await self.rekey(visit.host, key, password, visit.policy)
         }
+    }
+
+    func rekey(_ host: StoreHost, _ key: SecretBox, _ login: SecretBox, _ policy: Policy)
+        async throws(Refusal)
+    {
+        let typed = try login.copied()
+        try await host.replacePasscode(
+            key: key, with: .login(login), cost(policy), former: nil, policy)
+        failedTokens.forget(host)
+        noteLoginPassword(typed, host, policy)
     }
 }

@@ -18,14 +18,14 @@ extension Service {
         guard let former = typed.take(), former.count > 0 else { throw .refused(.cancelled) }
         let standing = await standing(exchange.caller, visit.person, visit.policy)
         let box = SecretBox(former)
-        let proof = try await refusingAsync { () async throws(Refusal) in
+        let opening = try await refusingAsync { () async throws(Refusal) in
             try await self.openFormer(box, standing.kind, visit)
         }
-        switch try await settle(visit, .passcode(proof)) {
+        switch try await settle(visit, opening) {
         case .due(let still): throw .refused(still.refusal)
         // The policy wants no passcode any more: there is nothing to keep in step.
         case .settled(.device): return .turnedOff
-        case .settled(.passcode(let proof)): try await follow(now, visit, proof.key)
+        case .settled(let opening): try await follow(now, visit, opening.key)
         }
         auditChange("the store follows its owner's login password again", visit)
         return .driftMended
@@ -34,16 +34,16 @@ extension Service {
     /// A former passcode or the recovery key: the two cannot be mistaken for each other, because
     /// the key carries a check.
     func openFormer(_ typed: SecretBox, _ kind: TryKind, _ visit: Visit) async throws(Refusal)
-        -> Proof
+        -> Opening
     {
-        let (first, second) = try typed.doubled()
-        let key: SecretBox
-        if visit.host.hasRecovery, Self.isRecoveryKey(first) {
-            key = try await visit.host.attemptRecovery(first, visit.policy)
-        } else {
-            key = try await visit.host.attempt(kind, first, visit.policy)
+        let policy = try await self.policy(for: visit.person, visit.host).policy
+        if visit.host.hasRecovery, Self.isRecoveryKey(typed) {
+            try Self.requireRecoveryKeys(policy)
+            return .recoveryKey(try await visit.host.attemptRecovery(typed, policy))
         }
-        return Proof(key: key, typed: second)
+        let (first, second) = try typed.doubled()
+        return .passcode(
+            Proof(key: try await visit.host.attempt(kind, first, policy), typed: second))
     }
 
     private static func isRecoveryKey(_ typed: SecretBox) -> Bool {

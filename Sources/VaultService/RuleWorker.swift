@@ -47,15 +47,54 @@ final class RuleWorker {
         return answers.findings(fault: fault)
     }
 
+    /// For whoever waits for nothing and keeps nothing: the question goes out before this returns, or
+    /// not at all, and what it finds is told whenever it comes.
+    func judgeAside(
+        _ candidate: SecretBox, _ rules: [CustomRule],
+        _ then: @escaping @LoopActor @Sendable ([Finding]) -> Void
+    ) {
+        let asked = rules.map(\.asked)
+        guard !asked.isEmpty, gate.enterAtOnce(leaving: 2) else { return }
+        let nonce = (try? Random.bytes(RuleLink.nonce)) ?? []
+        guard
+            let channel = sendAtOnce(candidate, RuleQuestion(nonce: nonce, rules: asked))
+        else { return gate.leave() }
+        let deadline = Clock.bootMilliseconds() + RuleLink.wait
+        EventLoop.shared.task {
+            var answers = RuleAnswers(asked, nonce: nonce)
+            let fault = await self.read(channel, &answers, until: deadline)
+            channel.close()
+            self.gate.leave()
+            then(answers.findings(fault: fault))
+        }
+    }
+
+    private func sendAtOnce(_ candidate: SecretBox, _ question: RuleQuestion) -> Channel? {
+        guard Self.isAskable(question), let frame = Self.frame(question, candidate) else {
+            return nil
+        }
+        guard case .connected(let channel) = connectAtOnce() else { return nil }
+        switch frame.withBytes({ channel.write($0) }) {
+        case .bytes(frame.count): return channel
+        case .bytes, .wouldBlock, .ended, .failed:
+            channel.close()
+            return nil
+        }
+    }
+
+    private static func isAskable(_ question: RuleQuestion) -> Bool {
+        question.nonce.count == RuleLink.nonce && question.rules.count <= RuleLink.rules
+            && question.rules.allSatisfy { $0.pattern.count <= RuleLink.pattern }
+    }
+
     /// Why no further answer came.
     private func ask(
         _ candidate: SecretBox, _ question: RuleQuestion, _ answers: inout RuleAnswers
     ) async -> RuleFault {
         let deadline = Clock.bootMilliseconds() + RuleLink.wait
-        guard question.nonce.count == RuleLink.nonce, question.rules.count <= RuleLink.rules,
-            question.rules.allSatisfy({ $0.pattern.count <= RuleLink.pattern }),
-            let frame = Self.frame(question, candidate)
-        else { return .pattern }
+        guard Self.isAskable(question), let frame = Self.frame(question, candidate) else {
+            return .pattern
+        }
         let channel: Channel
         switch await connect(until: deadline) {
         case .connected(let made): channel = made
@@ -65,6 +104,13 @@ final class RuleWorker {
         guard await send(frame, on: channel, until: deadline) else {
             return Self.fault(at: deadline)
         }
+        return await read(channel, &answers, until: deadline)
+    }
+
+    /// Why no further answer came.
+    private func read(
+        _ channel: Channel, _ answers: inout RuleAnswers, until deadline: UInt64
+    ) async -> RuleFault {
         while answers.state == .more {
             guard await channel.readable(until: deadline) == .ready,
                 Self.read(channel, &answers)
@@ -78,20 +124,22 @@ final class RuleWorker {
         case failed(RuleFault)
     }
 
+    /// nil where its queue is full.
+    private func connectAtOnce() -> Connected? {
+        do throws(PosixError) {
+            let socket = try OutgoingSocket.connect(to: path)
+            // Who listens there hears a passcode: systemd's socket, or our own worker.
+            let peer = try PeerCredentials.of(socket.raw)
+            guard peer.uid == 0 || peer.uid == ThisProcess.uid else { return .failed(.noWorker) }
+            return .connected(try Channel(owning: socket))
+        } catch {
+            return error.isTimeout ? nil : .failed(.noWorker)
+        }
+    }
+
     private func connect(until deadline: UInt64) async -> Connected {
         while true {
-            do throws(PosixError) {
-                let socket = try OutgoingSocket.connect(to: path)
-                // Who listens there hears a passcode: systemd's socket, or our own worker.
-                let peer = try PeerCredentials.of(socket.raw)
-                guard peer.uid == 0 || peer.uid == ThisProcess.uid else {
-                    return .failed(.noWorker)
-                }
-                return .connected(try Channel(owning: socket))
-            } catch {
-                guard error.isTimeout else { return .failed(.noWorker) }
-            }
-            // Its queue is full.
+            if let connected = connectAtOnce() { return connected }
             let next = Clock.bootMilliseconds() + 10
             guard next < deadline else { return .failed(.busy) }
             await EventLoop.sleep(until: next)

@@ -11,7 +11,11 @@ extension Service {
         let inForce = await policyAnswer(for: person, host).policy
         guard let host else {
             if let stray = vault.strayStore(of: person, named: target.store) {
-                return stray.state(inForce, voice, hardware, sessions: 0, lock: .ownerChanged)
+                var state = stray.state(
+                    inForce, voice, hardware, sessions: 0, lock: .ownerChanged)
+                // That would be about the password of somebody else.
+                state.meetsRules = .unknown
+                return state
             }
             var state = State(lock: .absent)
             tellOfPolicy(in: &state, inForce, voice)
@@ -22,6 +26,13 @@ extension Service {
         if state.trouble.isEmpty, host.followsLogin, !host.isOpen, failedTokens.hasDrifted(host) {
             state.trouble = voice.bytes(Phrase(.troubleDrift))
             state.advice = voice.bytes(Phrase(.adviceDrift))
+        }
+        // Whoever relies on it learns it before they need it.
+        if state.trouble.isEmpty, host.isUsable, host.hasRecovery,
+            !inForce.policy.allowRecoveryKey
+        {
+            state.trouble = voice.bytes(Phrase(.troubleRecoveryOff))
+            state.advice = voice.bytes(Phrase(.hintPolicyDenies))
         }
         // What is due is due by a policy that is known.
         if knowledge(of: person) != .known {

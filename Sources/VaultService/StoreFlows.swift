@@ -45,9 +45,7 @@ extension Service {
         }
         let start = try await start(request.way, person, inForce, exchange)
         let made = try await refusingAsync { () async throws(Refusal) in
-            try await self.vault.create(
-                for: person, named: request.target.store, start, self.cost(inForce.policy),
-                inForce.policy)
+            try await self.make(person, request.target.store, start, inForce.policy)
         }
         audit.note(
             .create, "a store was created", store: made.host.id.description, person: person,
@@ -57,6 +55,15 @@ extension Service {
             try await showNewRecoveryKey(made.host, made.key, exchange)
         }
         return .created
+    }
+
+    private func make(
+        _ person: Person, _ name: [UInt8], _ start: StoreStart, _ policy: Policy
+    ) async throws(Refusal) -> Vault.Made {
+        let login = try start.login?.copied()
+        let made = try await vault.create(for: person, named: name, start, cost(policy), policy)
+        if let login { noteLoginPassword(login, made.host, policy) }
+        return made
     }
 
     /// How a new store begins: what the person asked for, as far as the policy lets them.

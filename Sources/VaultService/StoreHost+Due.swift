@@ -50,10 +50,30 @@ extension StoreHost {
         let compliance: Compliance
     }
 
-    func noteCompliance(_ compliance: Compliance, _ policy: Policy) {
-        guard let slot = provenSlot else { return }
-        judged = Judged(
-            digest: policy.ruleDigest, salt: slot.details.salt, compliance: compliance)
+    /// One passcode, and one set of rules that is looking at it.
+    struct Judging {
+        let number: UInt64
+        let digest: [UInt8]
+        let salt: [UInt8]
+    }
+
+    /// nil where it is known already.
+    func beginJudging(_ policy: Policy) -> Judging? {
+        let slots = snapshot.passcodes
+        guard let slot = provenSlot ?? (slots.count == 1 ? slots.first : nil) else { return nil }
+        if let judged, judged.salt == slot.details.salt, judged.digest == policy.ruleDigest,
+            judged.compliance != .notYetKnown
+        {
+            return nil
+        }
+        judgings += 1
+        return Judging(number: judgings, digest: policy.ruleDigest, salt: slot.details.salt)
+    }
+
+    /// An answer that comes after the next question is too late.
+    func note(_ compliance: Compliance, _ judging: Judging) {
+        guard judging.number == judgings else { return }
+        judged = Judged(digest: judging.digest, salt: judging.salt, compliance: compliance)
     }
 
     /// Whether the present passcode meets the rules, as far as is known.

@@ -4,11 +4,12 @@ import Secrets
 
 /// Former passcodes, which may not come back.
 extension StoreHost {
-    func isReused(_ candidate: SecretBox, _ key: SecretBox, latest count: UInt32)
-        async throws(Refusal) -> Bool
-    {
+    func isReused(
+        _ candidate: SecretBox, _ key: SecretBox, latest count: UInt32,
+        _ among: PasscodeHistory.Among
+    ) async throws(Refusal) -> Bool {
         let history = try await history(key)
-        return try await history.isReused(latest: Int(count)) {
+        return try await history.isReused(latest: Int(count), among) {
             (salt) async throws(Refusal) -> SecretBox in
             try await self.historyHash(candidate, salt)
         }

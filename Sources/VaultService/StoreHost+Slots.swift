@@ -204,6 +204,9 @@ extension StoreHost {
     }
 
     func rewrite(_ change: @escaping @Sendable (inout Identity) -> Void) async throws(Refusal) {
+        // The next owner does not hear of the former one's password.
+        judgings += 1
+        judged = nil
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try await onDisk(file, .chown) { (file) throws(KeyError) in

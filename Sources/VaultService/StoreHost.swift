@@ -44,6 +44,7 @@ final class StoreHost {
     var shutTimer: UInt64?
     var proven: PasscodeSlot?
     var judged: Judged?
+    var judgings: UInt64 = 0
     /// Set by the vault for a store that was made under another machine's key.
     var machineForAdoption: MachineKey?
 

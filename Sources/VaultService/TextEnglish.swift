@@ -360,6 +360,7 @@ extension TextID {
         case .troubleOwnerChanged: "the store was made for uid {1}, {2}"
         case .adviceOwnerChanged:
             "root moves it: appvault chown {1} USER, or erases it: appvault reset --user USER"
+        case .troubleRecoveryOff: "the policy does not let its recovery key open it"
         case .troubleDrift: "a login password has not opened it"
         case .adviceDrift: "`appvault resync`, if it was changed elsewhere"
         case .troubleNoPasscodeMode:

@@ -375,6 +375,7 @@ enum TextID: String, CaseIterable, Sendable {
     case adviceRestore = "advice.restore"
     case troubleOwnerChanged = "trouble.owner-changed"
     case adviceOwnerChanged = "advice.owner-changed"
+    case troubleRecoveryOff = "trouble.recovery-off"
     case troubleDrift = "trouble.drift"
     case adviceDrift = "advice.drift"
     case troubleNoPasscodeMode = "trouble.no-passcode-mode"

@@ -49,6 +49,11 @@ private let doubts: [Doubt] = [
         "RetryLimit=0", "OnRetryLimit=lock",
         says: "3: OnRetryLimit: no effect without a limit: RetryLimit=N, or no line with this key"),
     Doubt(
+        "AllowRecoveryKey=no", "RetryLimit=5", "OnRetryLimit=lock",
+        says:
+            "4: OnRetryLimit: without recovery keys only root opens a store again that was locked: "
+            + "AllowRecoveryKey=yes, if people are to open it"),
+    Doubt(
         "ThrottleAfter=0", "ThrottleMax=1h",
         says: "3: ThrottleMax: no effect with ThrottleAfter=0: "
             + "ThrottleAfter=N, or no line with this key"),

@@ -10,7 +10,8 @@ private let others: [Phrase] =
         Phrase(.answerYes), Phrase(.fingerprintEnable), Phrase(.fingerprintNotNow),
         Phrase(.adviceRecover), Phrase(.adviceRestore), Phrase(.adviceDrift),
         Phrase(.troubleNoPasscodeMode), Phrase(.adviceNoPasscodeMode),
-        Phrase(.troubleDrift), Phrase(.adviceOwnerChanged, .text("id")),
+        Phrase(.troubleRecoveryOff), Phrase(.troubleDrift),
+        Phrase(.adviceOwnerChanged, .text("id")),
         Phrase(.troubleOwnerChanged, .count(1000), .text("alice")),
     ] + findings.map(\.phrase)
 

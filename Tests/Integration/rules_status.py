@@ -1,0 +1,167 @@
+"""Whether a login password meets the rules, as `status` knows it: from the passwords that were typed anyway, at no cost to
+the login, and for nobody but the owner and root."""
+
+import threading
+import time
+import unittest
+
+from daemonlab import CHEAP, IS_ROOT, Daemon, answers, as_uid, wait_until
+from memorylab import Needles, gone
+from ruleslab import FakeWorker, Worker, answer, read_question
+
+LOGIN = "correct Horse battery 7"
+NUMBER = "[Passcode]\n" + CHEAP + "[Rule number]\nDisplay=a number at the end\nMatch=[0-9]$\n"
+WORD = "[Passcode]\n" + CHEAP + "[Rule word]\nDisplay=no battery\nReject=battery\n"
+
+
+def login(lab, password=LOGIN):
+    """The login password behind pam_unix; the verdict, and the seconds that it took."""
+    begun = time.monotonic()
+    verdict = lab.ask(
+        "unlock", (), [password.encode()], hello={"frontEnd": "pamAuth", "service": "login"}, subject=lab.person,
+        handle=bytes(16))
+    return verdict, time.monotonic() - begun
+
+
+def meets(lab):
+    return lab.status().meetsRules
+
+
+class Status(unittest.TestCase):
+    def lab(self, policy, socket="/nonexistent/rules", way="followLogin"):
+        lab = Daemon(policy=policy, options=["--rules-socket", socket])
+        self.addCleanup(lab.close)
+        lab.create(LOGIN, way=way)
+        return lab
+
+    def worker(self):
+        worker = Worker()
+        self.addCleanup(worker.close)
+        return worker
+
+    def fake(self, serve):
+        fake = FakeWorker(serve)
+        self.addCleanup(fake.__exit__)
+        return fake
+
+    def again(self, lab):
+        lab.lock()
+        verdict, took = login(lab)
+        self.assertEqual(verdict.outcome, "ignore", verdict)
+        self.assertEqual(lab.status().lock, "unlocked")
+        return took
+
+    def test_built_in(self):
+        """known from create on; after other rules unknown until the next login"""
+        lab = self.lab("MinLength=9")
+        self.assertEqual(meets(lab), "yes")
+        lab.policy("MinLength=60", reload=True)
+        wait_until(lambda: meets(lab) == "unknown", "the policy is read")
+        self.again(lab)
+        self.assertEqual(meets(lab), "no")
+
+    def test_custom(self):
+        """custom rules are judged, too: at create and at a login"""
+        lab = self.lab(NUMBER, self.worker().socket)
+        wait_until(lambda: meets(lab) == "yes", "the rule was judged")
+        lab.policy(WORD, reload=True)
+        wait_until(lambda: meets(lab) == "unknown", "the policy is read")
+        self.again(lab)
+        wait_until(lambda: meets(lab) == "no", "the rule was judged")
+
+    def test_both(self):
+        """a rule that is met makes nothing good that another falls short of"""
+        lab = self.lab(NUMBER.replace("[Rule", "MinLength=60\n[Rule"), self.worker().socket)
+        wait_until(lambda: meets(lab) != "unknown", "the rule was judged")
+        self.assertEqual(meets(lab), "no")
+
+    def test_new_password(self):
+        """what the store follows from now on is judged as well"""
+        lab = self.lab(NUMBER, self.worker().socket)
+        wait_until(lambda: meets(lab) == "yes", "the rule was judged")
+        done = lab.ask("resync", answers("", loginPassword="no number here", former=LOGIN), store="")
+        self.assertEqual(done.name, "done", done)
+        wait_until(lambda: meets(lab) == "no", "the rule was judged")
+
+    def test_own_passcode(self):
+        """a passcode of the store's own was judged when it was chosen"""
+        lab = self.lab(NUMBER, self.worker().socket, way="ownPasscode")
+        self.assertEqual(meets(lab), "unknown")
+
+    def test_nobody_waits(self):
+        """a login does not wait for a worker that hangs; its answer counts when it comes"""
+        asked, go = threading.Semaphore(0), threading.Event()
+
+        def serve(connection):
+            nonce, _, candidate = read_question(connection)
+            asked.release()
+            go.wait(0.9)
+            connection.sendall(answer(nonce, 0))
+
+        lab = self.lab(NUMBER, self.fake(serve).socket)
+        self.assertTrue(asked.acquire(timeout=5))
+        self.assertEqual(meets(lab), "unknown")
+        self.assertFalse(go.is_set())
+        go.set()
+        wait_until(lambda: meets(lab) == "yes", "the answer was noted")
+        go.clear()
+        lab.policy(WORD, reload=True)
+        wait_until(lambda: meets(lab) == "unknown", "the policy is read")
+        self.assertLess(self.again(lab), 0.7)
+        self.assertTrue(asked.acquire(timeout=5))
+        self.assertEqual(meets(lab), "unknown")
+        go.set()
+        wait_until(lambda: meets(lab) == "yes", "the answer was noted")
+
+    def test_late(self):
+        """an answer about rules that are no more says nothing of those that are"""
+        waiting = []
+        lab = self.lab(NUMBER, self.fake(lambda connection: waiting.append(read_question(connection)) or
+                                         time.sleep(1.5)).socket)
+        wait_until(lambda: len(waiting) == 1, "the rule is being judged")
+        lab.policy("MinLength=9", reload=True)
+        wait_until(lambda: "policy" in lab.log(), "the policy is read")
+        self.again(lab)
+        wait_until(lambda: meets(lab) == "yes", "the present rules were judged")
+        time.sleep(1.2)
+        self.assertEqual(meets(lab), "yes")
+
+    def test_no_worker(self):
+        """a rule that cannot run leaves it unknown, and costs the login nothing"""
+        lab = self.lab(NUMBER)
+        self.assertLess(self.again(lab), 0.7)
+        self.assertEqual(meets(lab), "unknown")
+
+    @unittest.skipUnless(IS_ROOT, "reads the daemon's memory")
+    def test_not_kept(self):
+        """the password is gone with the request, also while the worker still thinks"""
+        asked, end = threading.Event(), threading.Event()
+        self.addCleanup(end.set)
+
+        def serve(connection):
+            read_question(connection)
+            asked.set()
+            end.wait(5)
+
+        lab = self.lab(NUMBER, self.fake(serve).socket)
+        begun = time.monotonic()
+        self.assertTrue(asked.wait(5))
+        needles = Needles()
+        needles.add_text("login", LOGIN)
+        found = gone(lab.pid, needles, 0.5)
+        self.assertLess(time.monotonic() - begun, 0.9, "too slow to see anything")
+        self.assertEqual(found, {})
+
+    @unittest.skipUnless(IS_ROOT, "asks as somebody else")
+    def test_others(self):
+        """nobody asks about somebody else's password; whoever has the account's number alone is told nothing of it"""
+        lab = self.lab("MinLength=9")
+        self.assertEqual(meets(lab), "yes")
+        name, uid = lab.person
+        self.assertEqual(as_uid(1, lambda: lab.status().code), 30)
+        stray = lab.status(("somebody-else", uid))
+        self.assertEqual((stray.lock, stray.meetsRules), ("ownerChanged", "unknown"))
+
+
+if __name__ == "__main__":
+    unittest.main()
