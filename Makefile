@@ -1,4 +1,4 @@
-# One command each: make, demo, test, check, bench, soak, fuzz, lint, sanitize, pot, man, install, deps, clean.
+# One command each: make, demo, test, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deps, clean.
 
 SWIFT ?= swift
 # Debian's own: its packages bring the D-Bus and libsodium bindings that the tests use.
@@ -69,6 +69,11 @@ pot:
 	$(SWIFT) build --product appvaultd
 	.build/debug/appvaultd --list-texts > po/appvault.pot
 	for po in po/*.po; do msgmerge -q -N -U --backup=none --no-wrap $$po po/appvault.pot; done
+
+# With a release, after its heading got its date: by a clock before this nothing expires.
+.PHONY: build-date
+build-date:
+	$(PYTHON) Tools/build-date
 
 demo: deps build
 	@INTERACTIVE='$(INTERACTIVE)' $(PYTHON) Tools/demo

@@ -5,9 +5,6 @@ import Secrets
 
 /// What the policy may demand of a store, and what was noted of it.
 extension StoreHost {
-    /// Nobody could set a passcode before this program was there.
-    static let builtAt: UInt64 = 1_793_491_200
-
     var passcodeState: PasscodeState {
         PasscodeState(hasPasscode: hasPasscode, snapshot.terms, identity)
     }
@@ -16,7 +13,7 @@ extension StoreHost {
 
     var clock: ClockReading {
         ClockReading(
-            now: Clock.wallSeconds(), builtAt: Self.builtAt, lastKnown: snapshot.terms.seenAt)
+            now: Clock.wallSeconds(), builtAt: BuildDate.seconds, lastKnown: snapshot.terms.seenAt)
     }
 
     func expiry(_ policy: Policy) -> Expiry {

@@ -258,7 +258,7 @@ final class Vault {
         let now = Clock.wallSeconds()
         let terms = Terms(
             fingerprintWasAllowed: policy.allowFingerprint,
-            seenAt: now < StoreHost.builtAt ? 0 : now)
+            seenAt: now < BuildDate.seconds ? 0 : now)
         let path = stateFolder
         let present = machine
         let built = await workers.disk.run { () -> Result<Built, KeyError> in
