@@ -264,8 +264,17 @@ class Worker:
 
     def close(self):
         if self.process is not None:
-            if self.process.poll() is None:
-                self.process.kill()
+            if self.wrapper and self.process.poll() is None:
+                # It takes its test bed away.
+                self.process.terminate()
+                try:
+                    self.process.wait(10)
+                except subprocess.TimeoutExpired:
+                    pass
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
             self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
