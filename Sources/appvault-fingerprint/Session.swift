@@ -43,11 +43,15 @@ final class Session {
         connection.answer(FingerprintFailed(nonce: nonce, fault: fault), FingerprintLink.failed)
     }
 
-    /// The reader of a request, open while `body` runs.
-    private func with<R>(
-        _ choice: ReaderChoice, _ body: (Reader) throws(Failure) -> R
-    ) throws(Failure) -> R {
+    private func find(_ choice: ReaderChoice) throws(Failure) -> Reader {
         guard let reader = readers.find(choice) else { throw .fault(.noReader) }
+        return reader
+    }
+
+    /// The reader of a request, open while `body` runs: what can be refused was refused before.
+    private func with<R>(
+        _ reader: Reader, _ body: () throws(Failure) -> R
+    ) throws(Failure) -> R {
         let unplugged = Unplugged(reader, stop)
         defer { withExtendedLifetime(unplugged) {} }
         do throws(Failure) {
@@ -58,13 +62,14 @@ final class Session {
             throw error
         }
         defer { reader.close() }
-        return try body(reader)
+        return try body()
     }
 
     // MARK: - Enrolment
 
     private func enroll(_ choice: ReaderChoice) throws(Failure) {
-        let template = try with(choice) { (reader) throws(Failure) -> [UInt8] in
+        let reader = try find(choice)
+        let template = try with(reader) { () throws(Failure) -> [UInt8] in
             let scan = Scan(self, reader, stages: reader.stages)
             let empty = Print.empty(for: reader)
             let call = Call()
@@ -102,11 +107,10 @@ final class Session {
         let prints = given.compactMap { $0 }
         guard prints.count == given.count else { throw .fault(.badTemplate) }
         let deadline = Clock.bootMilliseconds() + UInt64(seconds) * 1_000
-        try with(choice) { (reader) throws(Failure) in
-            guard prints.allSatisfy({ $0.fits(reader) }) else { throw .fault(.badTemplate) }
-            guard prints.count == 1 || reader.info.identifies else {
-                throw .fault(.notSupported)
-            }
+        let reader = try find(choice)
+        guard prints.allSatisfy({ $0.fits(reader) }) else { throw .fault(.badTemplate) }
+        guard prints.count == 1 || reader.info.identifies else { throw .fault(.notSupported) }
+        try with(reader) { () throws(Failure) in
             let scan = Scan(self, reader, stages: 0)
             scan.deadline = deadline
             scan.prints = prints
@@ -171,10 +175,10 @@ final class Session {
 
     private func delete(_ choice: ReaderChoice, _ print: Print?) throws(Failure) {
         guard let print else { throw .fault(.badTemplate) }
-        try with(choice) { (reader) throws(Failure) in
-            guard print.fits(reader) else { throw .fault(.badTemplate) }
-            guard reader.info.stores else { return }
-            try remove(print, from: reader)
+        let reader = try find(choice)
+        guard print.fits(reader) else { throw .fault(.badTemplate) }
+        if reader.info.stores {
+            try with(reader) { () throws(Failure) in try remove(print, from: reader) }
         }
         connection.answer(FingerprintNonce(nonce: nonce), FingerprintLink.done)
     }
@@ -195,10 +199,9 @@ final class Session {
     }
 
     private func stored(_ choice: ReaderChoice, _ given: [Print?]) throws(Failure) {
-        let found = try with(choice) { (reader) throws(Failure) -> [FingerprintStored.Print] in
-            guard reader.has(FP_DEVICE_FEATURE_STORAGE_LIST) else {
-                throw .fault(.notSupported)
-            }
+        let reader = try find(choice)
+        guard reader.has(FP_DEVICE_FEATURE_STORAGE_LIST) else { throw .fault(.notSupported) }
+        let found = try with(reader) { () throws(Failure) -> [FingerprintStored.Print] in
             let call = Call()
             unsafe fp_device_list_prints(
                 reader.device, stop.cancellable, Call.ended, call.data)

@@ -453,6 +453,17 @@ class Chip(Case):
         self.assertEqual(self.link.last(), ("failed", "duplicate"))
         self.assertEqual(len(self.link.stored("storage")[1]), 1)
 
+    def test_unplugged(self):
+        """Unplugged between requests, a chip's reader is found anew, with what it then has"""
+        one = self.worker.enroll(self.link, "one", "storage")
+        self.link.begin_match("storage", [one])
+        self.worker.play("storage", "UNPLUG")
+        self.assertEqual(self.link.last(), ("failed", "removed"))
+        # libfprint keeps a virtual chip in memory.
+        self.assertEqual(self.link.stored("storage", [one]), ("stored", []))
+        self.assertEqual(self.worker.match(self.link, [one], "one", "storage"), ("noMatch",))
+        self.assertEqual(self.link.delete("storage", one), ("done",))
+
     def test_without_chip(self):
         """A reader without a chip has nothing to delete and nothing to list"""
         template = self.worker.enroll(self.link, "alice")
@@ -683,6 +694,25 @@ class Sandbox(unittest.TestCase):
                 with worker.link() as link, self.assertRaises(Ended):
                     self.tried(link, what)
                 self.assertEqual(worker.process.wait(5), 41)
+
+    def test_hangs(self):
+        """A reader that does not let go is left by the end of the worker; a match is told before"""
+        with Worker("--env", "READER_HANGS=1", environment={"LD_PRELOAD": self.library}) as worker:
+            with worker.link() as link:
+                link.begin_enroll()
+                link.cancel()
+                with self.assertRaises(Ended):
+                    link.last()
+            self.assertEqual(worker.process.wait(10), 1)
+            self.assertIn("the reader does not let go", worker.log())
+        with Worker(environment={"LD_PRELOAD": self.library}) as worker, worker.link() as link:
+            template = worker.enroll(link, "alice")
+        with Worker("--env", "READER_HANGS=1", environment={"LD_PRELOAD": self.library}) as worker:
+            with worker.link() as link:
+                began = time.monotonic()
+                self.assertEqual(worker.match(link, [template], "alice"), ("matched", 0))
+                self.assertLess(time.monotonic() - began, 2)
+            self.assertEqual(worker.process.wait(10), 1)
 
     def test_misbehaves(self):
         """One that crashes ends the connection at once"""

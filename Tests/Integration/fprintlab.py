@@ -17,6 +17,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 
 from daemonlab import build, wait_until
@@ -242,11 +243,19 @@ class Worker:
 
         if self.process is not None:
             self.process.wait()
-        with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                [*self.wrapper, build("appvault-fingerprint"), *self.arguments], env=self.environment,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=prepare, start_new_session=True)
+        # The worker cannot write to a file, its log neither.
+        self.process = subprocess.Popen(
+            [*self.wrapper, build("appvault-fingerprint"), *self.arguments], env=self.environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=prepare,
+            start_new_session=True)
+        self.logged = threading.Thread(target=self.keep_log, args=(self.process.stdout,), daemon=True)
+        self.logged.start()
         wait_until(self.is_ready, "appvault-fingerprint listens")
+
+    def keep_log(self, stream):
+        with stream, open(self.log_path, "ab", buffering=0) as log:
+            while data := os.read(stream.fileno(), 4096):
+                log.write(data)
 
     def is_ready(self):
         assert self.process.poll() is None, f"appvault-fingerprint ended with {self.process.returncode}: {self.log()}"
@@ -264,12 +273,25 @@ class Worker:
 
     def close(self):
         if self.process is not None:
-            if self.process.poll() is None:
-                self.process.kill()
+            if self.wrapper and self.process.poll() is None:
+                # It takes its test bed away.
+                self.process.terminate()
+                try:
+                    self.process.wait(10)
+                except subprocess.TimeoutExpired:
+                    pass
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
             self.process.wait()
+            self.logged.join(5)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def log(self):
+        """What it has said; all of it, once it has ended."""
+        if self.process is not None and self.process.poll() is not None:
+            self.logged.join(5)
         with open(self.log_path, errors="replace") as file:
             return file.read()
 

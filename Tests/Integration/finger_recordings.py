@@ -1,0 +1,222 @@
+"""Real readers, recorded, through the worker: what its drivers send and hear on the bus is what was recorded.
+
+The recordings are no part of the project. APPVAULT_RECORDINGS names their folder; otherwise it is ../shared/recordings
+beside the checkout.
+"""
+
+import os
+import shutil
+import struct
+import tempfile
+import unittest
+
+from daemonlab import ROOT, wait_until
+from fprintlab import ENROLL, Worker, choice
+
+TIMEOUT = 180
+RECORDINGS = os.environ.get("APPVAULT_RECORDINGS") or os.path.join(os.path.dirname(ROOT), "shared", "recordings")
+
+
+def recording(*names):
+    return os.path.join(RECORDINGS, *names)
+
+
+def first(name, prefix):
+    """The device's path: behind P: of its description, behind @DEV of its ioctls."""
+    with open(name) as file:
+        words = file.readline().split()
+    assert words[0] == prefix, words
+    return words[1]
+
+
+class Playback(Worker):
+    """The worker in a test bed with one recorded reader."""
+
+    def __init__(self, name, *playback, before=""):
+        self.notes = tempfile.mkdtemp(prefix="appvault-playback-")
+        self.bed_path = os.path.join(self.notes, "bed")
+        # The worker empties its environment: it is told where the test bed is.
+        script = (
+            f'echo "$UMOCKDEV_DIR" > {self.bed_path}; {before}'
+            'exec "$0" "$@" --env "UMOCKDEV_DIR=$UMOCKDEV_DIR" --env FP_DEVICE_EMULATION=1')
+        try:
+            super().__init__(
+                readers=(), fixed=False, environment={"PATH": os.environ["PATH"]},
+                wrapper=["umockdev-run", "-d", recording(name, "device"), *playback, "--", "/bin/sh", "-c", script])
+        except BaseException:
+            shutil.rmtree(self.notes, ignore_errors=True)
+            raise
+
+    @property
+    def bed(self):
+        with open(self.bed_path) as file:
+            return file.read().strip()
+
+    def close(self):
+        super().close()
+        shutil.rmtree(self.notes, ignore_errors=True)
+
+
+def image(name, before=""):
+    ioctls = recording(name, "capture.ioctl")
+    return Playback(name, "-i", f"{first(ioctls, '@DEV')}={ioctls}", before=before)
+
+
+class Packets:
+    """A recording of the synaptics reader, taken apart into its commands and put together anew.
+
+    The worker opens the reader for each request and lets it go, and clears no chip: the one recorded opening and the one
+    recorded closing come more often, the recorded clearing does not come. Commands are counted, and so are their answers.
+    """
+
+    INIT, CLEAR, ENROLL, VERIFY, DELETE, CLOSE, CANCEL = 0x11, 0x84, 0x51, 0x65, 0x81, 0xA1, 0x41
+    PACKET, HEAD = 6, 28 + 64
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        self.head, self.commands, at = [], [], 0
+        part = self.head
+        while at < len(data):
+            kind, length = struct.unpack_from("<II", data, at)
+            block = data[at : at + length]
+            at += length
+            body = block[self.HEAD :]
+            # A submission ("S") of a command: where it stands in the count, and which it is.
+            if kind == self.PACKET and block[36:37] == b"S" and body[:2] == b"\xa7\xfe":
+                part = []
+                self.commands.append((body[3], body[2], part))
+            part.append(block)
+
+    def find(self, command, place=0):
+        return [each for each in self.commands if each[0] == command][place]
+
+    def renumbered(self, blocks, old, new):
+        for block in blocks:
+            body = block[self.HEAD :]
+            if body[:3] == bytes([0xA7, 0xFE, old]):
+                block = block[: self.HEAD + 2] + bytes([new]) + block[self.HEAD + 3 :]
+            elif body[:4] == bytes([0, 0, 0xFE, old]):
+                block = block[: self.HEAD + 3] + bytes([new]) + block[self.HEAD + 4 :]
+            yield block
+
+    def rewritten(self, block, body):
+        return block[: self.HEAD] + body + block[self.HEAD + len(body) :]
+
+    def cancelled(self):
+        """A verification that is cancelled while it waits for a finger.
+
+        Not recorded as such: begun as it was, then the driver's cancel and the reader's word for it, as long as the
+        recorded end is.
+        """
+        _, verify, blocks = self.find(self.VERIFY)
+        _, _, close = self.find(self.CLOSE)
+        send, sent, receive, received = close
+        send = self.rewritten(send, bytes([0xA7, 0xFE, verify + 1, self.CANCEL, 0]))
+        received = self.rewritten(received, bytes([0, 0, 0xFE, verify + 1, self.CANCEL + 1, 0]))
+        # Its answer; a finger is waited for, and that is told to be over.
+        return [*blocks[:4], blocks[6], send, sent, blocks[7], receive, received]
+
+    def write(self, path, *names):
+        written, count = list(self.head), 1
+        # libfprint opens it once to see what it is.
+        for name in ("probe", *names):
+            if name == "cancelled":
+                old = self.find(self.VERIFY)[1]
+                blocks = self.renumbered(self.cancelled(), old + 1, 0xEE)
+                blocks = self.renumbered(self.renumbered(blocks, old, count), 0xEE, count + 1)
+                count += 2
+            else:
+                _, old, blocks = {
+                    "probe": lambda: self.find(self.INIT), "open": lambda: self.find(self.INIT, 1),
+                    "enroll": lambda: self.find(self.ENROLL), "verify": lambda: self.find(self.VERIFY),
+                    "delete": lambda: self.find(self.DELETE), "close": lambda: self.find(self.CLOSE),
+                }[name]()
+                blocks = self.renumbered(blocks, old, count)
+                count += 1
+            written += blocks
+        with open(path, "wb") as file:
+            file.write(b"".join(written))
+
+
+@unittest.skipUnless(os.path.isdir(RECORDINGS), f"no recordings in {RECORDINGS}")
+@unittest.skipUnless(shutil.which("umockdev-run"), "no umockdev-run")
+class Recorded(unittest.TestCase):
+    def test_image_readers(self):
+        """A real image reader's swipe is the first touch of an enrolment"""
+        for name, wanted in (
+            ("vfs5011", {"id": "vfs5011/0", "scan": 2, "internal": True, "port": "0000:00:14.0/6"}),
+            ("aes3500", {"id": "aes3500/0", "scan": 1, "internal": False, "port": "0000:39:00.0/1.1.3"}),
+        ):
+            with self.subTest(name), image(name) as worker, worker.link(20) as link:
+                (found,) = link.readers()
+                self.assertEqual({key: found[key] for key in wanted}, wanted)
+                self.assertFalse(found["stores"])
+                link.begin_enroll(found["id"], found["port"])
+                self.assertEqual(link.next(), ("scan", "stage", 1, found["stages"], "none"))
+                # No second swipe was recorded.
+                link.cancel()
+                self.assertEqual(link.last(), ("failed", "cancelled"))
+
+    def test_match_on_chip(self):
+        """Match on chip: enrolled with a real retry, matched across a sleep, deleted; the reader is free between"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "packets.pcapng")
+            # Before sleep the scan is stopped and the reader let go; after it the match is asked for anew.
+            Packets(recording("synaptics", "custom.pcapng")).write(
+                path, "open", "enroll", "close", "open", "cancelled", "close", "open", "verify", "close",
+                "open", "delete", "close")
+            device = first(recording("synaptics", "device"), "P:")
+            with Playback("synaptics", "-p", f"/sys{device}={path}") as worker, worker.link(20) as link:
+                (reader,) = link.readers()
+                self.assertEqual(
+                    (reader["id"], reader["stages"], reader["identifies"], reader["stores"], reader["internal"]),
+                    ("synaptics/emulated-device", 8, True, True, True))
+                self.assertEqual(reader["port"], "0000:00:14.0/9")
+                name = reader["id"]
+                link.begin_enroll(name, reader["port"])
+                steps = []
+                while not steps or steps[-1][0] == "scan":
+                    steps.append(link.next())
+                self.assertEqual(
+                    [step[1:3] for step in steps[:-1]],
+                    [("stage", 1), ("stage", 2), ("stage", 3), ("stage", 4), ("stage", 5), ("retry", 5), ("stage", 6),
+                     ("stage", 7), ("stage", 8)])
+                kind, template = steps[-1]
+                self.assertEqual(kind, "enrolled")
+                link.begin_match(name, [template])
+                link.cancel()
+                self.assertEqual(link.last(), ("failed", "cancelled"))
+                link.begin_match(name, [template])
+                self.assertEqual(link.last(), ("matched", 0))
+                self.assertEqual(link.delete(name, template), ("done",))
+                # Its driver cannot list what is on the chip.
+                self.assertEqual(link.stored(name), ("failed", "notSupported"))
+
+    def test_appears_late(self):
+        """A reader that is plugged in later is found by the next request, by its name and in the list"""
+        device = "2-6"
+        hide = f'mv "$UMOCKDEV_DIR/sys/bus/usb/devices/{device}" "$UMOCKDEV_DIR/{device}"; '
+        for ask in ("list", "enroll"):
+            with self.subTest(ask), image("vfs5011", before=hide) as worker, worker.link(20) as link:
+                self.assertEqual(link.readers(), [])
+                link.send(ENROLL, choice("vfs5011/0"))
+                self.assertEqual(link.last(), ("failed", "noReader"))
+                os.rename(os.path.join(worker.bed, device), os.path.join(worker.bed, "sys/bus/usb/devices", device))
+                if ask == "list":
+                    self.assertEqual([each["id"] for each in link.readers()], ["vfs5011/0"])
+                link.begin_enroll("vfs5011/0")
+                self.assertEqual(link.next()[:3], ("scan", "stage", 1))
+                link.cancel()
+                self.assertEqual(link.last(), ("failed", "cancelled"))
+
+    def test_ends(self):
+        """No test bed stays behind"""
+        with image("vfs5011") as worker:
+            bed = worker.bed
+            self.assertTrue(os.path.isdir(bed))
+        wait_until(lambda: not os.path.exists(bed), "the test bed is gone")
+
+
+if __name__ == "__main__":
+    unittest.main()
