@@ -163,10 +163,10 @@ private let meetable: [Meeting] = [
     func many() {
         let rules = (0..<1000).map { "[Rule r\($0)]\nReject=^[a-z]{2}[0-9]{3}x\($0)$\n" }.joined()
         let names = (0..<1000).map { "r\($0)" }
-        var text = rules
-        for place in 0..<100 {
+        var text = rules + "[Passcode]\nRules=\n"
+        for place in 0..<250 {
             text +=
-                "[Passcode user:u\(place)]\nRules=\(names.dropFirst(place).prefix(600).joined(separator: " "))\n"
+                "[Passcode user:u\(place)]\nRules=\(names.dropFirst(place).prefix(250).joined(separator: " "))\n"
         }
         let clock = ContinuousClock()
         let took = clock.measure { #expect(wrong(text) == []) }
