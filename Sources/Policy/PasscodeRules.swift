@@ -58,8 +58,10 @@ public enum UnmetCause: Equatable, Sendable {
 public enum RuleFault: Equatable, Sendable, CaseIterable {
     /// Nobody serves the rules.
     case noWorker
-    /// Too many candidates are being judged.
+    /// Other candidates of the same person are being judged.
     case busy
+    /// Too many candidates of others are.
+    case crowded
     /// Not done within its second.
     case tooSlow
     /// Its worker ended before it had answered.

@@ -101,7 +101,7 @@ extension Service {
             return known
         }
         let compliance = try await refusingAsync { () async throws(Refusal) in
-            try await self.compliance(of: proof, visit.policy)
+            try await self.compliance(of: proof, visit)
         }
         guard compliance == .notYetKnown else {
             return visit.host.due(visit.inForce, hardware, compliance)

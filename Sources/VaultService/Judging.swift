@@ -40,7 +40,8 @@ extension Service {
     func judge(
         _ candidate: SecretBox, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage
     ) async throws(Refusal) -> Judgement {
-        let custom = await ruleWorker.judge(candidate, policy.customRules)
+        let custom = await ruleWorker.judge(
+            candidate, policy.customRules, for: entry.exchange.caller.asker(for: entry.person))
         var same = Finding.notChecked(.outsideAChange)
         var history = Finding.notChecked(.outsideAChange)
         if let past = entry.past(stage) {
@@ -64,9 +65,10 @@ extension Service {
     }
 
     /// The present one: whether the rules would take it now.
-    func compliance(of proof: Proof, _ policy: Policy) async throws(Refusal) -> Compliance {
-        try compliance(
-            of: proof.typed, policy, await ruleWorker.judge(proof.typed, policy.customRules))
+    func compliance(of proof: Proof, _ visit: Visit) async throws(Refusal) -> Compliance {
+        let custom = await ruleWorker.judge(
+            proof.typed, visit.policy.customRules, for: visit.caller.asker(for: visit.person))
+        return try compliance(of: proof.typed, visit.policy, custom)
     }
 
     private func compliance(

@@ -151,10 +151,13 @@ extension Service {
                 }
             }
             if let plan = withoutPasscode(inForce) { return plan }
-            let meets = try await refusingAsync { () async throws(Refusal) in
-                try await self.meetsRules(token, policy)
+            let asker = exchange.caller.asker(for: person)
+            let judged = try await refusingAsync { () async throws(Refusal) in
+                try await self.judged(token, policy, asker)
             }
-            if meets, try await exchange.choose(.onboardFollow) { return .follow(login: token) }
+            if judged == .meetsTheRules, try await exchange.choose(.onboardFollow) {
+                return .follow(login: token)
+            }
             let entry = Entry(
                 person: person, host: nil, exchange: exchange, maySkip: policy.allowNoPasscode)
             return .own(try await askNewPasscode(entry))
@@ -198,8 +201,11 @@ extension Service {
             case .withoutPasscode(let why): start = .without(why)
             case .own(let new): start = .with(.own(new.secret, digest: new.digest))
             case .follow(let login):
-                guard try await meetsRules(login, policy) else { return noteWeak(person, caller) }
-                start = .with(.login(login))
+                switch try await judged(login, policy, caller.asker(for: person)) {
+                case .meetsTheRules: start = .with(.login(login))
+                case .fallsShort: return noteWeak(person, caller)
+                case .notJudged(let why): throw why
+                }
             }
             let made = try await vault.create(for: person, named: [], start, cost(policy), policy)
             shutUnlessFollowed(made.host, person)
@@ -219,14 +225,33 @@ extension Service {
         }
     }
 
+    private enum JudgedLogin: Equatable {
+        case meetsTheRules
+        case fallsShort
+        /// A rule did not run, and it falls short of no other.
+        case notJudged(Refusal)
+    }
+
     /// What cannot be a passcode meets no rules.
-    private func meetsRules(_ login: SecretBox, _ policy: Policy) async throws(Refusal) -> Bool {
+    private func judged(_ login: SecretBox, _ policy: Policy, _ asker: RuleAsker)
+        async throws(Refusal) -> JudgedLogin
+    {
+        let judgement: Judgement
         do throws(Refusal) {
-            return try await judge(login: login, policy).obstacle == nil
+            judgement = try await judge(login: login, policy, for: asker)
         } catch {
-            if error.isAboutTheAnswer { return false }
+            if error.isAboutTheAnswer { return .fallsShort }
             throw error
         }
+        guard judgement.obstacle != nil else { return .meetsTheRules }
+        let isShort = judgement.entries.contains { entry in
+            switch entry.finding {
+            case .unmet, .unmetBecause(.dictionary): true
+            case .satisfied, .notChecked, .unmetBecause(.cannotRun): false
+            }
+        }
+        guard !isShort, let refusal = Refusal(judgement, policy) else { return .fallsShort }
+        return .notJudged(refusal)
     }
 
     /// Not over a store of theirs in whatever state it is, and not beside one of which nobody knows

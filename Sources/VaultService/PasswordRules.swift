@@ -24,7 +24,8 @@ extension Service {
         }
         if case .noPasscodeMode = inForce { return ignored }
         let change = LoginPasswordChange(
-            policy: inForce.policy, exchange: exchange, former: former,
+            policy: inForce.policy, exchange: exchange, asker: caller.asker(for: person),
+            former: former,
             strictness: Self.strictness(caller, former))
         do throws(Interruption) {
             if present.isEmpty {
@@ -44,6 +45,7 @@ extension Service {
         /// One for the whole change.
         let policy: Policy
         let exchange: Exchange
+        let asker: RuleAsker
         /// Empty where nobody knew it.
         let former: SecretBox
         let strictness: Strictness
@@ -104,7 +106,10 @@ extension Service {
         let refusal: Refusal?
         let line: Message
         do throws(Refusal) {
-            let judgement = try await judge(login: new, policy, former: change.former)
+            let judgement = try await judge(
+                login: new, policy, for: change.asker, former: change.former)
+            // Others keep the rules from running: the change works without us.
+            if change.strictness == .refuses, judgement.isOnlyCrowded { throw .busy }
             refusal = Refusal(judgement, policy)
             let unmet = judgement.entries.filter { $0.finding.isUnmet }
             line = .missing(unmet.map { Refusal.Rule($0, policy) })
@@ -123,16 +128,17 @@ extension Service {
 
     /// What the rules say of a login password. Whether it is a former passcode is not looked at:
     /// the store has seen too few of them.
-    func judge(login candidate: SecretBox, _ policy: Policy, former: SecretBox? = nil)
-        async throws(Refusal) -> Judgement
-    {
+    func judge(
+        login candidate: SecretBox, _ policy: Policy, for asker: RuleAsker,
+        former: SecretBox? = nil
+    ) async throws(Refusal) -> Judgement {
         let normal = try candidate.prepared(PasscodeEntry.normal)
         var same = Finding.notChecked(.outsideAChange)
         if let former, !former.isEmpty {
             let current = try former.prepared(PasscodeEntry.prepared)
             same = try Self.isSame(normal, current) ? .unmet : .satisfied
         }
-        let custom = await ruleWorker.judge(normal, policy.customRules)
+        let custom = await ruleWorker.judge(normal, policy.customRules, for: asker)
         let judgement: Judgement?
         do throws(SecretsError) {
             judgement = try normal.read { (secret) throws(SecretsError) in
@@ -165,6 +171,20 @@ extension SecretBox {
         }
         guard let outcome else { throw .unknown }
         return try outcome.get()
+    }
+}
+
+extension Judgement {
+    /// Nothing else keeps it from being set than rules that could not run for the number of others
+    /// who are judged. What waits behind the person's own candidates is not among it: else whoever
+    /// does not like a rule would keep it from running.
+    fileprivate var isOnlyCrowded: Bool {
+        let unmet = entries.map(\.finding).filter(\.isUnmet)
+        return unmet.contains(.unmetBecause(.cannotRun(.crowded)))
+            && unmet.allSatisfy {
+                $0 == .unmetBecause(.cannotRun(.crowded))
+                    || $0 == .unmetBecause(.cannotRun(.notReached))
+            }
     }
 }
 

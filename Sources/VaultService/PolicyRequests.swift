@@ -78,7 +78,8 @@ extension Service {
         let normal = try refusing { () throws(Refusal) in try PasscodeEntry.normal(candidate) }
         var custom: [Finding] = []
         if let normal {
-            custom = await ruleWorker.judge(normal, policy.customRules, kind: .apart)
+            custom = await ruleWorker.judge(
+                normal, policy.customRules, for: caller.asker(for: person), kind: .apart)
         }
         let judgement = try refusing { () throws(Refusal) in
             try PasscodeEntry.judgement(candidate, policy, custom: custom)

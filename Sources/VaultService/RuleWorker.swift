@@ -11,6 +11,8 @@ final class RuleWorker {
     private let audit: Audit
     /// A candidate holds a place for a second at most.
     private let gate = Gate(width: 4, ownLimit: 64, apartLimit: 16)
+    /// In front of it, one at a time of each.
+    private var lines: [RuleAsker: Gate] = [:]
     private var notedAt: UInt64?
 
     init(path: String, audit: Audit) {
@@ -19,21 +21,29 @@ final class RuleWorker {
     }
 
     func judge(
-        _ candidate: SecretBox, _ rules: [CustomRule], kind: Gate.Class = .own
+        _ candidate: SecretBox, _ rules: [CustomRule], for asker: RuleAsker,
+        kind: Gate.Class? = nil
     ) async -> [Finding] {
-        await judge(candidate, asking: rules.map(\.asked), kind: kind)
+        await judge(candidate, asking: rules.map(\.asked), for: asker, kind: kind)
     }
 
     /// One finding for each rule, in their order; no rules, no connection. The candidate stays in
-    /// its box. `apart` is for whoever only wants to know: those who set a passcode go first.
+    /// its box. `kind` is for whoever only wants to know: those who set a passcode go first.
     func judge(
-        _ candidate: SecretBox, asking rules: [RuleQuestion.Rule], kind: Gate.Class = .own
+        _ candidate: SecretBox, asking rules: [RuleQuestion.Rule], for asker: RuleAsker,
+        kind: Gate.Class? = nil
     ) async -> [Finding] {
         guard !rules.isEmpty else { return [] }
-        do throws(Refusal) {
-            try await gate.enter(kind, until: Clock.bootMilliseconds() + RuleLink.wait)
-        } catch {
+        let end = Clock.bootMilliseconds() + RuleLink.wait
+        let line = lines[asker] ?? Gate(width: 1, ownLimit: 16, apartLimit: 0)
+        lines[asker] = line
+        defer { if line.isIdle, lines[asker] === line { lines[asker] = nil } }
+        do throws(Refusal) { try await line.enter(.own, until: end) } catch {
             return rules.map { _ in .unmetBecause(.cannotRun(.busy)) }
+        }
+        defer { line.leave() }
+        do throws(Refusal) { try await gate.enter(kind ?? asker.kind, until: end) } catch {
+            return rules.map { _ in .unmetBecause(.cannotRun(.crowded)) }
         }
         defer { gate.leave() }
         let nonce = (try? Random.bytes(RuleLink.nonce)) ?? []
@@ -141,7 +151,7 @@ final class RuleWorker {
         while true {
             if let connected = connectAtOnce() { return connected }
             let next = Clock.bootMilliseconds() + 10
-            guard next < deadline else { return .failed(.busy) }
+            guard next < deadline else { return .failed(.crowded) }
             await EventLoop.sleep(until: next)
         }
     }

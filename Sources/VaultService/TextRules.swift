@@ -94,7 +94,7 @@ extension RuleFault {
     var phrase: Phrase {
         switch self {
         case .noWorker: Phrase(.faultNoWorker)
-        case .busy: Phrase(.faultBusy)
+        case .busy, .crowded: Phrase(.faultBusy)
         case .tooSlow: Phrase(.faultTooSlow)
         case .ended: Phrase(.faultEnded)
         case .notReached: Phrase(.faultNotReached)

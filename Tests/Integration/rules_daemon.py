@@ -3,13 +3,15 @@ Whatever they do, the passcode is refused in about a second, and nobody else wai
 """
 
 import os
+import pwd
+import signal
 import socket
 import struct
 import threading
 import time
 import unittest
 
-from daemonlab import CHEAP, IS_ROOT, Daemon, answers, as_uid
+from daemonlab import CHEAP, IS_ROOT, Daemon, answers, as_uid, wait_until
 from ruleslab import DICTIONARY, MATCHES, REJECTS, FakeWorker, Worker, answer, read_question
 from rules_worker import CATASTROPHE, library
 
@@ -283,6 +285,120 @@ class FalseWorkers(unittest.TestCase):
                 time.sleep(0.1)
             if os.path.exists(fake.folder + "/heard"):
                 self.assertEqual(os.path.getsize(fake.folder + "/heard"), 0, "a stranger heard a passcode")
+
+
+SLOW = "slow and longer"
+# A person with an account who lets the rules work, and another one.
+BUSY, OTHER = 2, 1
+
+
+def slow_for_some(connection):
+    """Takes the whole second for a candidate that says so."""
+    nonce, rules, candidate = read_question(connection)
+    if candidate.startswith(b"slow"):
+        connection.recv(1)
+    else:
+        connection.sendall(b"".join(answer(nonce, place) for place in range(len(rules))))
+
+
+@unittest.skipUnless(IS_ROOT, "needs other users")
+class Crowd(unittest.TestCase):
+    def setUp(self):
+        self.fake = FakeWorker(slow_for_some)
+        self.addCleanup(self.fake.__exit__)
+        self.lab = daemon("", self.fake.socket)
+        self.addCleanup(self.lab.close)
+
+    def hold(self, uid, count, ask):
+        """A process of that user that asks over and over, on so many connections, until the test ends."""
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setgroups([])
+                os.setresgid(uid, uid, uid)
+                os.setresuid(uid, uid, uid)
+
+                def loop(number):
+                    while True:
+                        try:
+                            ask(number)
+                        except (OSError, AssertionError):
+                            time.sleep(0.05)
+
+                for number in range(count):
+                    threading.Thread(target=loop, args=(number,), daemon=True).start()
+                # However the test ends.
+                for _ in range(600):
+                    time.sleep(0.1)
+            finally:
+                os._exit(0)
+
+        def end():
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+        self.addCleanup(end)
+        before = self.fake.connections
+        wait_until(lambda: self.fake.connections > before, "the worker is busy")
+        # Every connection has asked by now.
+        time.sleep(0.5)
+
+    def hold_all(self):
+        """What one user can do: all the connections that they may have."""
+        me = (pwd.getpwuid(BUSY).pw_name, BUSY)
+        self.hold(BUSY, 16, lambda number: self.lab.ask(
+            "create", answers(SLOW), way="ownPasscode", subject=me, store=f"store {number}"))
+
+    def test_one_user(self):
+        """one user with sixteen connections keeps nobody waiting: root, another person, nor their own login"""
+        lab, strict = self.lab, ("bob", 47012)
+        lab.create(GOOD, way="followLogin", subject=strict)
+        lab.policy(ONE, reload=True)
+        self.hold_all()
+        other = (pwd.getpwuid(OTHER).pw_name, OTHER)
+        hello = {"frontEnd": "pamPassword", "service": "passwd", "realUID": strict[1]}
+        for number in range(4):
+            for subject in (("alice", 47011), (pwd.getpwuid(BUSY).pw_name, BUSY)):
+                began = time.monotonic()
+                self.assertEqual(findings(lab, GOOD, subject=subject)["rule.one"], "satisfied")
+                self.assertLess(time.monotonic() - began, 0.9)
+            lab.create(GOOD, subject=("alice", 47011), store=f"s{number}")
+            verdict = lab.ask("passwordRules", (), [GOOD, GOOD + "7"], hello=hello, subject=strict)
+            self.assertEqual((verdict.outcome, verdict.code), ("success", 0))
+            began = time.monotonic()
+            checked = as_uid(OTHER, lambda: findings(lab, GOOD, subject=other))
+            self.assertEqual(checked["rule.one"], "satisfied")
+            self.assertLess(time.monotonic() - began, 0.9)
+            made = as_uid(
+                OTHER, lambda: lab.ask(
+                    "create", answers(GOOD), way="ownPasscode", subject=other, store=f"s{number}").name)
+            self.assertEqual(made, "done")
+
+    def test_own_line(self):
+        """whoever keeps the rules busy with candidates of their own is refused, and gets around no rule by it"""
+        lab, strict = self.lab, ("bob", 47012)
+        lab.create(GOOD, way="followLogin", subject=strict)
+        lab.policy(ONE, reload=True)
+        hello = {"frontEnd": "pamPassword", "service": "passwd", "realUID": strict[1]}
+        judge = lambda new: lab.ask("passwordRules", (), [GOOD, new], hello=hello, subject=strict)
+        self.hold(0, 8, lambda _: judge(SLOW))
+        for _ in range(2):
+            verdict = judge(GOOD + "7")
+            self.assertEqual((verdict.outcome, verdict.code), ("authError", 22))
+
+    def test_others_in_front(self):
+        """where all places are others', a login password is left to whoever judges it besides"""
+        lab, strict = self.lab, ("bob", 47012)
+        lab.create(GOOD, way="followLogin", subject=strict)
+        lab.policy(ONE, reload=True)
+        self.hold(0, 24, lambda number: lab.ask(
+            "create", answers(SLOW), way="ownPasscode", subject=(f"person{number}", 48000 + number), store=""))
+        hello = {"frontEnd": "pamPassword", "service": "passwd", "realUID": strict[1]}
+        verdict = lab.ask("passwordRules", (), [GOOD, GOOD + "7"], hello=hello, subject=strict)
+        self.assertEqual((verdict.outcome, verdict.code), ("unavailable", 35))
+        # What it falls short of without any worker it falls short of all the same.
+        verdict = lab.ask("passwordRules", (), [GOOD, "short"], hello=hello, subject=strict)
+        self.assertEqual((verdict.outcome, verdict.code), ("authError", 14))
 
 
 class TakenOver(unittest.TestCase):
