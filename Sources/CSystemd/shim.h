@@ -56,9 +56,9 @@ static inline int appvault_login_pair(sd_bus *bus, const char *path, const char 
     return result;
 }
 
-static inline int appvault_login_flag(sd_bus *bus, const char *path, const char *name, int *value) {
-    return sd_bus_get_property_trivial(bus, appvault_login, path, "org.freedesktop.login1.Session", name, NULL,
-                                       'b', value);
+static inline int appvault_login_flag(sd_bus *bus, const char *path, const char *interface, const char *name,
+                                      int *value) {
+    return sd_bus_get_property_trivial(bus, appvault_login, path, interface, name, NULL, 'b', value);
 }
 
 #endif

@@ -60,6 +60,8 @@ public struct FingerFolder: Sendable {
         public var fingers: [EnrolledFinger] = []
         /// Files that are none of ours, or not any more: of another owner, another machine, or changed.
         public var damaged: [UInt8] = []
+
+        public init() {}
     }
 
     public func all() throws(KeyError) -> Found {

@@ -98,6 +98,12 @@ public final class Channel: @unchecked Sendable {
         }
     }
 
+    /// Whoever waits to read is told that the time is over; nothing is lost by it.
+    @LoopActor
+    public func wakeReader() {
+        finishReader(.timedOut)
+    }
+
     private func readerTimedOut() {
         guard let waiter = reader else { return }
         reader = nil

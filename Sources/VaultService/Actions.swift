@@ -9,6 +9,7 @@ extension Service {
         let host = vault.ownStore(of: person, named: target.store)
         let stray = host == nil ? vault.strayStore(of: person, named: target.store) : nil
         let answer = await policyAnswer(for: person, host)
+        await lookForReaders(answer.policy.policy)
         let voice = voice(of: caller)
         let input = actionInput(person, host ?? stray, answer.policy, caller)
         return ActionList(
@@ -51,7 +52,8 @@ extension Service {
         ActionInput(
             store: host.map { actionStore($0, person, inForce.policy) } ?? .absent,
             followsLogin: host?.followsLogin ?? false, policy: inForce,
-            knowledge: knowledge(of: person), hardware: hardware, asker: asker(person, caller))
+            knowledge: knowledge(of: person), hardware: hardware(inForce.policy),
+            asker: asker(person, caller))
     }
 
     private func actionStore(_ host: StoreHost, _ person: Person, _ policy: Policy) -> ActionStore {
@@ -103,11 +105,11 @@ extension Service {
         case .followsLogin: return invalid(.followsLogin)
         case .fingerprintOn: return invalid(.fingerprint(.on))
         case .fingerprintOff: return invalid(.fingerprint(.off))
-        case .noReader: return invalid(.fingerprint(.notYet))
+        case .noReader: return invalid(.fingerprint(.noReader))
         }
     }
 
-    /// What the person types; empty where this release has nothing that performs it.
+    /// What the person types.
     private func verb(
         of action: PasscodeAction, _ input: ActionInput, _ person: Person, _ caller: Caller
     ) -> [UInt8] {
@@ -117,7 +119,8 @@ extension Service {
             verb = input.store == .absent ? "appvault create" : "appvault passwd --on"
         case .changePasscode: verb = input.followsLogin ? "passwd" : "appvault passwd"
         case .turnOffPasscode: verb = "appvault passwd --off"
-        case .turnOnFingerprint, .turnOffFingerprint: return []
+        case .turnOnFingerprint: verb = "appvault fingerprint enroll"
+        case .turnOffFingerprint: verb = "appvault fingerprint off"
         case .lock: verb = "appvault lock"
         case .reset: verb = "appvault reset"
         case .newRecoveryKey: verb = "appvault recovery new"

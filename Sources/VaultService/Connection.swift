@@ -48,6 +48,11 @@ final class Connection {
         pending = nil
     }
 
+    /// Ends a `receive` that waits, as if its time were over; what came of a frame stays.
+    func wakeReader() {
+        channel.wakeReader()
+    }
+
     // MARK: in
 
     /// The next frame, decoded where it lies: the closure copies out what it keeps, then the bytes

@@ -7,7 +7,7 @@ import Posix
 final class Directory {
     // Threads of their own for each: a logind that hangs must not take the accounts along.
     let accounts = Questions(name: "accounts")
-    private let seats = Questions(name: "seats")
+    fileprivate let seats = Questions(name: "seats")
     private let memberships = Questions(name: "groups", threads: 4)
 
     func account(of uid: UInt32) async -> Accounts.Answer {
@@ -24,6 +24,12 @@ final class Directory {
     /// logind has the same deadline: what it does not say in time is unknown.
     func seat(of peer: PeerCredentials, person: UInt32) async -> SeatAnswer {
         await seats.ask(otherwise: .unknown) { Seat.ask(about: peer, person: person) }
+    }
+}
+
+extension Directory {
+    func lid() async -> Lid {
+        await seats.ask(otherwise: .unknown) { Seat.lid() }
     }
 }
 

@@ -123,7 +123,7 @@ final class Dispatcher {
             try await status(target, caller, tag)
         case .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync,
             .triesClear,
-            .chown:
+            .chown, .fingerprintEnroll, .fingerprintVerify, .fingerprintDelete, .fingerprintSwitch:
             try await flow(request, caller, tag)
         case .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password,
             .passwordRules:
@@ -154,12 +154,12 @@ final class Dispatcher {
             try await answer(.actionList, caller, tag) { () async throws(Interruption) in
                 try await self.service.actions(target, caller)
             }
-        case .fingerprintList(let target), .fingerprintVerify(let target):
-            try await withoutReader(target.subject, caller, tag)
-        case .fingerprintEnroll(let finger), .fingerprintDelete(let finger):
-            try await withoutReader(finger.subject, caller, tag)
-        case .fingerprintSwitch(let change):
-            try await withoutReader(change.subject, caller, tag)
+        case .fingerprintList(let target):
+            let exchange = Exchange(
+                connection: connection, caller: caller, voice: service.voice(of: caller), tag: tag)
+            try await answer(.fingerprintState, caller, tag) { () async throws(Interruption) in
+                try await self.service.listFingers(target, exchange)
+            }
         case .hello, .reply, .abort, .exportNext, .importChunk:
             throw .notUnderstood(.unknownValue)
         }
@@ -232,16 +232,6 @@ final class Dispatcher {
             return try await refuse(error, caller, tag)
         }
         try await connection.send(Done(), .done, tag: tag)
-    }
-
-    /// No reader is served yet.
-    private func withoutReader(_ subject: Subject, _ caller: Caller, _ tag: UInt32)
-        async throws(ConnectionEnd)
-    {
-        try await answerPlain(caller, tag) { () async throws(Interruption) in
-            _ = try await self.service.person(subject, caller)
-            throw .refused(.fingerprintUnavailable(.noReader))
-        }
     }
 
     private func flow(_ request: Request, _ caller: Caller, _ tag: UInt32)

@@ -48,9 +48,11 @@ extension Service {
             // A policy that nobody could read, or whose groups nobody knows, has changed nothing.
             guard knowledge(of: visit.person) == .known else { return .settled(opening) }
             let step: DueStep
+            if visit.host.mayGetPasscode { await lookForReaders(visit.policy) }
             switch try await due(visit, opening) {
             case .nothing(let why):
                 await noteJudged(visit, opening, why)
+                await keepResident(visit, opening)
                 return .settled(opening)
             case .steps(let steps):
                 guard let first = steps.first else { return .settled(opening) }
@@ -82,6 +84,17 @@ extension Service {
         return .due(StillDue(step: DueStep(.change, .policy), why: .refused(.busy)))
     }
 
+    /// The passcode, or the login password, was typed, and nothing stands in the way: fingers open the store from
+    /// here on.
+    func keepResident(_ visit: Visit, _ opening: Opening) async {
+        guard let proof = opening.proof else { return }
+        switch visit.inForce {
+        case .noPasscodeMode: visit.host.wipeResident()
+        case .administrators(let policy), .standard(let policy):
+            await visit.host.keepResident(proof.key, policy)
+        }
+    }
+
     /// What was open does not stay so against somebody's no.
     func stillDue(_ step: DueStep, _ refusal: Refusal, _ visit: Visit) async -> Settlement {
         await visit.host.lock()
@@ -96,7 +109,7 @@ extension Service {
 
     /// The present passcode is judged only where it matters.
     private func due(_ visit: Visit, _ opening: Opening) async throws(Interruption) -> Due {
-        let known = visit.host.due(visit.inForce, hardware)
+        let known = visit.host.due(visit.inForce, hardware(visit.policy))
         guard case .onlyWhereItFallsShort = known.certainty, let proof = opening.proof else {
             return known
         }
@@ -104,10 +117,10 @@ extension Service {
             try await self.compliance(of: proof, visit)
         }
         guard compliance == .notYetKnown else {
-            return visit.host.due(visit.inForce, hardware, compliance)
+            return visit.host.due(visit.inForce, hardware(visit.policy), compliance)
         }
         // A rule that cannot run keeps nobody from a store that they have; nothing is noted either.
-        let due = visit.host.due(visit.inForce, hardware, .meetsTheRules)
+        let due = visit.host.due(visit.inForce, hardware(visit.policy), .meetsTheRules)
         return due == .nothing(.meetsTheRules) ? .nothing(.sameRules) : due
     }
 
@@ -115,7 +128,7 @@ extension Service {
     func requireNothingDue(_ host: StoreHost, _ person: Person) async throws(Refusal) {
         let inForce = try await policy(for: person, host)
         guard knowledge(of: person) == .known else { return }
-        switch host.due(inForce, hardware) {
+        switch host.due(inForce, hardware(inForce.policy)) {
         case .nothing: return
         case .steps(let steps):
             guard let step = steps.first else { return }
@@ -138,10 +151,8 @@ extension Service {
         case .dropFingerprint:
             guard try await isStillDue(step, visit, opening) else { return opening }
             try await refusingAsync { () async throws(Refusal) in
-                try await visit.host.writeTerms(.terms) { terms, _ in
-                    terms.fingerprintIsOn = false
-                    terms.end()
-                }
+                try await visit.host.turnFingerprintOff()
+                try await visit.host.writeTerms(.terms) { terms, _ in terms.end() }
             }
             auditChange("the policy turned the fingerprint off", visit)
             return opening

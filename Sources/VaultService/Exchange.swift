@@ -24,8 +24,10 @@ final class Exchange: Conversation {
     let caller: Caller
     let tag: UInt32
     let voice: Voice
-    private let connection: Connection
+    let connection: Connection
     private var questions: UInt32 = 0
+    /// Scans that have ended: an abort may have crossed with the end.
+    private var scans: Set<UInt32> = []
     private let began = Clock.bootMilliseconds()
     /// New passcodes that were held against former ones.
     var candidates = 0
@@ -60,6 +62,13 @@ final class Exchange: Conversation {
         }
     }
 
+    /// The number of a scan.
+    func newScan() -> UInt32 {
+        questions &+= 1
+        scans.insert(questions)
+        return questions
+    }
+
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
         questions &+= 1
         let question = questions
@@ -76,10 +85,7 @@ final class Exchange: Conversation {
             try await connection.send(ask, .ask, tag: tag)
             let now = Clock.bootMilliseconds()
             let deadline = min(now + UInt64(Limits.personWait), began + UInt64(Limits.exchangeWait))
-            request = try await connection.receive(limit: Limits.smallFrame, until: deadline) {
-                (header, body) throws(WireError) in
-                (header.tag, try Request.decode(header, body))
-            }
+            request = try await receive(until: deadline)
         } catch .timedOut {
             throw .refused(.cancelled)
         } catch {
@@ -109,6 +115,21 @@ final class Exchange: Conversation {
             .policyPreview, .texts, .fingerprintList, .fingerprintEnroll, .fingerprintVerify,
             .fingerprintDelete, .fingerprintSwitch:
             throw .gone(.notUnderstood(.unknownValue))
+        }
+    }
+
+    private func receive(until deadline: UInt64) async throws(ConnectionEnd) -> (UInt32, Request) {
+        while true {
+            let request = try await connection.receive(limit: Limits.smallFrame, until: deadline) {
+                (header, body) throws(WireError) in
+                (header.tag, try Request.decode(header, body))
+            }
+            if case .abort(let abort) = request.1, scans.contains(abort.question),
+                request.0 == tag
+            {
+                continue
+            }
+            return request
         }
     }
 

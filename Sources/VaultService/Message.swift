@@ -1,3 +1,5 @@
+import Wire
+
 /// Every line that a person reads inside a conversation. TextID.swift holds the ids,
 /// TextEnglish.swift the words.
 enum Message: Sendable {
@@ -66,6 +68,17 @@ enum Message: Sendable {
     case fingerprintLearnMore
     case fingerprintPlace
     case fingerprintOff
+    /// nil on a terminal, which knows what it was asked for.
+    case fingerPlace(service: [UInt8]?)
+    case fingerEnrollPlace(Finger)
+    case fingerStage(UInt8, of: UInt8)
+    case fingerRetry(FingerprintScan.Retry)
+    case fingerNoMatchAgain(left: Int)
+    case fingerNoMatch(left: Int)
+    case fingerUnavailable(Refusal.FingerprintReason)
+    case fingerEnrolled(Finger)
+    case fingerVerified
+    case fingerDeleted(Finger)
 
     // MARK: the first store, the recovery key, the login password, files
 
@@ -176,6 +189,25 @@ enum Message: Sendable {
         case .fingerprintLearnMore: Phrase(.fingerprintLearnMore)
         case .fingerprintPlace: Phrase(.fingerprintPlace)
         case .fingerprintOff: Phrase(.fingerprintOff)
+        case .fingerPlace(nil): Phrase(.fingerprintPlaceEnter)
+        case .fingerPlace(.some(let service)):
+            Phrase(.fingerprintPlaceService, .text(Text.clean(service)))
+        case .fingerEnrollPlace(let finger): Phrase(.fingerprintPlaceEnroll, .phrase(finger.phrase))
+        case .fingerStage(let done, let all): Phrase(.fingerprintStage, .count(done), .count(all))
+        case .fingerRetry(let retry):
+            switch retry {
+            case .tooShort: Phrase(.fingerprintRetryShort)
+            case .center: Phrase(.fingerprintRetryCenter)
+            case .removeFinger: Phrase(.fingerprintRetryRemove)
+            case .none, .general: Phrase(.fingerprintRetry)
+            }
+        case .fingerNoMatchAgain(let left): Phrase(.fingerprintNoMatchAgain, .count(left))
+        case .fingerNoMatch(0): Phrase(.fingerprintNoMatchLast)
+        case .fingerNoMatch: Phrase(.fingerprintNoMatch)
+        case .fingerUnavailable(let why): Phrase(.fingerprintUnavailable, .phrase(why.phrase))
+        case .fingerEnrolled(let finger): Phrase(.fingerprintEnrolled, .phrase(finger.phrase))
+        case .fingerVerified: Phrase(.fingerprintVerified)
+        case .fingerDeleted(let finger): Phrase(.fingerprintDeleted, .phrase(finger.phrase))
 
         case .onboardTitle: Phrase(.onboardTitle)
         case .onboardBody: Phrase(.onboardBody)
@@ -255,6 +287,23 @@ extension Message.Due {
         case .recovery: .dueRecovery
         case .expired: .dueExpired
         case .told: .dueTold
+        }
+    }
+}
+
+extension Finger {
+    var phrase: Phrase {
+        switch self {
+        case .unnamed, .rightIndex: Phrase(.fingerRightIndex)
+        case .leftThumb: Phrase(.fingerLeftThumb)
+        case .leftIndex: Phrase(.fingerLeftIndex)
+        case .leftMiddle: Phrase(.fingerLeftMiddle)
+        case .leftRing: Phrase(.fingerLeftRing)
+        case .leftLittle: Phrase(.fingerLeftLittle)
+        case .rightThumb: Phrase(.fingerRightThumb)
+        case .rightMiddle: Phrase(.fingerRightMiddle)
+        case .rightRing: Phrase(.fingerRightRing)
+        case .rightLittle: Phrase(.fingerRightLittle)
         }
     }
 }

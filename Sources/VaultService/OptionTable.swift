@@ -66,6 +66,13 @@ package struct OptionEntry: Sendable {
                 return true
             }),
         OptionEntry(
+            "--fingerprint-socket", argument: "PATH",
+            "who reads fingerprints (default \(Options().fingerprintSocket))",
+            .set(wrong: "a path is missing") { options, path in
+                options.fingerprintSocket = path
+                return true
+            }),
+        OptionEntry(
             "--deadline", argument: "NAME=SECONDS",
             "shorten one of: session, transaction, idle (60 each)",
             .set(wrong: "session, transaction or idle = 1 to 60 seconds") { options, setting in

@@ -13,6 +13,8 @@ public struct Options: Sendable, Equatable {
     public var socket: String?
     /// Where appvault-rules is asked about custom rules.
     public var rulesSocket = "/run/appvault/rules.socket"
+    /// Where appvault-fingerprint is asked for readers.
+    public var fingerprintSocket = "/run/appvault/fingerprint.socket"
     public var deadlines = Deadlines()
 
     public struct Deadlines: Sendable, Equatable {

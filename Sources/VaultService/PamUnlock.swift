@@ -79,6 +79,7 @@ extension Service {
         -> Verdict
     {
         let ignored = Verdict(outcome: .ignore, handle: handle)
+        await lookForReaders(visit.policy)
         guard let step = creation(visit.host, visit.inForce) else { return ignored }
         try? await visit.host.begin(step)
         guard converses(visit) else {
@@ -110,7 +111,7 @@ extension Service {
     }
 
     private func creation(_ host: StoreHost, _ inForce: PolicyInForce) -> DueStep? {
-        switch host.due(inForce, hardware) {
+        switch host.due(inForce, hardware(inForce.policy)) {
         case .nothing: return nil
         case .steps(let steps):
             guard let first = steps.first, first.isCreation else { return nil }

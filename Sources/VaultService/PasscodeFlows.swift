@@ -74,7 +74,10 @@ extension Service {
                 key: key, with: .own(secret, digest: new.digest), self.cost(visit.policy),
                 former: opening.proof?.typed, visit.policy)
             self.failedTokens.forget(visit.host)
-            return .passcode(Proof(key: kept, typed: typed))
+            let opening = Opening.passcode(Proof(key: kept, typed: typed))
+            // A fingerprint that was on stays on, without a question.
+            if visit.host.fingerprintIsOn { await self.keepResident(visit, opening) }
+            return opening
         }
     }
 

@@ -89,7 +89,7 @@ extension Service {
         let subject = PolicySubject(
             user: identity.account, groups: groups, store: identity.policyKey)
         let inForce = book.inForce(for: subject)
-        let due = host.due(inForce, hardware)
+        let due = host.due(inForce, hardware(inForce.policy))
         entry.flows = due.flows.map(\.rawValue)
         switch due.certainty {
         case .certain: entry.certainty = .certain

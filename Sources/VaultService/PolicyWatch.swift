@@ -50,7 +50,10 @@ extension Service {
     func readPolicy(isAsked: Bool) async {
         let change = await policies.reload()
         if isAsked { policies.forgetAnswers() }
-        if change == .policy { followIdleAgain() }
+        if change == .policy {
+            followIdleAgain()
+            followResidentsAgain()
+        }
         switch (change, policies.standing) {
         case (.nothing, _) where !isAsked: return
         case (_, .good): audit.note(.policy, "the policy was read")

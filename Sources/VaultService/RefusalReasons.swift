@@ -4,7 +4,7 @@ import Wire
 // language changes.
 
 extension Refusal {
-    enum What: CaseIterable, Sendable { case store, record, account, passcode, recoveryKey }
+    enum What: CaseIterable, Sendable { case store, record, account, passcode, recoveryKey, finger }
 
     enum Argument: CaseIterable, Sendable {
         case name, notText, control, export, exportCost
@@ -39,7 +39,10 @@ extension Refusal {
     }
 
     enum FingerprintReason: CaseIterable, Sendable {
-        case notYet, noReader, notEnrolled, on, off
+        case noReader, notEnrolled, on, off, option, remote, elsewhere, unknownSession, lid
+        case policy, policyUnknown, external, due, busy, worker, failures, passcodeEvery
+        case notOpened, retryLocked, removed, notSupported, oneFinger, full, unknownPrint
+        case duplicate, noFinger, hot, fault, stopped
     }
 
     enum Unavailable: Equatable, Sendable {
@@ -58,7 +61,8 @@ extension Refusal {
 
     enum During: CaseIterable, Sendable {
         case count, uncount, clearCount, writeCount, unlock, recover, change, follow, turnOff
-        case recoveryKey, chown, erase, create, remove, open, read, store, export, `import`, terms
+        case recoveryKey, chown, erase, create, remove, open, read, store, export, `import`, terms,
+            finger
     }
 
     enum Storage: Equatable, Sendable {
@@ -109,11 +113,35 @@ extension Refusal.ActionReason {
 extension Refusal.FingerprintReason {
     var phrase: Phrase {
         switch self {
-        case .notYet: Phrase(.reasonFingerprintNotYet)
         case .noReader: Phrase(.reasonFingerprintNoReader)
         case .notEnrolled: Phrase(.reasonFingerprintNotEnrolled)
         case .on: Phrase(.reasonFingerprintOn)
         case .off: Phrase(.reasonFingerprintOff)
+        case .option: Phrase(.reasonFingerprintOption)
+        case .remote: Phrase(.reasonFingerprintRemote)
+        case .elsewhere: Phrase(.reasonFingerprintElsewhere)
+        case .unknownSession: Phrase(.reasonFingerprintUnknownSession)
+        case .lid: Phrase(.reasonFingerprintLid)
+        case .policy: Phrase(.reasonFingerprintPolicy)
+        case .policyUnknown: Phrase(.reasonFingerprintPolicyUnknown)
+        case .external: Phrase(.reasonFingerprintExternal)
+        case .due: Phrase(.reasonFingerprintDue)
+        case .busy: Phrase(.reasonFingerprintBusy)
+        case .worker: Phrase(.reasonFingerprintWorker)
+        case .failures: Phrase(.reasonFingerprintFailures)
+        case .passcodeEvery: Phrase(.reasonFingerprintPasscodeEvery)
+        case .notOpened: Phrase(.reasonFingerprintNotOpened)
+        case .retryLocked: Phrase(.reasonFingerprintRetryLocked)
+        case .removed: Phrase(.reasonFingerprintRemoved)
+        case .notSupported: Phrase(.reasonFingerprintNotSupported)
+        case .oneFinger: Phrase(.reasonFingerprintOneFinger)
+        case .full: Phrase(.reasonFingerprintFull)
+        case .unknownPrint: Phrase(.reasonFingerprintUnknownPrint)
+        case .duplicate: Phrase(.reasonFingerprintDuplicate)
+        case .noFinger: Phrase(.reasonFingerprintNoFinger)
+        case .hot: Phrase(.reasonFingerprintHot)
+        case .fault: Phrase(.reasonFingerprintFault)
+        case .stopped: Phrase(.reasonFingerprintStopped)
         }
     }
 }
@@ -141,6 +169,7 @@ extension Refusal.During {
         case .export: Phrase(.duringExport)
         case .import: Phrase(.duringImport)
         case .terms: Phrase(.duringTerms)
+        case .finger: Phrase(.duringFinger)
         }
     }
 }

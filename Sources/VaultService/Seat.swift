@@ -15,6 +15,12 @@ enum Seat {
         return answer
     }
 
+    /// Machines without one say that it is open.
+    static func lid() -> Lid {
+        guard let bus = Bus.open(), let isShut = bus.lidIsShut() else { return .unknown }
+        return isShut ? .shut : .open
+    }
+
     private static func startTime(of pid: Int32) -> [UInt8]? {
         guard pid > 0, let stat = try? TextFile.read(at: "/proc/\(pid)/stat", limit: 4096),
             let name = stat.lastIndex(of: UInt8(ascii: ")"))
@@ -112,7 +118,17 @@ private struct Bus: ~Copyable {
 
     borrowing func flag(_ session: String, _ name: String) -> Bool? {
         var value: Int32 = 0
-        return unsafe appvault_login_flag(bus, session, name, &value) < 0 ? nil : value != 0
+        let interface = "org.freedesktop.login1.Session"
+        return unsafe appvault_login_flag(bus, session, interface, name, &value) < 0
+            ? nil : value != 0
+    }
+
+    borrowing func lidIsShut() -> Bool? {
+        var value: Int32 = 0
+        let manager = "org.freedesktop.login1.Manager"
+        let path = "/org/freedesktop/login1"
+        return unsafe appvault_login_flag(bus, path, manager, "LidClosed", &value) < 0
+            ? nil : value != 0
     }
 
     private static let room = 512

@@ -22,8 +22,9 @@ public final class Service {
     let ruleWorker: RuleWorker
     let ticker = Ticker()
     let directory = Directory()
-    /// Fingerprints cannot be read yet.
-    let hardware = Hardware.none
+    let fingerprints: FingerprintWorker
+    let fingerSeat = FingerSeat()
+    let residents = Residents()
     private let catalogues: [String: Catalogue]
     let people: PolicyPeople
     private(set) lazy var idleLocks = IdleLocks { [unowned self] host in await self.lockIdle(host) }
@@ -47,6 +48,7 @@ public final class Service {
         self.options = options
         audit = Audit(toStandardError: options.socket != nil)
         ruleWorker = RuleWorker(path: options.rulesSocket, audit: audit)
+        fingerprints = FingerprintWorker(path: options.fingerprintSocket, audit: audit)
         do throws(FolderLock.Failure) {
             lock = try FolderLock(at: options.stateFolder + "/lock")
         } catch {
@@ -317,8 +319,21 @@ public final class Service {
 
     // MARK: start and end
 
+    /// What becomes of a store from now on is heard of here.
+    private func follow(_ host: StoreHost) {
+        host.whenOpened = { host in EventLoop.shared.task { await self.followIdle(host) } }
+        host.whenResident = { host in
+            EventLoop.shared.task {
+                await self.followResident(host)
+                self.startIdling()
+            }
+        }
+        host.whenFingersGo = { self.fingerSeat.stop(.withdrawn) }
+        host.forgetOnChips = { self.forgetOnChips($0) }
+    }
+
     func sweepAtStart() async throws(StartFailure) {
-        vault.whenOpened = { host in EventLoop.shared.task { await self.followIdle(host) } }
+        vault.prepare = { host in self.follow(host) }
         let failure = await vault.open { event, text, store in
             self.audit.note(event, text, store: store)
         }
@@ -356,7 +371,8 @@ public final class Service {
     private func leaveIfIdle() {
         idleTimer = nil
         // The end of each of these begins the wait anew.
-        guard connections.isEmpty, !vault.hasOpenStores, sessions.isEmpty, failedTokens.isEmpty
+        guard connections.isEmpty, !vault.hasOpenStores, sessions.isEmpty, failedTokens.isEmpty,
+            !vault.hasResidents
         else { return }
         // These end by themselves, and nobody says so.
         guard transactions.isEmpty, onboarding.isEmpty else { return startIdling() }

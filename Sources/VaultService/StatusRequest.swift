@@ -12,7 +12,7 @@ extension Service {
         guard let host else {
             if let stray = vault.strayStore(of: person, named: target.store) {
                 var state = stray.state(
-                    inForce, voice, hardware, sessions: 0, lock: .ownerChanged)
+                    inForce, voice, hardware(inForce.policy), sessions: 0, lock: .ownerChanged)
                 // That would be about the password of somebody else.
                 state.meetsRules = .unknown
                 return state
@@ -21,8 +21,10 @@ extension Service {
             tellOfPolicy(in: &state, inForce, voice)
             return state
         }
+        if host.mayGetPasscode { await lookForReaders(inForce.policy) }
         var state = host.state(
-            inForce, voice, hardware, sessions: sessions.count(of: person.uid), lock: nil)
+            inForce, voice, hardware(inForce.policy), sessions: sessions.count(of: person.uid),
+            lock: nil)
         if state.trouble.isEmpty, host.followsLogin, !host.isOpen, failedTokens.hasDrifted(host) {
             state.trouble = voice.bytes(Phrase(.troubleDrift))
             state.advice = voice.bytes(Phrase(.adviceDrift))

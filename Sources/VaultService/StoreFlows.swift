@@ -19,12 +19,15 @@ extension Service {
         case .resync(let target): return try await resync(target, exchange)
         case .triesClear(let target): return try await clearTries(target, exchange)
         case .chown(let chown): return try await self.chown(chown, exchange)
+        case .fingerprintEnroll(let finger): return try await enroll(finger, exchange)
+        case .fingerprintVerify(let target): return try await verifyFinger(target, exchange)
+        case .fingerprintDelete(let finger): return try await deleteFinger(finger, exchange)
+        case .fingerprintSwitch(let change): return try await switchFinger(change, exchange)
         case .hello, .reply, .abort, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose,
             .password,
             .status, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin,
             .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
-            .policyPreview, .texts, .fingerprintList, .fingerprintEnroll, .fingerprintVerify,
-            .fingerprintDelete, .fingerprintSwitch:
+            .policyPreview, .texts, .fingerprintList:
             throw .refused(.protocolError)
         }
     }
@@ -105,6 +108,7 @@ extension Service {
         let host = visit.host
         try host.requireUsable()
         if host.isOpen { return .openAlready }
+        if try await openByFinger(visit) { return .fingerVerified }
         let key: SecretBox
         do throws(Interruption) {
             key = try await admit(visit, .prompt)
@@ -112,10 +116,30 @@ extension Service {
             throw .refused(.cancelledOpening)
         }
         try await refusingAsync { () async throws(Refusal) in try await host.open(key) }
-        audit.note(
-            .unlock, "a store was opened", store: host.id.description, person: visit.person,
-            service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
+        noteOpened(visit)
         return .opened
+    }
+
+    /// On a terminal the finger comes first: its line is seen there, and Enter goes on to the passcode.
+    private func openByFinger(_ visit: Visit) async throws(Interruption) -> Bool {
+        let outcome = try await scanFinger(
+            .open, visit, isSwitchedOff: !visit.caller.isTerminal || visit.caller.hello.oneSecret
+        ) { key throws(Interruption) in
+            try await self.refusingAsync { () async throws(Refusal) in
+                try await visit.host.open(key)
+            }
+            self.noteOpened(visit)
+        }
+        switch outcome {
+        case .matched: return true
+        case .notAsked, .ended: return false
+        }
+    }
+
+    private func noteOpened(_ visit: Visit) {
+        audit.note(
+            .unlock, "a store was opened", store: visit.host.id.description, person: visit.person,
+            service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
     }
 
     func lock(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {

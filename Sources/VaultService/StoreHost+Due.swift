@@ -90,6 +90,7 @@ extension StoreHost {
             if step.reason == .migration { terms.fingerprintIsOn = false }
             terms.begin(Terms.Pending(step.flow, step.reason), on: slot)
         }
+        if step.reason == .migration { await forgetFingers() }
     }
 
     func writeTerms(

@@ -12,6 +12,7 @@ extension StoreHost {
             Result { () throws(KeyError) in try file.eraseKeys() }
         }
         await records.close()
+        await forgetFingers()
         if case .failure(let error) = keys { throw Self.refusal(error, .erase) }
         let gone = await workers.slow.run {
             Result { () throws(KeyError) in
@@ -44,6 +45,7 @@ extension StoreHost {
                 }
             }
             await records.close()
+            await forgetFingers()
             if case .failure(let error) = keys { throw Self.refusal(error, .erase) }
             let gone = await workers.slow.run {
                 Result { () throws(KeyError) in try Vault.destroyRecords(in: folder.path) }

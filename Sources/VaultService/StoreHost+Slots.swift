@@ -104,6 +104,7 @@ extension StoreHost {
     func turnOff(
         key: SecretBox, typed: SecretBox?, _ why: Identity.WithoutPasscode, _ policy: Policy
     ) async throws(Refusal) {
+        let hadFingers = fingerprintIsOn
         if let typed { try await remember(typed, key, keep: policy.historyCount) }
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
@@ -117,6 +118,7 @@ extension StoreHost {
                 try file.replacePasscodeWithDevice(storeKey: storeKey, with: along)
             }
         }
+        if hadFingers { await forgetFingers() }
     }
 
     struct NewRecoveryKey: Sendable {

@@ -73,6 +73,14 @@ extension StoreHost {
             inForce.policy.allowRecoveryKey && !hasRecovery && !snapshot.terms.recoveryWasOffered
     }
 
+    /// Flow 1 or 2: whether there is a reader makes the difference.
+    var mayGetPasscode: Bool {
+        switch passcodeState {
+        case .none, .fingerprintOnly: true
+        case .passcode, .passcodeAndFingerprint: false
+        }
+    }
+
     func currentLock(_ policy: Policy) -> State.Lock {
         switch health {
         case .erased: return .erased

@@ -45,8 +45,17 @@ final class StoreHost {
     var proven: PasscodeSlot?
     var judged: Judged?
     var judgings: UInt64 = 0
-    /// Set by the vault for a store that was made under another machine's key.
+    /// Set by the vault: for what is kept beside the slots, and for a store of another machine.
     var machineForAdoption: MachineKey?
+    var stateFolder = ""
+
+    // MARK: fingers
+
+    var resident: Resident?
+    /// Made anew, or gone.
+    var whenResident: (@LoopActor (StoreHost) -> Void)?
+    var whenFingersGo: (@LoopActor () -> Void)?
+    var forgetOnChips: (@LoopActor ([EnrolledFinger]) -> Void)?
 
     // MARK: idle
 

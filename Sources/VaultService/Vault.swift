@@ -8,7 +8,7 @@ import Wire
 /// All stores of this machine, and the key that their slots need.
 @LoopActor
 final class Vault {
-    private let stateFolder: String
+    let stateFolder: String
     let workers = Workers()
     private var machine: MachineKey?
     private var machineTrouble: Refusal.Damage?
@@ -16,7 +16,7 @@ final class Vault {
     private var byUID: [UInt32: [StoreHost]] = [:]
     private var reserved: Set<Place> = []
     /// Set before the stores are looked for.
-    var whenOpened: (@LoopActor (StoreHost) -> Void)?
+    var prepare: (@LoopActor (StoreHost) -> Void)?
 
     private nonisolated static let storesName = "stores"
 
@@ -45,7 +45,22 @@ final class Vault {
             add(StoreHost(id: id, folder: folder, workers: workers, contents: contents))
         }
         for (event, text, store) in found.notes { note(event, text, store) }
+        await sweepFingers()
         return found.failure
+    }
+
+    /// Fingers of stores that are gone, erased, or open by no finger; of one that is damaged nobody knows.
+    private func sweepFingers() async {
+        let keeping = Set(
+            hosts.values.filter {
+                $0.health != .erased && ($0.health != .live || $0.fingerprintIsOn)
+            }
+            .map(\.id))
+        let path = stateFolder
+        await workers.disk.run {
+            guard let state = try? Folder(path: path) else { return }
+            try? FingerFolder.sweep(in: state, keeping: keeping)
+        }
     }
 
     private nonisolated static func look(at path: String) -> Found {
@@ -167,7 +182,8 @@ final class Vault {
 
     private func add(_ host: StoreHost) {
         host.machineForAdoption = machine
-        host.whenOpened = whenOpened
+        host.stateFolder = stateFolder
+        prepare?(host)
         hosts[host.id] = host
         byUID[host.identity.uid, default: []].append(host)
     }
@@ -182,6 +198,8 @@ final class Vault {
     var all: [StoreHost] { Array(hosts.values) }
 
     var hasOpenStores: Bool { hosts.values.contains { $0.isOpen } }
+    /// What a finger opens would be gone with the daemon.
+    var hasResidents: Bool { hosts.values.contains { $0.resident != nil } }
 
     func host(_ id: StoreID) -> StoreHost? { hosts[id] }
 
@@ -446,8 +464,9 @@ final class Vault {
                 && $0.identity.account == owner.name
         }
         guard !taken else { throw .alreadyExists }
-        // An open store would stay open for whoever had it before.
+        // An open store would stay open for whoever had it before, and so would their fingers.
         await host.lock()
+        if host.fingerprintIsOn { try await host.turnFingerprintOff() }
         let former = host.identity.uid
         try await host.rewrite { identity in
             identity.uid = owner.uid

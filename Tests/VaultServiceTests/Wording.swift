@@ -1,4 +1,5 @@
 import Policy
+import Wire
 
 @testable import VaultService
 
@@ -87,7 +88,15 @@ enum Wording {
             .recoveryOffer, .recoveryLater, .drift, .former, .driftElsewhere, .present,
             .driftMended, .passphrase, .newPassphrase, .confirmPassphrase,
             .imported(count: 3), .checked(count: 3),
+            .fingerPlace(service: nil), .fingerPlace(service: Array("sudo".utf8)),
+            .fingerStage(2, of: 5), .fingerNoMatchAgain(left: 3), .fingerNoMatch(left: 2),
+            .fingerNoMatch(left: 0), .fingerVerified,
         ]
+        all += Finger.allCases.flatMap {
+            [.fingerEnrollPlace($0), .fingerEnrolled($0), .fingerDeleted($0)]
+        }
+        all += FingerprintScan.Retry.allCases.map { .fingerRetry($0) }
+        all += Refusal.FingerprintReason.allCases.map { .fingerUnavailable($0) }
         for orPassword in [false, true] {
             all += [.promptLast(orPassword: orPassword, erases: true)]
             all += [.promptLast(orPassword: orPassword, erases: false)]

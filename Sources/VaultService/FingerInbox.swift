@@ -1,0 +1,115 @@
+import Posix
+import Secrets
+import Wire
+
+/// What appvault-fingerprint says, taken apart as it comes. It parses what a stranger's device sends, so nothing is
+/// believed that does not answer the request under way.
+struct FingerInbox {
+    enum Question: Sendable {
+        case list, enroll, delete, stored
+        case match(templates: Int)
+    }
+
+    enum Answer: Sendable {
+        case readers([FingerprintReader])
+        case enrolled(SecretBox)
+        case matched(Int)
+        case noMatch
+        case done
+        case stored([FingerprintStored.Print])
+        case failed(FingerprintFault)
+    }
+
+    enum Next: Sendable {
+        /// Not whole yet.
+        case more
+        case scan(FingerprintScan)
+        case answer(Answer)
+        /// No worker of ours says this.
+        case nonsense
+    }
+
+    private let question: Question
+    private let nonce: [UInt8]
+    private let pending = WipedBuffer(capacity: 4096)
+    private var frames = 0
+
+    /// More than anybody's patience has touches.
+    private static let framesMost = 1000
+    private static let longest = max(
+        FingerprintLink.answerFrame, FingerprintLink.nonce + 4 + FingerprintLink.template)
+
+    init(_ question: Question, nonce: [UInt8]) {
+        self.question = question
+        self.nonce = nonce
+    }
+
+    func take(_ bytes: Span<UInt8>) {
+        pending.append(bytes)
+    }
+
+    /// What carries another nonce belongs to another request, and is passed over.
+    mutating func next() -> Next {
+        while true {
+            let found: (next: Next?, used: Int)?
+            do {
+                found = try pending.withBytes { (bytes) throws(WireError) in
+                    guard let header = try FrameHeader.decode(bytes, limit: Self.longest) else {
+                        return nil
+                    }
+                    let end = FrameHeader.size + header.length
+                    guard bytes.count >= end else { return nil }
+                    return (
+                        try read(header, bytes.extracting(FrameHeader.size..<end)), end
+                    )
+                }
+            } catch {
+                return .nonsense
+            }
+            guard let found else { return .more }
+            pending.removeFirst(found.used)
+            frames += 1
+            guard frames <= Self.framesMost else { return .nonsense }
+            if let next = found.next { return next }
+        }
+    }
+
+    /// Nil for what is none of ours.
+    private func read(_ header: FrameHeader, _ body: Span<UInt8>) throws(WireError) -> Next? {
+        guard header.tag == 0 else { throw .unknownValue }
+        var peek = Reader()
+        guard try peek.fixed(FingerprintLink.nonce, body) == nonce else { return nil }
+        var reader = Reader()
+        let next: Next
+        switch (header.type, question) {
+        case (FingerprintLink.readers, .list):
+            next = .answer(.readers(try FingerprintReaders(&reader, body).readers))
+        case (FingerprintLink.scan, .enroll), (FingerprintLink.scan, .match):
+            next = .scan(try FingerprintScan(&reader, body))
+        case (FingerprintLink.enrolled, .enroll):
+            _ = try FingerprintNonce(&reader, body)
+            let print = try reader.payload(body, limit: FingerprintLink.template)
+            guard print.count > 0 else { throw .unknownValue }
+            let bytes = body.extracting(print.start..<(print.start + print.count))
+            guard let secret = try? SecretBytes(copying: bytes) else { throw .fieldTooLong }
+            next = .answer(.enrolled(SecretBox(secret)))
+        case (FingerprintLink.matched, .match(let templates)):
+            let index = Int(try FingerprintMatched(&reader, body).index)
+            guard index < templates else { throw .unknownValue }
+            next = .answer(.matched(index))
+        case (FingerprintLink.noMatch, .match):
+            _ = try FingerprintNonce(&reader, body)
+            next = .answer(.noMatch)
+        case (FingerprintLink.done, .delete):
+            _ = try FingerprintNonce(&reader, body)
+            next = .answer(.done)
+        case (FingerprintLink.storedPrints, .stored):
+            next = .answer(.stored(try FingerprintStored(&reader, body).prints))
+        case (FingerprintLink.failed, _):
+            next = .answer(.failed(try FingerprintFailed(&reader, body).fault))
+        default: throw .unknownValue
+        }
+        try reader.end(body)
+        return next
+    }
+}

@@ -1,0 +1,333 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import Wire
+
+/// What came of asking for a finger.
+enum FingerOutcome: Sendable {
+    /// A finger that is enrolled was seen, and what it was asked for is done.
+    case matched
+    /// Nobody was asked: at once to the passcode.
+    case notAsked(NoFinger)
+    /// Somebody was asked, and it goes on with the passcode.
+    case ended(FingerFailure)
+}
+
+enum FingerFailure: Equatable, Sendable {
+    case cancelled
+    case timedOut
+    case noMatch(left: Int)
+    /// Another request has the reader now, or it was called back.
+    case stopped
+    case trouble(Refusal.FingerprintReason)
+}
+
+/// A reader that is there, and those enrolled fingers that it can tell.
+struct FingerTarget: Sendable {
+    let reader: FingerprintReader
+    let fingers: [EnrolledFinger]
+}
+
+/// Whether a finger is asked for, and the scan.
+extension Service {
+    /// Touches that match nothing, in one request.
+    private static let rounds = 3
+    static let fingerSeconds: UInt8 = 30
+
+    /// Asks for a finger and, on a match, does `opening` with the store key; or says why it did not. Only `.gone`
+    /// and what `opening` throws end the exchange.
+    func scanFinger(
+        _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false, seconds: UInt8 = 0,
+        opening: (SecretBox) async throws(Interruption) -> Void
+    ) async throws(Interruption) -> FingerOutcome {
+        let enrolled: [EnrolledFinger]
+        switch await fingersAtHand(purpose, visit, isSwitchedOff: isSwitchedOff) {
+        case .refused(let why): return .notAsked(why)
+        case .found(let found): enrolled = found
+        }
+        do { try await fingerSeat.take() } catch { return .notAsked(.readerBusy) }
+        let target: FingerTarget
+        switch await fingerTarget(purpose, enrolled, visit.policy) {
+        case .refused(let why):
+            fingerSeat.leave()
+            return .notAsked(why)
+        case .found(let found): target = found
+        }
+        let run = FingerRun()
+        fingerSeat.begin(run)
+        let end =
+            Clock.bootMilliseconds() + UInt64(seconds > 0 ? seconds : Self.fingerSeconds) * 1000
+        EventLoop.shared.task {
+            await self.match(target, visit, run, until: end)
+            self.fingerSeat.leave()
+        }
+        defer { run.settle() }
+        // Said once: a second touch has its own line.
+        var place: Message? = placeMessage(visit)
+        let followed = try await visit.exchange.follow(run) { step in
+            defer { if case .heard = step { place = nil } }
+            return Self.words(step, place: place)
+        }
+        switch followed {
+        case .matched:
+            return try await matched(purpose, visit, opening)
+        case .noMatch:
+            let left = visit.host.fingerFailuresLeft(visit.policy)
+            try await visit.exchange.show(.fingerNoMatch(left: left), .error)
+            return .ended(.noMatch(left: left))
+        case .stopped(.person): return .ended(.cancelled)
+        case .stopped: return .ended(.stopped)
+        case .failed(.timedOut): return .ended(.timedOut)
+        case .failed(.busy): return .notAsked(.readerBusy)
+        case .failed(let fault): return try await trouble(Refusal.FingerprintReason(fault), visit)
+        case .lost, .enrolled: return try await trouble(.worker, visit)
+        }
+    }
+
+    private func trouble(
+        _ why: Refusal.FingerprintReason, _ visit: Visit
+    ) async throws(Interruption) -> FingerOutcome {
+        try await visit.exchange.show(.fingerUnavailable(why))
+        return .ended(.trouble(why))
+    }
+
+    /// The match counts as long as everything still is as it was when the finger was asked for.
+    private func matched(
+        _ purpose: FingerPurpose, _ visit: Visit,
+        _ opening: (SecretBox) async throws(Interruption) -> Void
+    ) async throws(Interruption) -> FingerOutcome {
+        let present = try await renewed(visit)
+        // This scan's own count is none any more.
+        let input = fingerInput(purpose, present, isSwitchedOff: false, uncounted: 1)
+        if let why = obstacleToFinger(of: input, present.inForce) { return .notAsked(why) }
+        switch purpose {
+        case .open:
+            guard let key = try? present.host.residentKey(present.policy) else {
+                return .notAsked(.notYetOpened)
+            }
+            try await opening(key)
+        case .verify, .enroll: break
+        }
+        try? await present.host.clearFingerFailures()
+        audit.note(
+            .attempt, "a fingerprint matched", store: present.host.id.description,
+            person: present.person, service: present.caller.hello.service,
+            uid: present.caller.credentials.uid)
+        return .matched
+    }
+
+    /// One touch after the other, each counted before it is made. Goes on behind the back of whoever has cancelled,
+    /// until the reader is free.
+    private func match(
+        _ target: FingerTarget, _ visit: Visit, _ run: FingerRun, until end: UInt64
+    ) async {
+        let host = visit.host
+        // A reader that compares with one print alone was given one finger alone.
+        let fingers = target.reader.identifies ? target.fingers : Array(target.fingers.prefix(1))
+        for round in 1...Self.rounds {
+            let now = Clock.bootMilliseconds()
+            guard !run.isOver, end > now + 500 else { return run.finish(.failed(.timedOut)) }
+            do { try await host.countFingerFailure() } catch {
+                return run.finish(.failed(.general))
+            }
+            let found = await fingerprints.match(
+                fingers.prefix(FingerprintLink.templatesMost).map(\.print),
+                at: target.reader.choice, seconds: UInt8(clamping: (end - now + 999) / 1000), run)
+            switch found {
+            case .matched:
+                // Whoever follows the scan clears the count; nobody does where it was stopped.
+                if run.isOver {
+                    try? await host.giveBackFingerFailure()
+                } else {
+                    run.finish(found)
+                    await run.settled()
+                }
+                return
+            case .failed, .lost(.missing):
+                try? await host.giveBackFingerFailure()
+                return run.finish(found)
+            case .noMatch:
+                let left = noteNoMatch(visit)
+                guard left > 0, round < Self.rounds, !run.isOver else { return run.finish(found) }
+                run.say(.noMatch(left: left))
+            case .lost:
+                // Nobody knows what it saw.
+                _ = noteNoMatch(visit)
+                return run.finish(found)
+            case .enrolled, .stopped: return run.finish(.lost(.nonsense))
+            }
+        }
+    }
+
+    private func noteNoMatch(_ visit: Visit) -> Int {
+        let left = visit.host.fingerFailuresLeft(visit.policy)
+        if left == 0 { visit.host.wipeResident() }
+        audit.note(
+            .attempt, "a fingerprint did not match", store: visit.host.id.description,
+            person: visit.person, service: visit.caller.hello.service, code: .fingerprintNoMatch,
+            uid: visit.caller.credentials.uid)
+        return left
+    }
+
+    // MARK: whether
+
+    enum FingerAnswer<Found> {
+        case found(Found)
+        case refused(NoFinger)
+    }
+
+    /// Everything that can be said without the worker: the fingers that may be asked for.
+    func fingersAtHand(
+        _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false
+    ) async -> FingerAnswer<[EnrolledFinger]> {
+        var input = fingerInput(purpose, visit, isSwitchedOff: isSwitchedOff)
+        if let why = obstacleToFinger(of: input, visit.inForce) { return .refused(why) }
+        switch visit.caller.standing {
+        case .privateOwner: break
+        case .root, .other:
+            input.circumstances.seat = await directory.seat(
+                of: visit.caller.credentials, person: visit.person.uid)
+        }
+        if let why = obstacleToFinger(at: input, visit.policy) { return .refused(why) }
+        let found = try? await visit.host.enrolledFingers()
+        for number in found?.damaged ?? [] {
+            audit.note(
+                .fault, "finger \(number) is damaged and not used", store: visit.host.id.description
+            )
+        }
+        return .found(found?.fingers ?? [])
+    }
+
+    /// Which reader, of those that are there now.
+    func fingerTarget(
+        _ purpose: FingerPurpose, _ enrolled: [EnrolledFinger], _ policy: Policy
+    ) async -> FingerAnswer<FingerTarget> {
+        let places = enrolled.map { FingerPlace(reader: $0.reader, port: $0.port) }
+        var readers: [FingerprintReader] = []
+        let known: FingerReaders
+        do throws(FingerprintWorker.Failure) {
+            readers = try await fingerprints.readers()
+            known = .found(readers.map(\.facts))
+        } catch {
+            switch error {
+            case .fault(.busy): known = .busy
+            case .fault(.noReader): known = .found([])
+            case .fault, .lost: known = .workerMissing
+            }
+        }
+        var lid = Lid.unknown
+        if readers.contains(where: \.isInternal) { lid = await directory.lid() }
+        switch fingerPick(purpose, places, among: known, lid, policy) {
+        case .passcode(let why): return .refused(why)
+        case .ask(let pick):
+            return .found(
+                FingerTarget(
+                    reader: readers[pick.reader], fingers: pick.fingers.map { enrolled[$0] }))
+        }
+    }
+
+    private func fingerInput(
+        _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool, uncounted: UInt32 = 0
+    ) -> FingerInput {
+        let host = visit.host
+        let failures = UInt32(host.snapshot.terms.fingerFailures)
+        return FingerInput(
+            purpose: purpose, isSwitchedOff: isSwitchedOff,
+            circumstances: circumstances(visit.caller, visit.person, seat: .atSeat),
+            isBeforeSession: visit.caller.hello.frontEnd == .pamAuth,
+            knowledge: knowledge(of: visit.person),
+            store: FingerStore(
+                state: host.passcodeState, isRetryLocked: host.isRetryLocked(visit.policy),
+                due: host.due(visit.inForce, hardware(visit.policy)).flows,
+                failures: failures > uncounted ? failures - uncounted : 0,
+                resident: host.residentAge(visit.policy)),
+            lid: .unknown, readers: .found([]), enrolled: [])
+    }
+
+    // MARK: readers
+
+    /// As they were found last.
+    func hardware(_ policy: Policy) -> Hardware {
+        switch policy.fingerprintReaders {
+        case .internal:
+            fingerprints.lastReaders.contains(where: \.isInternal) ? .readerUsable : .none
+        case .any: fingerprints.lastReaders.isEmpty ? .none : .readerUsable
+        }
+    }
+
+    /// Where it matters whether there is a reader.
+    func lookForReaders(_ policy: Policy) async {
+        guard policy.allowFingerprint else { return }
+        _ = try? await fingerprints.readers(mayBeOld: true)
+    }
+
+    // MARK: words
+
+    private func placeMessage(_ visit: Visit) -> Message {
+        switch visit.caller.hello.frontEnd {
+        case .terminal, .program: .fingerPlace(service: nil)
+        case .pamAuth, .pamPassword, .pamSession:
+            .fingerPlace(service: visit.caller.hello.service)
+        }
+    }
+
+    static func words(_ step: FingerRun.Step, place: Message?) -> Message? {
+        switch step {
+        case .heard(let scan):
+            switch scan.event {
+            case .place: place
+            case .stage: scan.stage < scan.stages ? .fingerStage(scan.stage, of: scan.stages) : nil
+            case .retry: .fingerRetry(scan.retry)
+            }
+        case .noMatch(let left): .fingerNoMatchAgain(left: left)
+        case .ended: nil
+        }
+    }
+}
+
+extension FingerprintReader {
+    var facts: FingerReader { FingerReader(id: id, port: port, isInternal: isInternal) }
+}
+
+extension Refusal.FingerprintReason {
+    init(_ why: NoFinger) {
+        self =
+            switch why {
+            case .option: .option
+            case .remoteHost, .remoteSession: .remote
+            case .elsewhere: .elsewhere
+            case .unknownSession: .unknownSession
+            case .lidShut: .lid
+            case .notEnrolled: .notEnrolled
+            case .policy: .policy
+            case .policyUnknown: .policyUnknown
+            case .externalReader: .external
+            case .flowDue: .due
+            case .noReader: .noReader
+            case .readerBusy: .busy
+            case .workerMissing: .worker
+            case .failuresReached: .failures
+            case .passcodeEvery: .passcodeEvery
+            case .notYetOpened: .notOpened
+            case .retryLocked: .retryLocked
+            }
+    }
+
+    init(_ fault: FingerprintFault) {
+        self =
+            switch fault {
+            case .cancelled: .stopped
+            case .timedOut: .noFinger
+            case .noReader: .noReader
+            case .busy: .busy
+            case .removed: .removed
+            case .notSupported: .notSupported
+            case .storageFull: .full
+            case .badTemplate, .notStored: .unknownPrint
+            case .duplicate: .duplicate
+            case .general: .fault
+            case .tooHot: .hot
+            }
+    }
+}

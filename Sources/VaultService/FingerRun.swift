@@ -1,0 +1,133 @@
+import Policy
+import Posix
+import Secrets
+import Wire
+
+/// Why a scan stopped before the reader said anything.
+enum FingerStop: Equatable, Sendable {
+    /// Enter, or Ctrl-C: on without the finger.
+    case person
+    /// The front end is gone.
+    case gone
+    /// Another request has the reader now.
+    case preempted
+    /// The machine goes to sleep, or the finger was turned off.
+    case withdrawn
+}
+
+/// Why nothing that the worker says is worth anything any more.
+enum FingerLost: Equatable, Sendable {
+    case missing, tooSlow, ended, nonsense
+}
+
+/// What a scan has come to.
+enum FingerEnd: Sendable {
+    /// The place among the templates that were handed over.
+    case matched(Int)
+    case noMatch
+    case enrolled(SecretBox)
+    case failed(FingerprintFault)
+    case lost(FingerLost)
+    case stopped(FingerStop)
+}
+
+/// One scan on its way from the reader to the person; either of them may end it, and the first end counts: a match
+/// that comes behind a cancel is nothing.
+@LoopActor
+final class FingerRun {
+    enum Step: Sendable {
+        case heard(FingerprintScan)
+        /// A touch that matched none, and how many more there may be.
+        case noMatch(left: Int)
+        case ended(FingerEnd)
+    }
+
+    private var steps: [Step] = []
+    private var waiting: CheckedContinuation<Step, Never>?
+    private var settling: CheckedContinuation<Void, Never>?
+    private var isSettled = false
+    private(set) var isOver = false
+    private(set) var stop: FingerStop?
+    /// Wakes whoever waits for the worker.
+    var whenStopped: (@LoopActor () -> Void)?
+
+    func next() async -> Step {
+        if !steps.isEmpty { return steps.removeFirst() }
+        return await withCheckedContinuation { waiting = $0 }
+    }
+
+    func say(_ step: Step) {
+        guard !isOver else { return }
+        push(step)
+    }
+
+    func finish(_ end: FingerEnd) {
+        guard !isOver else { return }
+        isOver = true
+        push(.ended(end))
+    }
+
+    func stop(_ why: FingerStop) {
+        guard !isOver else { return }
+        stop = why
+        finish(.stopped(why))
+        whenStopped?()
+    }
+
+    private func push(_ step: Step) {
+        guard let waiting else { return steps.append(step) }
+        self.waiting = nil
+        waiting.resume(returning: step)
+    }
+
+    // MARK: the reader is free again when both sides are done
+
+    /// Whoever followed the scan has done what follows from it.
+    func settle() {
+        isSettled = true
+        settling?.resume()
+        settling = nil
+    }
+
+    func settled() async {
+        if isSettled { return }
+        await withCheckedContinuation { settling = $0 }
+    }
+}
+
+/// One finger request at a time: one that waits is stopped, never answered, when another begins.
+@LoopActor
+final class FingerSeat {
+    private let gate = Gate(width: 1, ownLimit: 16, apartLimit: 16)
+    private var current: FingerRun?
+    private var newest = 0
+    /// Longer than it takes to stop whoever has the reader.
+    private static let patience: UInt64 = 4_000
+
+    /// `.busy` where another one came meanwhile.
+    func take() async throws(Refusal) {
+        newest += 1
+        let mine = newest
+        current?.stop(.preempted)
+        try await gate.enter(.own, until: Clock.bootMilliseconds() + Self.patience)
+        guard mine == newest else {
+            gate.leave()
+            throw .busy
+        }
+    }
+
+    func begin(_ run: FingerRun) {
+        current = run
+    }
+
+    func leave() {
+        current = nil
+        gate.leave()
+    }
+
+    func stop(_ why: FingerStop) {
+        current?.stop(why)
+    }
+
+    var isTaken: Bool { current != nil }
+}

@@ -1,0 +1,301 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import Wire
+
+/// appvault-fingerprint, the one process that touches a reader, and that may hang, crash or lie. Whatever it does,
+/// each question has its answer within a time.
+@LoopActor
+final class FingerprintWorker {
+    private let path: String
+    private let audit: Audit
+    /// It serves one request at a time.
+    private let gate = Gate(width: 1, ownLimit: 64, apartLimit: 64)
+    private var seen: (readers: [FingerprintReader], at: UInt64)?
+    private var notedAt: UInt64?
+
+    /// Milliseconds: to name the readers, to be ready for a finger, to stop.
+    private static let listWait: UInt64 = 3_000
+    private static let readyWait: UInt64 = 6_000
+    private static let stopWait: UInt64 = 1_500
+    /// How long a list is good for those to whom a reader is only an offer.
+    private static let fresh: UInt64 = 5_000
+
+    init(path: String, audit: Audit) {
+        self.path = path
+        self.audit = audit
+    }
+
+    enum Failure: Error, Equatable {
+        case fault(FingerprintFault)
+        case lost(FingerLost)
+    }
+
+    /// As they were found last, without asking.
+    var lastReaders: [FingerprintReader] { seen?.readers ?? [] }
+
+    /// While somebody scans, those that were found last.
+    func readers(mayBeOld: Bool = false) async throws(Failure) -> [FingerprintReader] {
+        if let seen, !gate.isIdle { return seen.readers }
+        if mayBeOld, let seen, Clock.bootMilliseconds() - seen.at < Self.fresh {
+            return seen.readers
+        }
+        let nonce = Self.nonce()
+        let frame = Self.frame(FingerprintNonce(nonce: nonce), FingerprintLink.list)
+        let answer: FingerInbox.Answer
+        do throws(Failure) {
+            answer = try await ask(.list, nonce, frame, within: Self.listWait)
+        } catch {
+            seen = nil
+            throw error
+        }
+        guard case .readers(let readers) = answer else { throw .lost(.nonsense) }
+        seen = (readers, Clock.bootMilliseconds())
+        return readers
+    }
+
+    /// One touch, compared with all of them.
+    func match(
+        _ prints: [SecretBox], at reader: ReaderChoice, seconds: UInt8, _ run: FingerRun
+    ) async -> FingerEnd {
+        let nonce = Self.nonce()
+        let frame: WipedBuffer?
+        frame = Self.frame(
+            prints, FingerprintLink.match,
+            TemplatesRequest(nonce: nonce, reader: reader, seconds: seconds, sizes: []))
+        guard let frame else { return .failed(.badTemplate) }
+        do throws(Failure) {
+            let wait = UInt64(seconds) * 1000 + Self.readyWait
+            let answer = try await ask(
+                .match(templates: prints.count), nonce, frame, within: wait, run)
+            switch answer {
+            case .matched(let index): return .matched(index)
+            case .noMatch: return .noMatch
+            case .readers, .enrolled, .done, .stored, .failed: return .lost(.nonsense)
+            }
+        } catch {
+            return Self.end(error)
+        }
+    }
+
+    func enroll(at reader: ReaderChoice, _ run: FingerRun) async -> FingerEnd {
+        let nonce = Self.nonce()
+        let frame = Self.frame(
+            ReaderRequest(nonce: nonce, reader: reader), FingerprintLink.enroll)
+        do throws(Failure) {
+            let wait = UInt64(Limits.exchangeWait)
+            guard
+                case .enrolled(let print) = try await ask(.enroll, nonce, frame, within: wait, run)
+            else { return .lost(.nonsense) }
+            return .enrolled(print)
+        } catch {
+            return Self.end(error)
+        }
+    }
+
+    /// From the reader's own chip.
+    func delete(_ print: SecretBox, at reader: ReaderChoice) async throws(Failure) {
+        let nonce = Self.nonce()
+        let body = ReaderRequest(nonce: nonce, reader: reader)
+        let frame = WipedBuffer(capacity: 4096)
+        let written: Void? = try? print.read { (secret) throws(SecretsError) in
+            secret.withBytes { bytes in
+                var sink = BufferSink(frame)
+                Frame.write(body, type: FingerprintLink.delete, tag: 0, payload: bytes, to: &sink)
+            }
+        }
+        guard written != nil else { throw .fault(.badTemplate) }
+        _ = try await ask(.delete, nonce, frame, within: FingerprintLink.readerWait * 2)
+    }
+
+    /// What a reader's chip holds, and which of it is ours.
+    func stored(
+        _ prints: [SecretBox], at reader: ReaderChoice
+    ) async throws(Failure) -> [FingerprintStored.Print] {
+        let nonce = Self.nonce()
+        let frame = Self.frame(
+            prints, FingerprintLink.stored,
+            TemplatesRequest(nonce: nonce, reader: reader, seconds: 0, sizes: []))
+        guard let frame else { throw .fault(.badTemplate) }
+        let answer = try await ask(.stored, nonce, frame, within: FingerprintLink.readerWait)
+        guard case .stored(let found) = answer else { throw .lost(.nonsense) }
+        return found
+    }
+
+    private static func end(_ failure: Failure) -> FingerEnd {
+        switch failure {
+        case .fault(let fault): .failed(fault)
+        case .lost(let lost): .lost(lost)
+        }
+    }
+
+    // MARK: one question
+
+    private func ask(
+        _ question: FingerInbox.Question, _ nonce: [UInt8], _ frame: WipedBuffer,
+        within wait: UInt64, _ run: FingerRun? = nil
+    ) async throws(Failure) -> FingerInbox.Answer {
+        do throws(Refusal) {
+            try await gate.enter(.own, until: Clock.bootMilliseconds() + Self.listWait)
+        } catch {
+            throw .fault(.busy)
+        }
+        defer { gate.leave() }
+        guard nonce.count == FingerprintLink.nonce else { throw .lost(.missing) }
+        let deadline = Clock.bootMilliseconds() + wait
+        let channel = try await connect(until: min(deadline, Self.soon(Self.listWait)))
+        defer {
+            run?.whenStopped = nil
+            channel.close()
+        }
+        run?.whenStopped = { channel.wakeReader() }
+        do throws(Failure) {
+            try await send(frame, on: channel, until: min(deadline, Self.soon(Self.listWait)))
+            let answer = try await listen(
+                FingerInbox(question, nonce: nonce), nonce, channel, until: deadline, run)
+            if case .failed(let fault) = answer { throw .fault(fault) }
+            return answer
+        } catch {
+            if case .lost(let lost) = error { note(lost) }
+            throw error
+        }
+    }
+
+    private func listen(
+        _ inbox: FingerInbox, _ nonce: [UInt8], _ channel: Channel, until end: UInt64,
+        _ run: FingerRun?
+    ) async throws(Failure) -> FingerInbox.Answer {
+        var inbox = inbox
+        var deadline = end
+        // A reader that is never ready would keep the person from the passcode.
+        var ready: UInt64? = run == nil ? nil : Self.soon(Self.readyWait)
+        var isCancelled = false
+        while true {
+            if let run, run.stop != nil, !isCancelled {
+                isCancelled = true
+                ready = nil
+                deadline = min(deadline, Self.soon(Self.stopWait))
+                let cancel = Self.frame(FingerprintNonce(nonce: nonce), FingerprintLink.cancel)
+                try await send(cancel, on: channel, until: deadline)
+            }
+            switch inbox.next() {
+            case .scan(let scan):
+                ready = nil
+                run?.say(.heard(scan))
+                continue
+            case .answer(let answer): return answer
+            case .nonsense: throw .lost(.nonsense)
+            case .more: break
+            }
+            let limit = min(deadline, ready ?? deadline)
+            switch await channel.readable(until: limit) {
+            case .closed: throw .lost(.ended)
+            case .timedOut: if Clock.bootMilliseconds() >= limit { throw .lost(.tooSlow) }
+            case .ready: guard Self.read(channel, into: inbox) else { throw .lost(.ended) }
+            }
+        }
+    }
+
+    private static func soon(_ wait: UInt64) -> UInt64 { Clock.bootMilliseconds() + wait }
+
+    private func connect(until deadline: UInt64) async throws(Failure) -> Channel {
+        while true {
+            do throws(PosixError) {
+                let socket = try OutgoingSocket.connect(to: path)
+                // Who listens there hears prints: systemd's socket, or our own worker.
+                let peer = try PeerCredentials.of(socket.raw)
+                guard peer.uid == 0 || peer.uid == ThisProcess.uid else {
+                    throw .init(call: "", number: 1)
+                }
+                return try Channel(owning: socket)
+            } catch {
+                guard error.isTimeout else { throw .lost(.missing) }
+            }
+            // Its queue is full.
+            let next = Clock.bootMilliseconds() + 10
+            guard next < deadline else { throw .lost(.tooSlow) }
+            await EventLoop.sleep(until: next)
+        }
+    }
+
+    private func send(
+        _ frame: WipedBuffer, on channel: Channel, until deadline: UInt64
+    ) async throws(Failure) {
+        var sent = 0
+        while sent < frame.count {
+            switch frame.withBytes({ bytes in channel.write(bytes.extracting(sent...)) }) {
+            case .bytes(let count): sent += count
+            case .wouldBlock:
+                guard await channel.writable(until: deadline) == .ready else {
+                    throw .lost(.tooSlow)
+                }
+            case .ended, .failed: throw .lost(.ended)
+            }
+        }
+    }
+
+    /// False where the worker has ended.
+    private static func read(_ channel: Channel, into inbox: FingerInbox) -> Bool {
+        // SAFETY: the channel reports how many bytes of the room it has filled.
+        unsafe withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 1) { room in
+            defer { unsafe room.initializeMemory(as: UInt8.self, repeating: 0) }
+            switch unsafe channel.read(into: room) {
+            case .bytes(let count):
+                unsafe inbox.take(
+                    UnsafeRawBufferPointer(rebasing: room[..<count]).bindMemory(to: UInt8.self).span
+                )
+                return true
+            case .wouldBlock: return true
+            case .ended, .failed: return false
+            }
+        }
+    }
+
+    // MARK: frames
+
+    private static func nonce() -> [UInt8] {
+        (try? Random.bytes(FingerprintLink.nonce)) ?? []
+    }
+
+    private static func frame<B: Body>(_ body: B, _ type: UInt16) -> WipedBuffer {
+        let buffer = WipedBuffer(capacity: 1024)
+        var sink = BufferSink(buffer)
+        Frame.write(body, type: type, tag: 0, to: &sink)
+        return buffer
+    }
+
+    /// Nil where there are too many, or one is gone.
+    private static func frame(
+        _ prints: [SecretBox], _ type: UInt16, _ body: TemplatesRequest
+    ) -> WipedBuffer? {
+        guard prints.count <= FingerprintLink.templatesMost else { return nil }
+        let all = WipedBuffer(capacity: 16_384)
+        var body = body
+        for print in prints {
+            let count = try? print.read { (secret) throws(SecretsError) in
+                secret.withBytes { bytes in
+                    all.append(bytes)
+                    return bytes.count
+                }
+            }
+            guard let count, count > 0, count <= FingerprintLink.template else { return nil }
+            body.sizes.append(UInt32(count))
+        }
+        let frame = WipedBuffer(capacity: all.count + 1024)
+        var sink = BufferSink(frame)
+        all.withBytes { bytes in
+            Frame.write(body, type: type, tag: 0, payload: bytes, to: &sink)
+        }
+        return frame
+    }
+
+    /// An administrator wants to know; a worker that is not installed is no fault.
+    private func note(_ lost: FingerLost) {
+        let now = Clock.bootMilliseconds()
+        if lost == .missing { return }
+        if let notedAt, now - notedAt < 10_000 { return }
+        notedAt = now
+        audit.note(.fault, "the fingerprint worker gave no answer: \(lost)")
+    }
+}

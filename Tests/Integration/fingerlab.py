@@ -1,0 +1,352 @@
+"""A fingerprint worker of the test's own making, which says what the test wants it to, and a person with a finger.
+
+    with FakeWorker() as worker, Desk(worker) as desk:      # a daemon with a store that its passcode has opened
+        desk.enroll()                                       # the passcode, and a finger that the worker knows
+        worker.touches("match")                             # what the next touches come to
+        desk.open()                                         # by the finger: "done"
+"""
+
+import contextlib
+import os
+import queue
+import shutil
+import socket
+import struct
+import tempfile
+import threading
+import time
+
+from daemonlab import IS_ROOT, PASSCODE, Daemon, add_account, answers, remove_account
+from fprintlab import (
+    CANCEL, DELETE, DONE, ENROLL, ENROLLED, FAILED, FAULTS, LIST, MATCH, MATCHED, NO_MATCH, READERS, SCAN, STORED,
+    STORED_PRINTS, Fields, frame, payload, text)
+
+FAULT_NUMBERS = {name: number for number, name in FAULTS.items()}
+PLACE, STAGE, RETRY = 1, 2, 3
+POLICY = "RetryLimit=0\nThrottleAfter=0\n"
+
+
+class Reader:
+    def __init__(self, name="fake", port="1-2", internal=True, identifies=True, stores=False, stages=3):
+        self.id, self.name, self.port = f"{name}/0", name, port
+        self.internal, self.identifies, self.stores, self.stages = internal, identifies, stores, stages
+
+    def encode(self):
+        flags = bytes([self.identifies, self.stores, self.internal])
+        return (text(self.id) + text(self.name) + text(self.name.title()) + bytes([1, self.stages]) + flags
+                + text(self.port))
+
+
+class Request:
+    def __init__(self, kind, body):
+        fields = Fields(body)
+        self.kind, self.nonce = kind, fields.take(16)
+        self.reader = self.port = None
+        self.templates, self.seconds = [], 0
+        if kind in (ENROLL, MATCH, DELETE, STORED):
+            self.reader, self.port = fields.text(), fields.text()
+        if kind in (MATCH, STORED):
+            self.seconds = fields.u8()
+            sizes = [struct.unpack("<I", fields.take(4))[0] for _ in range(fields.u8())]
+            whole = fields.payload()
+            for size in sizes:
+                self.templates.append(whole[:size])
+                whole = whole[size:]
+            assert not whole
+        if kind == DELETE:
+            self.templates = [fields.payload()]
+        fields.end()
+
+
+class Gone(Exception):
+    """The daemon has hung up."""
+
+
+class Visit:
+    """One connection of the daemon's."""
+
+    def __init__(self, worker, connection):
+        self.worker, self.connection, self.data = worker, connection, b""
+
+    def send(self, kind, request, body=b"", nonce=None):
+        try:
+            self.connection.sendall(frame(kind, (nonce or request.nonce) + body))
+        except OSError:
+            raise Gone from None
+
+    def scan(self, request, event, stage=0, stages=0, retry=0):
+        self.send(SCAN, request, bytes([event, stage, stages, retry]))
+
+    def receive(self, seconds=None):
+        """The daemon's next request; None where none came in time."""
+        end = None if seconds is None else time.monotonic() + seconds
+        while True:
+            if len(self.data) >= 10:
+                length, kind, tag = struct.unpack("<IHI", self.data[:10])
+                assert tag == 0
+                if len(self.data) >= 10 + length:
+                    body, self.data = self.data[10 : 10 + length], self.data[10 + length :]
+                    request = Request(kind, body)
+                    self.worker.heard.append(request)
+                    return request
+            self.connection.settimeout(None if end is None else max(0.001, end - time.monotonic()))
+            try:
+                more = self.connection.recv(65536)
+            except TimeoutError:
+                return None
+            except OSError:
+                raise Gone from None
+            if not more:
+                raise Gone
+            self.data += more
+
+    def is_cancelled(self, seconds):
+        """Whether the daemon calls the request back in that time."""
+        request = self.receive(seconds)
+        assert request is None or request.kind == CANCEL
+        return request is not None
+
+
+class FakeWorker:
+    """`behave(visit, request)` answers one request; the default is an honest worker that touches are put into."""
+
+    def __init__(self, *readers):
+        self.folder = tempfile.mkdtemp(prefix="appvault-fake-")
+        os.chmod(self.folder, 0o755)
+        self.path = os.path.join(self.folder, "socket")
+        self.readers = list(readers) or [Reader()]
+        self.chip, self.heard, self.behave = [], [], self.honest
+        self._touches = queue.Queue()
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(self.path)
+        os.chmod(self.path, 0o666)
+        self.listener.listen(16)
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.listener.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def kinds(self):
+        return [request.kind for request in self.heard]
+
+    def touches(self, *what):
+        """match or match N, no, retry, a fault's name; one for each touch."""
+        for each in what:
+            self._touches.put(each)
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._visit, args=(connection,), daemon=True).start()
+
+    def _visit(self, connection):
+        visit = Visit(self, connection)
+        with connection:
+            try:
+                while True:
+                    self.behave(visit, visit.receive())
+            except (Gone, OSError):
+                pass
+
+    def fail(self, visit, request, fault):
+        visit.send(FAILED, request, bytes([FAULT_NUMBERS[fault]]))
+
+    def honest(self, visit, request):
+        if request.kind == LIST:
+            visit.send(READERS, request, bytes([len(self.readers)]) + b"".join(r.encode() for r in self.readers))
+        elif request.kind == ENROLL:
+            self._enroll(visit, request)
+        elif request.kind == MATCH:
+            self._match(visit, request)
+        elif request.kind == DELETE:
+            self.chip = [print for print in self.chip if print not in request.templates]
+            visit.send(DONE, request)
+        elif request.kind == STORED:
+            found = b"".join(
+                bytes([request.templates.index(print) + 1 if print in request.templates else 0]) + text("a print")
+                for print in self.chip)
+            visit.send(STORED_PRINTS, request, struct.pack("<H", len(self.chip)) + found)
+
+    def touch(self, visit, request):
+        """The next one that was put there; "cancelled" where the daemon calls back first."""
+        while True:
+            try:
+                return self._touches.get_nowait()
+            except queue.Empty:
+                if visit.is_cancelled(0.01):
+                    return "cancelled"
+
+    def _enroll(self, visit, request):
+        reader = next(reader for reader in self.readers if reader.id == request.reader)
+        visit.scan(request, PLACE, 0, reader.stages)
+        stage = 0
+        while stage < reader.stages:
+            touch = self.touch(visit, request)
+            if touch == "match":
+                stage += 1
+                visit.scan(request, STAGE, stage, reader.stages)
+            elif touch == "retry":
+                visit.scan(request, RETRY, stage, reader.stages, 2)
+            else:
+                return self.fail(visit, request, touch)
+        print = b"print of " + os.urandom(200)
+        if reader.stores:
+            self.chip.append(print)
+        visit.send(ENROLLED, request, payload(print))
+
+    def _match(self, visit, request):
+        visit.scan(request, PLACE)
+        while True:
+            touch = self.touch(visit, request)
+            if touch == "retry":
+                visit.scan(request, RETRY, retry=1)
+                continue
+            if touch == "no":
+                return visit.send(NO_MATCH, request)
+            if touch.startswith("match"):
+                return visit.send(MATCHED, request, bytes([int(touch[5:] or 0)]))
+            return self.fail(visit, request, touch)
+
+
+class Finger:
+    """Follows one exchange: what is shown, and Enter where the test says so. The last word is in `last`."""
+
+    def __init__(self, client, script=(), enter=None):
+        self.client, self.script, self.scans, self.enter = client, script, [], enter
+
+    def run(self, request, /, payloads=(), **fields):
+        client = self.client
+        client.tag += 1
+        client.send(request, client.tag, payloads, **fields)
+        return self.follow()
+
+    def follow(self):
+        client = self.client
+        while True:
+            message = client.receive(client.timeout)
+            if message is None:
+                return None
+            if message.name == "scan":
+                self.scans.append(message)
+                if self.enter is not None and self.enter(message):
+                    client.send("abort", client.tag, question=message.question)
+            elif message.name == "show":
+                client.shown.append(message.line[2])
+            elif message.name == "ask":
+                client.asked.append(message)
+                answer = self.script(message) if callable(self.script) else None
+                if answer is None:
+                    client.send("abort", client.tag, question=message.question)
+                else:
+                    client.send("reply", client.tag, [answer.encode()], question=message.question)
+            elif message.name != "working":
+                return message
+
+    @property
+    def events(self):
+        return [scan.event for scan in self.scans]
+
+    @property
+    def lines(self):
+        """The ids of what was said in the scans."""
+        return [scan.line[0] for scan in self.scans if scan.line[0]]
+
+
+@contextlib.contextmanager
+def effective(uid):
+    """What connects within is that user's; as an ordinary user nothing changes."""
+    if not IS_ROOT:
+        yield
+        return
+    os.seteuid(uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+class Private(Daemon):
+    """Its peers are its own user, who is taken at their word about who sits where."""
+
+    def client(self, *arguments, **fields):
+        with effective(self.uid):
+            return super().client(*arguments, **fields)
+
+
+class Desk:
+    """A private daemon, its own person and their store. As root it is another account's, because logind is asked about
+    root's peers."""
+
+    def __init__(self, worker, policy="", path=None, create=True, **options):
+        self.worker = worker
+        self.account = None
+        if IS_ROOT:
+            self.account = add_account()
+            options["uid"] = self.account[1]
+        self.daemon = Private(
+            policy=POLICY + policy, options=["--fingerprint-socket", path or worker.path], start=False, **options)
+        self.daemon.person = self.account or self.daemon.person
+        try:
+            self.daemon.start()
+            if create:
+                self.daemon.create()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.daemon.close()
+        if self.account:
+            remove_account(self.account[0])
+
+    @property
+    def person(self):
+        return self.daemon.person
+
+    def finger(self, script=(), enter=None, frontEnd="terminal", timeout=45.0, **fields):
+        client = self.daemon.client(frontEnd=frontEnd, timeout=timeout, **fields)
+        return Finger(client, script, enter)
+
+    def ask(self, request, script=(), enter=None, hello=(), payloads=(), **fields):
+        finger = self.finger(script, enter, **dict(hello))
+        finger.last = None
+        with finger.client:
+            fields.setdefault("subject", self.person)
+            finger.last = finger.run(request, payloads, **fields)
+        return finger
+
+    def enroll(self, number="unnamed", passcode=PASSCODE):
+        self.worker.touches(*["match"] * self.worker.readers[0].stages)
+        finger = self.ask("fingerprintEnroll", answers(passcode), finger=number)
+        assert finger.last is not None and finger.last.name == "done", (finger.last, self.daemon.log())
+        return finger
+
+    def lock(self):
+        done = self.daemon.lock()
+        assert done.name == "done", done
+
+    def open(self, script=(), enter=None):
+        return self.ask("openStore", script, enter)
+
+    def list(self):
+        return self.ask("fingerprintList").last
+
+    def is_open(self):
+        return self.daemon.status().lock == "unlocked"
