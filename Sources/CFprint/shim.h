@@ -4,6 +4,7 @@
 
 #include <fprint.h>
 #include <glib-unix.h>
+#include <string.h>
 
 // GUsb's own header is not needed for one function.
 typedef struct _GUsbDevice GUsbDevice;
@@ -37,13 +38,15 @@ static inline gulong appvault_on(gpointer object, const char *signal, void (*han
 }
 
 // What an error is, without its domains.
-enum appvault_error { APPVAULT_RETRY, APPVAULT_DEVICE, APPVAULT_IO, APPVAULT_USB, APPVAULT_OTHER };
+enum appvault_error { APPVAULT_RETRY, APPVAULT_DEVICE, APPVAULT_IO, APPVAULT_USB, APPVAULT_CLAIMED, APPVAULT_OTHER };
 static inline enum appvault_error appvault_error_kind(const GError *error) {
     if (error->domain == FP_DEVICE_RETRY) return APPVAULT_RETRY;
     if (error->domain == FP_DEVICE_ERROR) return APPVAULT_DEVICE;
     if (error->domain == G_IO_ERROR) return APPVAULT_IO;
     const char *domain = g_quark_to_string(error->domain);
-    return domain && g_strcmp0(domain, "g-usb-device-error-quark") == 0 ? APPVAULT_USB : APPVAULT_OTHER;
+    if (g_strcmp0(domain, "g-usb-device-error-quark") != 0) return APPVAULT_OTHER;
+    // GUsb has no number for a reader that another program has; these are libusb's words, untranslated.
+    return error->message && strstr(error->message, "Resource busy") ? APPVAULT_CLAIMED : APPVAULT_USB;
 }
 
 #endif

@@ -41,6 +41,7 @@ enum Failure: Error, Equatable {
             default: .fault(.general)
             }
         case APPVAULT_USB: .fault(usb(code))
+        case APPVAULT_CLAIMED: .fault(.busy)
         default: .fault(.general)
         }
     }

@@ -73,7 +73,8 @@ enum Worker {
         _ connection: Connection, _ arguments: Arguments, _ until: UInt64?,
         _ termination: Termination, _ readers: Readers
     ) -> UInt64? {
-        var until = until
+        // Who has just come is heard, also at the very end of the quiet.
+        var until = until.map { max($0, Clock.bootMilliseconds() + 2_000) }
         termination.handler = { connection.stop() }
         defer { termination.handler = {} }
         while !connection.hasEnded, !termination.isDue {

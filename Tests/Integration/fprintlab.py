@@ -134,8 +134,12 @@ class Link:
     def __init__(self, path, seconds=10.0):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(seconds)
-        self.socket.connect(path)
         self.nonce = None
+        try:
+            self.socket.connect(path)
+        except OSError:
+            self.close()
+            raise
 
     def __enter__(self):
         return self
