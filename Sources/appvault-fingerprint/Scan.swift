@@ -10,11 +10,14 @@ final class Scan {
     private let stages: UInt8
     private var signal: gulong = 0
     private var isPlaced = false
-    private var isAnswered = false
+    private var isAnswered = false { didSet { deadline = Clock.bootMilliseconds() + Scan.rest } }
     /// nil: each touch has its own time.
     var deadline: UInt64?
     private var touchedAt = Clock.bootMilliseconds()
     var prints: [Print] = []
+    /// Milliseconds that a reader has for its rest (some wait for the finger to go) once it has
+    /// said what people wait for.
+    private static let rest: UInt64 = 2_000
 
     init(_ session: Session, _ reader: Reader, stages: UInt8) {
         self.session = session
@@ -97,13 +100,18 @@ final class Scan {
         }
         while true {
             let until = deadline ?? touchedAt + FingerprintLink.touchWait
-            let ended = MainContext.turn(until: until) {
+            let wasAnswered = isAnswered
+            let came = MainContext.turn(until: until) {
                 unsafe call.result != nil || session.stop.reason != nil
+                    || isAnswered != wasAnswered
             }
             if unsafe call.result != nil { return }
-            // A touch came meanwhile: its time begins anew.
-            if !ended, deadline == nil, touchedAt + FingerprintLink.touchWait > until { continue }
-            if !ended { session.stop.stop(.timedOut) }
+            if session.stop.reason == nil {
+                // Answered, or a touch came meanwhile: there is another deadline now.
+                if came { continue }
+                if deadline == nil, touchedAt + FingerprintLink.touchWait > until { continue }
+                session.stop.stop(.timedOut)
+            }
             return call.finish()
         }
     }

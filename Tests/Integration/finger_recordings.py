@@ -6,9 +6,12 @@ beside the checkout.
 
 import os
 import shutil
+import socket
 import struct
 import tempfile
+import time
 import unittest
+import zlib
 
 from daemonlab import ROOT, wait_until
 from fprintlab import ENROLL, Worker, choice
@@ -60,6 +63,35 @@ class Playback(Worker):
 def image(name, before=""):
     ioctls = recording(name, "capture.ioctl")
     return Playback(name, "-i", f"{first(ioctls, '@DEV')}={ioctls}", before=before)
+
+
+def picture(path):
+    """A PNG of 8 bits a sample without interlacing, as the reader's image of libfprint's virtual one."""
+    with open(path, "rb") as file:
+        data = file.read()
+    packed, at = b"", 8
+    while at < len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        chunk = data[at + 8 : at + 8 + length]
+        at += 12 + length
+        if kind == b"IHDR":
+            width, height, depth, colours = struct.unpack_from(">IIBB", chunk)
+            assert depth == 8
+        elif kind == b"IDAT":
+            packed += chunk
+    samples = {0: 1, 2: 3, 4: 2, 6: 4}[colours]
+    raw, rows, above = zlib.decompress(packed), [], bytes(width * samples)
+    for row in range(height):
+        start = row * (width * samples + 1)
+        line = bytearray(raw[start + 1 : start + 1 + width * samples])
+        for i in range(len(line)):
+            left, corner = (line[i - samples], above[i - samples]) if i >= samples else (0, 0)
+            guess = left + above[i] - corner
+            nearest = min((left, above[i], corner), key=lambda each: abs(guess - each))
+            line[i] = (line[i] + (0, left, above[i], (left + above[i]) // 2, nearest)[raw[start]]) & 255
+        rows.append(bytes(line[::samples]))
+        above = line
+    return struct.pack("ii", width, height) + b"".join(rows)
 
 
 class Packets:
@@ -157,6 +189,33 @@ class Recorded(unittest.TestCase):
                 # No second swipe was recorded.
                 link.cancel()
                 self.assertEqual(link.last(), ("failed", "cancelled"))
+
+    def test_images(self):
+        """An image reader enrols by real images; another finger is none; a finger that stays holds nobody up"""
+        def touch(worker, *parts):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as finger:
+                finger.connect(worker.reader_socket("image"))
+                finger.sendall(b"".join(parts))
+                return link.next()
+
+        one, other = (picture(recording(name, "capture.png")) for name in ("aes3500", "vfs5011"))
+        # -3: whether a finger goes by itself; -4: whether there is one (libfprint's virtual-image.c).
+        stays = struct.pack("iiii", -3, 0, -4, 1)
+        with Worker(readers=("image",)) as worker, worker.link(20) as link:
+            link.begin_enroll("image")
+            for stage in range(1, 6):
+                self.assertEqual(touch(worker, one)[:3], ("scan", "stage", stage))
+            kind, template = link.next()
+            self.assertEqual(kind, "enrolled")
+            self.assertTrue(100 < len(template) < 20_000, len(template))
+            for found in ([template], [template] * 10):
+                link.begin_match("image", found)
+                self.assertEqual(touch(worker, other), ("noMatch",))
+            link.begin_match("image", [template])
+            self.assertEqual(touch(worker, stays, other), ("noMatch",))
+            began = time.monotonic()
+            self.assertEqual(len(link.readers()), 1)
+            self.assertLess(time.monotonic() - began, 5)
 
     def test_match_on_chip(self):
         """Match on chip: enrolled with a real retry, matched across a sleep, deleted; the reader is free between"""
