@@ -80,6 +80,7 @@ let package = Package(
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: serving),
         .target(name: "Secrets", dependencies: ["CSodium", "Posix"], swiftSettings: serving),
         .target(name: "Policy", swiftSettings: strict),
+        .target(name: "ToolTexts", swiftSettings: strict),
         .target(
             name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: serving),
         .target(
@@ -88,11 +89,12 @@ let package = Package(
         .target(
             name: "VaultService",
             dependencies: [
-                "SealedStore", "KeySlots", "Policy", "Secrets", "Posix", "Wire", "CSystemd",
+                "SealedStore", "KeySlots", "Policy", "Secrets", "Posix", "ToolTexts", "Wire",
+                "CSystemd",
             ],
             swiftSettings: serving),
         .target(
-            name: "Client", dependencies: ["Policy", "Posix", "Wire", "CPam"],
+            name: "Client", dependencies: ["Policy", "Posix", "ToolTexts", "Wire", "CPam"],
             swiftSettings: strict),
         .target(
             name: "Manual", dependencies: ["Client", "VaultService", "Policy", "Posix", "Wire"],
@@ -133,10 +135,11 @@ let package = Package(
             name: "SealedStoreTests", dependencies: ["SealedStore", "Secrets", "Posix", "CSQLite"],
             swiftSettings: strict),
         .testTarget(
-            name: "VaultServiceTests", dependencies: ["VaultService", "Posix", "Wire"],
+            name: "VaultServiceTests",
+            dependencies: ["VaultService", "Posix", "ToolTexts", "Wire"],
             swiftSettings: strict),
         .testTarget(
-            name: "ClientTests", dependencies: ["Client", "Policy", "Posix", "Wire"],
+            name: "ClientTests", dependencies: ["Client", "Policy", "Posix", "ToolTexts", "Wire"],
             swiftSettings: strict),
         .testTarget(
             name: "ManualTests",

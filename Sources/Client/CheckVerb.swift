@@ -1,4 +1,5 @@
 import Posix
+import ToolTexts
 import Wire
 
 /// `policy check`.
@@ -21,7 +22,8 @@ extension Run {
             try askCandidate(into: &candidate)
         }
         let list = try connection.check(target, custom: true, candidate)
-        let view = ChecklistView(marks: environment.marks, paint: voice.outputPaint)
+        let view = ChecklistView(
+            marks: environment.marks, paint: voice.outputPaint, words: words)
         switch (settings.form, environment.output.isTerminal) {
         case (.json, _):
             var json = JSON()
@@ -42,7 +44,8 @@ extension Run {
     private func checkLive(
         _ connection: Connection, _ target: Target, _ terminal: borrowing Terminal
     ) throws(ClientError) -> ExitStatus {
-        let view = ChecklistView(marks: environment.marks, paint: voice.outputPaint)
+        let view = ChecklistView(
+            marks: environment.marks, paint: voice.outputPaint, words: words)
         var live = LiveChecklist(view) { candidate, custom throws(ClientError) in
             try connection.check(target, custom: custom, candidate)
         }
@@ -50,18 +53,18 @@ extension Run {
         case .judged(let list):
             voice.print(view.verdict(list) + [0x0A])
             return ChecklistView.isMet(list) ? .success : .refused
-        case .cancelled: throw .refused(Refused(.cancelled, "cancelled"))
-        case .tooLong: throw .refused(Run.candidateTooLong)
+        case .cancelled: throw .refused(Refused(.cancelled, words(.checkCancelled)))
+        case .tooLong: throw .refused(candidateTooLong)
         }
     }
 
     private func askCandidate(into candidate: inout SecretBuffer) throws(ClientError) {
-        let prompt = Array("candidate (does not show)".utf8)
+        let prompt = words(.checkPrompt)
         switch answers.answer(.newPasscode, prompt: prompt, echo: false, into: &candidate) {
         case .answered: return
-        case .cancelled: throw .refused(Refused(.cancelled, "cancelled"))
-        case .tooLong: throw .refused(Run.candidateTooLong)
-        case .nobody, .exhausted, .notTaken: throw .refused(Run.noCandidate)
+        case .cancelled: throw .refused(Refused(.cancelled, words(.checkCancelled)))
+        case .tooLong: throw .refused(candidateTooLong)
+        case .nobody, .exhausted, .notTaken: throw .refused(noCandidate)
         }
     }
 
@@ -75,7 +78,7 @@ extension Run {
                 throw .refused(
                     Refused(
                         .invalidArgument,
-                        Text("standard input cannot be read: ", ToolIO.reason(error)).bytes))
+                        words(.cannotRead, words(.standardInput), ToolIO.reason(error))))
             }
             if got == 0 { break }
             for index in (candidate.count - got)..<candidate.count
@@ -84,19 +87,17 @@ extension Run {
                 candidate.truncate(to: index)
             }
         }
-        guard hasEnd || !candidate.isEmpty else { throw .refused(Run.noCandidate) }
-        guard candidate.count <= Limits.secret else { throw .refused(Run.candidateTooLong) }
+        guard hasEnd || !candidate.isEmpty else { throw .refused(noCandidate) }
+        guard candidate.count <= Limits.secret else { throw .refused(candidateTooLong) }
     }
 
-    private static var noCandidate: Refused {
-        Refused(
-            .invalidArgument, "there is no candidate to check",
-            hint: "run it on a terminal, or give one line on standard input")
+    private var noCandidate: Refused {
+        Refused(.invalidArgument, words(.checkNone), hint: words(.checkNoneHint))
     }
 
-    private static var candidateTooLong: Refused {
+    private var candidateTooLong: Refused {
         Refused(
-            .tooLarge, "that candidate is too long", hint: "at most \(Limits.secret) bytes",
+            .tooLarge, words(.checkLong), hint: words(.limitBytes, Limits.secret),
             parameters: [
                 .init(name: Array("limit".utf8), value: Array(String(Limits.secret).utf8))
             ])

@@ -1,9 +1,11 @@
+import ToolTexts
 import Wire
 
 /// What the rules say about a candidate: for a person, and for programs.
 struct ChecklistView {
     let marks: Marks
     let paint: Voice.Paint
+    let words: OwnWords
 
     enum Verdict: Equatable {
         case met
@@ -60,13 +62,13 @@ struct ChecklistView {
     /// What it comes to.
     func verdict(_ list: Checklist) -> [UInt8] {
         switch ChecklistView.verdict(list) {
-        case .met: Text(paint.painted("it meets the rules", .green)).bytes
-        case .unmet(1): Text(paint.painted("it does not meet one of the rules", .red)).bytes
+        case .met: Text(paint.painted(words.string(.checkMet), .green)).bytes
+        case .unmet(1): Text(paint.painted(words.string(.checkUnmetOne), .red)).bytes
         case .unmet(let count):
-            Text(paint.painted("it does not meet \(count) of the rules", .red)).bytes
+            Text(paint.painted(words.string(.checkUnmet, count), .red)).bytes
         case .unfit(let reason):
             Text(
-                paint.painted("it cannot be a passcode", .red), reason.isEmpty ? "" : ": ",
+                paint.painted(words.string(.checkUnfit), .red), reason.isEmpty ? "" : ": ",
                 Printable.escaped(reason)
             ).bytes
         }
@@ -79,7 +81,7 @@ struct ChecklistView {
 
     static func fields(_ list: Checklist) -> [UInt8] {
         list.entries.flatMap { entry in
-            Layout.fields([entry.id, Array(words(entry.finding).utf8), entry.wants, entry.reason])
+            Layout.fields([entry.id, Array(name(entry.finding).utf8), entry.wants, entry.reason])
         }
     }
 
@@ -88,13 +90,13 @@ struct ChecklistView {
         json.objects("rules", list.entries) { json, entry in
             json.field("id", entry.id)
             json.field(
-                "finding", entry.finding == .notChecked ? "not-checked" : words(entry.finding))
+                "finding", entry.finding == .notChecked ? "not-checked" : name(entry.finding))
             json.field("wants", entry.wants)
             json.field("reason", entry.reason)
         }
     }
 
-    private static func words(_ finding: Checklist.Entry.Finding) -> String {
+    private static func name(_ finding: Checklist.Entry.Finding) -> String {
         switch finding {
         case .satisfied: "met"
         case .unmet: "unmet"

@@ -1,4 +1,5 @@
 import Posix
+import ToolTexts
 import Wire
 
 /// One exchange with the daemon, rendered for a person or answered for a script: what is shown,
@@ -6,6 +7,7 @@ import Wire
 struct Conversation {
     let connection: Connection
     let voice: Voice
+    let words: OwnWords
     let answers: Answers
     /// Proves a login password before it leaves this process; nil where none is asked for.
     var prove: ((inout SecretBuffer) -> LoginProof.Verdict)?
@@ -101,27 +103,23 @@ struct Conversation {
             try abort(ask, .answerTooLong)
             throw .refused(
                 Refused(
-                    .tooLarge, "that answer is too long", hint: "at most \(Limits.secret) bytes",
+                    .tooLarge, words(.answerTooLong), hint: words(.limitBytes, Limits.secret),
                     parameters: [
                         .init(name: Array("limit".utf8), value: Array(String(Limits.secret).utf8))
                     ]))
         case .nobody:
             try abort(ask, .conversationFailed)
             throw .refused(
-                Refused(
-                    .passcodeRequired, Text("there is no terminal to ask on: ", prompt(ask)).bytes))
+                Refused(.passcodeRequired, words(.answerNobody, prompt(ask))))
         case .exhausted:
             try abort(ask, .conversationFailed)
             throw .refused(
                 Refused(
-                    .passcodeRequired,
-                    Text("the descriptor has no line for this: ", prompt(ask)).bytes,
-                    hint: Array(
-                        "--passcode-fd takes one line a question, in the order of the questions"
-                            .utf8)))
+                    .passcodeRequired, words(.answerExhausted, prompt(ask)),
+                    hint: words(.answerExhaustedHint)))
         case .notTaken:
             try abort(ask, .cancelled)
-            throw .refused(Conversation.notTaken(ask.purpose, shown))
+            throw .refused(notTaken(ask.purpose, shown))
         }
     }
 
@@ -141,14 +139,14 @@ struct Conversation {
     /// Cancelled it is, whatever code the daemon has for what is due now; its words say what that is.
     private func cancel(_ ask: Ask) throws(ClientError) -> Refused {
         guard let told = try abort(ask, .cancelled), !told.message.isEmpty else {
-            return Refused(.cancelled, "cancelled; nothing changed")
+            return Refused(.cancelled, words(.cancelled))
         }
         return Refused(.cancelled, told.message, hint: told.hint, parameters: told.parameters)
     }
 
     /// A script's answer was refused and another is wanted: the code of the refusal, as far as the
     /// question tells it.
-    private static func notTaken(_ purpose: Ask.Purpose, _ shown: [UInt8]) -> Refused {
+    private func notTaken(_ purpose: Ask.Purpose, _ shown: [UInt8]) -> Refused {
         let code: Code =
             switch purpose {
             case .passcode, .loginPassword, .passphrase, .former: .invalidPasscode
@@ -157,7 +155,7 @@ struct Conversation {
             case .confirmPasscode, .confirmPassphrase: .noMatch
             case .acknowledge, .choice: .passcodeRequired
             }
-        return Refused(code, shown, hint: Array("the answer from --passcode-fd was not taken".utf8))
+        return Refused(code, shown, hint: words(.answerNotTaken))
     }
 
     private func prompt(_ ask: Ask) -> [UInt8] {
@@ -195,32 +193,27 @@ struct Conversation {
             switch prove(&answer) {
             case .proven: return .answered
             case .wrong:
-                voice.error(Array("that is not your login password".utf8))
+                voice.error(words(.loginWrong))
                 if answers.kind != .terminal {
                     try abort(ask, .cancelled)
-                    throw .refused(Refused(.invalidPasscode, "that is not your login password"))
+                    throw .refused(Refused(.invalidPasscode, words(.loginWrong)))
                 }
             case .notInstalled:
                 guard answers.kind == .terminal else { return .answered }
-                voice.info(
-                    Array(
-                        "this machine has no PAM service appvault to prove the password with; type it twice"
-                            .utf8))
+                voice.info(words(.loginNoService))
                 return try twice(ask, into: &answer)
             case .failed(let reason):
                 try abort(ask, .conversationFailed)
                 throw .refused(
                     Refused(
-                        .serviceUnavailable,
-                        Text("the login password could not be proven: ", reason).bytes,
-                        hint: Array("is /etc/pam.d/appvault as it was installed?".utf8)))
+                        .serviceUnavailable, words(.loginFailed, reason),
+                        hint: words(.loginFailedHint)))
             }
         }
         try abort(ask, .cancelled)
         throw .refused(
             Refused(
-                .invalidPasscode, "three times not your login password; nothing changed",
-                hint: "`appvault create --own-passcode` makes a store with a passcode of its own"))
+                .invalidPasscode, words(.loginThrice), hint: words(.loginThriceHint)))
     }
 
     private func twice(_ ask: Ask, into answer: inout SecretBuffer) throws(ClientError)
@@ -228,17 +221,17 @@ struct Conversation {
     {
         for _ in 1...3 {
             var again = SecretBuffer()
-            let prompt = Array("once more".utf8)
+            let prompt = words(.loginAgain)
             let outcome = answers.answer(.loginPassword, prompt: prompt, echo: false, into: &again)
             guard outcome == .answered else { return outcome }
             if again.isEqual(to: answer) { return .answered }
-            voice.error(Array("the two do not match".utf8))
+            voice.error(words(.loginDiffer))
             answer.removeAll()
             let first = answers.answer(
                 .loginPassword, prompt: self.prompt(ask), echo: false, into: &answer)
             guard first == .answered else { return first }
         }
         try abort(ask, .cancelled)
-        throw .refused(Refused(.noMatch, "the two do not match; nothing changed"))
+        throw .refused(Refused(.noMatch, words(.loginDifferEnd)))
     }
 }

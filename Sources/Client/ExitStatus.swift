@@ -1,3 +1,4 @@
+import ToolTexts
 public import Wire
 
 /// What the program says to its caller.
@@ -135,33 +136,30 @@ extension Code {
     }
 
     /// For a refusal that came without advice.
-    var advice: String {
+    var advice: ToolText? {
         switch self {
         case .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .unknown, .outOfMemory,
             .underMinLength, .requiresDigit, .requiresLower, .requiresSpecial, .requiresUpper,
             .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence, .dictionary,
             .reused, .ruleFailed, .policyDenies, .invalidAction, .cancelled, .noMatch,
-            .sameAsCurrent, .resetRequested,
-            .skipped,
-            .policyBroken, .protocolError:
-            ""
-        case .invalidPasscode: "`appvault status` shows how many tries are left"
-        case .locked: "`appvault unlock` opens it"
-        case .passcodeRequired: "run it on a terminal, or give passcodes with --passcode-fd"
-        case .deleted: "`appvault create` makes a new one"
-        case .retryLimitReached: "`appvault recover` opens it with the recovery key"
-        case .throttled: "`appvault status` shows for how long"
-        case .notPermitted: "only the owner and root may do that"
-        case .serviceUnavailable: "`systemctl status appvaultd.socket` says why"
-        case .storeDamaged: "`appvault status` says what can be done"
-        case .tooLarge: "a value has at most 1 MiB"
-        case .busy: "try again in a moment"
-        case .recoveryKeyInvalid: "it was shown once, in groups, when it was made"
-        case .passcodeExpired: "`appvault passwd` sets a new one"
-        case .fingerprintUnavailable: "the passcode works as before"
-        case .fingerprintNoMatch: "the passcode works as before"
-        case .changeRequired: "`appvault unlock` says why and goes on"
-        case .storageFailed: "is the disk full? the journal of appvaultd says more"
+            .sameAsCurrent, .resetRequested, .skipped, .policyBroken, .protocolError:
+            nil
+        case .invalidPasscode: .adviceInvalidPasscode
+        case .locked: .adviceLocked
+        case .passcodeRequired: .advicePasscodeRequired
+        case .deleted: .adviceDeleted
+        case .retryLimitReached: .adviceRetryLimitReached
+        case .throttled: .adviceThrottled
+        case .notPermitted: .adviceNotPermitted
+        case .serviceUnavailable: .adviceServiceUnavailable
+        case .storeDamaged: .adviceStoreDamaged
+        case .tooLarge: .adviceTooLarge
+        case .busy: .adviceBusy
+        case .recoveryKeyInvalid: .adviceRecoveryKeyInvalid
+        case .passcodeExpired: .advicePasscodeExpired
+        case .fingerprintUnavailable, .fingerprintNoMatch: .adviceFingerprint
+        case .changeRequired: .adviceChangeRequired
+        case .storageFailed: .adviceStorageFailed
         }
     }
 }
@@ -173,10 +171,10 @@ extension Refused {
     var exitStatus: ExitStatus { known.exitStatus }
 
     /// With words and advice of our own where the daemon gave none.
-    var complete: Refused {
+    func complete(_ words: OwnWords) -> Refused {
         var refused = self
         if refused.message.isEmpty { refused.message = Array(known.words.utf8) }
-        if refused.hint.isEmpty { refused.hint = Array(known.advice.utf8) }
+        if refused.hint.isEmpty, let advice = known.advice { refused.hint = words(advice) }
         return refused
     }
 }

@@ -1,4 +1,5 @@
 import Policy
+import ToolTexts
 
 /// The flows by their numbers, for people and for programs.
 enum FlowWords {
@@ -15,20 +16,23 @@ enum FlowWords {
         }
     }
 
-    static func words(_ number: UInt8) -> String {
+    static func words(_ number: UInt8, _ words: OwnWords) -> [UInt8] {
         switch Flow(rawValue: number) {
-        case .create?: "a passcode has to be created"
-        case .createOfferingFingerprint?: "a passcode has to be created; a fingerprint is offered"
-        case .change?: "a new passcode has to be chosen"
-        case .dropPasscode?: "the passcode goes"
-        case .announceFingerprint?: "it is told that a fingerprint may be used"
-        case .dropFingerprint?: "the fingerprint goes"
-        case .dropBoth?: "passcode and fingerprint go"
-        case nil: "a step that this release does not know (\(number))"
+        case .create?: words(.flowCreate)
+        case .createOfferingFingerprint?: words(.flowCreateOffering)
+        case .change?: words(.flowChange)
+        case .dropPasscode?: words(.flowDropPasscode)
+        case .announceFingerprint?: words(.flowAnnounce)
+        case .dropFingerprint?: words(.flowDropFingerprint)
+        case .dropBoth?: words(.flowDropBoth)
+        case nil: words(.flowUnknown, Int(number))
         }
     }
 
-    static func words(_ numbers: [UInt8]) -> String {
-        numbers.isEmpty ? "nothing" : numbers.map { words($0) }.joined(separator: "; then ")
+    static func words(_ numbers: [UInt8], _ words: OwnWords) -> [UInt8] {
+        guard let first = numbers.first else { return words(.flowNothing) }
+        return numbers.dropFirst().reduce(self.words(first, words)) { before, next in
+            words(.flowThen, before, self.words(next, words))
+        }
     }
 }

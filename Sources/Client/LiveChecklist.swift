@@ -1,4 +1,5 @@
 import Posix
+import ToolTexts
 import Wire
 
 /// The checklist that changes while a person types: rules above, the line that is typed below, as dots.
@@ -104,7 +105,10 @@ struct LiveChecklist: ~Copyable {
         // What has left the screen at the top cannot be drawn again.
         if lines.count > max(1, rows - 2) {
             let left = lines.count - max(1, rows - 3)
-            lines = Array(lines.prefix(max(1, rows - 3))) + [Array("  and \(left) more".utf8)]
+            lines =
+                Array(lines.prefix(max(1, rows - 3))) + [
+                    Text("  ", view.words(.checkMore, left)).bytes
+                ]
         }
         var picture = Text("\r")
         if drawn > 0 { picture += "\u{1B}[\(drawn)A" }
@@ -115,9 +119,9 @@ struct LiveChecklist: ~Copyable {
     }
 
     private func prompt(_ columns: Int) -> [UInt8] {
-        let title = "candidate: "
-        let room = columns - title.utf8.count - 1
-        let dots = min(room, LineEditor.characters(candidate))
+        let title = view.words(.checkLive)
+        let room = columns - Layout.width(title) - 1
+        let dots = min(max(1, room), LineEditor.characters(candidate))
         return Text(title, String(repeating: view.marks.dot, count: dots)).bytes
     }
 }

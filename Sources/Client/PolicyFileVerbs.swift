@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import ToolTexts
 import Wire
 
 /// What is done with policy files that are not installed yet.
@@ -84,13 +85,12 @@ extension Run {
         }
         let missing = Int(preview.total) - preview.stores.count
         if missing > 0, settings.form == .plain {
-            voice.info(
-                Text("and ", missing, " stores more; --user NAME asks about one person").bytes)
+            voice.info(words(.previewMore, missing))
         }
     }
 
     private func previewLines(_ preview: Preview) -> [UInt8] {
-        guard !preview.stores.isEmpty else { return Array("there are no stores\n".utf8) }
+        guard !preview.stores.isEmpty else { return words(.previewNone) + [0x0A] }
         var text = Text()
         let names = preview.stores.map { store in
             let name = store.name.isEmpty ? Array("default".utf8) : store.name
@@ -98,13 +98,13 @@ extension Run {
         }
         let width = min(32, names.map(Layout.width).max() ?? 0) + 2
         for (name, store) in zip(names, preview.stores) {
-            var words = Text(FlowWords.words(store.flows))
+            var flows = FlowWords.words(store.flows, words)
             if store.certainty == .ifFallsShort, !store.flows.isEmpty {
-                words += ", if the present passcode falls short"
+                flows = words(.previewIfShort, flows)
             }
             text += Text(
                 Layout.padded(name, width - 2), "  ",
-                Layout.hanging(words.bytes, indent: width, columns: columns), "\n")
+                Layout.hanging(flows, indent: width, columns: columns), "\n")
             if !store.reason.isEmpty {
                 let reason = Layout.wrapped(
                     Printable.escaped(store.reason), max(20, columns - width))
@@ -139,18 +139,17 @@ extension Run {
         } catch {
             let name: [UInt8] =
                 switch file {
-                case .standardStream: Array("standard input".utf8)
+                case .standardStream: words(.standardInput)
                 case .path(let path): path
                 }
             let code: Code = error.isMissing ? .doesNotExist : .invalidArgument
             throw .refused(
-                Refused(code, Text(name, " cannot be read: ", ToolIO.reason(error)).bytes))
+                Refused(code, words(.cannotRead, name, ToolIO.reason(error))))
         }
         guard text.count <= Limits.value else {
             throw .refused(
                 Refused(
-                    .tooLarge, Text(name, " is too large for a policy").bytes,
-                    hint: Array("a policy has at most 1 MiB".utf8),
+                    .tooLarge, words(.policyLarge, name), hint: words(.policyLargeHint),
                     parameters: [
                         .init(
                             name: Array("limit".utf8), value: Array(String(Limits.value).utf8))

@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import ToolTexts
 import Wire
 
 extension Run {
@@ -10,7 +11,7 @@ extension Run {
             var json = JSON()
             PolicyView.write(values, to: &json)
             voice.print(json.finish())
-        case (.plain, true): voice.print(PolicyView.text(values, voice.outputPaint, columns))
+        case (.plain, true): voice.print(PolicyView.text(values, voice.outputPaint, columns, words))
         case (.plain, false): voice.print(PolicyView.fields(values))
         }
     }
@@ -43,21 +44,21 @@ extension Run {
     private func actionLines(_ list: ActionList) -> [UInt8] {
         let marks = environment.marks
         let width = (list.actions.map { Layout.width($0.name) }.max() ?? 0) + 2
-        var text = Text()
+        var lines = Text()
         for action in list.actions {
             let mark = marks.mark(action.allowed ? .satisfied : .unmet)
             let colour = action.allowed ? Voice.Colour.green : .red
             let indent = Layout.width(Array(mark.utf8)) + 1 + width
-            let words =
+            let text =
                 action.allowed
                 ? (action.verb.isEmpty ? [] : Text("`", action.verb, "`").bytes)
-                : (action.reason.isEmpty ? Array("not allowed".utf8) : action.reason)
-            text += Text(
+                : (action.reason.isEmpty ? words(.actionRefused) : action.reason)
+            lines += Text(
                 voice.outputPaint.painted(mark, colour), " ",
                 Layout.padded(Printable.escaped(action.name), width),
-                Layout.hanging(Printable.escaped(words), indent: indent, columns: columns), "\n")
+                Layout.hanging(Printable.escaped(text), indent: indent, columns: columns), "\n")
         }
-        return text.bytes
+        return lines.bytes
     }
 
     func texts() throws(ClientError) {
@@ -76,13 +77,17 @@ extension Run {
             for text in list.texts {
                 let id = String(decoding: Printable.escaped(text.id), as: UTF8.self)
                 lines += voice.outputPaint.painted(id, .bold)
-                switch text.origin {
-                case .builtIn: break
-                case .catalogue, .administrator:
-                    lines += voice.outputPaint.painted(" (\(Run.name(text.origin)))", .faint)
+                let origin: ToolText? =
+                    switch text.origin {
+                    case .builtIn: nil
+                    case .catalogue: .textCatalogue
+                    case .administrator: .textAdministrator
+                    }
+                if let origin {
+                    lines += voice.outputPaint.painted(" (\(words.string(origin)))", .faint)
                 }
-                let words = Printable.escaped(text.text)
-                lines += Text("\n    ", Layout.hanging(words, indent: 4, columns: columns), "\n")
+                let shown = Printable.escaped(text.text)
+                lines += Text("\n    ", Layout.hanging(shown, indent: 4, columns: columns), "\n")
             }
             voice.print(lines.bytes)
         case (.plain, false):

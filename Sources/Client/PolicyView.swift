@@ -1,3 +1,4 @@
+import ToolTexts
 import Wire
 
 /// `policy show`.
@@ -5,22 +6,24 @@ enum PolicyView {
     private static let keyWidth = 24
     private static let valueWidth = 10
 
-    static func text(_ policy: PolicyValues, _ paint: Voice.Paint, _ columns: Int) -> [UInt8] {
+    static func text(
+        _ policy: PolicyValues, _ paint: Voice.Paint, _ columns: Int, _ words: OwnWords
+    ) -> [UInt8] {
         var text = Text()
         if !policy.problem.isEmpty {
             let problem = Layout.hanging(
                 Printable.escaped(policy.problem), indent: 2, columns: columns)
             text += Text(
-                paint.painted("a file is broken; what it said before holds", .red), "\n  ", problem,
+                paint.painted(words.string(.policyBroken), .red), "\n  ", problem,
                 "\n\n")
         }
-        text += Text(paint.painted(words(policy.mode), .bold), "\n\n")
-        for value in policy.values { add(value, to: &text, paint, columns) }
+        text += Text(paint.painted(words.string(self.text(policy.mode)), .bold), "\n\n")
+        for value in policy.values { add(value, to: &text, paint, columns, words) }
         if !policy.rules.isEmpty {
-            text += Text("\n", paint.painted("rules of the administrator", .bold), "\n")
+            text += Text("\n", paint.painted(words.string(.policyRules), .bold), "\n")
         }
         for rule in policy.rules {
-            let place = place(rule.file, rule.line)
+            let place = place(rule.file, rule.line, words)
             add(
                 Printable.escaped(rule.name),
                 Text(Printable.escaped(rule.display), " [", name(rule.kind), "]").bytes,
@@ -30,9 +33,11 @@ enum PolicyView {
     }
 
     private static func add(
-        _ value: PolicyValues.Value, to text: inout Text, _ paint: Voice.Paint, _ columns: Int
+        _ value: PolicyValues.Value, to text: inout Text, _ paint: Voice.Paint, _ columns: Int,
+        _ words: OwnWords
     ) {
-        let place = place(value.file, value.line) + (value.actedOn ? "" : ", not acted on yet")
+        let origin = place(value.file, value.line, words)
+        let place = value.actedOn ? origin : words.string(.policyNotYet, origin)
         add(
             Printable.escaped(value.key), Printable.escaped(value.value), place, to: &text, paint,
             columns)
@@ -58,20 +63,21 @@ enum PolicyView {
 
     /// For programs: what is no key stands behind a #.
     static func fields(_ policy: PolicyValues) -> [UInt8] {
-        var text = Text("# ", words(policy.mode), "\n")
+        let english = OwnWords.english
+        var text = Text("# ", english(self.text(policy.mode)), "\n")
         if !policy.problem.isEmpty {
             text += Text("# broken: ", Printable.escaped(policy.problem), "\n")
         }
         for value in policy.values {
             text += Layout.fields([
-                value.key, value.value, Array(place(value.file, value.line).utf8),
+                value.key, value.value, Array(place(value.file, value.line, english).utf8),
                 Array((value.actedOn ? "" : "not acted on yet").utf8),
             ])
         }
         for rule in policy.rules {
             text += Layout.fields([
                 Text("rule.", rule.name).bytes, rule.display,
-                Array(place(rule.file, rule.line).utf8), Array(name(rule.kind).utf8),
+                Array(place(rule.file, rule.line, english).utf8), Array(name(rule.kind).utf8),
             ])
         }
         return text.bytes
@@ -108,16 +114,17 @@ enum PolicyView {
         }
     }
 
-    private static func place(_ file: [UInt8], _ line: UInt32) -> String {
+    private static func place(_ file: [UInt8], _ line: UInt32, _ words: OwnWords) -> String {
         file.isEmpty
-            ? "built in" : String(decoding: Printable.escaped(file), as: UTF8.self) + ":\(line)"
+            ? words.string(.policyBuiltIn)
+            : String(decoding: Printable.escaped(file), as: UTF8.self) + ":\(line)"
     }
 
-    private static func words(_ mode: PolicyValues.Mode) -> String {
+    private static func text(_ mode: PolicyValues.Mode) -> ToolText {
         switch mode {
-        case .administrators: "the administrator's policy"
-        case .standard: "the default policy"
-        case .noPasscodeMode: "no passcodes: stores open without a question; not recommended"
+        case .administrators: .modeAdministrators
+        case .standard: .modeStandard
+        case .noPasscodeMode: .modeNoPasscode
         }
     }
 

@@ -1,4 +1,5 @@
 import Posix
+import ToolTexts
 import Wire
 
 extension Run {
@@ -11,12 +12,12 @@ extension Run {
             if environment.output.isTerminal, value.isEmpty || value[value.count - 1] != 0x0A {
                 value.append(0x0A)
             }
-            try voice.output(value)
+            try output(value)
         case .json:
             var json = JSON()
             json.field("name", name)
             value.withSpan { json.field("value", $0) }
-            try voice.output(json.finish())
+            try output(json.finish())
         }
     }
 
@@ -25,11 +26,7 @@ extension Run {
         switch source {
         case .argument(let bytes):
             value.append(bytes)
-            voice.hint(
-                Text(
-                    "other users could have seen this value in the list of processes; `appvault set ",
-                    Printable.escaped(name), "` asks for it"
-                ).bytes)
+            voice.hint(words(.setSeen, Printable.escaped(name)))
         case .input: try readInput(into: &value)
         case .whateverIsThere:
             if environment.input.isTerminal {
@@ -38,9 +35,9 @@ extension Run {
                 try readInput(into: &value)
             }
         }
-        guard value.count <= Limits.value else { throw .refused(Run.tooLarge) }
+        guard value.count <= Limits.value else { throw .refused(tooLarge) }
         try connect().set(name, store: settings.store, value)
-        finished("set", Text("stored ", Printable.escaped(name)).bytes)
+        finished("set", .setDone, name)
     }
 
     /// Reads one byte more than there may be, to see that it is too much.
@@ -55,7 +52,7 @@ extension Run {
                 throw .refused(
                     Refused(
                         .invalidArgument,
-                        Text("standard input cannot be read: ", ToolIO.reason(error)).bytes))
+                        words(.cannotRead, words(.standardInput), ToolIO.reason(error))))
             }
             if got == 0 { return }
         }
@@ -64,41 +61,38 @@ extension Run {
     private func askValue(_ name: [UInt8], into value: inout SecretBuffer) throws(ClientError) {
         guard let terminal = Terminal() else {
             throw .refused(
-                Refused(.passcodeRequired, "there is no terminal to ask for the value on"))
+                Refused(.passcodeRequired, words(.setNobody)))
         }
-        let prompt = Text("value of ", Printable.escaped(name), " (does not show): ").bytes
+        let prompt = words(.setPrompt, Printable.escaped(name))
         switch terminal.ask(prompt, echo: false, limit: Run.longestTyped, into: &value) {
         case .line:
             // The kernel drops what goes beyond its line, without a word.
-            guard value.count < Run.longestTyped else { throw .refused(Run.tooLongTyped) }
-        case .tooLong: throw .refused(Run.tooLongTyped)
+            guard value.count < Run.longestTyped else { throw .refused(tooLongTyped) }
+        case .tooLong: throw .refused(tooLongTyped)
         case .endOfInput, .interrupted:
-            throw .refused(Refused(.cancelled, "cancelled; nothing changed"))
+            throw .refused(Refused(.cancelled, words(.cancelled)))
         }
     }
 
     private static let longestTyped = 4095
 
-    private static var tooLongTyped: Refused {
+    private var tooLongTyped: Refused {
         Refused(
-            .tooLarge, "that is too long to be typed",
-            hint: "`appvault set NAME - <FILE` takes up to 1 MiB",
+            .tooLarge, words(.setLongTyped), hint: words(.setLongTypedHint),
             parameters: [
-                .init(name: Array("limit".utf8), value: Array(String(longestTyped - 1).utf8))
+                .init(name: Array("limit".utf8), value: Array(String(Run.longestTyped - 1).utf8))
             ])
     }
 
-    private static var tooLarge: Refused {
+    private var tooLarge: Refused {
         Refused(
-            .tooLarge, "a value has at most 1 MiB",
-            hint:
-                "keep a key to the file in the store, and the file itself encrypted with it elsewhere",
+            .tooLarge, words(.setLong), hint: words(.setLongHint),
             parameters: [.init(name: Array("limit".utf8), value: Array(String(Limits.value).utf8))])
     }
 
     func delete(_ name: [UInt8]) throws(ClientError) {
         try connect().delete(name, store: settings.store)
-        finished("delete", Text("deleted ", Printable.escaped(name)).bytes)
+        finished("delete", .deleteDone, name)
     }
 
     func list(_ prefix: [UInt8]) throws(ClientError) {
@@ -126,10 +120,11 @@ extension Run {
     }
 
     /// A line for a person who watches; scripts that store a hundred values want none.
-    private func finished(_ name: String, _ line: [UInt8]) {
+    private func finished(_ verb: String, _ text: ToolText, _ name: [UInt8]) {
         switch settings.form {
-        case .plain: if environment.output.isTerminal { voice.done(line) }
-        case .json: report(name, line)
+        case .plain:
+            if environment.output.isTerminal { voice.done(words(text, Printable.escaped(name))) }
+        case .json: report(verb, words(text, Printable.escaped(name)))
         }
     }
 }

@@ -24,7 +24,7 @@ extension Run {
             let line = try conversation().finish(.offerRecovery, target)
             voice.done(line)
         } catch {
-            voice.refusal(error.refusal)
+            voice.refusal(error.refusal, words)
         }
     }
 }

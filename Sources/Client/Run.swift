@@ -1,4 +1,5 @@
 import Posix
+import ToolTexts
 import Wire
 
 /// One run of the tool: its settings, its connection, and what every verb needs of both.
@@ -7,7 +8,9 @@ final class Run {
     let settings: Settings
     let voice: Voice
     private var held: Connection?
+    private var isConversing = false
     private(set) lazy var answers = Answers(descriptor: settings.passcodeDescriptor)
+    private(set) lazy var words = OwnWords { self.allTexts() }
 
     init(_ environment: Environment, _ settings: Settings, _ voice: Voice) {
         self.environment = environment
@@ -52,19 +55,38 @@ final class Run {
     /// One connection serves the whole run.
     func connect() throws(ClientError) -> Connection {
         if let held { return held }
+        let connection = try newConnection()
+        held = connection
+        return connection
+    }
+
+    private func newConnection() throws(ClientError) -> Connection {
         // A recovery key may be shown only where a person reads, and only a terminal is where they do.
         let isPerson = answers.kind == .terminal && environment.output.isTerminal
         var hello = Hello(frontEnd: isPerson ? .terminal : .program, realUID: ToolIO.realUID)
         hello.service = Array("appvault".utf8)
         hello.tty = ToolIO.terminalName()
         hello.language = environment.language
-        let connection = try Connection(path: settings.socket, hello: hello)
-        held = connection
-        return connection
+        return try Connection(path: settings.socket, hello: hello)
     }
 
     func conversation() throws(ClientError) -> Conversation {
-        Conversation(connection: try connect(), voice: voice, answers: answers)
+        isConversing = true
+        return Conversation(
+            connection: try connect(), voice: voice, words: words, answers: answers)
+    }
+
+    /// Inside of an exchange, and before there is one, another connection asks: it may be long until a
+    /// person has answered.
+    private func allTexts() -> OwnWords.Texts {
+        guard settings.form == .plain else { return [:] }
+        do throws(ClientError) {
+            let free = isConversing ? nil : held
+            let connection = if let free { free } else { try newConnection() }
+            return OwnWords.texts(try connection.texts())
+        } catch {
+            return [:]
+        }
     }
 
     /// One exchange that ends with a line.
@@ -81,6 +103,15 @@ final class Run {
             json.field("result", "done")
             json.field("message", line)
             voice.print(json.finish())
+        }
+    }
+
+    func output(_ bytes: borrowing SecretBuffer) throws(ClientError) {
+        do throws(PosixError) {
+            try voice.output(bytes)
+        } catch {
+            throw .refused(
+                Refused(.storageFailed, words(.cannotWrite, ToolIO.reason(error))))
         }
     }
 
@@ -101,15 +132,11 @@ final class Run {
         case .uid(let uid): return Subject(name: name, uid: uid)
         case .missing:
             throw .refused(
-                Refused(
-                    .doesNotExist, Text("there is no account ", name).bytes,
-                    hint: Array("`getent passwd` lists them".utf8)))
+                Refused(.doesNotExist, words(.accountNone, name), hint: words(.accountNoneHint)))
         case .unknown(let error):
             throw .refused(
                 Refused(
-                    .serviceUnavailable,
-                    Text("the account ", name, " cannot be looked up: ", ToolIO.reason(error)).bytes
-                ))
+                    .serviceUnavailable, words(.accountUnknown, name, ToolIO.reason(error))))
         }
     }
 
@@ -121,7 +148,9 @@ final class Run {
     // MARK: What cannot be taken back
 
     /// Asks the person to type yes; without one, --yes has to say it.
-    func agree(_ verb: String, _ consequence: String) throws(ClientError) {
+    func agree(
+        _ verb: @autoclosure () -> any TextPiece, _ consequence: @autoclosure () -> [UInt8]
+    ) throws(ClientError) {
         switch settings.agreement {
         case .given: return
         case .ask: break
@@ -129,20 +158,19 @@ final class Run {
         guard let terminal = Terminal() else {
             throw .refused(
                 Refused(
-                    .invalidArgument,
-                    "\(verb) needs somebody to agree, and there is no terminal to ask on",
-                    hint: "with --yes it does not ask: \(consequence)"))
+                    .invalidArgument, words(.agreeNobody, verb()),
+                    hint: words(.agreeHint, consequence())))
         }
-        voice.info(Array(consequence.utf8))
+        voice.info(consequence())
         var answer = SecretBuffer()
         let outcome = terminal.ask(
-            Array("type yes to go on: ".utf8), echo: true, limit: 64, into: &answer)
+            words(.agreePrompt), echo: true, limit: 64, into: &answer)
         let isYes = answer.withSpan { span in
             span.count == 3 && span[0] | 0x20 == 0x79 && span[1] | 0x20 == 0x65
                 && span[2] | 0x20 == 0x73
         }
         guard outcome == .line, isYes else {
-            throw .refused(Refused(.cancelled, "not agreed to; nothing changed"))
+            throw .refused(Refused(.cancelled, words(.agreeNot)))
         }
     }
 }

@@ -1,66 +1,62 @@
 import Posix
+import ToolTexts
 import Wire
 
 /// `status`: a short block for a person, an object for a program.
 enum StatusView {
-    static func text(_ state: State, _ voice: Voice) -> [UInt8] {
-        var text = Text()
-        func row(_ title: String, _ pieces: any TextPiece...) {
-            let padding = String(repeating: " ", count: max(0, 11 - title.utf8.count))
-            text += voice.outputPaint.painted(title, .faint) + padding
-            for piece in pieces { text += piece }
-            text += "\n"
+    static func text(_ state: State, _ voice: Voice, _ words: OwnWords) -> [UInt8] {
+        let paint = voice.outputPaint
+        var rows: [(title: [UInt8], text: [UInt8])] = []
+        func row(_ title: ToolText, _ text: [UInt8]) { rows.append((words(title), text)) }
+        func painted(_ text: [UInt8], _ colour: Voice.Colour) -> [UInt8] {
+            Array(paint.painted(String(decoding: text, as: UTF8.self), colour).utf8)
+        }
+        func id() {
+            if hasID(state) { row(.titleID, Array(StoreID.text(state.store).utf8)) }
         }
         let name = state.name.isEmpty ? Array("default".utf8) : Printable.escaped(state.name)
         let owner = Printable.escaped(state.owner.name)
-        row("store", name, owner.isEmpty ? "" : Text(" of ", owner))
-        let (lock, colour) = words(state.lock)
-        row("state", voice.outputPaint.painted(lock, colour))
+        row(.titleStore, owner.isEmpty ? name : words(.storeOf, name, owner))
+        let (lock, colour) = text(state.lock)
+        row(.titleState, painted(words(lock), colour))
         switch state.lock {
         case .absent: break
-        case .erased: id(state, row)
+        case .erased: id()
         case .locked, .unlocked, .retryLocked, .damaged, .ownerChanged:
-            row("opens with", way(state))
+            row(.titleOpensWith, words(way(state)))
             if hasPasscode(state) {
-                row("finger", finger(state))
-                row("tries", tries(state))
-                row("recovery", state.hasRecoveryKey ? "a recovery key exists" : "no recovery key")
+                row(.titleFinger, words(finger(state)))
+                row(.titleTries, tries(state, words))
+                row(.titleRecovery, words(state.hasRecoveryKey ? .recoveryYes : .recoveryNo))
             }
             if state.throttledSeconds > 0 {
-                row("wait", span(state.throttledSeconds), " until the next try")
+                row(.titleWait, words(.waitNext, span(state.throttledSeconds, words)))
             }
             if state.lock == .unlocked {
-                row("records", state.records)
-                row("sessions", Int(state.sessions))
+                row(.titleRecords, Text(state.records).bytes)
+                row(.titleSessions, Text(Int(state.sessions)).bytes)
             }
             if hasPasscode(state) {
                 if state.passcodeSetAt > 0 {
-                    let age = age(state.passcodeSetAt, ToolIO.now)
-                    row("set", ToolIO.localTime(state.passcodeSetAt), age)
+                    row(.titleSet, set(state.passcodeSetAt, ToolIO.now, words))
                 }
-                if state.expiresAt > 0 { row("expires", expiry(state)) }
-                if state.followsLogin { row("rules", rules(state)) }
+                if state.expiresAt > 0 { row(.titleExpires, expiry(state, words)) }
+                if state.followsLogin { row(.titleRules, words(rules(state))) }
             }
             if state.idleTimeout > 0 {
-                row("locks", "after ", span(state.idleTimeout), " without a request")
+                row(.titleLocks, words(.locksIdle, span(state.idleTimeout, words)))
             }
-            if !state.pending.isEmpty {
-                let words = FlowWords.words(state.pending) + because(state.pendingReason)
-                row("due", voice.outputPaint.painted(words, .yellow))
-            }
-            id(state, row)
+            if !state.pending.isEmpty { row(.titleDue, painted(due(state, words), .yellow)) }
+            id()
         }
         if !state.trouble.isEmpty {
-            row(
-                "trouble",
-                voice.outputPaint.painted(
-                    String(decoding: Printable.escaped(state.trouble), as: UTF8.self), .red))
+            row(.titleTrouble, painted(Printable.escaped(state.trouble), .red))
         }
-        return text.bytes
-    }
-
-    private static func id(_ state: State, _ row: (String, any TextPiece...) -> Void) {
-        if hasID(state) { row("id", StoreID.text(state.store)) }
+        let width = max(11, (rows.map { Layout.width($0.title) }.max() ?? 0) + 1)
+        return rows.reduce(into: []) { block, row in
+            block += painted(row.title, .faint)
+            block += Layout.spaces(width - Layout.width(row.title)) + row.text + [0x0A]
+        }
     }
 
     private static func hasPasscode(_ state: State) -> Bool {
@@ -75,102 +71,103 @@ enum StatusView {
     }
 
     /// What to do next, where the daemon did not say.
-    static func advice(_ state: State) -> [UInt8]? {
+    static func advice(_ state: State, _ words: OwnWords) -> [UInt8]? {
         if !state.advice.isEmpty { return state.advice }
         if !state.pending.isEmpty, state.lock == .locked || state.lock == .unlocked {
-            return Array("`appvault unlock` goes on with what is due".utf8)
+            return words(.nextDue)
         }
-        let words: String? =
-            switch state.lock {
-            case .absent, .erased: "`appvault create` makes one"
-            case .locked: "`appvault unlock` opens it"
-            case .retryLocked: "`appvault recover` opens it with the recovery key"
-            case .ownerChanged:
-                "root moves it with `appvault chown \(StoreID.text(state.store)) USER`"
-            case .unlocked:
-                hasPasscode(state) && state.meetsRules == .no
-                    ? "`passwd` sets another login password"
-                    : hasPasscode(state) && !state.hasRecoveryKey
-                        ? "`appvault recovery new` makes a way back for a forgotten passcode" : nil
-            case .damaged: nil
-            }
-        return words.map { Array($0.utf8) }
+        switch state.lock {
+        case .absent, .erased: return words(.nextCreate)
+        case .locked: return words(.nextUnlock)
+        case .retryLocked: return words(.nextRecover)
+        case .ownerChanged: return words(.nextChown, StoreID.text(state.store))
+        case .unlocked where hasPasscode(state) && state.meetsRules == .no:
+            return words(.nextPasswd)
+        case .unlocked where hasPasscode(state) && !state.hasRecoveryKey:
+            return words(.nextRecoveryNew)
+        case .unlocked, .damaged: return nil
+        }
     }
 
-    private static func words(_ lock: State.Lock) -> (String, Voice.Colour) {
+    private static func text(_ lock: State.Lock) -> (ToolText, Voice.Colour) {
         switch lock {
-        case .absent: ("there is none", .yellow)
-        case .locked: ("locked", .yellow)
-        case .unlocked: ("open", .green)
-        case .erased: ("erased", .red)
-        case .retryLocked: ("locked after too many wrong tries", .red)
-        case .damaged: ("damaged", .red)
-        case .ownerChanged: ("shut: its owner's account has changed", .red)
+        case .absent: (.stateAbsent, .yellow)
+        case .locked: (.stateLocked, .yellow)
+        case .unlocked: (.stateOpen, .green)
+        case .erased: (.stateErased, .red)
+        case .retryLocked: (.stateRetryLocked, .red)
+        case .damaged: (.stateDamaged, .red)
+        case .ownerChanged: (.stateOwnerChanged, .red)
         }
     }
 
-    private static func way(_ state: State) -> String {
+    private static func way(_ state: State) -> ToolText {
         switch state.passcode {
-        case .unknown: "unknown"
-        case .none: "no passcode: it is encrypted, but opens for its owner without a question"
-        case .passcode, .passcodeAndFingerprint:
-            state.followsLogin ? "the login password" : "a passcode of its own"
+        case .unknown: .wayUnknown
+        case .none: .wayNone
+        case .passcode, .passcodeAndFingerprint: state.followsLogin ? .wayFollows : .wayOwn
         }
     }
 
-    private static func finger(_ state: State) -> String {
-        state.passcode == .passcodeAndFingerprint ? "a fingerprint opens it as well" : "not in use"
+    private static func finger(_ state: State) -> ToolText {
+        state.passcode == .passcodeAndFingerprint ? .fingerOn : .fingerOff
     }
 
     /// A clock that was turned back makes nothing younger than today.
-    static func age(_ setAt: UInt64, _ now: UInt64) -> String {
-        switch now > setAt ? (now - setAt) / 86_400 : 0 {
-        case 0: " (today)"
-        case 1: " (1 day ago)"
-        case let days: " (\(days) days ago)"
+    static func set(_ setAt: UInt64, _ now: UInt64, _ words: OwnWords) -> [UInt8] {
+        let time = ToolIO.localTime(setAt)
+        return switch now > setAt ? (now - setAt) / 86_400 : 0 {
+        case 0: words(.ageToday, time)
+        case 1: words(.ageOne, time)
+        case let days: words(.ageDays, time, days)
         }
     }
 
-    private static func expiry(_ state: State) -> Text {
+    private static func expiry(_ state: State, _ words: OwnWords) -> [UInt8] {
         let time = ToolIO.localTime(state.expiresAt)
-        return state.pendingReason == .expired ? Text("it has, ", time) : Text(time)
+        return state.pendingReason == .expired ? words(.expiresPast, time) : Text(time).bytes
     }
 
-    private static func rules(_ state: State) -> String {
+    private static func rules(_ state: State) -> ToolText {
         switch state.meetsRules {
-        case .unknown: "whether the login password meets them shows at the next login"
-        case .yes: "the login password meets them"
-        case .no: "the login password does not meet them"
+        case .unknown: .rulesUnknown
+        case .yes: .rulesMet
+        case .no: .rulesUnmet
         }
     }
 
-    private static func because(_ reason: State.PendingReason) -> String {
-        switch reason {
-        case .none: ""
-        case .policy: ": the rules have changed"
-        case .migration: ": the store comes from an older release"
-        case .recovery: ": the recovery key was used"
-        case .expired: ": the passcode has expired"
+    private static func due(_ state: State, _ words: OwnWords) -> [UInt8] {
+        let flows = FlowWords.words(state.pending, words)
+        return switch state.pendingReason {
+        case .none: flows
+        case .policy: words(.becausePolicy, flows)
+        case .migration: words(.becauseMigration, flows)
+        case .recovery: words(.becauseRecovery, flows)
+        case .expired: words(.becauseExpired, flows)
         }
     }
 
-    private static func tries(_ state: State) -> String {
-        let own = left(state.ownTriesLeft)
-        let apart = left(state.apartTriesLeft)
-        return own == apart ? own : "\(own) at this machine, \(apart) from elsewhere"
+    private static func tries(_ state: State, _ words: OwnWords) -> [UInt8] {
+        let own = left(state.ownTriesLeft, words)
+        let apart = left(state.apartTriesLeft, words)
+        return own == apart ? own : words(.triesApart, own, apart)
     }
 
-    private static func left(_ tries: Int32) -> String {
+    private static func left(_ tries: Int32, _ words: OwnWords) -> [UInt8] {
         switch tries {
-        case ..<0: "no limit"
-        case 0: "none left"
-        default: "\(tries) left"
+        case ..<0: words(.triesNoLimit)
+        case 0: words(.triesNone)
+        default: words(.triesLeft, Int(tries))
         }
     }
 
-    private static func span(_ seconds: UInt32) -> String {
-        if seconds < 120 { return "\(seconds) s" }
-        return seconds < 7200 ? "\((seconds + 59) / 60) min" : "\((seconds + 3599) / 3600) h"
+    private static func span(_ seconds: UInt32, _ words: OwnWords) -> [UInt8] {
+        let seconds = Int(seconds)
+        return switch seconds {
+        case ..<120: words(.spanSeconds, seconds)
+        case ..<7200: words(.spanMinutes, (seconds + 59) / 60)
+        default: words(.spanHours, (seconds + 3599) / 3600)
+        }
     }
 
     static func write(_ state: State, to json: inout JSON) {

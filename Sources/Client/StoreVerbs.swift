@@ -21,10 +21,7 @@ extension Run {
             }
             throw .refused(
                 Refused(
-                    .alreadyExists, Array("there is a store already".utf8),
-                    hint: Array(
-                        "`appvault unlock` opens it; `appvault create --open-existing` does either"
-                            .utf8),
+                    .alreadyExists, words(.createExists), hint: words(.createExistsHint),
                     parameters: refused.parameters))
         }
     }
@@ -33,17 +30,13 @@ extension Run {
         let wiring = settings.pamFolder.map { PamWiring.of(folder: $0) } ?? PamWiring.of()
         switch wiring {
         case .followsLogin:
-            voice.info(
-                Array(
-                    "logins here open stores with the login password: the passcode will follow it"
-                        .utf8))
+            voice.info(words(.createFollows))
             return .followLogin
         case .ownPasscode:
-            voice.info(Array("logins here ask for a passcode of AppVault's own: choose one".utf8))
+            voice.info(words(.createOwn))
             return .ownPasscode
         case .none:
-            voice.info(
-                Array("logins here do not open stores: the store gets a passcode of its own".utf8))
+            voice.info(words(.createPlain))
             return .ownPasscode
         }
     }
@@ -56,20 +49,15 @@ extension Run {
             StatusView.write(state, to: &json)
             voice.print(json.finish())
         case .plain:
-            voice.print(StatusView.text(state, voice))
-            if !state.trouble.isEmpty || StatusView.advice(state) != nil {
-                voice.hint(StatusView.advice(state) ?? state.advice)
-            }
+            voice.print(StatusView.text(state, voice, words))
+            if let advice = StatusView.advice(state, words) { voice.hint(advice) }
         }
     }
 
     func passwd(_ change: Passcode.Change) throws(ClientError) {
         switch change {
         case .turnOff:
-            try agree(
-                "passwd --off",
-                "without a passcode the store opens by itself, and whoever has the disk can read it"
-            )
+            try agree("passwd --off", words(.agreePasscodeOff))
         case .change, .turnOn: break
         }
         try act("passwd", .passcode, Passcode(target: target(), change: change))
@@ -77,25 +65,22 @@ extension Run {
 
     func reset() throws(ClientError) {
         let target = try target()
-        try agree("reset", "the store and everything in it will be erased")
+        try agree("reset", words(.agreeReset))
         try act("reset", .reset, target)
         if settings.form == .plain, settings.user.isEmpty, answers.kind == .terminal {
-            voice.hint(Array("`appvault create` makes a new store".utf8))
+            voice.hint(words(.resetHint))
         }
     }
 
     func triesClear() throws(ClientError) {
         let target = try target()
-        try agree(
-            "tries clear",
-            "the wrong tries will be forgotten; whoever made them can make as many again")
+        try agree("tries clear", words(.agreeTriesClear))
         try act("tries clear", .triesClear, target)
     }
 
     func chown(_ store: [UInt8], _ user: [UInt8]) throws(ClientError) {
         let owner = try account(user)
-        let name = String(decoding: Printable.escaped(user), as: UTF8.self)
-        try agree("chown", "the store and everything in it will belong to \(name)")
+        try agree("chown", words(.agreeChown, Printable.escaped(user)))
         try act("chown", .chown, Chown(store: store, owner: owner))
     }
 

@@ -18,23 +18,25 @@ public enum Tool {
                 voice.printError(Help.overview(Voice.Paint.plain))
                 return .usage
             }
-            return report(error.refusal, ArgumentParser.wantsJSON(environment.arguments), voice)
+            return report(
+                error.refusal, ArgumentParser.wantsJSON(environment.arguments), voice, .english)
         }
+        let run = Run(environment, invocation.settings, voice)
         do throws(ClientError) {
-            return try Run(environment, invocation.settings, voice).perform(invocation.command)
+            return try run.perform(invocation.command)
         } catch {
-            return report(error.refusal, invocation.settings.form, voice)
+            return report(error.refusal, invocation.settings.form, voice, run.words)
         }
     }
 
-    private static func report(_ refused: Refused, _ form: Settings.Form, _ voice: Voice)
-        -> ExitStatus
-    {
+    private static func report(
+        _ refused: Refused, _ form: Settings.Form, _ voice: Voice, _ words: OwnWords
+    ) -> ExitStatus {
         switch form {
-        case .plain: voice.refusal(refused)
+        case .plain: voice.refusal(refused, words)
         case .json:
             var json = JSON()
-            json.refusal(refused.complete)
+            json.refusal(refused.complete(.english))
             voice.print(json.finish())
         }
         return refused.exitStatus

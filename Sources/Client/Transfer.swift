@@ -1,4 +1,5 @@
 import Posix
+import ToolTexts
 import Wire
 
 extension Run {
@@ -16,8 +17,7 @@ extension Run {
             guard !environment.output.isTerminal else {
                 throw .refused(
                     Refused(
-                        .invalidArgument, "an export is not for a terminal",
-                        hint: "name a file: `appvault export FILE`"))
+                        .invalidArgument, words(.exportTerminal), hint: words(.exportTerminalHint)))
             }
             let descriptor = environment.output.descriptor
             let line = try receiveExport { span throws(PosixError) in
@@ -28,39 +28,38 @@ extension Run {
     }
 
     private func export(to path: [UInt8]) throws(ClientError) {
-        let shown = String(decoding: Printable.escaped(path), as: UTF8.self)
+        let shown = Printable.escaped(path)
         let existing: ReplacementFile.Existing
         switch ToolIO.kind(of: path) {
         case .missing: existing = .keep
         case .regular:
-            try agree("export over a file that exists", "\(shown) exists and will be replaced")
+            try agree(words(.exportOver), words(.agreeExport, shown))
             existing = .replace
         case .folder, .other:
             throw .refused(
                 Refused(
-                    .invalidArgument, "\(shown) is not a file",
-                    hint: "name a file, or - for standard output"))
+                    .invalidArgument, words(.exportNoFile, shown), hint: words(.exportNoFileHint)))
         }
         let target: ReplacementFile
         do throws(PosixError) {
             target = try ReplacementFile(path: path)
         } catch {
-            throw .refused(Run.cannot("write", path, error))
+            throw .refused(cannot(.exportCannotWrite, path, error))
         }
         let line = try receiveExport { span throws(PosixError) in try target.write(span) }
         do throws(PosixError) {
             try target.commit(existing)
         } catch {
-            throw .refused(Run.cannot("write", path, error))
+            throw .refused(cannot(.exportCannotWrite, path, error))
         }
-        report("export", line.isEmpty ? Text("exported to ", Printable.escaped(path)).bytes : line)
+        report("export", line.isEmpty ? words(.exportDone, shown) : line)
     }
 
     private func receiveExport(
         _ write: (Span<UInt8>) throws(PosixError) -> Void
     ) throws(ClientError) -> [UInt8] {
         let conversation = try conversation()
-        let bar = ProgressBar("exporting", environment)
+        let bar = ProgressBar(.exportBar, words, environment)
         defer { bar.clear() }
         var type = try conversation.run(.exportBegin, target())
         while true {
@@ -73,8 +72,7 @@ extension Run {
                 } catch {
                     throw .refused(
                         Refused(
-                            .storageFailed,
-                            Text("the export cannot be written: ", ToolIO.reason(error)).bytes))
+                            .storageFailed, words(.exportFailed, ToolIO.reason(error))))
                 }
                 conversation.connection.release()
                 bar.show(done: chunk.done, total: chunk.total)
@@ -93,22 +91,20 @@ extension Run {
 
     func importFile(_ file: Command.File?, _ clash: Command.Clash) throws(ClientError) {
         if clash == .replace {
-            try agree(
-                "import --replace",
-                "records that have the same names as those in the file will be replaced")
+            try agree("import --replace", words(.agreeImport))
         }
-        let name: [UInt8]
+        let name: [UInt8]?
         switch file {
         case .path(let path): name = path
         case .standardStream, nil:
             guard !environment.input.isTerminal else {
                 throw .refused(
-                    Refused(.invalidArgument, "import needs a file", hint: "`appvault import FILE`")
-                )
+                    Refused(
+                        .invalidArgument, words(.importNoFile), hint: words(.importNoFileHint)))
             }
-            name = Array("standard input".utf8)
+            name = nil
         }
-        let source = try Run.reading(name) { () throws(PosixError) in
+        let source = try reading(name) { () throws(PosixError) in
             switch file {
             case .path(let path): try SourceFile(path: path)
             case .standardStream, nil: try SourceFile(reading: environment.input.descriptor)
@@ -122,19 +118,17 @@ extension Run {
             }
             throw .refused(
                 Refused(
-                    .alreadyExists,
-                    Array("names in the file exist already; nothing was imported".utf8),
-                    hint: Array("with --replace their values are replaced".utf8),
+                    .alreadyExists, words(.importExists), hint: words(.importExistsHint),
                     parameters: refused.parameters))
         }
     }
 
     private func send(
-        _ source: borrowing SourceFile, _ name: [UInt8], _ clash: Command.Clash
+        _ source: borrowing SourceFile, _ name: [UInt8]?, _ clash: Command.Clash
     ) throws(ClientError) {
         let conversation = try conversation()
         var piece = SecretBuffer(capacity: Run.piece)
-        try Run.reading(name) { () throws(PosixError) in
+        try reading(name) { () throws(PosixError) in
             try source.read(into: &piece, upTo: Run.head)
         }
         let request = ImportBegin(target: try target(), replace: clash == .replace)
@@ -142,15 +136,15 @@ extension Run {
             try conversation.run(.importBegin, request, payload: head)
         }
         // Once to be checked to its end, once to be stored: a file cut short changes nothing.
-        for title in ["checking", "importing"] {
-            let bar = ProgressBar(title, environment)
+        for title in [ToolText.importCheckBar, .importBar] {
+            let bar = ProgressBar(title, words, environment)
             defer { bar.clear() }
-            try Run.reading(name) { () throws(PosixError) in try source.seek(to: Run.head) }
+            try reading(name) { () throws(PosixError) in try source.seek(to: Run.head) }
             var sent = UInt64(Run.head)
             repeat {
                 try goOn(answer, conversation)
                 piece.removeAll()
-                try Run.reading(name) { () throws(PosixError) in
+                try reading(name) { () throws(PosixError) in
                     try source.read(into: &piece, upTo: Run.piece)
                 }
                 sent += UInt64(piece.count)
@@ -177,19 +171,19 @@ extension Run {
         }
     }
 
-    private static func reading<T: ~Copyable>(
-        _ name: [UInt8], _ body: () throws(PosixError) -> T
+    private func reading<T: ~Copyable>(
+        _ name: [UInt8]?, _ body: () throws(PosixError) -> T
     ) throws(ClientError) -> T {
         do throws(PosixError) {
             return try body()
         } catch {
-            throw .refused(cannot("read", name, error))
+            throw .refused(cannot(.importCannotRead, name ?? words(.standardInput), error))
         }
     }
 
-    private static func cannot(_ act: String, _ path: [UInt8], _ error: PosixError) -> Refused {
+    private func cannot(_ text: ToolText, _ path: [UInt8], _ error: PosixError) -> Refused {
         Refused(
             error.isMissing ? .doesNotExist : error.isNoSpace ? .storageFailed : .invalidArgument,
-            Text("cannot ", act, " ", Printable.escaped(path), ": ", ToolIO.reason(error)).bytes)
+            words(text, Printable.escaped(path), ToolIO.reason(error)))
     }
 }

@@ -48,8 +48,8 @@ struct Voice {
         say(Printable.escaped(hint), behind: "hint: ", .cyan)
     }
 
-    func refusal(_ refused: Refused) {
-        let complete = refused.complete
+    func refusal(_ refused: Refused, _ words: OwnWords) {
+        let complete = refused.complete(words)
         error(complete.message)
         hint(complete.hint)
     }
@@ -81,16 +81,9 @@ struct Voice {
     }
 
     /// A value that did not arrive whole is an error that its receiver must hear of.
-    func output(_ bytes: borrowing SecretBuffer) throws(ClientError) {
-        do throws(PosixError) {
-            try bytes.withSpan { span throws(PosixError) in
-                try ToolIO.write(output.descriptor, span)
-            }
-        } catch {
-            throw .refused(
-                Refused(
-                    .storageFailed,
-                    Text("standard output cannot be written: ", ToolIO.reason(error)).bytes))
+    func output(_ bytes: borrowing SecretBuffer) throws(PosixError) {
+        try bytes.withSpan { span throws(PosixError) in
+            try ToolIO.write(output.descriptor, span)
         }
     }
 

@@ -47,7 +47,8 @@ enum PolicyPage {
         page.heading("Texts")
         page.paragraph(
             "In `[Texts]` each line is ID=TEXT, and the text takes the place of the one with that id, in every "
-                + "language. {1}, {2} and so on are where arguments go. `appvault texts` lists ids and texts."
+                + "language. {1}, {2} and so on are where arguments go. `appvault texts` lists ids and texts; those that begin "
+                + "with `tool.` are the command line's own."
         )
         page.heading("When the policy changes")
         for text in changes { page.paragraph(text) }

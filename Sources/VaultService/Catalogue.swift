@@ -1,9 +1,12 @@
+import ToolTexts
+
 /// The texts of one language, out of a compiled gettext catalogue.
 ///
 /// Read here and not by gettext(3), which speaks the one language of the process: the daemon speaks
 /// to several people at once.
 struct Catalogue: Equatable, Sendable {
-    var entries: [TextID: String] = [:]
+    /// By id.
+    var entries: [String: String] = [:]
 
     enum Problem: Error, Equatable, CustomStringConvertible {
         case tooLarge
@@ -50,17 +53,17 @@ struct Catalogue: Equatable, Sendable {
             let parts = original.split(
                 separator: Self.contextEnd, maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2,
-                let id = TextID(rawValue: String(decoding: parts[0], as: UTF8.self)),
-                parts[1].elementsEqual(id.english.utf8), Self.stands(translated, for: id)
+                let text = ListedText(id: String(decoding: parts[0], as: UTF8.self)),
+                parts[1].elementsEqual(text.english.utf8), Self.stands(translated, for: text)
             else { continue }
-            entries[id] = translated
+            entries[text.id] = translated
         }
     }
 
     /// Whether a translation can take the place of the built-in text.
-    private static func stands(_ translated: String, for id: TextID) -> Bool {
+    private static func stands(_ translated: String, for text: ListedText) -> Bool {
         !translated.isEmpty && !translated.utf8.contains(0)
-            && Texts.positions(translated) == Texts.positions(id.english)
+            && Positions.of(translated) == Positions.of(text.english)
     }
 
     /// The file, in its own byte order, with every place checked before it is read.

@@ -1,4 +1,4 @@
-/// Every text that a person reads, by its id: what `[Texts]` of the policy and the catalogues name.
+/// Every text that the daemon says to a person, by its id: what `[Texts]` of the policy and the catalogues name.
 /// A new one needs a line here, one in TextEnglish.swift, and one in each po/ file.
 enum TextID: String, CaseIterable, Sendable {
     // MARK: The passcode is asked for

@@ -11,8 +11,8 @@ enum TextTemplate {
             "Content-Transfer-Encoding: 8bit\\n"
 
             """
-        return TextID.allCases.reduce(into: header) { pot, id in
-            pot += "\nmsgctxt \(quoted(id.rawValue))\nmsgid \(quoted(id.english))\nmsgstr \"\"\n"
+        return ListedText.all.reduce(into: header) { pot, text in
+            pot += "\nmsgctxt \(quoted(text.id))\nmsgid \(quoted(text.english))\nmsgstr \"\"\n"
         }
     }
 

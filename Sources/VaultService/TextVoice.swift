@@ -36,10 +36,10 @@ struct Voice: Sendable {
     /// Every text as it stands, its positions unfilled: what an administrator can replace.
     var list: TextList {
         TextList(
-            texts: TextID.allCases.map { id in
-                let template = texts.template(id, language)
+            texts: ListedText.all.map { text in
+                let template = texts.template(text, language)
                 return TextList.Entry(
-                    id: Array(id.rawValue.utf8), text: Text.clean(template.text),
+                    id: Array(text.id.utf8), text: Text.clean(template.text),
                     origin: template.origin)
             })
     }

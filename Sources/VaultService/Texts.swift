@@ -1,3 +1,4 @@
+import ToolTexts
 import Wire
 
 /// All that the daemon can say, in every language that it has: the administrator's own texts, over
@@ -27,16 +28,20 @@ struct Texts: Sendable {
         return parts.count > 1 ? plain.map { "\($0)@\(parts[1])" } + plain : plain
     }
 
-    func template(_ id: TextID, _ language: Language) -> (
-        text: String, origin: TextList.Entry.Origin
-    ) {
-        if let own = overrides[id.rawValue], !own.isEmpty {
-            return (Self.prompting(own, as: id.english), .administrator)
+    func template(_ id: TextID, _ language: Language) -> Template {
+        template(ListedText(id), language)
+    }
+
+    typealias Template = (text: String, origin: TextList.Entry.Origin)
+
+    func template(_ text: ListedText, _ language: Language) -> Template {
+        if let own = overrides[text.id], !own.isEmpty {
+            return (Self.prompting(own, as: text.english), .administrator)
         }
-        if let name = language.name, let translated = catalogues[name]?.entries[id] {
-            return (Self.prompting(translated, as: id.english), .catalogue)
+        if let name = language.name, let translated = catalogues[name]?.entries[text.id] {
+            return (Self.prompting(translated, as: text.english), .catalogue)
         }
-        return (id.english, .builtIn)
+        return (text.english, .builtIn)
     }
 
     /// A prompt keeps its space at the end, which a policy file cannot hold.
@@ -44,37 +49,10 @@ struct Texts: Sendable {
         english.hasSuffix(" ") && !text.hasSuffix(" ") ? text + " " : text
     }
 
-    /// Puts the arguments where the text wants them. A position without an argument stays as it is
-    /// written: it may be the administrator's own brace.
     static func fill(_ template: String, _ arguments: [String]) -> String {
-        guard !arguments.isEmpty else { return template }
-        var filled: [UInt8] = []
-        let bytes = Array(template.utf8)
-        var index = 0
-        while index < bytes.count {
-            if let number = position(in: bytes, at: index), number <= arguments.count {
-                filled += Array(arguments[number - 1].utf8)
-                index += 3
-            } else {
-                filled.append(bytes[index])
-                index += 1
-            }
-        }
-        return String(decoding: filled, as: UTF8.self)
-    }
-
-    /// The positions that a text has, from 1 to 9.
-    static func positions(_ template: String) -> Set<Int> {
-        let bytes = Array(template.utf8)
-        return Set(bytes.indices.compactMap { position(in: bytes, at: $0) })
-    }
-
-    private static func position(in bytes: [UInt8], at index: Int) -> Int? {
-        guard index + 2 < bytes.count, bytes[index] == UInt8(ascii: "{"),
-            bytes[index + 2] == UInt8(ascii: "}"),
-            (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(bytes[index + 1])
-        else { return nil }
-        return Int(bytes[index + 1] - UInt8(ascii: "0"))
+        String(
+            decoding: Positions.filled(Array(template.utf8), arguments.map { Array($0.utf8) }),
+            as: UTF8.self)
     }
 }
 

@@ -27,10 +27,10 @@ struct ExitStatusTests {
 
     @Test("the daemon's words go before ours, and ours stand in where it has none")
     func words() {
-        let bare = Refused(code: Code.locked.rawValue).complete
+        let bare = Refused(code: Code.locked.rawValue).complete(.english)
         #expect(bare.message == Array("the store is locked".utf8))
         #expect(bare.hint == Array("`appvault unlock` opens it".utf8))
-        let told = Refused(.locked, "shut", hint: "wait").complete
+        let told = Refused(.locked, "shut", hint: "wait").complete(.english)
         #expect(told.message == Array("shut".utf8))
         #expect(told.hint == Array("wait".utf8))
     }
@@ -40,7 +40,7 @@ struct ExitStatusTests {
         let refused = Refused(code: 46)
         #expect(refused.known == .unknown)
         #expect(refused.exitStatus == .refused)
-        #expect(refused.complete.code == 46)
+        #expect(refused.complete(.english).code == 46)
     }
 
     @Test("what happens on our side has a code as well")

@@ -32,11 +32,15 @@ struct FlowWordsTests {
     func flows() {
         let numbers = Flow.allCases.map(\.rawValue)
         #expect(Set(numbers.map { FlowWords.name($0) }).count == numbers.count)
-        #expect(Set(numbers.map { FlowWords.words($0) }).count == numbers.count)
+        let english = OwnWords.english
+        #expect(Set(numbers.map { FlowWords.words($0, english) }).count == numbers.count)
         #expect(!numbers.contains { FlowWords.name($0) == "unknown" })
         #expect(FlowWords.name(99) == "unknown")
-        #expect(FlowWords.words(99).contains("99"))
-        #expect(FlowWords.words([]) == "nothing")
+        #expect(String(decoding: FlowWords.words(99, english), as: UTF8.self).contains("99"))
+        #expect(FlowWords.words([], english) == Array("nothing".utf8))
+        #expect(
+            FlowWords.words([6, 3], english)
+                == Array("the fingerprint goes; then a new passcode has to be chosen".utf8))
     }
 }
 
@@ -60,12 +64,12 @@ struct ChecklistViewTests {
         let entry = Checklist.Entry(
             id: [], finding: .notChecked, wants: Array("one two three".utf8),
             reason: Array("four five six".utf8))
-        let view = ChecklistView(marks: .ascii, paint: .plain)
+        let view = ChecklistView(marks: .ascii, paint: .plain, words: .english)
         let lines = view.lines(entry, isBlank: false, columns: 26)
         #expect(
             lines.map { String(decoding: $0, as: UTF8.self) }
                 == ["  -- one two three (four", "     five six)"])
-        let painted = ChecklistView(marks: .ascii, paint: .coloured)
+        let painted = ChecklistView(marks: .ascii, paint: .coloured, words: .english)
             .lines(entry, isBlank: false, columns: 26)
         #expect(
             String(decoding: painted[0], as: UTF8.self)

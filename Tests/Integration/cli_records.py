@@ -27,6 +27,17 @@ class Records(unittest.TestCase):
         self.values[request["name"]] = request.payload
         daemon.done()
 
+    def test_who_has_nothing_to_say_asks_for_no_texts(self):
+        asked = []
+        self.lab.answer("texts", lambda daemon, request: (asked.append(1), daemon.reply("textList", texts=[])))
+        for arguments in [["set", "name"], ["get", "name"], ["--json", "get", "name"], ["get", "nothing"], ["--json", "set", "name"],
+                          ["--json", "get", "nothing"], ["delete", "name"]]:
+            self.lab.run(*arguments, input=b"value")
+            self.assertEqual(asked, [], arguments)
+        self.assertEqual(len(self.lab.hellos), 7)
+        self.lab.run("set", "name", "value")
+        self.assertEqual(asked, [1])
+
     def test_get_into_a_pipe_gives_the_very_bytes(self):
         for value in [b"", b"plain", b"line\n", bytes(range(256)), b"\xff" * 1048576]:
             self.values[b"name"] = value

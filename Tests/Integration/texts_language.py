@@ -202,6 +202,96 @@ class Catalogues(Case):
         self.assertEqual({origin for _, origin in self.texts(GERMAN).values()}, {"builtIn"})
 
 
+class OwnWords(Case):
+    """What the tool says of itself, beside what the daemon says through it."""
+
+    def say(self, language, *arguments, **more):
+        result = self.tool.run(*arguments, env={"LC_ALL": language}, **more)
+        return (result.out + result.err).decode()
+
+    def made(self):
+        made = self.tool.run("create", "--own-passcode", passcodes=[PASSCODE.encode()])
+        self.assertEqual(made.status, 0, made)
+
+    def test_status(self):
+        """`status` without a store, open, locked, and with a change that is due: no English line is left in German"""
+        daemon = self.daemon(POLICY + "IdleTimeout=10min\nExpireDays=90\n", create=False)
+        titles = {english for name, (english, _) in template().items() if name.startswith("tool.title.")}
+        self.assertEqual(len(titles), 16)
+
+        def compared(*expected):
+            german, english = self.say(GERMAN, "status"), self.say("C.UTF-8", "status")
+            for line in german.splitlines():
+                if not line.startswith("id ") and "Kennung" not in line:
+                    self.assertNotIn(line, english.splitlines(), german)
+            for title in titles:
+                self.assertNotIn("\n" + title.ljust(11), "\n" + german)
+            for words in expected:
+                self.assertIn(words, german)
+
+        compared("Zustand", "es gibt keinen", "»appvault create« legt einen an")
+        self.made()
+        compared("offen", "öffnet mit einem eigenen Passcode", "nicht in Gebrauch", "(heute)", "nach 10 min ohne Anfrage")
+        self.tool.run("lock")
+        compared("geschlossen", "»appvault unlock« öffnet ihn")
+        with open(os.path.join(daemon.config, "policy.conf"), "a") as file:
+            file.write("MinLength=30\n")
+        daemon.signal(signal.SIGHUP)
+        told = lambda: json.loads(self.tool.run("--json", "status").out)["pending"]
+        wait_until(lambda: told() == [{"number": 3, "name": "change"}], "the policy was read again")
+        compared("ein neuer Passcode ist zu wählen: die Regeln sind neu", "»appvault unlock« geht weiter")
+
+    def test_verbs(self):
+        """what other verbs say of themselves: on a terminal, in refusals and in hints"""
+        self.daemon(create=False)
+        self.made()
+        again = self.say(GERMAN, "create", "--own-passcode", passcodes=[PASSCODE.encode()])
+        self.assertIn("es gibt schon einen Tresor", again)
+        self.assertIn("»appvault create --open-existing«", again)
+        self.assertIn("ist nicht zu lesen", self.say(GERMAN, "import", "/nowhere"))
+        self.assertIn("es gibt kein Konto nobody-here", self.say(GERMAN, "--user", "nobody-here", "status"))
+        for arguments, expected in (
+            (("policy", "show"), "die Richtlinie der Systemverwaltung"),
+            (("policy", "check"), "Kandidat: "),
+            (("set", "name"), "Wert von name (unsichtbar): "),
+            (("reset",), "weiter mit »yes«: "),
+        ):
+            with self.subTest(arguments), self.tool.terminal(*arguments, env={"LC_ALL": GERMAN}) as screen:
+                screen.expect(expected)
+                screen.type(clilab.INTERRUPT)
+
+    def test_programs(self):
+        """--json, and what goes to a program, is the same in every language"""
+        self.daemon(create=False)
+        self.made()
+        for arguments in (
+            ("--json", "create", "--own-passcode"), ("--json", "--user", "nobody-here", "status"), ("--json", "import", "/nowhere"),
+            ("--json", "reset"), ("--json", "export", "/"), ("policy", "show"), ("version",),
+        ):
+            with self.subTest(arguments):
+                more = {"passcodes": [PASSCODE.encode()]}
+                self.assertEqual(self.say(GERMAN, *arguments, **more), self.say("C.UTF-8", *arguments, **more))
+        german, english = (json.loads(self.tool.run("--json", "status", env={"LC_ALL": name}).out) for name in (GERMAN, "C.UTF-8"))
+        self.assertEqual(german, english)
+
+    def test_nobody_to_ask(self):
+        """without a daemon the tool says so in English"""
+        daemon = self.daemon(create=False)
+        daemon.stop()
+        self.assertIn("appvaultd is not running", self.say(GERMAN, "status"))
+
+    def test_own(self):
+        """[Texts] replaces them like all others, arguments in their places"""
+        self.daemon(
+            POLICY + "[Texts]\ntool.title.state=wie\ntool.state.open=auf\ntool.store.of={2}: {1}\ntool.next.recovery-new=ask Bob\n",
+            create=False)
+        self.made()
+        shown = self.say("C.UTF-8", "status")
+        self.assertRegex(shown, r"(?m)^wie        auf$")
+        self.assertRegex(shown, r"(?m)^store      \S+: default$")
+        self.assertIn("hint: ask Bob", shown)
+
+
 class Often(Case):
     def processor(self, daemon):
         """Seconds of processor time that the daemon has used."""

@@ -1,4 +1,5 @@
 import Testing
+import ToolTexts
 
 @testable import VaultService
 
@@ -15,7 +16,7 @@ struct CatalogueTests {
     func orders(_ bigEndian: Bool) throws {
         let file = MoFile([(key(prompt), "Code: "), (key(left), "noch {1}")], bigEndian: bigEndian)
         let catalogue = try Catalogue(decoding: file.bytes)
-        #expect(catalogue.entries == [prompt: "Code: ", left: "noch {1}"])
+        #expect(catalogue.entries == ["match.prompt": "Code: ", "match.retry.left": "noch {1}"])
     }
 
     @Test(
@@ -59,7 +60,8 @@ struct CatalogueTests {
                 file[place] = value
                 guard let catalogue = try? Catalogue(decoding: file) else { continue }
                 for (id, text) in catalogue.entries {
-                    #expect(Texts.positions(text) == Texts.positions(id.english))
+                    let english = ListedText(id: id)?.english ?? ""
+                    #expect(Positions.of(text) == Positions.of(english))
                 }
             }
         }

@@ -1,5 +1,6 @@
 import Policy
 import Testing
+import ToolTexts
 import Wire
 
 @testable import VaultService
@@ -54,7 +55,7 @@ struct TextTests {
     func positions() {
         for phrase in phrases {
             let wanted = phrase.arguments.isEmpty ? [] : Set(1...phrase.arguments.count)
-            #expect(Texts.positions(phrase.id.english) == wanted, "\(phrase.id.rawValue)")
+            #expect(Positions.of(phrase.id.english) == wanted, "\(phrase.id.rawValue)")
         }
     }
 
@@ -64,7 +65,7 @@ struct TextTests {
             for phrase in phrases {
                 let text = voice.text(phrase)
                 #expect(!text.isEmpty)
-                #expect(Texts.positions(text).isEmpty, "\(text)")
+                #expect(Positions.of(text).isEmpty, "\(text)")
                 #expect(text.utf8.count < Limits.line, "\(text)")
             }
         }
@@ -72,8 +73,10 @@ struct TextTests {
 
     @Test("an id fits its field on the wire")
     func lengths() {
-        for id in TextID.allCases { #expect(id.rawValue.utf8.count <= Limits.messageID) }
-        #expect(TextID.allCases.count <= Limits.page)
+        let all = ListedText.all
+        for text in all { #expect(text.id.utf8.count <= Limits.messageID) }
+        #expect(all.count <= Limits.page)
+        #expect(Set(all.map(\.id)).count == all.count)
     }
 
     @Test("those that the specification names are there")
@@ -97,14 +100,14 @@ struct TextTests {
     @Test("German is complete and up to date")
     func german() throws {
         let entries = try Translations("po/de.po").entries
-        #expect(entries.map(\.id) == TextID.allCases.map(\.rawValue))
+        #expect(entries.map(\.id) == ListedText.all.map(\.id))
         let voice = try German.voice()
-        for id in TextID.allCases {
-            let (text, origin) = voice.texts.template(id, voice.language)
+        for listed in ListedText.all {
+            let (text, origin) = voice.texts.template(listed, voice.language)
             // Whatever else is wrong with an entry, it is not taken.
-            #expect(origin == .catalogue, "\(id.rawValue)")
-            #expect(text.hasSuffix(" ") == id.english.hasSuffix(" "), "\(id.rawValue)")
-            #expect(text.hasSuffix(".") == id.english.hasSuffix("."), "\(id.rawValue)")
+            #expect(origin == .catalogue, "\(listed.id)")
+            #expect(text.hasSuffix(" ") == listed.english.hasSuffix(" "), "\(listed.id)")
+            #expect(text.hasSuffix(".") == listed.english.hasSuffix("."), "\(listed.id)")
         }
         for entry in entries { #expect(entry.text.hasSuffix(" ") == entry.english.hasSuffix(" ")) }
     }

@@ -1,3 +1,4 @@
+import ToolTexts
 import Wire
 
 @testable import VaultService
@@ -11,7 +12,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if let catalogue = try? Catalogue(decoding: bytes) {
         for (id, text) in catalogue.entries {
             must(
-                Texts.positions(text) == Texts.positions(id.english), "a position more or less")
+                Positions.of(text) == ListedText(id: id).map { Positions.of($0.english) },
+                "a position more or less")
         }
         texts.catalogues["de"] = catalogue
     }

@@ -1,0 +1,137 @@
+import Posix
+import Testing
+import ToolTexts
+import Wire
+
+@testable import Client
+
+struct OwnWordsTests {
+    private func list(_ texts: (String, String)...) -> OwnWords.Texts {
+        OwnWords.texts(
+            TextList(
+                texts: texts.map { id, text in
+                    TextList.Entry(
+                        id: Array(id.utf8), text: Array(text.utf8), origin: .catalogue)
+                }))
+    }
+
+    private func shown(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    @Test("the daemon's text goes before the built-in one, with the arguments in their places")
+    func replaced() {
+        let words = OwnWords { list(("tool.store.of", "{2}: {1}"), ("tool.state.locked", "zu")) }
+        #expect(shown(words(.storeOf, "default", "alice")) == "alice: default")
+        #expect(words.string(.stateLocked) == "zu")
+        #expect(shown(words(.stateOpen)) == "open")
+    }
+
+    @Test("an argument is never taken for a text with positions, nor a text for a control sequence")
+    func hostile() {
+        #expect(shown(OwnWords.english(.storeOf, "{2}", "{1}")) == "{2} of {1}")
+        let words = OwnWords { list(("tool.state.locked", "\u{1B}[2Jzu")) }
+        #expect(shown(words(.stateLocked)) == "\\x1b[2Jzu")
+    }
+
+    @Test("it asks once, and not before there is something to say")
+    func once() {
+        var asked = 0
+        let words = OwnWords {
+            asked += 1
+            return [:]
+        }
+        #expect(asked == 0)
+        _ = words(.stateLocked)
+        _ = words(.stateOpen)
+        #expect(asked == 1)
+    }
+
+    @Test("every text is said somewhere, with as many arguments as it has positions")
+    func said() throws {
+        let sources = try Sources.all()
+        for text in ToolText.allCases {
+            let uses = sources.uses(of: "\(text)")
+            #expect(!uses.isEmpty, "\(text)")
+            let positions = Positions.of(text.english)
+            #expect(positions == (positions.isEmpty ? [] : Set(1...positions.count)))
+            // Where it stands right behind `words(` what follows are its arguments.
+            for use in uses where use.isCall {
+                #expect(use.arguments == positions.count, "\(text): \(use.arguments)")
+            }
+        }
+    }
+
+    @Test("English as it was, for those who read it by a program")
+    func plain() {
+        #expect(
+            shown(OwnWords.english(.triesApart, "2 left", "none left"))
+                == "2 left at this machine, none left from elsewhere")
+    }
+}
+
+/// The tool's sources: for what no test can call.
+private struct Sources {
+    struct Use {
+        var isCall: Bool
+        var arguments: Int
+    }
+
+    var text: [UInt8] = []
+
+    static func all(file: String = #filePath) throws -> Sources {
+        let root = file.split(separator: "/").dropLast(3).joined(separator: "/")
+        let folder = "/\(root)/Sources/Client"
+        var sources = Sources()
+        for name in try Folder(path: folder).names() where name.hasSuffix(".swift") {
+            sources.text += try TextFile.read(at: "\(folder)/\(name)", limit: 1 << 20)
+        }
+        return sources
+    }
+
+    func uses(of name: String) -> [Use] {
+        let wanted = Array(".\(name)".utf8)
+        var uses: [Use] = []
+        var index = 0
+        while index + wanted.count < text.count {
+            defer { index += 1 }
+            guard text[index] == wanted[0],
+                text[index..<index + wanted.count].elementsEqual(wanted),
+                !isLetter(text[index + wanted.count])
+            else { continue }
+            uses.append(
+                Use(isCall: isCall(before: index), arguments: arguments(at: index + wanted.count)))
+        }
+        return uses
+    }
+
+    /// `words(` or `words.string(`, wherever the line was broken.
+    private func isCall(before index: Int) -> Bool {
+        let before = text[max(0, index - 80)..<index].filter { $0 != 0x20 && $0 != 0x0A }
+        return before.ends(with: "words(") || before.ends(with: "words.string(")
+    }
+
+    /// Commas up to the closing parenthesis, those of inner calls left out.
+    private func arguments(at start: Int) -> Int {
+        var depth = 0
+        var count = 0
+        for byte in text[start...] {
+            switch byte {
+            case UInt8(ascii: "("), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: ")") where depth == 0: return count
+            case UInt8(ascii: ")"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ",") where depth == 0: count += 1
+            default: break
+            }
+        }
+        return count
+    }
+
+    private func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func ends(with text: String) -> Bool {
+        suffix(text.utf8.count).elementsEqual(text.utf8)
+    }
+}
