@@ -12,13 +12,17 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <syslog.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -151,14 +155,17 @@ static inline uint64_t appvault_pam_now(void) {
 }
 
 // Never 0, 1 or 2: an application that closed those may still print there.
-static inline int appvault_pam_socket(void) {
-    int low = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+static inline int appvault_pam_above_stdio(int low) {
     if (low < 0) return -errno;
     if (low > 2) return low;
     int high = fcntl(low, F_DUPFD_CLOEXEC, 3);
     int reason = errno;
     close(low);
     return high < 0 ? -reason : high;
+}
+
+static inline int appvault_pam_socket(void) {
+    return appvault_pam_above_stdio(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 static inline int appvault_pam_connect(int fd, const char *path) {
@@ -195,6 +202,95 @@ static inline uint32_t appvault_pam_peer(int fd) {
     socklen_t size = sizeof credentials;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return UINT32_MAX;
     return size == sizeof credentials ? (uint32_t)credentials.uid : UINT32_MAX;
+}
+
+// --- The terminal, while a reader waits for a finger
+
+struct appvault_pam_terminal {
+    int keys;
+    // Readable when a signal waits that would end or stop this process: the terminal goes back first.
+    int signals;
+    sigset_t mask;
+    struct termios before, during;
+};
+
+// The controlling terminal, where this process is in its foreground: each key as it is pressed, none shown, none a
+// signal; what was typed before is dropped, as every prompt drops it. NULL where there is none.
+static inline struct appvault_pam_terminal *appvault_pam_terminal_open(void) {
+    static const int ending[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGTSTP};
+    struct appvault_pam_terminal *terminal = malloc(sizeof *terminal);
+    if (terminal == NULL) return NULL;
+    terminal->keys = appvault_pam_above_stdio(open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+    if (terminal->keys < 0) goto none;
+    if (tcgetpgrp(terminal->keys) != getpgrp() || tcgetattr(terminal->keys, &terminal->before) != 0) goto no_keys;
+
+    sigset_t held, blocked;
+    sigemptyset(&held);
+    if (pthread_sigmask(SIG_SETMASK, NULL, &terminal->mask) != 0) goto no_keys;
+    // One that the application holds back itself would never come, and never be out of our way.
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        if (!sigismember(&terminal->mask, ending[i])) sigaddset(&held, ending[i]);
+    blocked = held;
+    // Without it, giving the terminal back from the background would stop us.
+    sigaddset(&blocked, SIGTTOU);
+    terminal->signals = appvault_pam_above_stdio(signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (terminal->signals < 0) goto no_keys;
+    if (pthread_sigmask(SIG_BLOCK, &blocked, NULL) != 0) goto no_signals;
+
+    terminal->during = terminal->before;
+    terminal->during.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ECHONL | ISIG | IEXTEN);
+    terminal->during.c_cc[VMIN] = 0;
+    terminal->during.c_cc[VTIME] = 0;
+    // Never the variants that wait for output: a terminal that is held up would hold us.
+    tcflush(terminal->keys, TCIFLUSH);
+    if (tcsetattr(terminal->keys, TCSANOW, &terminal->during) != 0) goto no_mask;
+    // As the terminal understood it: what is compared later.
+    if (tcgetattr(terminal->keys, &terminal->during) == 0) return terminal;
+    tcsetattr(terminal->keys, TCSANOW, &terminal->before);
+no_mask:
+    pthread_sigmask(SIG_SETMASK, &terminal->mask, NULL);
+no_signals:
+    close(terminal->signals);
+no_keys:
+    close(terminal->keys);
+none:
+    free(terminal);
+    return NULL;
+}
+
+// As it was, unless somebody set it otherwise since: then it is theirs. Half of a passcode that was typed is dropped.
+static inline void appvault_pam_terminal_close(struct appvault_pam_terminal *terminal) {
+    if (terminal == NULL) return;
+    struct termios now;
+    if (tcgetattr(terminal->keys, &now) == 0 && now.c_lflag == terminal->during.c_lflag) {
+        tcflush(terminal->keys, TCIFLUSH);
+        tcsetattr(terminal->keys, TCSANOW, &terminal->before);
+    }
+    close(terminal->keys);
+    close(terminal->signals);
+    // Signals that came meanwhile act now.
+    pthread_sigmask(SIG_SETMASK, &terminal->mask, NULL);
+    free(terminal);
+}
+
+enum { APPVAULT_PAM_FRAME = 1, APPVAULT_PAM_KEY = 2, APPVAULT_PAM_SIGNAL = 4 };
+
+// Which of the three is there, 0 when the time passed, or the negated errno. Without a terminal: the socket alone.
+static inline int appvault_pam_wait_scan(int fd, const struct appvault_pam_terminal *terminal, int milliseconds) {
+    struct pollfd found[3] = {
+        {.fd = fd, .events = POLLIN},
+        {.fd = terminal != NULL ? terminal->keys : -1, .events = POLLIN},
+        {.fd = terminal != NULL ? terminal->signals : -1, .events = POLLIN},
+    };
+    if (poll(found, 3, milliseconds) < 0) return -errno;
+    return (found[0].revents ? APPVAULT_PAM_FRAME : 0) | (found[1].revents ? APPVAULT_PAM_KEY : 0)
+         | (found[2].revents ? APPVAULT_PAM_SIGNAL : 0);
+}
+
+static inline int appvault_pam_keys(const struct appvault_pam_terminal *terminal, void *bytes, size_t count) {
+    if (terminal == NULL) return -EBADF;
+    ssize_t pressed = read(terminal->keys, bytes, count);
+    return pressed < 0 ? -errno : (int)pressed;
 }
 
 // A plain zeroing loop is removed by the optimiser; this call stays.

@@ -47,6 +47,17 @@ enum ModuleOptions {
             "use_authtok", "password",
             "Taken as a matter of course: behind pam_unix the module never asks for a new login password."
         ),
+        Entry(
+            "fingerprint=", argument: "WHEN", "auth",
+            "When the reader is started: `first`, before the passcode is asked for, and Enter or Ctrl-C at the terminal "
+                + "goes on to it; `on-empty`, after an empty answer to the passcode's prompt; `only`, with no passcode "
+                + "to fall back on; `off`, never. Without it login, sudo, su and LightDM have `first`, every other "
+                + "service `on-empty`. The daemon asks for a finger only where the policy allows one, one is enrolled, "
+                + "and somebody is known to be at the reader."
+        ),
+        Entry(
+            "timeout=", argument: "SECONDS", "auth",
+            "How long a finger is waited for, 1 to 120 (default 30)."),
         Entry("debug", "all", "Writes to the system log what it did, never a secret."),
         Entry(
             "socket=", argument: "PATH", "all",

@@ -36,6 +36,9 @@ enum ModulePage {
             "auth requisite                  pam_deny.so",
             "auth required                   pam_permit.so",
         ])
+        page.paragraph(
+            "A finger or the passcode for sudo, in /etc/pam.d/sudo, before common-auth is included:")
+        page.verbatim(["auth sufficient pam_appvault.so fingerprint=first timeout=15"])
         page.paragraph("Rules for login passwords, in common-password:")
         page.verbatim([
             "password requisite pam_appvault.so password_rules always_ask",
@@ -70,7 +73,7 @@ enum ModulePage {
     ]
 
     private static let values = [
-        ("PAM_SUCCESS", "In this very exchange the person has proven the passcode."),
+        ("PAM_SUCCESS", "In this very exchange the person has proven the passcode, or a finger."),
         ("PAM_AUTH_ERR", "A wrong passcode, one too many in too short a time, or cancelled."),
         ("PAM_MAXTRIES", "That was the last try."),
         ("PAM_USER_UNKNOWN", "The person has no store with a passcode."),

@@ -11,13 +11,17 @@ from pamlab import PAM_AUTHINFO_UNAVAIL, Lab, compiled, module_path
 
 HANDLE = bytes(range(1, 17))
 
-# All that the module may ask of the system. No open, no getenv, no fork, no signal, no thread, no stdio.
+# All that the module may ask of the system. No getenv, no fork, no thread, no stdio, no handler of a signal; and open,
+# for the terminal alone.
 IMPORTS = {
     *("pam_get_data pam_get_item pam_get_user pam_getenv pam_set_data pam_set_item".split()),
     *("pam_get_authtok pam_modutil_getpwnam pam_syslog".split()),
     *("socket connect fcntl poll send recv close getsockopt clock_gettime getuid geteuid setlocale".split()),
     *("malloc free posix_memalign memcpy memmove memset memcmp strcmp strlen strncmp strnlen".split()),
     *("explicit_bzero __errno_location __stack_chk_fail".split()),
+    # The terminal, while a reader waits: signals that would end us meanwhile are held back, and nothing else is done to them.
+    *("open read tcgetpgrp getpgrp tcgetattr tcsetattr tcflush".split()),
+    *("pthread_sigmask sigemptyset sigaddset sigismember signalfd".split()),
     # Swift's own hasher would take its seed from there; nothing here hashes.
     "arc4random_buf",
     *("__cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable".split()),
@@ -54,6 +58,13 @@ class File(unittest.TestCase):
         self.assertEqual(imported - IMPORTS, set())
         self.assertIn("explicit_bzero", imported)
 
+    def test_paths(self):
+        """it knows two paths: the daemon's socket, and the terminal"""
+        with open(self.path, "rb") as file:
+            paths = set(re.findall(rb"(?<![\w./])/[a-z][\w/.-]+(?=\x00)", file.read()))
+        self.assertEqual(paths - {b"/run/appvault/socket", b"/dev/tty"}, set())
+        self.assertIn(b"/dev/tty", paths)
+
     def test_needed(self):
         """it needs libpam and libc"""
         self.assertEqual(
@@ -86,6 +97,8 @@ def converse(peer):
     if request.name in ("authenticate", "unlock"):
         peer.show("a line")
         peer.show("an error", "error")
+        for event in ("place", "retry", "ended"):
+            peer.send("scan", 2, question=9, event=event, stage=0, stages=0, line="a finger")
         answer = peer.ask(question=1, line="Passcode or login password")
         peer.ask(question=2, purpose="acknowledge", line="Read this")
         right = answer.name == "reply" and answer.payload == b"right"

@@ -26,6 +26,8 @@ extension Call {
         request.orPassword = options.prompt == .passcodeOrLogin
         request.tokenOnly = options.source == .tokenOnly
         request.enforce = options.due == .denies
+        request.finger = options.finger
+        request.fingerSeconds = options.fingerSeconds
         let token = options.source == .person ? nil : pam.token(PAM_AUTHTOK)
         return exchange.run(
             message(request, .authenticate, token), carrying: token == nil ? .nothing : .secret)
@@ -91,7 +93,7 @@ extension Call {
             case (.success, .nothing):
                 pam.log(LOG_ERR, "appvaultd let somebody in who proved nothing: not taken")
                 return PAM_AUTHINFO_UNAVAIL
-            case (.success, .secret):
+            case (.success, .secret), (.success, .finger):
                 keep(verdict.handle, .authenticate, .success)
                 return PAM_SUCCESS
             case (.authError, _), (.maxTries, _), (.userUnknown, _), (.permissionDenied, _),

@@ -31,6 +31,8 @@ struct Exchange: ~Copyable {
     enum Delivery {
         case nothing
         case secret
+        /// A scan that ran to its end, in which the person was there.
+        case finger
     }
 
     private enum Step {
@@ -53,6 +55,8 @@ struct Exchange: ~Copyable {
     private var greetBy: Deadline
     private var lines = 0
     private var lastQuestion: UInt32?
+    /// Between `place` and `ended`.
+    private var scanning: Scanning?
     private(set) var delivery = Delivery.nothing
     /// The person's last answer of the kind that is kept, whatever became of it.
     private var typed: Answer?
@@ -62,6 +66,7 @@ struct Exchange: ~Copyable {
         self.questions = questions
         self.kept = kept
         link = nil
+        scanning = nil
         greetBy = Deadline(in: 0)
     }
 
@@ -84,6 +89,8 @@ struct Exchange: ~Copyable {
         // A slow directory can have used up the time between connecting and greeting.
         if greetBy.passed, let ending = open() { return ending }
         guard let link = link.take() else { return .fault(.absent) }
+        // Whatever comes: the terminal is the person's before anybody says another word there.
+        defer { scanning = nil }
         do throws(Fault) {
             guard let message else { throw .noMemory }
             return try converse(link, message, delivery)
@@ -117,6 +124,10 @@ struct Exchange: ~Copyable {
         while frames < Exchange.mostFrames && !whole.passed {
             frames += 1
             let deadline = Deadline(in: min(Limits.silenceWait, whole.left))
+            if try scanning?.wait(link, by: deadline) == .givenUp {
+                try giveUp(link, &outbox)
+                continue
+            }
             let header = try link.receive(into: &inbox, by: deadline)
             if case .ends(let ending) = try step(header, inbox, link, &outbox) { return ending }
         }
@@ -152,6 +163,9 @@ struct Exchange: ~Copyable {
         case .show:
             try show(try decode(inbox))
             return .goesOn
+        case .scan:
+            try scan(try decode(inbox), link, &outbox)
+            return .goesOn
         case .ask:
             try answer(try decode(inbox), link, &outbox)
             return .goesOn
@@ -162,8 +176,7 @@ struct Exchange: ~Copyable {
             return .ends(.refused(refused.code))
         // A recovery key is shown by our own CLI on a terminal, and never here: reveal is nonsense too.
         case .welcome, .done, .reveal, .state, .actionList, .value, .names, .chunk, .progress,
-            .policyValues, .checklist, .preview, .textList, .scan,
-            .fingerprintState, nil:
+            .policyValues, .checklist, .preview, .textList, .fingerprintState, nil:
             throw .nonsense
         }
     }
@@ -183,6 +196,47 @@ struct Exchange: ~Copyable {
         if lines > Exchange.mostLines { throw .endless }
     }
 
+    /// One question is asked once: who asks again has lost the thread.
+    private mutating func begin(_ question: UInt32) throws(Fault) {
+        guard lastQuestion != question else { throw .nonsense }
+        lastQuestion = question
+    }
+
+    private mutating func scan(
+        _ scan: Scan, _ link: borrowing Link, _ outbox: inout Memory
+    ) throws(Fault) {
+        switch scan.event {
+        case .place:
+            // A second `place` of the same scan is another try of it, and a line like any other.
+            if scanning?.question != scan.question {
+                guard scanning == nil else { throw .nonsense }
+                try begin(scan.question)
+                scanning = Scanning(scan.question)
+                switch questions {
+                // Before the line is shown: a person who presses Enter at it is heard.
+                case .asked: scanning?.watchKeys()
+                case .aborted: try giveUp(link, &outbox)
+                }
+            }
+        case .stage, .retry, .ended:
+            guard scanning?.question == scan.question else { throw .nonsense }
+        }
+        if !scan.line.text.isEmpty { try count() }
+        if scan.event == .ended {
+            scanning = nil
+            if questions == .asked, delivery == .nothing { delivery = .finger }
+        }
+        call.face.show(scan.line.text, style: PAM_TEXT_INFO)
+    }
+
+    /// The person goes on without a finger; the daemon says when the scan has ended.
+    private mutating func giveUp(
+        _ link: borrowing Link, _ outbox: inout Memory
+    ) throws(Fault) {
+        guard let question = scanning?.question else { return }
+        try abort(question, .cancelled, link, &outbox)
+    }
+
     private mutating func show(_ show: Show) throws(Fault) {
         try count()
         switch show.style {
@@ -195,16 +249,16 @@ struct Exchange: ~Copyable {
         _ ask: Ask, _ link: borrowing Link, _ outbox: inout Memory
     ) throws(Fault) {
         try count()
-        // One question is asked once: who asks again has lost the thread.
-        guard lastQuestion != ask.question else { throw .nonsense }
-        lastQuestion = ask.question
+        // Nothing is asked while keys have another meaning.
+        guard scanning == nil else { throw .nonsense }
+        try begin(ask.question)
         switch questions {
         case .aborted:
-            try abort(ask, .conversationFailed, link, &outbox)
+            try abort(ask.question, .conversationFailed, link, &outbox)
         case .asked:
             switch call.face.ask(ask) {
-            case .failed: try abort(ask, .conversationFailed, link, &outbox)
-            case .nothing: try abort(ask, .cancelled, link, &outbox)
+            case .failed: try abort(ask.question, .conversationFailed, link, &outbox)
+            case .nothing: try abort(ask.question, .cancelled, link, &outbox)
             case .answered(let answer): try reply(ask, answer, link, &outbox)
             }
         }
@@ -221,17 +275,17 @@ struct Exchange: ~Copyable {
         }
         // Kept before it is sent: it is the login's, also if the daemon dies of it.
         if ask.purpose.gives(kept) { typed = consume answer }
-        if given > Limits.secret { return try abort(ask, .answerTooLong, link, &outbox) }
+        if given > Limits.secret { return try abort(ask.question, .answerTooLong, link, &outbox) }
         defer { outbox.clear() }
         try link.send(outbox)
         if given > 0, ask.purpose.canProve { delivery = .secret }
     }
 
     private func abort(
-        _ ask: Ask, _ reason: Abort.Reason, _ link: borrowing Link, _ outbox: inout Memory
+        _ question: UInt32, _ reason: Abort.Reason, _ link: borrowing Link, _ outbox: inout Memory
     ) throws(Fault) {
         defer { outbox.clear() }
-        outbox.put(Abort(question: ask.question, reason: reason), .abort)
+        outbox.put(Abort(question: question, reason: reason), .abort)
         try link.send(outbox)
     }
 

@@ -86,6 +86,17 @@ struct Link: ~Copyable {
         return header
     }
 
+    /// Until the daemon says something, or the person at the terminal does.
+    func wait(with terminal: borrowing Terminal, _ deadline: Deadline) throws(Fault)
+        -> Terminal.Arrival
+    {
+        while true {
+            let arrival = terminal.wait(socket, deadline.left)
+            if arrival.isSomething { return arrival }
+            if deadline.passed { throw .late }
+        }
+    }
+
     private func decodeHeader(_ inbox: borrowing Memory) -> FrameHeader? {
         inbox.withBytes(from: 0, to: FrameHeader.size) { bytes in
             // A length over the limit and a header that is not there are one thing to us.

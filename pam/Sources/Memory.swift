@@ -60,6 +60,16 @@ struct Memory: ~Copyable {
         if received > 0 { count += min(Int(received), room) }
         return received
     }
+
+    /// What was typed at the terminal, as far as there is room; the kernel's answer.
+    mutating func read(from terminal: borrowing Terminal) -> Int32 {
+        let room = capacity - count
+        guard room > 0 else { return 0 }
+        // SAFETY: room bytes behind count lie within the memory.
+        let typed = unsafe terminal.read(start + count, room)
+        if typed > 0 { count += min(Int(typed), room) }
+        return typed
+    }
 }
 
 extension Memory: Sink {

@@ -1,4 +1,5 @@
 internal import CPam
+internal import WireEmbedded
 
 /// What the service file says behind the module's name.
 @safe
@@ -45,6 +46,9 @@ struct Options {
     private(set) var prompt = Prompt.passcode
     private(set) var due = Due.goesOn
     private(set) var otherwise = Otherwise.left
+    private(set) var finger = FingerUse.byService
+    /// 0: as long as the daemon thinks right.
+    private(set) var fingerSeconds: UInt8 = 0
     private(set) var speech = Speech.quiet
     /// libpam's memory, alive as long as the service's configuration; nil means the default.
     let socket: UnsafePointer<CChar>?
@@ -74,6 +78,10 @@ struct Options {
                 due = .denies
             } else if word == "debug" {
                 speech = .debug
+            } else if word.starts("fingerprint=", 12), let use = word.fingerUse(from: 12) {
+                finger = use
+            } else if word.starts("timeout=", 8), let seconds = word.seconds(from: 8) {
+                fingerSeconds = seconds
             } else if word.starts("socket=", 7) {
                 // SAFETY: seven characters are there, and then at least NUL.
                 unsafe socket = start + 7
@@ -102,6 +110,34 @@ private struct Word {
         // SAFETY: both end with NUL.
         unsafe strcmp(word.start, literal.cString) == 0
     }
+
+    /// What stands behind as many characters as were found to be there; nil for anything else.
+    func fingerUse(from first: Int) -> FingerUse? {
+        // SAFETY: the word has that many characters, and then at least NUL.
+        let value = unsafe Word(start + first)
+        if value == "first" { return .first }
+        if value == "on-empty" { return .onEmpty }
+        if value == "only" { return .only }
+        if value == "off" { return .off }
+        return nil
+    }
+
+    /// 1 to 120 in digits behind as many characters as were found to be there; nil for anything else.
+    func seconds(from first: Int) -> UInt8? {
+        // SAFETY: the word has that many characters, and then at least NUL, which ends the loop.
+        var value = 0
+        var index = first
+        while unsafe start[index] != 0 {
+            let digit = Int(unsafe start[index]) - 48
+            guard digit >= 0, digit <= 9 else { return nil }
+            value = value * 10 + digit
+            guard value <= Word.mostSeconds else { return nil }
+            index += 1
+        }
+        return value > 0 ? UInt8(truncatingIfNeeded: value) : nil
+    }
+
+    private static let mostSeconds = 120
 
     func starts(_ literal: StaticString, _ count: Int) -> Bool {
         // SAFETY: both end with NUL.
