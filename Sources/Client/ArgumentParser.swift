@@ -183,6 +183,12 @@ struct ArgumentParser {
         case .recoveryNew: .recoveryNew
         case .recover: .recover
         case .actions: .actions
+        case .fingerprintEnroll: .fingerprintEnroll(try finger())
+        case .fingerprintList: .fingerprintList
+        case .fingerprintVerify: .fingerprintVerify
+        case .fingerprintDelete: .fingerprintDelete(try finger())
+        case .fingerprintOn: .fingerprintSwitch(.on)
+        case .fingerprintOff: .fingerprintSwitch(.off)
         case .set: .set(name: try name(operands[0]), value: value())
         case .get: .get(name: try name(operands[0]))
         case .list: .list(prefix: try prefix())
@@ -257,6 +263,17 @@ struct ArgumentParser {
     private func prefix() throws(UsageError) -> [UInt8] {
         guard let prefix = operands.first, !prefix.isEmpty else { return [] }
         return try name(prefix)
+    }
+
+    private func finger() throws(UsageError) -> Finger {
+        guard let operand = operands.first else { return .unnamed }
+        let word = String(decoding: operand, as: UTF8.self)
+        if let finger = Finger.named(word) { return finger }
+        let names = Finger.named.map(\.name)
+        throw UsageError(
+            Text("there is no finger ", Printable.escaped(operand)),
+            hint: Nearness.nearest(to: word, among: names).map { Text("did you mean ", $0, "?") }
+                ?? Text(names.joined(separator: ", ")))
     }
 
     private func value() -> Command.ValueSource {

@@ -15,6 +15,9 @@ public final class Connection {
     /// The frame that is read at present, header included; it goes when the next one is asked for.
     private var frame = 0
     private var tag: UInt32 = 0
+    /// Watched while a reader waits for a finger; none otherwise.
+    private var keys: KeyWatch?
+    private var scan: UInt32 = 0
 
     public static let defaultPath = Array("/run/appvault/socket".utf8)
 
@@ -108,6 +111,11 @@ public final class Connection {
         return try expect(.state, State.self)
     }
 
+    public func fingerprints(_ target: Target) throws(ClientError) -> FingerprintState {
+        try send(.fingerprintList, target)
+        return try expect(.fingerprintState, FingerprintState.self)
+    }
+
     // MARK: Frames
 
     func send<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) {
@@ -166,6 +174,34 @@ public final class Connection {
         }
     }
 
+    /// From now on Enter and Ctrl-C tell the daemon to go on without a finger.
+    func watchKeys(_ question: UInt32) {
+        scan = question
+        keys = KeyWatch()
+    }
+
+    func leaveKeys() {
+        keys = nil
+    }
+
+    /// Waits for a frame as `receive` does, and for the person's keys.
+    private func waitWithKeys() throws(ClientError) {
+        while let arrival = keys?.wait(for: socket, Limits.silenceWait) {
+            switch arrival {
+            case .readable: return
+            case .late:
+                leaveKeys()
+                throw .unavailable(.silent)
+            case .givenUp:
+                leaveKeys()
+                try send(.abort, Abort(question: scan, reason: .cancelled))
+            case .fatal(let signal):
+                leaveKeys()
+                KeyWatch.end(by: signal)
+            }
+        }
+    }
+
     private func readFrame() throws(ClientError) -> FrameHeader {
         while true {
             let header: FrameHeader?
@@ -184,6 +220,7 @@ public final class Connection {
                 }
                 input.reserve(whole - input.count)
             }
+            try waitWithKeys()
             let got: Int
             do throws(PosixError) {
                 got = try socket.receive(into: &input)

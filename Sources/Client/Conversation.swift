@@ -41,22 +41,32 @@ struct Conversation {
     private func converse() throws(ClientError) -> AnswerType {
         var shown: [UInt8] = []
         var hasRevealed = false
+        let view = ScanView(voice)
+        defer {
+            connection.leaveKeys()
+            view.end()
+        }
         while true {
             let type = try connection.receive()
             switch type {
             case .show:
                 let show = try connection.read(Show.self)
+                view.clear()
                 switch show.style {
                 case .info: voice.info(show.line.text)
                 case .error:
                     shown = show.line.text
                     voice.error(show.line.text)
                 }
+                view.draw()
+            case .scan: scan(try connection.read(Scan.self), view)
             case .reveal:
                 try reveal()
                 hasRevealed = true
             case .ask:
                 let ask = try connection.read(Ask.self)
+                connection.leaveKeys()
+                view.end()
                 if hasRevealed, ask.purpose == .acknowledge {
                     // It asks whether the secret was shown, which it was.
                     hasRevealed = false
@@ -67,10 +77,20 @@ struct Conversation {
             case .refused: throw try connection.refusal(type)
             case .working: break
             case .welcome, .done, .verdict, .state, .value, .names, .chunk, .progress, .actionList,
-                .policyValues, .checklist, .preview, .textList, .scan, .fingerprintState:
+                .policyValues, .checklist, .preview, .textList, .fingerprintState:
                 return type
             }
         }
+    }
+
+    private func scan(_ scan: Scan, _ view: ScanView) {
+        switch scan.event {
+        // Before the line is shown: a person who presses Enter at it is heard.
+        case .place: if answers.kind == .terminal { connection.watchKeys(scan.question) }
+        case .stage, .retry: break
+        case .ended: connection.leaveKeys()
+        }
+        view.show(scan)
     }
 
     private func reveal() throws(ClientError) {

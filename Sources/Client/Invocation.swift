@@ -30,6 +30,12 @@ enum Command: Equatable {
     case recoveryNew
     case recover
     case actions
+    case fingerprintEnroll(Finger)
+    case fingerprintList
+    case fingerprintVerify
+    /// With none named: all.
+    case fingerprintDelete(Finger)
+    case fingerprintSwitch(Switch)
     case set(name: [UInt8], value: ValueSource)
     case get(name: [UInt8])
     case list(prefix: [UInt8])
@@ -49,6 +55,7 @@ enum Command: Equatable {
     /// Without a verb: all of them.
     case help([Verb])
 
+    enum Switch: Equatable { case on, off }
     enum Existing: Equatable { case refuse, open }
     enum Clash: Equatable { case refuse, replace }
 

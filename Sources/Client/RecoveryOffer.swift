@@ -10,7 +10,8 @@ extension Run {
             .policyLint, .policyPreview:
             return
         case .status, .unlock, .lock, .passwd, .actions, .set, .get, .list, .delete, .export,
-            .import,
+            .import, .fingerprintEnroll, .fingerprintList, .fingerprintVerify,
+            .fingerprintDelete, .fingerprintSwitch,
             .policyShow, .texts, .resync:
             break
         }

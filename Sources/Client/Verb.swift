@@ -1,6 +1,8 @@
 /// What the tool can do.
 package enum Verb: CaseIterable, Sendable {
     case create, status, unlock, lock, passwd, recoveryNew, recover, actions
+    case fingerprintEnroll, fingerprintList, fingerprintVerify, fingerprintDelete
+    case fingerprintOn, fingerprintOff
     case set, get, list, delete, export, `import`
     case policyShow, policyCheck, policyLint, policyPreview, texts
     case reset, resync, triesClear, chown

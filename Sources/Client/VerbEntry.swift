@@ -2,6 +2,7 @@
 package struct VerbEntry: Sendable {
     package enum Group: String, CaseIterable, Sendable {
         case store = "your store"
+        case fingers = "your fingers"
         case records = "what is in it"
         case policy = "the rules"
         case mending = "mending"

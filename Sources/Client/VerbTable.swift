@@ -9,6 +9,12 @@ extension Verb {
         case .recoveryNew: .recoveryNew
         case .recover: .recover
         case .actions: .actions
+        case .fingerprintEnroll: .fingerprintEnroll
+        case .fingerprintList: .fingerprintList
+        case .fingerprintVerify: .fingerprintVerify
+        case .fingerprintDelete: .fingerprintDelete
+        case .fingerprintOn: .fingerprintOn
+        case .fingerprintOff: .fingerprintOff
         case .set: .set
         case .get: .get
         case .list: .list

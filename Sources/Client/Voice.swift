@@ -28,6 +28,7 @@ struct Voice {
     private let errors: Environment.Stream
     let outputPaint: Paint
     private let errorPaint: Paint
+    private let canMoveCursor: Bool
 
     init(_ environment: Environment) {
         output = environment.output
@@ -35,6 +36,7 @@ struct Voice {
         let wanted =
             (environment.variable("NO_COLOR") ?? []).isEmpty
             && environment.variable("TERM") != Array("dumb".utf8)
+        canMoveCursor = environment.variable("TERM") != Array("dumb".utf8)
         outputPaint = wanted && output.isTerminal ? .coloured : .plain
         errorPaint = wanted && errors.isTerminal ? .coloured : .plain
     }
@@ -58,6 +60,13 @@ struct Voice {
     func info(_ line: [UInt8]) {
         guard !line.isEmpty else { return }
         say(Printable.escaped(line), behind: "", .faint)
+    }
+
+    /// A line of standard error that can be drawn again; nil where nobody watches it.
+    var redrawnColumns: Int? {
+        guard errors.isTerminal, canMoveCursor else { return nil }
+        let columns = ToolIO.columns(errors.descriptor)
+        return columns > 0 ? columns : 80
     }
 
     /// What a verb did, for the person.

@@ -49,6 +49,7 @@ enum AppvaultPage {
     private static func title(_ group: VerbEntry.Group) -> String {
         switch group {
         case .store: "Your store"
+        case .fingers: "Your fingers"
         case .records: "What is in it"
         case .policy: "The rules"
         case .mending: "Mending"

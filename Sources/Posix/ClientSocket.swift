@@ -4,6 +4,8 @@ internal import CLinux
 public struct ClientSocket: ~Copyable {
     private let descriptor: FileDescriptor
 
+    var raw: Int32 { descriptor.raw }
+
     /// Connects within `wait` milliseconds; later sends and receives end after `silence`.
     public init(path: [UInt8], wait: Int32, silence: Int32) throws(PosixError) {
         try self.init(connected: ClientSocket.connect(path, wait), silence: silence)

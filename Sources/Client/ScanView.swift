@@ -1,0 +1,81 @@
+import Posix
+import Wire
+
+/// A reader that waits, as a person sees it: one line that is drawn anew on a terminal, plain lines elsewhere.
+final class ScanView {
+    private let voice: Voice
+    private var line: [UInt8] = []
+    private var stage = 0
+    private var stages = 0
+    private var isOpen = false
+    private var isDrawn = false
+
+    init(_ voice: Voice) {
+        self.voice = voice
+    }
+
+    func show(_ scan: Scan) {
+        let text = Printable.escaped(scan.line.text)
+        stage = Int(scan.stage)
+        stages = Int(scan.stages)
+        guard voice.redrawnColumns != nil else { return voice.info(plain(scan)) }
+        switch scan.event {
+        case .place, .stage, .retry:
+            isOpen = true
+            if !text.isEmpty { line = text }
+            draw()
+        case .ended:
+            clear()
+            isOpen = false
+            voice.info(scan.line.text)
+        }
+    }
+
+    func draw() {
+        guard isOpen, let columns = voice.redrawnColumns else { return }
+        isDrawn = true
+        voice.printError(
+            Text("\r", ScanView.line(line, stage, stages, columns: columns), "\u{1B}[K").bytes)
+    }
+
+    /// Another line comes: it does not stand behind ours.
+    func clear() {
+        guard isDrawn else { return }
+        isDrawn = false
+        voice.printError(Array("\r\u{1B}[K".utf8))
+    }
+
+    func end() {
+        clear()
+        isOpen = false
+    }
+
+    private func plain(_ scan: Scan) -> [UInt8] {
+        if !scan.line.text.isEmpty || scan.event != .stage { return scan.line.text }
+        return Array("\(stage) of \(stages)".utf8)
+    }
+
+    /// Never more than one line: what is cut off cannot be drawn over.
+    static func line(_ text: [UInt8], _ stage: Int, _ stages: Int, columns: Int) -> [UInt8] {
+        let done = min(stage, stages)
+        let count = stages > 0 ? "\(done)/\(stages)" : ""
+        var bar = ""
+        if stages > 0, stages <= 20, columns >= 60 {
+            bar =
+                "[" + String(repeating: "#", count: done)
+                + String(repeating: ".", count: stages - done) + "] "
+        }
+        var tail = stages > 0 ? bar + count + " " : ""
+        if tail.utf8.count > columns - 8 { tail = "" }
+        let room = columns - 1 - tail.utf8.count
+        var shown: [UInt8] = Array(tail.utf8)
+        var width = 0
+        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+            let bytes = Array(String(scalar).utf8)
+            width += Layout.width(bytes)
+            guard width <= room else { break }
+            shown += bytes
+        }
+        return shown
+    }
+}
