@@ -12,7 +12,7 @@ extension Run {
     func fingerprintDelete(_ finger: Finger) throws(ClientError) {
         let target = try target()
         if finger == .unnamed {
-            try agree("fingerprint delete", "all enrolled fingers will be forgotten")
+            try agree("fingerprint delete", words(.agreeFingersDelete))
         }
         try act(
             "fingerprint delete", .fingerprintDelete,
@@ -24,9 +24,7 @@ extension Run {
         switch way {
         case .on: break
         case .off:
-            try agree(
-                "fingerprint off",
-                "no finger will open the store, and all enrolled fingers will be forgotten")
+            try agree("fingerprint off", words(.agreeFingersOff))
         }
         try act(
             way == .on ? "fingerprint on" : "fingerprint off", .fingerprintSwitch,
@@ -43,7 +41,7 @@ extension Run {
         case (.plain, true):
             voice.print(FingerprintView.text(state, voice, environment.marks))
             if state.fingers.isEmpty, state.unavailable.isEmpty {
-                voice.hint(Array("`appvault fingerprint enroll` enrols one".utf8))
+                voice.hint(words(.fingersNoneHint))
             }
         case (.plain, false): voice.print(FingerprintView.fields(state))
         }

@@ -14,6 +14,9 @@ package enum ToolText: String, CaseIterable, Sendable {
     case agreeChown = "tool.agree.chown"
     case agreeExport = "tool.agree.export"
     case agreeImport = "tool.agree.import"
+    case agreeFingersDelete = "tool.agree.fingers-delete"
+    case agreeFingersOff = "tool.agree.fingers-off"
+    case fingersNoneHint = "tool.fingers.none.hint"
 
     // MARK: A conversation
 

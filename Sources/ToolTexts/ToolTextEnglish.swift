@@ -14,6 +14,10 @@ extension ToolText {
         case .agreeChown: "the store and everything in it will belong to {1}"
         case .agreeExport: "{1} exists and will be replaced"
         case .agreeImport: "records that have the same names as those in the file will be replaced"
+        case .agreeFingersDelete: "all enrolled fingers will be forgotten"
+        case .agreeFingersOff:
+            "no finger will open the store, and all enrolled fingers will be forgotten"
+        case .fingersNoneHint: "`appvault fingerprint enroll` enrols one"
         case .answerTooLong: "that answer is too long"
         case .limitBytes: "at most {1} bytes"
         case .answerNobody: "there is no terminal to ask on: {1}"
