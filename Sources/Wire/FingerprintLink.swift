@@ -48,9 +48,6 @@
         public static let linger: UInt64 = 30_000
 
         public static let requests = [list, enroll, match, delete, stored, cancel]
-        public static let answers = [
-            readers, enrolled, matched, done, storedPrints, scan, noMatch, failed,
-        ]
     }
 
     /// The nonce alone: list and cancel; noMatch, done, and enrolled, where the print follows as the
