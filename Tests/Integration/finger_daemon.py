@@ -2,9 +2,7 @@
 
 import os
 import random
-import signal
 import struct
-import subprocess
 import threading
 import time
 import unittest
