@@ -65,14 +65,12 @@ struct PolicyKey: Sendable {
         PolicyKey("LockOnBackground", .choice(Choice(\.lockOnBackground)), .notActedOn),
         PolicyKey("IdleTimeout", .time(0...7 * day, zero: "never", \.idleTimeout)),
         PolicyKey("HoldMax", .time(0...30 * day, zero: "not at all", \.holdMax), .notActedOn),
-        PolicyKey("AllowFingerprint", .flag(\.allowFingerprint), .notActedOn),
+        PolicyKey("AllowFingerprint", .flag(\.allowFingerprint)),
         PolicyKey("FingerprintFirstUnlock", .flag(\.fingerprintFirstUnlock), .notActedOn),
-        PolicyKey("FingerprintReaders", .choice(Choice(\.fingerprintReaders)), .notActedOn),
+        PolicyKey("FingerprintReaders", .choice(Choice(\.fingerprintReaders))),
         PolicyKey(
-            "FingerprintMaxFailures", .number(1...20, zero: nil, \.fingerprintMaxFailures),
-            .notActedOn),
-        PolicyKey(
-            "PasscodeEvery", .time(0...30 * day, zero: "never", \.passcodeEvery), .notActedOn),
+            "FingerprintMaxFailures", .number(1...20, zero: nil, \.fingerprintMaxFailures)),
+        PolicyKey("PasscodeEvery", .time(0...30 * day, zero: "never", \.passcodeEvery)),
         PolicyKey("ChangeOnUpdate", .choice(Choice(\.changeOnUpdate))),
         PolicyKey("ShowReset", .flag(\.showReset)),
         PolicyKey("ShowCancel", .flag(\.showCancel)),

@@ -2,9 +2,7 @@
 
 import os
 import random
-import signal
 import struct
-import subprocess
 import threading
 import time
 import unittest
@@ -126,17 +124,17 @@ class Opening(Case):
         def end(scan):
             self.desk.daemon.kill()
 
-        for left in (4, 3):
+        for left, request in ((4, "openStore"), (3, "fingerprintVerify")):
             try:
-                self.desk.open(enter=end)
+                self.desk.ask(request, enter=end)
             except OSError:
                 pass
             self.desk.daemon.start()
             self.assertEqual(self.desk.list().failuresLeft, left)
-            self.check(self.desk.ask("openStore", answers(), hello=dict(frontEnd="program")).last, "done")
-            self.assertEqual(self.desk.list().failuresLeft, 5)
-            self.desk.daemon.policy("FingerprintMaxFailures=4\nThrottleAfter=0", reload=True)
-            self.desk.lock()
+            self.assertFalse(self.desk.is_open())
+        self.check(self.desk.open(answers()).last, "done")
+        self.assertEqual(self.desk.list().failuresLeft, 5)
+        self.assertTrue(self.opened_by_finger())
 
     def test_program(self):
         """a program that brings the passcode is asked for no finger"""
@@ -400,7 +398,7 @@ class Readers(Case):
         self.assertEqual(state.unavailable, "the fingerprint service does not answer")
         self.assertEqual([each["usable"] for each in state.fingers], [False])
         self.assertEqual(self.desk.daemon.status().passcode, "passcodeAndFingerprint")
-        self.assertEqual(self.desk.daemon.status().pending, [])
+        self.assertEqual(self.desk.daemon.status().pending, b"")
 
     def test_no_reader(self):
         """an absent reader, another one, one at another port, an external one: at once to the passcode"""
@@ -467,7 +465,7 @@ class Readers(Case):
                 self.desk.daemon.policy("Enabled=no\nUseDefaultPolicy=no", reload=True)
                 self.check(self.desk.ask("create", answers(), way="ownPasscode").last, "done")
                 self.desk.daemon.policy("AllowNoPasscode=no\nThrottleAfter=0", reload=True)
-                self.assertEqual(self.desk.daemon.status().pending, [flow])
+                self.assertEqual(self.desk.daemon.status().pending, bytes([flow]))
                 script = answers(acknowledge="")
                 self.desk.lock()
                 self.check(self.desk.open(script).last, "done")

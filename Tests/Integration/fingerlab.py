@@ -131,6 +131,9 @@ class FakeWorker:
         self.close()
 
     def close(self):
+        # Its thread must be gone before the descriptor is: the next one gets its number.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
         self.listener.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 

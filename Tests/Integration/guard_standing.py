@@ -79,6 +79,7 @@ class Logind:
         for method, missing in (("GetSessionByPID", "NoSessionForPID"), ("GetUserByPID", "NoUserForPID")):
             code = ANSWER.format(path=self.answers, method=method, missing=missing)
             mock().AddMethod("org.freedesktop.login1.Manager", method, "u", "o", code)
+        mock().AddProperty("org.freedesktop.login1.Manager", "LidClosed", dbus.Boolean(False))
         nowhere = dbus.Struct(("", dbus.ObjectPath("/")), signature="so")
         kinds = {
             "seat": (uid, {}),
@@ -105,6 +106,16 @@ class Logind:
             found = {"GetSessionByPID": session, "GetUserByPID": user}
             json.dump(found, file)
         os.rename(self.answers + ".new", self.answers)
+
+    def lid(self, shut):
+        """Whether the manager says that the lid is shut."""
+        import dbus
+
+        connection = dbus.bus.BusConnection(self.address)
+        manager = connection.get_object("org.freedesktop.login1", "/org/freedesktop/login1")
+        properties = dbus.Interface(manager, "org.freedesktop.DBus.Mock")
+        properties.UpdateProperties("org.freedesktop.login1.Manager", {"LidClosed": dbus.Boolean(shut)})
+        connection.close()
 
     def close(self):
         for process in reversed(self.processes):

@@ -194,9 +194,7 @@ private let table: [Bounds] = [
         let values = PolicyBook.builtIn.values(for: PolicySubject())
         #expect(
             values.filter { !$0.isActedOn }.map(\.key) == [
-                "LockTimeout", "LockOnBackground", "HoldMax", "AllowFingerprint",
-                "FingerprintFirstUnlock", "FingerprintReaders", "FingerprintMaxFailures",
-                "PasscodeEvery",
+                "LockTimeout", "LockOnBackground", "HoldMax", "FingerprintFirstUnlock",
             ])
     }
 

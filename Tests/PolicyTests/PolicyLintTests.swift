@@ -80,8 +80,8 @@ private let doubts: [Doubt] = [
         says: "2: UseDefaultPolicy: with Enabled=no there are no passcodes at all: "
             + "UseDefaultPolicy=yes"),
     Doubt(
-        "AllowFingerprint=no",
-        says: "2: AllowFingerprint: not acted on yet by this release: "
+        "HoldMax=1h",
+        says: "2: HoldMax: not acted on yet by this release: "
             + "known, and without an effect so far"),
 ]
 
