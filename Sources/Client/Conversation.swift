@@ -41,7 +41,7 @@ struct Conversation {
     private func converse() throws(ClientError) -> AnswerType {
         var shown: [UInt8] = []
         var hasRevealed = false
-        let view = ScanView(voice)
+        let view = ScanView(voice, words)
         defer {
             connection.leaveKeys()
             view.end()

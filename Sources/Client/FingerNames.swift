@@ -1,3 +1,4 @@
+import ToolTexts
 import Wire
 
 /// Fingers as people name them, at the command line and in sentences.
@@ -21,19 +22,20 @@ extension Finger {
         }
     }
 
-    var words: String {
+    /// As a person reads it.
+    var text: ToolText {
         switch self {
-        case .unnamed: "a finger"
-        case .leftThumb: "left thumb"
-        case .leftIndex: "left index finger"
-        case .leftMiddle: "left middle finger"
-        case .leftRing: "left ring finger"
-        case .leftLittle: "left little finger"
-        case .rightThumb: "right thumb"
-        case .rightIndex: "right index finger"
-        case .rightMiddle: "right middle finger"
-        case .rightRing: "right ring finger"
-        case .rightLittle: "right little finger"
+        case .unnamed: .fingerUnnamed
+        case .leftThumb: .fingerLeftThumb
+        case .leftIndex: .fingerLeftIndex
+        case .leftMiddle: .fingerLeftMiddle
+        case .leftRing: .fingerLeftRing
+        case .leftLittle: .fingerLeftLittle
+        case .rightThumb: .fingerRightThumb
+        case .rightIndex: .fingerRightIndex
+        case .rightMiddle: .fingerRightMiddle
+        case .rightRing: .fingerRightRing
+        case .rightLittle: .fingerRightLittle
         }
     }
 

@@ -39,7 +39,7 @@ extension Run {
             FingerprintView.write(state, to: &json)
             voice.print(json.finish())
         case (.plain, true):
-            voice.print(FingerprintView.text(state, voice, environment.marks))
+            voice.print(FingerprintView.text(state, voice, words, environment.marks))
             if state.fingers.isEmpty, state.unavailable.isEmpty {
                 voice.hint(words(.fingersNoneHint))
             }

@@ -1,53 +1,60 @@
 import Posix
+import ToolTexts
 import Wire
 
 /// `fingerprint list`: fingers for a person, lines or an object for a program.
 enum FingerprintView {
-    static func text(_ state: FingerprintState, _ voice: Voice, _ marks: Marks) -> [UInt8] {
-        var text = Text()
-        func row(_ title: String, _ pieces: any TextPiece...) {
-            text += voice.outputPaint.painted(title, .faint)
-            text += String(repeating: " ", count: max(0, 11 - title.utf8.count))
-            for piece in pieces { text += piece }
-            text += "\n"
+    static func text(
+        _ state: FingerprintState, _ voice: Voice, _ words: OwnWords, _ marks: Marks
+    ) -> [UInt8] {
+        var block = TitledBlock(voice.outputPaint, words)
+        block.add(.titleFinger, words(standing(state)))
+        if state.on {
+            block.add(.titleFailures, words(.fingerFailures, "\(state.failuresLeft)"))
         }
-        row("finger", standing(state))
-        if state.on { row("failures", "\(state.failuresLeft) left, then the passcode is needed") }
-        for reader in state.readers {
-            row("reader", Printable.escaped(reader.name), " (", traits(reader), ")")
+        for reader in state.readers { block.add(.titleReader, line(reader, words)) }
+        if !state.unavailable.isEmpty {
+            block.add(.titleReader, Printable.escaped(state.unavailable))
         }
-        if !state.unavailable.isEmpty { row("reader", Printable.escaped(state.unavailable)) }
         if state.foreign > 0 {
-            row("chip", Int(state.foreign), " prints on it are not AppVault's; they are left alone")
+            block.add(.titleChip, words(.fingerForeign, "\(state.foreign)"))
         }
-        let width = (state.fingers.map { $0.finger.words.utf8.count }.max() ?? 0) + 2
-        for enrolled in state.fingers {
+        let names = state.fingers.map { words($0.finger.text) }
+        let width = (names.map { Layout.width($0) }.max() ?? 0) + 2
+        return zip(names, state.fingers).reduce(into: block.bytes) { text, line in
+            let (name, enrolled) = line
             let mark = marks.mark(enrolled.usable ? .satisfied : .unmet)
-            text += Text(
-                voice.outputPaint.painted(mark, enrolled.usable ? .green : .red), " ",
-                Layout.padded(Array(enrolled.finger.words.utf8), width),
-                ToolIO.localTime(enrolled.at), "  ", Printable.escaped(enrolled.reader),
-                enrolled.usable ? "" : " (not connected)", "\n")
+            let reader = Printable.escaped(enrolled.reader)
+            text +=
+                Text(
+                    voice.outputPaint.painted(mark, enrolled.usable ? .green : .red), " ",
+                    Layout.padded(name, width), ToolIO.localTime(enrolled.at), "  ",
+                    enrolled.usable ? reader : words(.fingerAway, reader), "\n"
+                ).bytes
         }
-        return text.bytes
     }
 
-    private static func standing(_ state: FingerprintState) -> String {
+    private static func standing(_ state: FingerprintState) -> ToolText {
         switch (state.on, state.ready) {
-        case (false, _): "opens nothing: it is off"
-        case (true, true): "opens the store"
-        case (true, false): "opens the store after the next passcode"
+        case (false, _): .fingerStandingOff
+        case (true, true): .fingerStandingOn
+        case (true, false): .fingerStandingAfter
         }
     }
 
-    private static func traits(_ reader: FingerprintState.Device) -> String {
-        let touch =
+    private static func line(_ reader: FingerprintState.Device, _ words: OwnWords) -> [UInt8] {
+        let touch: ToolText =
             switch reader.scan {
-            case .press: "press"
-            case .swipe: "swipe"
+            case .press: .readerPress
+            case .swipe: .readerSwipe
             }
-        let place = reader.isInternal ? "internal" : "external"
-        return "\(touch), \(place)" + (reader.stores ? ", keeps prints itself" : "")
+        let (name, place) = (
+            Printable.escaped(reader.name),
+            words(reader.isInternal ? .readerInternal : .readerExternal)
+        )
+        return reader.stores
+            ? words(.fingerReaderStores, name, words(touch), place)
+            : words(.fingerReader, name, words(touch), place)
     }
 
     static func fields(_ state: FingerprintState) -> [UInt8] {

@@ -1,17 +1,20 @@
 import Posix
+import ToolTexts
 import Wire
 
 /// A reader that waits, as a person sees it: one line that is drawn anew on a terminal, plain lines elsewhere.
 final class ScanView {
     private let voice: Voice
+    private let words: OwnWords
     private var line: [UInt8] = []
     private var stage = 0
     private var stages = 0
     private var isOpen = false
     private var isDrawn = false
 
-    init(_ voice: Voice) {
+    init(_ voice: Voice, _ words: OwnWords) {
         self.voice = voice
+        self.words = words
     }
 
     func show(_ scan: Scan) {
@@ -52,7 +55,7 @@ final class ScanView {
 
     private func plain(_ scan: Scan) -> [UInt8] {
         if !scan.line.text.isEmpty || scan.event != .stage { return scan.line.text }
-        return Array("\(stage) of \(stages)".utf8)
+        return words(.scanStage, stage, stages)
     }
 
     /// Never more than one line: what is cut off cannot be drawn over.

@@ -6,8 +6,8 @@ import Wire
 enum StatusView {
     static func text(_ state: State, _ voice: Voice, _ words: OwnWords) -> [UInt8] {
         let paint = voice.outputPaint
-        var rows: [(title: [UInt8], text: [UInt8])] = []
-        func row(_ title: ToolText, _ text: [UInt8]) { rows.append((words(title), text)) }
+        var block = TitledBlock(paint, words)
+        func row(_ title: ToolText, _ text: [UInt8]) { block.add(title, text) }
         func painted(_ text: [UInt8], _ colour: Voice.Colour) -> [UInt8] {
             Array(paint.painted(String(decoding: text, as: UTF8.self), colour).utf8)
         }
@@ -52,11 +52,7 @@ enum StatusView {
         if !state.trouble.isEmpty {
             row(.titleTrouble, painted(Printable.escaped(state.trouble), .red))
         }
-        let width = max(11, (rows.map { Layout.width($0.title) }.max() ?? 0) + 1)
-        return rows.reduce(into: []) { block, row in
-            block += painted(row.title, .faint)
-            block += Layout.spaces(width - Layout.width(row.title)) + row.text + [0x0A]
-        }
+        return block.bytes
     }
 
     private static func hasPasscode(_ state: State) -> Bool {

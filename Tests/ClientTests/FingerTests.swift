@@ -8,7 +8,7 @@ import Wire
     func names() {
         #expect(Finger.named.count == 10)
         #expect(Set(Finger.named.map(\.name)).count == 10)
-        #expect(Set(Finger.named.map(\.words)).count == 10)
+        #expect(Set(Finger.named.map(\.text)).count == 10)
         for finger in Finger.named {
             #expect(Finger.named(finger.name) == finger)
             #expect(Finger.named(finger.name + "-finger") == finger)

@@ -32,6 +32,20 @@ struct OwnWordsTests {
         #expect(shown(words(.stateLocked)) == "\\x1b[2Jzu")
     }
 
+    @Test("titles have a column of their own, wider where a language needs it")
+    func block() {
+        let words = OwnWords { list(("tool.title.records", "Eintr\u{E4}ge insgesamt")) }
+        for (words, expected) in [
+            (OwnWords.english, "state      open\nrecords    7\n"),
+            (words, "state              open\nEintr\u{E4}ge insgesamt 7\n"),
+        ] {
+            var block = TitledBlock(.plain, words)
+            block.add(.titleState, words(.stateOpen))
+            block.add(.titleRecords, Array("7".utf8))
+            #expect(shown(block.bytes) == expected)
+        }
+    }
+
     @Test("it asks once, and not before there is something to say")
     func once() {
         var asked = 0
