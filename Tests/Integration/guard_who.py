@@ -28,7 +28,7 @@ NO_USER, OVERFLOW = 47998, 65534
 MOVED = ("somebody else", 47997)
 POLICY = "RetryLimit=0\nThrottleAfter=0\n"
 NEW, PHRASE = "another horse", "a phrase of its own"
-NO_READER, DENIED, PROTOCOL_ERROR, BUSY = 28, 30, 34, 35
+INVALID, UNAVAILABLE, DENIED, PROTOCOL_ERROR, BUSY = 26, 28, 30, 34, 35
 PAM = ("authenticate", "unlock", "confirm", "sessionOpen", "sessionClose", "password", "passwordRules")
 
 
@@ -247,8 +247,13 @@ class Who(Case):
             self.server.ask("chown", store=self.server.status(MOVED).store, owner=self.person)
         elif request in ("exportBegin", "exportNext"):
             self.assertEqual(answer.name, "chunk")
+        elif request == "fingerprintList":
+            self.assertEqual((answer.name, answer.on), ("fingerprintState", False))
+        elif request == "fingerprintVerify":
+            self.assertEqual((answer.name, answer.code), ("refused", UNAVAILABLE))
         elif request.startswith("fingerprint"):
-            self.assertEqual((answer.name, answer.code), ("refused", NO_READER))
+            # There is no reader, and no finger.
+            self.assertEqual((answer.name, answer.code), ("refused", INVALID))
         else:
             self.assertNotIn(answer if isinstance(answer, str) else answer.name, ("refused", "verdict"))
 

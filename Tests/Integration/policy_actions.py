@@ -16,6 +16,8 @@ PERFORMED = {
     "create-passcode": ("passcode", {"change": "turnOn"}),
     "change-passcode": ("passcode", {"change": "change"}),
     "turn-off-passcode": ("passcode", {"change": "turnOff"}),
+    "turn-on-fingerprint": ("fingerprintEnroll", {"finger": "unnamed"}),
+    "turn-off-fingerprint": ("fingerprintSwitch", {"on": False}),
     "lock": ("lock", {}),
     "reset": ("reset", {}),
     "new-recovery-key": ("recoveryNew", {}),
@@ -91,7 +93,7 @@ class Actions(unittest.TestCase):
         return CHANGE_REQUIRED if keys.get("AllowNoPasscode") == "no" else 0
 
     def finger(self, state, keys):
-        """This machine has no reader, so that every action with one is refused; nothing performs any yet."""
+        """This machine has no reader, so that every action with one is refused."""
         of_store = {"absent": ABSENT, "erased": ERASED, "retry-locked": LIMIT}
         if state in of_store:
             return of_store[state]
@@ -99,8 +101,9 @@ class Actions(unittest.TestCase):
 
     def compare(self, lab, state, keys, listed):
         """Performs what is refused, and asks for what is allowed but does not go through with it."""
-        for action in ("turn-on-fingerprint", "turn-off-fingerprint"):
-            self.assertEqual((listed[action].code, listed[action].verb), (self.finger(state, keys), ""), action)
+        for action, verb in (("turn-on-fingerprint", "enroll"), ("turn-off-fingerprint", "off")):
+            said = (listed[action].code, listed[action].verb)
+            self.assertEqual(said, (self.finger(state, keys), f"appvault fingerprint {verb}"), action)
         for action, (request, fields) in PERFORMED.items():
             if action == "create-passcode" and state == "absent":
                 request, fields = "create", {"way": "ownPasscode"}
@@ -136,7 +139,7 @@ class Actions(unittest.TestCase):
             self.assertTrue(found[name].allowed, name)
             self.assertEqual(found[name].verb, verb)
         self.assertEqual(found["turn-on-fingerprint"].code, INVALID)
-        self.assertIn("fingerprint", found["turn-on-fingerprint"].reason)
+        self.assertEqual(found["turn-on-fingerprint"].reason, "there is no reader")
 
     def test_no_passcode_mode(self):
         """in no-passcode mode passcode actions answer 25"""
