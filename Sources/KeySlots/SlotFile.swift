@@ -176,12 +176,20 @@ public final class SlotFile: @unchecked Sendable {
         return try Self.openRecovery(key, try recoverySlots, store)
     }
 
+    /// `.wrongSecret` where this slot does not open with this key.
+    public func openRecovery(
+        _ slot: RecoverySlot, _ key: borrowing RecoveryKey
+    ) throws(KeyError) -> SecretBytes {
+        try requireLive()
+        return try slot.open(key, store: store)
+    }
+
     // MARK: Changing slots. Each new slot is written, synced, read back from the disk and opened
     // before an old one goes.
 
-    /// The new passcode is the only way in beside the recovery key: other passcode slots and the
-    /// device slot go. `proven` is the slot that the current passcode opened, nil where something
-    /// else opened the store.
+    /// The new passcode is the only way in beside a recovery key that somebody proved something for:
+    /// other passcode slots, the device slot and other recovery keys go. `proven` is the slot that
+    /// the current passcode opened, nil where something else opened the store.
     ///
     /// In this order, so that a crash never leaves a former passcode that nobody remembers, and
     /// never one remembered that was not there: the former one into the history; the new slot; the
@@ -194,7 +202,8 @@ public final class SlotFile: @unchecked Sendable {
         try requireLive()
         try remember(along.history, storeKey: storeKey)
         let slot = try addPasscode(details, derived: derived, storeKey: storeKey, proven: proven)
-        try clear(otherThan: slot)
+        var along = along
+        if try clear(otherThan: slot) { along.terms?.recoveryWasOffered = false }
         try finish(along, storeKey: storeKey)
         return slot
     }
@@ -217,8 +226,8 @@ public final class SlotFile: @unchecked Sendable {
         return slot
     }
 
-    /// The second step: an unlock proved this slot, so the other one goes, and so does a device
-    /// slot that a crash left beside it. Writes nothing where there is neither.
+    /// The second step: an unlock proved this slot, so the other one goes, and so does what a crash
+    /// left beside it. Writes nothing where there is nothing.
     public func settle(on proven: PasscodeSlot) throws(KeyError) {
         try requireLive()
         guard isThere(proven) else { throw .noSuchSlot }
@@ -255,7 +264,8 @@ public final class SlotFile: @unchecked Sendable {
 
     /// The first of two steps: beside the former key, which opens until the new one was seen.
     public func addRecovery(
-        _ key: borrowing RecoveryKey, setAt: UInt64, storeKey: borrowing SecretBytes
+        _ key: borrowing RecoveryKey, setAt: UInt64, storeKey: borrowing SecretBytes,
+        isProven: Bool = true
     ) throws(KeyError) -> RecoverySlot {
         try requireLive()
         let present = try recoverySlots
@@ -265,7 +275,7 @@ public final class SlotFile: @unchecked Sendable {
             ?? present.first?.block ?? Self.recoveryBlocks[0]
         try put([
             number: try RecoverySlot.payload(
-                storeKey, key: key, setAt: setAt, block: number, store: store)
+                storeKey, key: key, setAt: setAt, isProven: isProven, block: number, store: store)
         ])
         let slot = try RecoverySlot(try readBack(number))
         let opened = try slot.open(key, store: store)
@@ -361,9 +371,17 @@ public final class SlotFile: @unchecked Sendable {
         return try passcodeSlots.last?.block ?? Self.passcodeBlocks[0]
     }
 
-    private func clear(otherThan slot: PasscodeSlot) throws(KeyError) {
-        try put(
-            [:], zeroing: (Self.passcodeBlocks + [Self.deviceBlock]).filter { $0 != slot.block })
+    /// True where a recovery key went as well, which is then to be offered anew.
+    @discardableResult
+    private func clear(otherThan slot: PasscodeSlot) throws(KeyError) -> Bool {
+        let unproven = try recoverySlots.filter { !$0.isProven }.map(\.block)
+        var changed = terms
+        if !unproven.isEmpty { changed.recoveryWasOffered = false }
+        // Synced before the key goes: afterwards nothing shows that there was one.
+        try write(Along(terms: changed))
+        let others = (Self.passcodeBlocks + [Self.deviceBlock]).filter { $0 != slot.block }
+        try put([:], zeroing: others + unproven)
+        return !unproven.isEmpty
     }
 
     /// Blocks in the order of their numbers, then zeroes over those that are not empty, then one sync.

@@ -45,6 +45,7 @@ extension Service {
         var read: [DueStep] = []
         for _ in 0..<Self.mostSteps {
             visit = try await renewed(visit)
+            try refusing { () throws(Refusal) in try visit.host.require(opening.ground) }
             // A policy that nobody could read, or whose groups nobody knows, has changed nothing.
             guard knowledge(of: visit.person) == .known else { return .settled(opening) }
             let step: DueStep
@@ -52,14 +53,15 @@ extension Service {
             switch try await due(visit, opening) {
             case .nothing(let why):
                 await noteJudged(visit, opening, why)
+                _ = try settled(visit, opening)
                 await keepResident(visit, opening)
-                return .settled(opening)
+                return try settled(visit, opening)
             case .steps(let steps):
-                guard let first = steps.first else { return .settled(opening) }
+                guard let first = steps.first else { return try settled(visit, opening) }
                 step = first
             }
             if step.flow == .announceFingerprint {
-                guard await announced(visit) else { return .settled(opening) }
+                guard await announced(visit) else { return try settled(visit, opening) }
                 continue
             }
             // Without the marker it is due all the same: it is there for `status`.
@@ -75,7 +77,7 @@ extension Service {
                 opening = try await carryOut(step, visit, opening)
             } catch {
                 switch error {
-                case .gone: throw error
+                case .gone, .refused(.passcodeChanged): throw error
                 case .refused(let refusal):
                     return await stillDue(step, refusal, visit)
                 }
@@ -93,6 +95,12 @@ extension Service {
         case .administrators(let policy), .standard(let policy):
             await visit.host.keepResident(proof.key, policy)
         }
+    }
+
+    /// Unless what opened the store was taken away while the person was asked.
+    private func settled(_ visit: Visit, _ opening: Opening) throws(Interruption) -> Settlement {
+        try refusing { () throws(Refusal) in try visit.host.require(opening.ground) }
+        return .settled(opening)
     }
 
     /// What was open does not stay so against somebody's no.
@@ -177,7 +185,7 @@ extension Service {
         else { return opening }
         let changed = try await set(new, present, opening)
         auditChange("the policy demanded a new passcode", visit)
-        try await visit.exchange.show(opening.proof == nil ? .created : .changed)
+        try await visit.exchange.show(opening.ground == .device ? .created : .changed)
         return changed
     }
 
@@ -185,16 +193,17 @@ extension Service {
         async throws(Interruption) -> Opening
     {
         let present = try await renewed(visit)
-        guard try await isStillDue(step, present, opening) else { return opening }
+        guard try await isStillDue(step, present, opening), opening.ground != .device else {
+            return opening
+        }
         let kept = try await refusingAsync { () async throws(Refusal) in
-            let (key, kept) = try opening.key.doubled()
-            try await present.host.turnOff(
-                key: key, typed: opening.proof?.typed, .inNoPasscodeMode, present.policy)
-            return kept
+            let (used, kept) = try opening.doubled()
+            try await present.host.turnOff(used, .inNoPasscodeMode, present.policy)
+            return kept.key
         }
         failedTokens.forget(present.host)
         auditChange("the policy turned the passcode off", visit)
-        return .device(kept)
+        return Opening(key: kept, ground: .device)
     }
 
     private func isStillDue(_ step: DueStep, _ visit: Visit, _ opening: Opening)
@@ -222,13 +231,12 @@ extension Service {
 
     /// Whoever cannot write this opens the store all the same.
     private func noteJudged(_ visit: Visit, _ opening: Opening, _ why: NothingDue) async {
-        try? await visit.host.noteJudged(visit.policy, byNow: why)
+        try? await visit.host.noteJudged(visit.policy, opening.ground, byNow: why)
         guard let proof = opening.proof else { return }
         if visit.host.followsLogin {
             noteLoginPassword(proof.typed, visit.host, visit.policy)
         } else {
-            try? await visit.host.remember(
-                proof.typed, proof.key, keep: visit.policy.historyCount)
+            try? await visit.host.remember(opening, keep: visit.policy.historyCount)
         }
     }
 

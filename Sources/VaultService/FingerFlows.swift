@@ -26,8 +26,8 @@ extension Service {
             throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
         }
         guard visit.host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
-        let key = try await admit(visit, .promptCurrent)
-        return try await enroll(finger, try await renewed(visit), key)
+        let opening = try await admit(visit, .promptCurrent)
+        return try await enroll(finger, try await renewed(visit), opening)
     }
 
     private func requireMayEnroll(_ visit: Visit) throws(Interruption) {
@@ -39,7 +39,7 @@ extension Service {
 
     /// The key is one that the passcode has just given.
     func enroll(
-        _ finger: Finger, _ visit: Visit, _ key: SecretBox
+        _ finger: Finger, _ visit: Visit, _ opening: Opening
     ) async throws(Interruption) -> Message {
         try requireMayEnroll(visit)
         let enrolled: [EnrolledFinger]
@@ -83,7 +83,7 @@ extension Service {
         }
         switch end {
         case .enrolled(let print):
-            return try await keep(Self.enrolled(finger, reader, print), visit, key, enrolled)
+            return try await keep(Self.enrolled(finger, reader, print), visit, opening, enrolled)
         case .stopped(.person): throw .refused(.cancelled)
         case .stopped: throw .refused(.fingerprintUnavailable(.stopped))
         case .failed(let fault):
@@ -101,21 +101,21 @@ extension Service {
     }
 
     private func keep(
-        _ finger: EnrolledFinger, _ visit: Visit, _ key: SecretBox, _ former: [EnrolledFinger]
+        _ finger: EnrolledFinger, _ visit: Visit, _ opening: Opening, _ former: [EnrolledFinger]
     ) async throws(Interruption) -> Message {
         let present = try await renewed(visit)
         do throws(Refusal) {
             guard present.policy.allowFingerprint, present.host.hasPasscode else {
                 throw .policyDenies(key: "AllowFingerprint")
             }
-            try await present.host.keepFinger(finger)
+            try await present.host.keepFinger(finger, opening.ground)
         } catch {
             if finger.isOnChip { forgetOnChips([finger]) }
             throw .refused(error)
         }
         let replaced = former.filter { $0.finger == finger.finger && $0.isOnChip }
         if !replaced.isEmpty { forgetOnChips(replaced) }
-        await present.host.keepResident(key, present.policy)
+        await present.host.keepResident(opening.key, present.policy)
         auditChange("a finger was enrolled", present)
         return .fingerEnrolled(Finger(rawValue: finger.finger) ?? .unnamed)
     }

@@ -28,8 +28,8 @@ extension Service {
     {
         let outcome = try await scanFinger(
             .open, visit, isSwitchedOff: request.finger == .off, seconds: request.fingerSeconds
-        ) { key throws(Interruption) in
-            try await self.openForLogin(key, visit)
+        ) { opening throws(Interruption) in
+            try await self.openForLogin(opening, visit)
         }
         switch outcome {
         case .matched:

@@ -39,7 +39,7 @@ extension Service {
     /// and what `opening` throws end the exchange.
     func scanFinger(
         _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false, seconds: UInt8 = 0,
-        opening: (SecretBox) async throws(Interruption) -> Void
+        opening: (Opening) async throws(Interruption) -> Void
     ) async throws(Interruption) -> FingerOutcome {
         let enrolled: [EnrolledFinger]
         switch await fingersAtHand(purpose, visit, isSwitchedOff: isSwitchedOff) {
@@ -95,7 +95,7 @@ extension Service {
     /// The match counts as long as everything still is as it was when the finger was asked for.
     private func matched(
         _ purpose: FingerPurpose, _ visit: Visit,
-        _ opening: (SecretBox) async throws(Interruption) -> Void
+        _ opening: (Opening) async throws(Interruption) -> Void
     ) async throws(Interruption) -> FingerOutcome {
         let present = try await renewed(visit)
         // This scan's own count is none any more.
@@ -103,10 +103,10 @@ extension Service {
         if let why = obstacleToFinger(of: input, present.inForce) { return .notAsked(why) }
         switch purpose {
         case .open:
-            guard let key = try? present.host.residentKey(present.policy) else {
+            guard let resident = try? present.host.residentKey(present.policy) else {
                 return .notAsked(.notYetOpened)
             }
-            try await opening(key)
+            try await opening(resident)
         case .verify, .enroll: break
         }
         try? await present.host.clearFingerFailures()

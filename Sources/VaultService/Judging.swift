@@ -16,16 +16,17 @@ private struct Past {
 
 extension Entry {
     fileprivate func past(_ stage: Stage) -> Past? {
-        guard let host else { return nil }
-        switch (opening, stage) {
-        case (.passcode(let proof), _):
-            return Past(host: host, key: proof.key, current: proof.typed, among: .former)
+        guard let host, let opening else { return nil }
+        switch (opening.ground, stage) {
+        case (.passcode, _):
+            guard let typed = opening.typed else { return nil }
+            return Past(host: host, key: opening.key, current: typed, among: .former)
         // Whoever has the key alone does not hear for nothing what the passcode was: a guess that is
         // not refused becomes the passcode, and drives the others out. Of another machine's store
         // there is no history yet that could be read.
-        case (.recoveryKey(let key), .chosen) where host.isUsable:
-            return Past(host: host, key: key, current: nil, among: .formerAndPresent)
-        case (.recoveryKey, _), (.device, _), (nil, _): return nil
+        case (.recovery, .chosen):
+            return Past(host: host, key: opening.key, current: nil, among: .formerAndPresent)
+        case (.recovery, .typed), (.finger, _), (.foreign, _), (.device, _): return nil
         }
     }
 }

@@ -92,6 +92,7 @@ enum Message: Sendable {
     case recovered
     case recoveryOffer
     case recoveryLater
+    case recoveryRevoked
     case drift
     case former
     case driftElsewhere
@@ -219,6 +220,7 @@ enum Message: Sendable {
         case .recovered: Phrase(.recoveryDone)
         case .recoveryOffer: Phrase(.recoveryOffer)
         case .recoveryLater: Phrase(.recoveryLater)
+        case .recoveryRevoked: Phrase(.recoveryRevoked)
         case .drift: Phrase(.driftNotice)
         case .former: Phrase(.driftFormer)
         case .driftElsewhere: Phrase(.driftElsewhere)

@@ -32,9 +32,9 @@ struct Entry {
     }
 
     var isRecovery: Bool {
-        switch opening {
-        case .recoveryKey: true
-        case .passcode, .device, nil: false
+        switch opening?.ground {
+        case .recovery, .foreign: true
+        case .passcode, .device, .finger, nil: false
         }
     }
 }

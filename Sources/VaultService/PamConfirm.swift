@@ -31,7 +31,7 @@ extension Service {
         }
         if let rekey = transaction.rekey {
             try await refusingAsync { () async throws(Refusal) in
-                try await self.rekey(host, rekey.storeKey, rekey.token, policy)
+                try await self.rekey(host, rekey.opening, rekey.token, policy)
             }
             audit.note(
                 .change, "the store follows its owner's new login password",

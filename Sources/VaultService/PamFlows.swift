@@ -52,14 +52,14 @@ extension Service {
         let visit = Visit(person: person, host: host, exchange: exchange, inForce: inForce)
 
         if let given = token.take(), given.count > 0 {
-            let proof: Proof?
+            let opening: Opening?
             do throws(Refusal) {
-                proof = try await proveToken(SecretBox(given), visit)
+                opening = try await proveToken(SecretBox(given), visit)
             } catch {
                 if request.tokenOnly || caller.hello.oneSecret { throw .refused(error) }
-                proof = nil
+                opening = nil
             }
-            if let proof { return try await admitted(proof, request.enforce, visit) }
+            if let opening { return try await admitted(opening, request.enforce, visit) }
         }
         guard !request.tokenOnly else { throw .refused(.passcodeRequired) }
         return try await provePrompted(request, visit)
@@ -83,7 +83,7 @@ extension Service {
     }
 
     /// A token that the stack brought is never known to be verified: an apart try.
-    private func proveToken(_ token: SecretBox, _ visit: Visit) async throws(Refusal) -> Proof {
+    private func proveToken(_ token: SecretBox, _ visit: Visit) async throws(Refusal) -> Opening {
         let host = visit.host
         // Judged first: what is remembered is no oracle for whoever has no tries left.
         try host.mayTry(.apart, visit.policy)
@@ -91,9 +91,8 @@ extension Service {
         guard !failedTokens.contains(hash, of: host) else { throw .invalidPasscode(left: nil) }
         let (tried, typed) = try token.doubled()
         do throws(Refusal) {
-            return Proof(
-                key: try await host.attempt(.apart, tried, visit.policy),
-                typed: try Self.prepared(typed))
+            return try await host.attempt(.apart, tried, visit.policy)
+                .with(typed: try Self.prepared(typed))
         } catch {
             if case .invalidPasscode = error { failedTokens.remember(hash, of: host) }
             throw error
@@ -127,15 +126,15 @@ extension Service {
 
         let isKnown = request.orPassword && isKnownWrong(hash, standing, host)
         var isCounted = false
-        let proof: Proof
+        let opening: Opening
         do throws(Refusal) {
             if isKnown {
                 try host.mayTry(standing.kind, policy)
                 throw .invalidPasscode(left: nil)
             }
             let (tried, typed) = try answer.doubled()
-            let key = try await host.attempt(standing.kind, tried, policy) { isCounted = true }
-            proof = Proof(key: key, typed: try Self.prepared(typed))
+            opening = try await host.attempt(standing.kind, tried, policy) { isCounted = true }
+                .with(typed: try Self.prepared(typed))
         } catch {
             audit.note(
                 error == .retryLimitReached(erased: true) ? .erase : .attempt,
@@ -162,7 +161,7 @@ extension Service {
             }
             return Dispatcher.verdict(error, caller, handle: handle)
         }
-        return try await admitted(proof, request.enforce, visit)
+        return try await admitted(opening, request.enforce, visit)
     }
 
     /// The login password, once a login with it was confirmed, is no guess, and what an apart try
@@ -186,13 +185,13 @@ extension Service {
     }
 
     /// The passcode was right: that is the login, whatever the policy demands of the store first.
-    private func admitted(_ proof: Proof, _ enforce: Bool, _ visit: Visit)
+    private func admitted(_ opening: Opening, _ enforce: Bool, _ visit: Visit)
         async throws(Interruption) -> Verdict
     {
         let code: UInt16
-        switch try await settle(visit, .passcode(proof)) {
+        switch try await settle(visit, opening) {
         case .settled(let opening):
-            try await openForLogin(opening.key, visit)
+            try await openForLogin(opening, visit)
             code = 0
         case .due(let still):
             try await tellStillDue(still, visit)
@@ -206,9 +205,9 @@ extension Service {
     }
 
     /// Opened by a login, it needs a session to stay open; what was open before stays as it is.
-    func openForLogin(_ key: SecretBox, _ visit: Visit) async throws(Interruption) {
+    func openForLogin(_ opening: Opening, _ visit: Visit) async throws(Interruption) {
         let wasOpen = visit.host.isOpen
-        try await refusingAsync { () async throws(Refusal) in try await visit.host.open(key) }
+        try await refusingAsync { () async throws(Refusal) in try await visit.host.open(opening) }
         if !wasOpen { shutUnlessFollowed(visit.host, visit.person) }
         audit.note(
             .unlock, "a store was opened", store: visit.host.id.description, person: visit.person,

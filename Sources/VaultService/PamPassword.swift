@@ -21,14 +21,14 @@ extension Service {
         guard !failedTokens.contains(former, of: host) else { return Verdict(outcome: .ignore) }
         let policy = try await visit(host, person, exchange).policy
         try await refusingAsync { () async throws(Refusal) in
-            let key: SecretBox
+            let opening: Opening
             do throws(Refusal) {
-                key = try await host.attempt(.apart, old, policy)
+                opening = try await host.attempt(.apart, old, policy)
             } catch {
                 if case .invalidPasscode = error { self.failedTokens.remember(former, of: host) }
                 throw error
             }
-            try await host.addPasscode(key: key, new, self.cost(policy), policy)
+            try await host.addPasscode(opening, new, self.cost(policy), policy)
         }
         failedTokens.forget(host)
         audit.note(

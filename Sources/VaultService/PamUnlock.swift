@@ -31,9 +31,9 @@ extension Service {
         }
 
         let (tried, kept) = try refusing { () throws(Refusal) in try token.doubled() }
-        let key: SecretBox
+        let opening: Opening
         do throws(Refusal) {
-            key = try await host.attempt(.apart, tried, visit.policy)
+            opening = try await host.attempt(.apart, tried, visit.policy)
         } catch {
             audit.note(
                 .attempt, "a login password did not open the store", store: host.id.description,
@@ -48,9 +48,8 @@ extension Service {
             default: return ignored
             }
         }
-        let proof = Proof(key: key, typed: kept)
-        switch try await settle(visit, .passcode(proof)) {
-        case .settled(let opening): try await openForLogin(opening.key, visit)
+        switch try await settle(visit, opening.with(typed: kept)) {
+        case .settled(let opening): try await openForLogin(opening, visit)
         case .due(let still): try await tellStillDue(still, visit)
         }
         return try keeping(request.handle, visit) { _ in }
@@ -128,15 +127,20 @@ extension Service {
         guard !host.hasPasscode, inForce.policy.ruleDigest == new.digest,
             creation(host, inForce) != nil
         else { return }
-        let (key, kept) = try await host.deviceKey().doubled()
-        try await host.replacePasscode(
-            key: key, with: .own(new.secret, digest: new.digest), cost(inForce.policy),
-            former: nil, inForce.policy)
+        let (opening, kept) = try await host.deviceKey().doubled()
+        let replaced = try await host.replacePasscode(
+            opening, with: .own(new.secret, digest: new.digest), cost(inForce.policy),
+            inForce.policy)
         failedTokens.forget(host)
         audit.note(
             .change, "the policy demanded a passcode", store: host.id.description,
             person: transaction.person, service: caller.hello.service)
-        try await host.open(kept)
+        if replaced.recoveryIsRevoked {
+            audit.note(
+                .change, Self.recoveryRevoked, store: host.id.description,
+                person: transaction.person, service: caller.hello.service)
+        }
+        try await host.open(Opening(key: kept.key, ground: replaced.ground))
         shutUnlessFollowed(host, transaction.person)
     }
 
@@ -186,26 +190,24 @@ extension Service {
         try await warnBeforeLast(standing.kind, visit)
         let answer = try await exchange.ask(drift.question, .former)
         guard let typed = answer.take(), typed.count > 0 else { return ignored }
-        let opened: Opening
+        let opening: Opening
         do throws(Refusal) {
-            opened = try await openFormer(SecretBox(typed), standing.kind, visit)
+            opening = try await openFormer(SecretBox(typed), standing.kind, visit)
         } catch {
             try await tell(error, visit)
             return ignored
         }
-        switch try await settle(visit, opened) {
+        switch try await settle(visit, opening) {
         case .due(let still):
             try await tellStillDue(still, visit)
             return ignored
-        case .settled(.device(let key)):
+        case .settled(let opening):
+            let (used, kept) = try refusing { () throws(Refusal) in try opening.doubled() }
+            try await openForLogin(used, visit)
             // The policy wants no passcode any more: nothing is left to be in step.
-            try await openForLogin(key, visit)
-            return ignored
-        case .settled(let settled):
-            let (opening, kept) = try refusing { () throws(Refusal) in try settled.key.doubled() }
-            try await openForLogin(opening, visit)
+            if opening.ground == .device { return ignored }
             return try keeping(handle, visit) { transaction in
-                transaction.rekey = Transaction.Rekey(storeKey: kept, token: token)
+                transaction.rekey = Transaction.Rekey(opening: kept, token: token)
             }
         }
     }

@@ -21,20 +21,19 @@ extension Service {
 
     private func changePasscode(_ visit: Visit) async throws(Interruption) -> Message {
         try require(.changePasscode, visit)
-        let proof = try await prove(visit, .promptCurrent)
-        _ = try await enterNewPasscode(visit, .passcode(proof))
+        let opening = try await prove(visit, .promptCurrent)
+        _ = try await enterNewPasscode(visit, opening)
         auditChange("the passcode was changed", visit)
         return .changed
     }
 
     private func turnOff(_ visit: Visit) async throws(Interruption) -> Message {
         try require(.turnOffPasscode, visit)
-        let proof = try await prove(visit, .promptCurrent)
+        let opening = try await prove(visit, .promptCurrent)
         let present = try await renewed(visit)
         try require(.turnOffPasscode, present)
         try await refusingAsync { () async throws(Refusal) in
-            try await visit.host.turnOff(
-                key: proof.key, typed: proof.typed, .byChoice, present.policy)
+            try await visit.host.turnOff(opening, .byChoice, present.policy)
         }
         failedTokens.forget(visit.host)
         auditChange("the passcode was turned off", visit)
@@ -45,10 +44,10 @@ extension Service {
         -> Message
     {
         try require(action, visit)
-        let key = try await refusingAsync { () async throws(Refusal) in
+        let opening = try await refusingAsync { () async throws(Refusal) in
             try await visit.host.deviceKey()
         }
-        _ = try await enterNewPasscode(visit, .device(key))
+        _ = try await enterNewPasscode(visit, opening)
         auditChange("a passcode was created", visit)
         return .turnedOn
     }
@@ -67,19 +66,34 @@ extension Service {
     func set(_ new: NewPasscode, _ visit: Visit, _ opening: Opening) async throws(Interruption)
         -> Opening
     {
-        try await refusingAsync { () async throws(Refusal) in
-            let (key, kept) = try opening.key.doubled()
-            let (secret, typed) = try new.secret.doubled()
-            try await visit.host.replacePasscode(
-                key: key, with: .own(secret, digest: new.digest), self.cost(visit.policy),
-                former: opening.proof?.typed, visit.policy)
-            self.failedTokens.forget(visit.host)
-            let opening = Opening.passcode(Proof(key: kept, typed: typed))
-            // A fingerprint that was on stays on, without a question.
-            if visit.host.fingerprintIsOn { await self.keepResident(visit, opening) }
-            return opening
+        let ((used, kept), (secret, typed)) = try refusing { () throws(Refusal) in
+            (try opening.doubled(), try new.secret.doubled())
         }
+        let ground = try await replace(visit, used, with: .own(secret, digest: new.digest))
+        let opening = Opening(key: kept.key, ground: ground, typed: typed)
+        // A fingerprint that was on stays on, without a question.
+        if visit.host.fingerprintIsOn { await keepResident(visit, opening) }
+        return opening
     }
+
+    /// What the store opens with from now on.
+    func replace(_ visit: Visit, _ opening: Opening, with new: ComingPasscode)
+        async throws(Interruption) -> Ground
+    {
+        let replaced = try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.replacePasscode(
+                opening, with: new, self.cost(visit.policy), visit.policy)
+        }
+        failedTokens.forget(visit.host)
+        if replaced.recoveryIsRevoked {
+            auditChange(Self.recoveryRevoked, visit)
+            // The passcode is in place, whoever is there to read this.
+            try? await visit.exchange.show(.recoveryRevoked)
+        }
+        return replaced.ground
+    }
+
+    static let recoveryRevoked = "the recovery key, made without a passcode, was revoked"
 
     func auditChange(_ text: String, _ visit: Visit) {
         auditChange(text, visit.host, visit.person, visit.exchange)

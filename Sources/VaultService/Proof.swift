@@ -3,33 +3,33 @@ import Policy
 import Secrets
 import Wire
 
-/// A passcode that opened its store in this exchange, and the key that it gave.
+/// A passcode that the person typed in this exchange, and the key that it gave.
 struct Proof: Sendable {
     let key: SecretBox
     /// Normalised: for what is judged only where the person has just typed it.
     let typed: SecretBox
 }
 
-/// What gave the store key in this exchange.
-enum Opening: Sendable {
-    case passcode(Proof)
-    /// It stands for a passcode that nobody can type any more.
-    case recoveryKey(SecretBox)
-    /// State none: nobody was asked.
-    case device(SecretBox)
+/// The store key as it was given in this exchange, and what gave it.
+struct Opening: Sendable {
+    let key: SecretBox
+    let ground: Ground
+    /// The passcode, normalised, where the person typed it in this exchange.
+    var typed: SecretBox?
 
-    var key: SecretBox {
-        switch self {
-        case .passcode(let proof): proof.key
-        case .recoveryKey(let key), .device(let key): key
-        }
+    var proof: Proof? { typed.map { Proof(key: key, typed: $0) } }
+
+    func with(typed: SecretBox) -> Opening {
+        Opening(key: key, ground: ground, typed: typed)
     }
 
-    var proof: Proof? {
-        switch self {
-        case .passcode(let proof): proof
-        case .recoveryKey, .device: nil
-        }
+    /// One to open with and one to keep.
+    func doubled() throws(Refusal) -> (Opening, Opening) {
+        let (one, other) = try key.doubled()
+        return (
+            Opening(key: one, ground: ground, typed: typed),
+            Opening(key: other, ground: ground, typed: typed)
+        )
     }
 }
 
@@ -51,23 +51,23 @@ extension Service {
 
     /// The store key for what needs the passcode typed just now, or nothing in state none; after
     /// everything that the policy demands of the store by now.
-    func admit(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> SecretBox {
+    func admit(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
         let opening = try await open(visit, prompt)
         switch try await settle(visit, opening) {
-        case .settled(let opening): return opening.key
+        case .settled(let opening): return opening
         case .due(let still): throw .refused(still.refusal)
         }
     }
 
     func open(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
-        if visit.host.hasPasscode { return .passcode(try await prove(visit, prompt)) }
-        return .device(
-            try await refusingAsync { () async throws(Refusal) in try await visit.host.deviceKey() }
-        )
+        if visit.host.hasPasscode { return try await prove(visit, prompt) }
+        return try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.deviceKey()
+        }
     }
 
     /// Asks for the passcode, three times on a terminal; every answer is counted.
-    func prove(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Proof {
+    func prove(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
         let exchange = visit.exchange
         let host = visit.host
         let standing = await standing(exchange.caller, visit.person, visit.policy)
@@ -82,8 +82,9 @@ extension Service {
             let refusal: Refusal
             do throws(Refusal) {
                 let current = SecretBox(try PasscodeEntry.prepared(typed))
-                let key = try await host.attempt(standing.kind, SecretBox(typed), visit.policy)
-                return Proof(key: key, typed: current)
+                let opened = try await host.attempt(
+                    standing.kind, SecretBox(typed), visit.policy)
+                return opened.with(typed: current)
             } catch {
                 refusal = error
             }

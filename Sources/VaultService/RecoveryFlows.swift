@@ -13,17 +13,17 @@ extension Service {
         guard exchange.caller.isTerminal else {
             throw .refused(.invalidAction(action: .newRecoveryKey, reason: .terminalOnly))
         }
-        let key = try await admit(visit, .promptCurrent)
-        try await showNewRecoveryKey(visit.host, key, exchange)
+        let opening = try await admit(visit, .promptCurrent)
+        try await showNewRecoveryKey(visit.host, opening, exchange)
         auditChange("a new recovery key was made", visit)
         return .recoveryKeep
     }
 
     func showNewRecoveryKey(
-        _ host: StoreHost, _ key: SecretBox, _ exchange: Exchange
+        _ host: StoreHost, _ opening: Opening, _ exchange: Exchange
     ) async throws(Interruption) {
         let new = try await refusingAsync { () async throws(Refusal) in
-            try await host.addRecoveryKey(key: key)
+            try await host.addRecoveryKey(opening)
         }
         guard let shown = new.text.take() else { throw .refused(.unknown) }
         do throws(Interruption) {
@@ -49,7 +49,7 @@ extension Service {
         let typed = try await exchange.ask(.recoveryPrompt, .recoveryKey)
         visit = try await renewed(visit)
         try refusing { () throws(Refusal) in try Self.requireRecoveryKeys(visit.policy) }
-        let key = try await refusingAsync { () async throws(Refusal) in
+        let opening = try await refusingAsync { () async throws(Refusal) in
             try await host.attemptRecovery(typed, visit.policy)
         }
         audit.note(
@@ -60,7 +60,7 @@ extension Service {
         if case .noPasscodeMode = visit.inForce, host.isUsable {
             try await notify(of: DueStep(.dropPasscode, .policy), exchange)
             try await refusingAsync { () async throws(Refusal) in
-                try await host.turnOff(key: key, typed: nil, .inNoPasscodeMode, visit.policy)
+                try await host.turnOff(opening, .inNoPasscodeMode, visit.policy)
             }
             auditChange("the policy turned the passcode off", visit)
             return .turnedOff
@@ -68,9 +68,9 @@ extension Service {
         // Using the key leads at once to a new passcode; until it is there nothing has changed.
         if host.followsLogin {
             let password = try await askLoginPassword(exchange)
-            try await follow(password, visit, key)
+            try await follow(password, visit, opening)
         } else {
-            try await enterPasscode(visit, recovered: key)
+            try await enterPasscode(visit, recovered: opening)
         }
         try await refusingAsync { () async throws(Refusal) in
             _ = try await host.updateTally { $0.right(.recovery) }
@@ -80,15 +80,16 @@ extension Service {
     }
 
     /// Who does not end what the key has begun finds it due, also with the former passcode.
-    private func enterPasscode(_ visit: Visit, recovered key: SecretBox) async throws(Interruption)
-    {
+    private func enterPasscode(
+        _ visit: Visit, recovered opening: Opening
+    ) async throws(Interruption) {
         let step = DueStep(.change, .recovery)
         var isDue = false
         if visit.host.isUsable, visit.host.hasPasscode {
             isDue = (try? await visit.host.begin(step)) != nil
         }
         do throws(Interruption) {
-            _ = try await enterNewPasscode(visit, .recoveryKey(key))
+            _ = try await enterNewPasscode(visit, opening)
         } catch {
             throw isDue && error == .refused(.cancelled) ? .refused(.changeRequired(step)) : error
         }
@@ -101,20 +102,20 @@ extension Service {
     }
 
     /// From now on the store opens with this login password.
-    func follow(_ password: SecretBox, _ visit: Visit, _ key: SecretBox)
+    func follow(_ password: SecretBox, _ visit: Visit, _ opening: Opening)
         async throws(Interruption)
     {
-        try await refusingAsync { () async throws(Refusal) in
-            try await self.rekey(visit.host, key, password, visit.policy)
-        }
+        let typed = try refusing { () throws(Refusal) in try password.copied() }
+        _ = try await replace(visit, opening, with: .login(password))
+        noteLoginPassword(typed, visit.host, visit.policy)
     }
 
-    func rekey(_ host: StoreHost, _ key: SecretBox, _ login: SecretBox, _ policy: Policy)
+    /// The same where nobody is there to be told anything.
+    func rekey(_ host: StoreHost, _ opening: Opening, _ login: SecretBox, _ policy: Policy)
         async throws(Refusal)
     {
         let typed = try login.copied()
-        try await host.replacePasscode(
-            key: key, with: .login(login), cost(policy), former: nil, policy)
+        _ = try await host.replacePasscode(opening, with: .login(login), cost(policy), policy)
         failedTokens.forget(host)
         noteLoginPassword(typed, host, policy)
     }

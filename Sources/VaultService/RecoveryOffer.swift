@@ -25,8 +25,8 @@ extension Service {
         let visit = try await visit(host, person, exchange)
         guard host.isRecoveryOfferDue(visit.policy) else { return }
         if try await exchange.choose(.recoveryOffer) {
-            let key = try await admit(visit, .promptCurrent)
-            try await showNewRecoveryKey(host, key, exchange)
+            let opening = try await admit(visit, .promptCurrent)
+            try await showNewRecoveryKey(host, opening, exchange)
             auditChange("a new recovery key was made", visit)
         } else {
             try await exchange.show(.recoveryLater)

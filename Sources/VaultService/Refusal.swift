@@ -14,6 +14,8 @@ enum Refusal: Error, Equatable, Sendable {
     case outOfMemory
     case passcodeExpired
     case passcodeRequired
+    /// What this exchange has proven opens the store no more.
+    case passcodeChanged
     /// A new passcode falls short of a rule: the first one in the order of the report, and the ids
     /// of all of them. Codes 10 to 15, 17 to 22 and 38.
     case rule(Rule, unmet: [String])
@@ -52,7 +54,7 @@ enum Refusal: Error, Equatable, Sendable {
         case .locked: .locked
         case .outOfMemory: .outOfMemory
         case .passcodeExpired: .passcodeExpired
-        case .passcodeRequired: .passcodeRequired
+        case .passcodeRequired, .passcodeChanged: .passcodeRequired
         case .rule(let rule, _): rule.code
         case .deleted: .deleted
         case .retryLimitReached: .retryLimitReached
@@ -99,9 +101,10 @@ enum Refusal: Error, Equatable, Sendable {
         case .storageFailed(let during, let storage):
             [("during", during.phrase.id.tail), ("reason", storage.phrase.id.tail)]
         case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .locked,
-            .outOfMemory, .passcodeExpired, .passcodeRequired, .deleted, .retryLimitReached,
-            .cancelled, .cancelledOpening, .notPermitted, .serviceUnavailable, .protocolError,
-            .busy, .noMatch, .resetRequested, .skipped, .recoveryKeyInvalid:
+            .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .deleted,
+            .retryLimitReached, .cancelled, .cancelledOpening, .notPermitted,
+            .serviceUnavailable, .protocolError, .busy, .noMatch, .resetRequested, .skipped,
+            .recoveryKeyInvalid:
             []
         }
     }

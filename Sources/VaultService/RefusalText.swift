@@ -25,6 +25,7 @@ extension Refusal {
         case .outOfMemory: Phrase(.refusedOutOfMemory)
         case .passcodeExpired: Phrase(.refusedPasscodeExpired)
         case .passcodeRequired: Phrase(.refusedPasscodeRequired)
+        case .passcodeChanged: Phrase(.refusedPasscodeRequiredChanged)
         case .rule(let rule, _): rule.refusedText
         case .deleted: Phrase(.refusedDeleted)
         case .retryLimitReached(erased: true): Phrase(.refusedRetryLimitReachedErased)
@@ -98,6 +99,7 @@ extension Refusal {
         case .outOfMemory: Phrase(.hintOutOfMemory)
         case .passcodeExpired: Phrase(.hintPasscodeExpired)
         case .passcodeRequired: Phrase(.hintPasscodeRequired)
+        case .passcodeChanged: Phrase(.hintPasscodeRequiredChanged)
         case .rule(.same, _): Phrase(.hintSameAsCurrent)
         case .rule(.notRun, _): Phrase(.hintRuleFailedFailed)
         case .rule: Phrase(.hintRules)

@@ -23,27 +23,28 @@ extension Service {
         }
         switch try await settle(visit, opening) {
         case .due(let still): throw .refused(still.refusal)
-        // The policy wants no passcode any more: there is nothing to keep in step.
-        case .settled(.device): return .turnedOff
-        case .settled(let opening): try await follow(now, visit, opening.key)
+        case .settled(let opening):
+            // The policy wants no passcode any more: there is nothing to keep in step.
+            if opening.ground == .device { return .turnedOff }
+            try await follow(now, visit, opening)
         }
         auditChange("the store follows its owner's login password again", visit)
         return .driftMended
     }
 
     /// A former passcode or the recovery key: the two cannot be mistaken for each other, because
-    /// the key carries a check.
+    /// the key carries a check. What is no passcode is not judged as one.
     func openFormer(_ typed: SecretBox, _ kind: TryKind, _ visit: Visit) async throws(Refusal)
         -> Opening
     {
         let policy = try await self.policy(for: visit.person, visit.host).policy
         if visit.host.hasRecovery, Self.isRecoveryKey(typed) {
             try Self.requireRecoveryKeys(policy)
-            return .recoveryKey(try await visit.host.attemptRecovery(typed, policy))
+            return try await visit.host.attemptRecovery(typed, policy)
         }
-        let (first, second) = try typed.doubled()
-        return .passcode(
-            Proof(key: try await visit.host.attempt(kind, first, policy), typed: second))
+        let (tried, kept) = try typed.doubled()
+        return try await visit.host.attempt(kind, tried, policy)
+            .with(typed: try Self.prepared(kept))
     }
 
     private static func isRecoveryKey(_ typed: SecretBox) -> Bool {

@@ -55,7 +55,7 @@ extension Service {
             uid: exchange.caller.credentials.uid)
         guard start.coming != nil else { return .createdWithout }
         if exchange.caller.isTerminal, inForce.policy.allowRecoveryKey {
-            try await showNewRecoveryKey(made.host, made.key, exchange)
+            try await showNewRecoveryKey(made.host, made.opening, exchange)
         }
         return .created
     }
@@ -109,13 +109,13 @@ extension Service {
         try host.requireUsable()
         if host.isOpen { return .openAlready }
         if try await openByFinger(visit) { return .fingerVerified }
-        let key: SecretBox
+        let opening: Opening
         do throws(Interruption) {
-            key = try await admit(visit, .prompt)
+            opening = try await admit(visit, .prompt)
         } catch .refused(.cancelled) {
             throw .refused(.cancelledOpening)
         }
-        try await refusingAsync { () async throws(Refusal) in try await host.open(key) }
+        try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
         noteOpened(visit)
         return .opened
     }
@@ -124,9 +124,9 @@ extension Service {
     private func openByFinger(_ visit: Visit) async throws(Interruption) -> Bool {
         let outcome = try await scanFinger(
             .open, visit, isSwitchedOff: !visit.caller.isTerminal || visit.caller.hello.oneSecret
-        ) { key throws(Interruption) in
+        ) { opening throws(Interruption) in
             try await self.refusingAsync { () async throws(Refusal) in
-                try await visit.host.open(key)
+                try await visit.host.open(opening)
             }
             self.noteOpened(visit)
         }

@@ -94,10 +94,12 @@ extension StoreHost {
     }
 
     func writeTerms(
-        _ during: Refusal.During, _ change: @escaping @Sendable (inout Terms, PasscodeSlot?) -> Void
+        _ during: Refusal.During, _ ground: Ground? = nil,
+        _ change: @escaping @Sendable (inout Terms, PasscodeSlot?) -> Void
     ) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
+            if let ground { try require(ground) }
             let slot = snapshot.passcodes.first
             var changed = snapshot.terms
             change(&changed, slot)
@@ -109,7 +111,9 @@ extension StoreHost {
 
     /// Judged, and nothing was due: from here on changes count. None of this may keep anybody out,
     /// so that the caller does without it where the disk does.
-    func noteJudged(_ policy: Policy, byNow why: NothingDue) async throws(Refusal) {
+    func noteJudged(
+        _ policy: Policy, _ ground: Ground, byNow why: NothingDue
+    ) async throws(Refusal) {
         let now = clock
         try await writeTerms(.terms) { terms, _ in
             terms.end()
@@ -121,7 +125,7 @@ extension StoreHost {
         case .neverJudged, .meetsTheRules:
             let digest = policy.ruleDigest
             try await inTurn(.own) { () async throws(Refusal) in
-                guard let slot = provenSlot else { return }
+                guard let slot = slot(of: ground) else { return }
                 try await onDisk(try requireLive(), .terms) {
                     (file) throws(KeyError) in
                     try file.write(policyDigest: digest, on: slot)

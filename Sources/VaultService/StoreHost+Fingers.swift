@@ -42,11 +42,11 @@ extension StoreHost {
     }
 
     /// A copy of the store key, for a match that was seen just now.
-    func residentKey(_ policy: Policy) throws(Refusal) -> SecretBox {
+    func residentKey(_ policy: Policy) throws(Refusal) -> Opening {
         guard fingerprintIsOn, let resident, residentAge(policy) == .good else {
             throw .fingerprintUnavailable(.notOpened)
         }
-        return try resident.key.copied()
+        return Opening(key: try resident.key.copied(), ground: .finger)
     }
 
     // MARK: failed matches
@@ -111,13 +111,14 @@ extension StoreHost {
 
     /// The finger's file first, then the word that fingers are on: between the two there is only a file too many,
     /// which the next start removes.
-    func keepFinger(_ finger: EnrolledFinger) async throws(Refusal) {
+    func keepFinger(_ finger: EnrolledFinger, _ ground: Ground) async throws(Refusal) {
+        try require(ground)
         // What an earlier time has left must not come to life again.
         if !fingerprintIsOn {
             try await onFingers(.finger) { (folder) throws(KeyError) in try folder.removeAll() }
         }
         try await onFingers(.finger) { (folder) throws(KeyError) in try folder.write(finger) }
-        try await writeTerms(.finger) { terms, _ in
+        try await writeTerms(.finger, ground) { terms, _ in
             terms.fingerprintIsOn = true
             terms.fingerprintWasAllowed = true
         }

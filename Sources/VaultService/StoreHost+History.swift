@@ -28,8 +28,11 @@ extension StoreHost {
     }
 
     /// The present passcode gets its entry while somebody knows it.
-    func remember(_ typed: SecretBox, _ key: SecretBox, keep count: UInt32) async throws(Refusal) {
-        guard count > 0, let slot = provenSlot, try await !history(key).has(slot) else { return }
+    func remember(_ opening: Opening, keep count: UInt32) async throws(Refusal) {
+        let key = opening.key
+        guard count > 0, let typed = opening.typed, let slot = slot(of: opening.ground),
+            try await !history(key).has(slot)
+        else { return }
         let hash = HistoryHash(
             of: slot.details, hash: try await historyHash(typed, slot.details.salt))
         let change = HistoryChange(former: nil, present: hash, keep: Int(count))

@@ -7,27 +7,41 @@ import Secrets
 /// Ways in, added and removed.
 extension StoreHost {
     /// The store key of a store in state none.
-    func deviceKey() async throws(Refusal) -> SecretBox {
+    func deviceKey() async throws(Refusal) -> Opening {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
+            try require(.device)
             return try await onDisk(file, .unlock) { (file) throws(KeyError) in
-                SecretBox(try file.openDevice())
+                Opening(key: SecretBox(try file.openDevice()), ground: .device)
             }
         }
     }
 
+    /// A passcode in place.
+    struct Replaced: Sendable {
+        let ground: Ground
+        /// One that was made without a passcode went with the state that it was made in.
+        let recoveryIsRevoked: Bool
+    }
+
     /// The new passcode is proven to open before the former one goes; a crash leaves one of the
-    /// two, or both. `former` is the present passcode where it was typed just now.
+    /// two, or both.
     func replacePasscode(
-        key: SecretBox, with new: ComingPasscode, _ cost: KeyDerivation.Cost, former: SecretBox?,
-        _ policy: Policy
-    ) async throws(Refusal) {
-        let change = try await slotChange(key, new, cost, former, policy)
-        try await inTurn(.own) { () async throws(Refusal) in
-            if let foreign { return try await adopt(foreign, change) }
+        _ opening: Opening, with new: ComingPasscode, _ cost: KeyDerivation.Cost, _ policy: Policy
+    ) async throws(Refusal) -> Replaced {
+        let change = try await slotChange(opening, new, cost, policy)
+        let ground = Ground.passcode(salt: change.details.salt)
+        return try await inTurn(.own) { () async throws(Refusal) in
+            if let foreign {
+                try require(opening.ground)
+                return Replaced(
+                    ground: ground, recoveryIsRevoked: try await adopt(foreign, change))
+            }
             let file = try requireLive()
-            let present = provenSlot
+            try require(opening.ground)
+            let present = slot(of: opening.ground)
             let isNone = !hasPasscode
+            let isRevoked = snapshot.hasUnprovenRecovery
             proven = try await onDisk(file, .change) {
                 (file) throws(KeyError) -> PasscodeSlot? in
                 guard let storeKey = change.key.take(), let derived = change.derived.take() else {
@@ -44,17 +58,19 @@ extension StoreHost {
                     change.details, derived: derived, storeKey: storeKey, proven: present,
                     with: along)
             }
+            return Replaced(ground: ground, recoveryIsRevoked: isRevoked)
         }
     }
 
     /// The new slot beside the present one: the next unlock proves one of them, and the other goes.
     func addPasscode(
-        key: SecretBox, _ new: SecretBox, _ cost: KeyDerivation.Cost, _ policy: Policy
+        _ opening: Opening, _ new: SecretBox, _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) {
-        let change = try await slotChange(key, .login(new), cost, nil, policy)
+        let change = try await slotChange(opening, .login(new), cost, policy)
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            let present = provenSlot
+            try require(opening.ground)
+            let present = slot(of: opening.ground)
             try await onDisk(file, .follow) { (file) throws(KeyError) in
                 guard let storeKey = change.key.take(), let derived = change.derived.take() else {
                     return
@@ -65,7 +81,7 @@ extension StoreHost {
         }
     }
 
-    /// The slot that the last right passcode opened: the one to keep until a new one is proven.
+    /// The slot that the last right passcode opened, in whatever exchange.
     var provenSlot: PasscodeSlot? {
         snapshot.passcodes.first { $0.details.salt == proven?.details.salt }
     }
@@ -79,8 +95,7 @@ extension StoreHost {
 
     /// Everything that takes long, before the store's turn.
     private func slotChange(
-        _ key: SecretBox, _ new: ComingPasscode, _ cost: KeyDerivation.Cost, _ former: SecretBox?,
-        _ policy: Policy
+        _ opening: Opening, _ new: ComingPasscode, _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) -> SlotChange {
         let details = try new.details(cost)
         // The login password's past is not ours to keep.
@@ -89,27 +104,27 @@ extension StoreHost {
             history.keep = Int(policy.historyCount)
             history.present = HistoryHash(
                 of: details, hash: try await historyHash(secret, details.salt))
-            if let former, let slot = provenSlot {
+            if let former = opening.typed, let slot = slot(of: opening.ground) {
                 history.former = HistoryHash(
                     of: slot.details, hash: try await historyHash(former, slot.details.salt))
             }
         }
         let derived = try await workers.deriveKey(
             new.secret, details.salt, details.cost, .own)
-        return SlotChange(key: key, derived: derived, details: details, history: history)
+        return SlotChange(key: opening.key, derived: derived, details: details, history: history)
     }
 
-    /// The device slot stands in for the passcode. `typed` is the passcode that goes,
-    /// where somebody typed it.
+    /// The device slot stands in for the passcode.
     func turnOff(
-        key: SecretBox, typed: SecretBox?, _ why: Identity.WithoutPasscode, _ policy: Policy
+        _ opening: Opening, _ why: Identity.WithoutPasscode, _ policy: Policy
     ) async throws(Refusal) {
         let hadFingers = fingerprintIsOn
-        if let typed { try await remember(typed, key, keep: policy.historyCount) }
+        try await remember(opening, keep: policy.historyCount)
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
+            try require(opening.ground)
             try await onDisk(file, .turnOff) { (file) throws(KeyError) in
-                guard let storeKey = key.take() else { return }
+                guard let storeKey = opening.key.take() else { return }
                 var along = Along(terms: file.terms, identity: file.identity)
                 along.terms?.end()
                 along.terms?.fingerprintIsOn = false
@@ -128,14 +143,16 @@ extension StoreHost {
     }
 
     /// Makes a recovery key beside the former one, which stays until the new one was seen.
-    func addRecoveryKey(key: SecretBox) async throws(Refusal) -> NewRecoveryKey {
+    func addRecoveryKey(_ opening: Opening) async throws(Refusal) -> NewRecoveryKey {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
+            try require(opening.ground)
             return try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
-                guard let storeKey = key.take() else { throw .noSuchSlot }
+                guard let storeKey = opening.key.take() else { throw .noSuchSlot }
                 let (made, text) = try Self.newRecoveryKey()
                 let slot = try file.addRecovery(
-                    made.key, setAt: Clock.wallSeconds(), storeKey: storeKey)
+                    made.key, setAt: Clock.wallSeconds(), storeKey: storeKey,
+                    isProven: opening.ground != .device)
                 return NewRecoveryKey(text: text, slot: slot)
             }
         }
@@ -171,13 +188,14 @@ extension StoreHost {
         }
     }
 
-    func adopt(_ foreign: UncheckedSlotFile, _ change: SlotChange) async throws(Refusal) {
+    /// True where the recovery key that did it went as well.
+    func adopt(_ foreign: UncheckedSlotFile, _ change: SlotChange) async throws(Refusal) -> Bool {
         guard let machine = machineForAdoption else {
             throw .storeDamaged(.machineKeyMissing)
         }
         let folder = folder.path
         let id = id
-        let adopted = await workers.disk.run { () -> Result<SlotFile, KeyError> in
+        let adopted = await workers.disk.run { () -> Result<(SlotFile, Bool), KeyError> in
             Result { () throws(KeyError) in
                 guard let storeKey = change.key.take(), let derived = change.derived.take() else {
                     throw .noSuchSlot
@@ -190,18 +208,22 @@ extension StoreHost {
                 records.close()
                 var identity = foreign.identity
                 identity.way = change.details.way
-                return try foreign.adopted(
+                let file = try foreign.adopted(
                     by: machine, identity: identity, change.details, derived: derived,
                     storeKey: storeKey)
+                let isRevoked = Self.snapshot(of: file).hasUnprovenRecovery
+                if let slot = try file.passcodeSlots.first { try file.settle(on: slot) }
+                return (file, isRevoked)
             }
         }
         switch adopted {
         case .failure(let error): throw Self.refusal(error, .recover)
-        case .success(let file):
+        case .success((let file, let isRevoked)):
             self.file = file
             self.foreign = nil
             snapshot = Self.snapshot(of: file)
             health = .live
+            return isRevoked
         }
     }
 

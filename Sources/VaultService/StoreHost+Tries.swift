@@ -6,11 +6,11 @@ import Secrets
 /// One try after the other, each counted on disk before it is made.
 extension StoreHost {
     /// One try with a passcode: counted and synced before the derivation, its outcome recorded
-    /// before anybody hears of it. Gives the store key; `counted` hears of a wrong one on the
+    /// before anybody hears of it. `counted` hears of a wrong one on the
     /// count.
     func attempt(
         _ kind: TryKind, _ secret: SecretBox, _ policy: Policy, counted: () -> Void = {}
-    ) async throws(Refusal) -> SecretBox {
+    ) async throws(Refusal) -> Opening {
         try mayTry(kind, policy)
         let queue: Gate.Class = kind == .own ? .own : .apart
         return try await inTurn(queue) { () async throws(Refusal) in
@@ -31,7 +31,7 @@ extension StoreHost {
     func attemptAlone(
         _ kind: TryKind, _ queue: Gate.Class, _ secret: SecretBox, _ policy: Policy,
         _ counted: () -> Void
-    ) async throws(Refusal) -> SecretBox {
+    ) async throws(Refusal) -> Opening {
         // Judged again: whoever waited for the turn may stand behind the one who used up the tries.
         try mayTry(kind, policy)
         let file = try requireLive()
@@ -57,13 +57,13 @@ extension StoreHost {
             // A count that cannot be cleared is no reason to keep the owner out: it stays and is
             // cleared later.
             try? await count(file, .clearCount) { tally in tally.right(kind) }
-            if slots.count > 1 || snapshot.hasDevice {
+            if slots.count > 1 || snapshot.hasDevice || snapshot.hasUnprovenRecovery {
                 try? await onDisk(file, .unlock) { (file) throws(KeyError) in
                     try file.settle(on: slot)
                 }
             }
             proven = slot
-            return key
+            return Opening(key: key, ground: .passcode(salt: slot.details.salt))
         case .wrong:
             return try await wasWrong(kind, file, policy, counted)
         case .notDerived:
@@ -101,7 +101,7 @@ extension StoreHost {
 
     func wasWrong(
         _ kind: TryKind, _ file: SlotFile, _ policy: Policy, _ counted: () -> Void
-    ) async throws(Refusal) -> SecretBox {
+    ) async throws(Refusal) -> Opening {
         var tally = snapshot.tally
         let aftermath = tally.wrong(kind, policy)
         if aftermath == .erase {
@@ -159,7 +159,7 @@ extension StoreHost {
 
     /// A try with the recovery key, which is never a guess worth making: throttled, and never
     /// erasing.
-    func attemptRecovery(_ typed: SecretBox, _ policy: Policy) async throws(Refusal) -> SecretBox {
+    func attemptRecovery(_ typed: SecretBox, _ policy: Policy) async throws(Refusal) -> Opening {
         guard let text = typed.take(), text.count > 0 else { throw .cancelled }
         let key = RecoveryKeyBox(try Self.recoveryKey(text))
         try mayTry(.recovery, policy)
@@ -170,12 +170,12 @@ extension StoreHost {
             try await count(file, .count) { tally in tally.began(.recovery, Self.now())
             }
             let opened = await workers.disk.run {
-                Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) }
+                Result { () throws(KeyError) in try Self.tryAll(key, file) }
             }
             switch opened {
-            case .success(let storeKey):
+            case .success(let opening):
                 try await count(file, .clearCount) { tally in tally.right(.recovery) }
-                return storeKey
+                return opening
             case .failure(.wrongSecret):
                 try await count(file, .count) { tally in
                     _ = tally.wrong(.recovery, policy)
@@ -187,9 +187,26 @@ extension StoreHost {
         }
     }
 
+    private nonisolated static func tryAll(
+        _ key: RecoveryKeyBox, _ file: SlotFile
+    ) throws(KeyError) -> Opening {
+        let slots = try file.recoverySlots
+        guard !slots.isEmpty else { throw .noSuchSlot }
+        for slot in slots {
+            do throws(KeyError) {
+                return Opening(
+                    key: SecretBox(try file.openRecovery(slot, key.key)),
+                    ground: .recovery(slot.sequence))
+            } catch {
+                guard error == .wrongSecret else { throw error }
+            }
+        }
+        throw .wrongSecret
+    }
+
     func attemptForeign(
         _ file: UncheckedSlotFile, _ key: RecoveryKeyBox
-    ) async throws(Refusal) -> SecretBox {
+    ) async throws(Refusal) -> Opening {
         foreignTally.began(.recovery, Self.now())
         let opened = await workers.disk.run {
             Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) }
@@ -197,7 +214,7 @@ extension StoreHost {
         switch opened {
         case .success(let storeKey):
             foreignTally.right(.recovery)
-            return storeKey
+            return Opening(key: storeKey, ground: .foreign)
         case .failure(.wrongSecret):
             _ = foreignTally.wrong(.recovery, .builtIn)
             throw .recoveryKeyInvalid(.wrong)

@@ -23,8 +23,11 @@ final class StoreHost {
         var tally = Tally()
         var passcodes: [PasscodeSlot] = []
         var hasDevice = false
-        var hasRecovery = false
+        var recovery: [RecoverySlot] = []
         var terms = Terms()
+
+        /// Made while there was no passcode: it does not outlive that.
+        var hasUnprovenRecovery: Bool { recovery.contains { !$0.isProven } }
     }
 
     let id: StoreID
@@ -92,10 +95,7 @@ final class StoreHost {
         case .damaged(let unchecked, let what, let isRecoverable):
             snapshot = Snapshot(identity: unchecked.identity)
             self.unchecked = unchecked
-            if isRecoverable {
-                foreign = unchecked
-                snapshot.hasRecovery = true
-            }
+            if isRecoverable { foreign = unchecked }
             health = .damaged(what)
         case .unreadable(let owner, let what):
             snapshot = Snapshot(identity: owner ?? Self.nobody)
@@ -123,7 +123,7 @@ final class StoreHost {
         snapshot.passcodes = (try? file.passcodeSlots) ?? []
         snapshot.hasDevice = file.hasDeviceSlot
         snapshot.terms = file.terms
-        snapshot.hasRecovery = ((try? file.recoverySlots) ?? []).isEmpty == false
+        snapshot.recovery = (try? file.recoverySlots) ?? []
         return snapshot
     }
 
@@ -133,7 +133,7 @@ final class StoreHost {
     /// A store whose idle time is over is shut for everybody, also before it was locked.
     var isOpen: Bool { records.isOpen && !isIdle }
     var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
-    var hasRecovery: Bool { snapshot.hasRecovery }
+    var hasRecovery: Bool { foreign != nil || !snapshot.recovery.isEmpty }
     var followsLogin: Bool { identity.way == .followsLogin }
     var isRecoverable: Bool { foreign != nil }
     var isUsable: Bool { health == .live }
@@ -236,12 +236,13 @@ final class StoreHost {
     // MARK: opening and locking
 
     /// Opens the records. What was open stays open.
-    func open(_ key: SecretBox) async throws(Refusal) {
+    func open(_ opening: Opening) async throws(Refusal) {
         _ = try requireLive()
+        try require(opening.ground)
         lastUse = Clock.bootMilliseconds()
         guard !records.isOpen else { return }
         cancelShut()
-        try await records.open(folder.path, id, key)
+        try await records.open(folder.path, id, opening.key)
         lastUse = Clock.bootMilliseconds()
         whenOpened?(self)
     }

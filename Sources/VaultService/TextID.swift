@@ -183,6 +183,7 @@ enum TextID: String, CaseIterable, Sendable {
     case recoveryKeep = "recovery.keep"
     case recoveryDone = "recovery.done"
     case recoveryOffer = "recovery.offer"
+    case recoveryRevoked = "recovery.revoked"
     case recoveryLater = "recovery.later"
 
     // MARK: The login password and the store
@@ -232,6 +233,7 @@ enum TextID: String, CaseIterable, Sendable {
     case refusedOutOfMemory = "refused.OutOfMemory"
     case refusedPasscodeExpired = "refused.PasscodeExpired"
     case refusedPasscodeRequired = "refused.PasscodeRequired"
+    case refusedPasscodeRequiredChanged = "refused.PasscodeRequired.changed"
     case refusedRequiresDigit = "refused.RequiresDigit"
     case refusedRequiresLower = "refused.RequiresLower"
     case refusedRequiresSpecial = "refused.RequiresSpecial"
@@ -298,6 +300,7 @@ enum TextID: String, CaseIterable, Sendable {
     case hintOutOfMemory = "hint.OutOfMemory"
     case hintPasscodeExpired = "hint.PasscodeExpired"
     case hintPasscodeRequired = "hint.PasscodeRequired"
+    case hintPasscodeRequiredChanged = "hint.PasscodeRequired.changed"
     case hintRules = "hint.Rules"
     case hintDeleted = "hint.Deleted"
     case hintRuleFailedFailed = "hint.RuleFailed.failed"

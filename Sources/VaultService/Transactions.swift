@@ -47,7 +47,7 @@ struct Transaction: Sendable {
 
     /// The store is to follow a new login password, once the login with it is confirmed.
     struct Rekey: Sendable {
-        let storeKey: SecretBox
+        let opening: Opening
         let token: SecretBox
     }
 

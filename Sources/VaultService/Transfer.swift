@@ -166,7 +166,7 @@ extension Service {
     /// What leaves the store needs the passcode typed in this exchange: an open store is not
     /// enough.
     func beginExport(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Export {
-        let visit = try await proven(target, exchange)
+        let (visit, ground) = try await proven(target, exchange)
         let host = visit.host
         let first = try await exchange.ask(.newPassphrase, .newPassphrase)
         let again = try await exchange.ask(.confirmPassphrase, .confirmPassphrase)
@@ -181,6 +181,7 @@ extension Service {
             }
             let key = try await self.vault.workers.deriveKey(SecretBox(chosen), salt, cost, .apart)
             guard let secret = key.take() else { throw .unknown }
+            try host.require(ground)
             do throws(ExportError) {
                 let writer = try ExportWriter(key: secret, salt: salt, cost: cost)
                 return Export(
@@ -231,7 +232,7 @@ extension Service {
     /// The caller's own store, open, and its passcode typed just now.
     private func proven(
         _ target: Target, _ exchange: Exchange
-    ) async throws(Interruption) -> Visit {
+    ) async throws(Interruption) -> (Visit, Ground) {
         // Whose it is comes first: nobody else hears whether there is a store.
         let person = try await person(target.subject, exchange.caller)
         guard person.uid == exchange.caller.credentials.uid else {
@@ -240,9 +241,9 @@ extension Service {
         let visit = try await visit(target, exchange)
         let host = visit.host
         try host.requireUsable()
-        let key = try await admit(visit, .promptCurrent)
-        try await refusingAsync { () async throws(Refusal) in try await host.open(key) }
-        return visit
+        let opening = try await admit(visit, .promptCurrent)
+        try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
+        return (visit, opening.ground)
     }
 
     /// State none: it opens without a question for its owner.

@@ -251,7 +251,7 @@ final class Vault {
     struct Made {
         let host: StoreHost
         /// The store key, for a recovery key that is shown next.
-        let key: SecretBox
+        let opening: Opening
     }
 
     /// Makes a store and opens it. It exists from the moment its folder has its name: what a crash
@@ -293,9 +293,13 @@ final class Vault {
             let host = StoreHost(
                 id: built.id, folder: built.folder, workers: workers, contents: contents)
             add(host)
-            let (opening, kept) = try built.key.doubled()
+            let slot = host.snapshot.passcodes.first
+            let made = Opening(
+                key: built.key,
+                ground: slot.map { .passcode(salt: $0.details.salt) } ?? .device)
+            let (opening, kept) = try made.doubled()
             try await host.open(opening)
-            return Made(host: host, key: kept)
+            return Made(host: host, opening: kept)
         }
     }
 

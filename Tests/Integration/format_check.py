@@ -144,7 +144,7 @@ def open_recovery(data, text):
     key = recovery_key(text)
     store, blocks = read(data, None)
     for slot in sorted(blocks.values(), key=lambda slot: -slot.sequence):
-        generation, _zero, _set_at, wrapped = struct.unpack_from("<IIQ72s", slot.payload)
+        generation, _unproven, _set_at, wrapped = struct.unpack_from("<IIQ72s", slot.payload)
         kek = h("AV kek recovery", here(store, slot.number), 32, key)
         try:
             return unwrap(kek, wrapped, store, 3, slot.number, generation)

@@ -276,6 +276,36 @@ import Testing
         }
     }
 
+    @Test(
+        "a passcode turned on takes a recovery key along that was made without one, or the next unlock does",
+        arguments: [false, true])
+    func turnOnRevoking(isProven: Bool) throws {
+        let fixture = try Fixture()
+        let disk = PowerDisk(try fixture.bytes())
+        let none = try fixture.open(disk)
+        try none.replacePasscodeWithDevice(storeKey: try secret(Fixture.storeKey))
+        _ = try none.addRecovery(
+            try RecoveryKey(try secret(Fixture.recovery)), setAt: 4,
+            storeKey: try secret(Fixture.storeKey), isProven: isProven)
+        try none.write(Terms(recoveryWasOffered: true))
+        try cut(fixture, disk.bytes) { file in
+            try file.replacePasscode(
+                try Fixture.details(), derived: try secret(Fixture.second),
+                storeKey: try secret(Fixture.storeKey), proven: nil,
+                with: Along(terms: file.terms))
+        } _: { left, finished in
+            let file = try fixture.open(left)
+            guard try fixture.opens(file, Fixture.second) else {
+                #expect(!finished && file.hasDeviceSlot)
+                return
+            }
+            if !finished { try file.settle(on: try file.passcodeSlots[0]) }
+            #expect(!file.hasDeviceSlot)
+            #expect(try file.recoverySlots.map(\.isProven) == (isProven ? [true] : []))
+            #expect(file.terms.recoveryWasOffered == isProven)
+        }
+    }
+
     @Test("until a new recovery key was shown the old one opens, and where it was not, it stays")
     func recoveryInTwoSteps() throws {
         let fixture = try Fixture()

@@ -100,7 +100,7 @@ import Testing
                 fixture.store, .machine(fixture.machine)))
         let recovery = try RecoverySlot.payload(
             try secret(Fixture.storeKey), key: try RecoveryKey(try secret(Fixture.recovery)),
-            setAt: 3, block: 7, store: fixture.store)
+            setAt: 3, isProven: true, block: 7, store: fixture.store)
         bytes.replaceSubrange(
             content(7),
             with: try Block(number: 7, sequence: 91, payload: recovery).encoded(

@@ -41,6 +41,7 @@ enum Wording {
     private static let plain: [Refusal] = [
         .unknown, .alreadyExists, .dataType, .invalidPasscode(left: nil), .invalidPasscode(left: 1),
         .invalidPasscode(left: 7), .locked, .outOfMemory, .passcodeExpired, .passcodeRequired,
+        .passcodeChanged,
         .deleted, .retryLimitReached(erased: true), .retryLimitReached(erased: false),
         .throttled(seconds: 3), .policyDenies(key: "AllowNoPasscode"), .cancelled,
         .cancelledOpening, .fingerprintNoMatch(left: nil), .fingerprintNoMatch(left: 2),
@@ -85,8 +86,8 @@ enum Wording {
             .fingerprintOffer, .fingerprintLearnMore, .fingerprintPlace, .fingerprintOff,
             .onboardTitle, .onboardBody, .onboardOffer, .onboardFollow, .onboardLater,
             .recoveryPrompt, .recoveryKeep, .recovered,
-            .recoveryOffer, .recoveryLater, .drift, .former, .driftElsewhere, .present,
-            .driftMended, .passphrase, .newPassphrase, .confirmPassphrase,
+            .recoveryOffer, .recoveryLater, .recoveryRevoked, .drift, .former, .driftElsewhere,
+            .present, .driftMended, .passphrase, .newPassphrase, .confirmPassphrase,
             .imported(count: 3), .checked(count: 3),
             .fingerPlace(service: nil), .fingerPlace(service: Array("sudo".utf8)),
             .fingerStage(2, of: 5), .fingerNoMatchAgain(left: 3), .fingerNoMatch(left: 2),
