@@ -55,8 +55,10 @@ enum Help {
     }
 
     private static func row(_ left: String, _ right: String, _ width: Int) -> String {
-        "  " + left + String(repeating: " ", count: max(0, width - left.utf8.count) + 2) + right
-            + "\n"
+        let indent = "\n" + String(repeating: " ", count: width + 4)
+        let lines = wrapped(right, 76 - width).split(separator: "\n")
+        return "  " + left + String(repeating: " ", count: max(0, width - left.utf8.count) + 2)
+            + lines.joined(separator: indent) + "\n"
     }
 
     static func wrapped(_ paragraph: String, _ width: Int) -> String {

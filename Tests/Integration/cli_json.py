@@ -4,6 +4,7 @@ import json
 import re
 import unittest
 
+from cli_finger import STATE as FINGERS
 from clilab import Lab
 
 STORE = bytes(range(16))
@@ -41,6 +42,7 @@ class Shapes(unittest.TestCase):
                  "reason": ""}]}),
             "texts": ("textList", {"texts": [{"id": "a", "text": "b", "origin": "builtIn"}]}),
             "names": ("names", {}),
+            "fingerprintList": ("fingerprintState", FINGERS),
         }
         for request, (answer, fields) in reply.items():
             self.lab.answer(
@@ -48,7 +50,8 @@ class Shapes(unittest.TestCase):
         self.lab.answer("get", lambda daemon, request: daemon.reply("value", [b"\xff"]))
         self.lab.answer("list", lambda daemon, request: daemon.reply("names", cursor=0, names=["a", "b"]))
         for request in ["create", "openStore", "lock", "passcode", "recoveryNew", "recover", "set", "delete", "reset",
-                        "resync", "triesClear", "chown"]:
+                        "resync", "triesClear", "chown", "fingerprintEnroll", "fingerprintVerify", "fingerprintDelete",
+                        "fingerprintSwitch"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):
@@ -61,6 +64,7 @@ class Shapes(unittest.TestCase):
 
     LINES = {
         "create": ["--own-passcode"], "chown": ["--yes", "00010203-0405-0607-0809-0a0b0c0d0e0f", "root"],
+        "fingerprint delete": ["--yes"], "fingerprint off": ["--yes"],
         "reset": ["--yes"], "tries clear": ["--yes"], "set": ["name", "value"], "get": ["name"], "delete": ["name"],
         "policy lint": ["-"], "policy preview": ["-"],
     }

@@ -217,7 +217,7 @@ class OwnWords(Case):
         """`status` without a store, open, locked, and with a change that is due: no English line is left in German"""
         daemon = self.daemon(POLICY + "IdleTimeout=10min\nExpireDays=90\n", create=False)
         titles = {english for name, (english, _) in template().items() if name.startswith("tool.title.")}
-        self.assertEqual(len(titles), 16)
+        self.assertGreaterEqual(len(titles), 16)
 
         def compared(*expected):
             german, english = self.say(GERMAN, "status"), self.say("C.UTF-8", "status")
