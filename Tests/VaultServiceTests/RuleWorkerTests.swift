@@ -73,12 +73,11 @@ private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
         let path = "/tmp/appvault-rules-test-\(ThisProcess.pid)"
         // SAFETY: a path of our own, NUL-terminated by the bridge.
         defer { unsafe unlink(path) }
-        let seen = await TestLoop.run { () -> (most: Int, findings: [Finding], took: UInt64)? in
+        let seen = await TestLoop.run { () -> (most: Int, findings: [Finding])? in
             guard let silent = try? SilentWorker(at: path) else { return nil }
             EventLoop.shared.task { await silent.serve() }
             let worker = RuleWorker(path: path, audit: Audit(toStandardError: false))
             let tally = Tally()
-            let began = Clock.bootMilliseconds()
             for uid in 0..<12 as Range<UInt32> {
                 EventLoop.shared.task {
                     guard let secret = try? SecretBytes(count: 8) else { return }
@@ -86,12 +85,12 @@ private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
                         SecretBox(secret), asking: one, for: RuleAsker(isTrusted: true, uid: uid))
                 }
             }
-            while tally.findings.count < 12, Clock.bootMilliseconds() < began + 20_000 {
+            // The loop is shared with every other test: how long it took says nothing here.
+            while tally.findings.count < 12 {
                 await EventLoop.sleep(until: Clock.bootMilliseconds() + 5)
             }
-            let took = Clock.bootMilliseconds() - began
             silent.close()
-            return (silent.most, tally.findings, took)
+            return (silent.most, tally.findings)
         }
         let found = try #require(seen)
         #expect(found.most == 4)
@@ -102,8 +101,6 @@ private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
                 finding == .unmetBecause(.cannotRun(.tooSlow))
                     || finding == .unmetBecause(.cannotRun(.crowded)))
         }
-        // A second to wait and a second to be judged, with room for a busy machine.
-        #expect(found.took < 6_000)
     }
 
     @Test("whoever has many candidates has one place; who comes meanwhile has another at once")
