@@ -177,8 +177,13 @@ class Storage(Case):
         self.assertEqual((len(state.fingers), state.foreign), (1, 0))
         done = self.desk.ask("fingerprintSwitch", answers(), on=False)
         self.check(done, "done")
-        with effective(self.desk.daemon.uid), self.desk.real.link() as link:
-            wait_until(lambda: link.stored("storage") == ("stored", []), "the chip is empty")
+
+        def stored():
+            # The worker serves one connection at a time, and the daemon wants it as well.
+            with effective(self.desk.daemon.uid), self.desk.real.link() as link:
+                return link.stored("storage")
+
+        wait_until(lambda: stored() == ("stored", []), "the chip is empty")
 
 
 if __name__ == "__main__":
