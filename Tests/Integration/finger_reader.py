@@ -179,12 +179,11 @@ class Storage(Case):
         self.check(done, "done")
 
         def stored():
-            # A connection for each question: the worker serves one at a time, and the daemon wants it, too.
-            with self.desk.real.link() as link:
+            # The worker serves one connection at a time, and the daemon wants it as well.
+            with effective(self.desk.daemon.uid), self.desk.real.link() as link:
                 return link.stored("storage")
 
-        with effective(self.desk.daemon.uid):
-            wait_until(lambda: stored() == ("stored", []), "the chip is empty")
+        wait_until(lambda: stored() == ("stored", []), "the chip is empty")
 
 
 if __name__ == "__main__":
