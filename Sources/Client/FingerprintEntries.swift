@@ -51,23 +51,27 @@ extension VerbEntry {
     static let fingerprintVerify = VerbEntry(
         words: ["fingerprint", "verify"], group: .fingers, operands: [], options: [.user],
         summary: "try whether a finger is recognised",
-        text: ["Nothing is opened by it, and a finger that is not recognised costs nothing."])
+        text: ["Nothing is opened by it. A finger that is not recognised counts as a failed match."]
+    )
 
     static let fingerprintDelete = VerbEntry(
         words: ["fingerprint", "delete"], group: .fingers, operands: ["[FINGER]"],
         options: [.user], summary: "forget a finger, or all of them",
         text: [
-            "Also on a reader's own chip. Without a name all of them are forgotten, and it asks first.",
+            "Also on a reader's own chip. Asks for the passcode. With the last one, and without a name, the "
+                + "fingerprint is off; without a name it asks first.",
             fingers,
         ])
 
     static let fingerprintOn = VerbEntry(
         words: ["fingerprint", "on"], group: .fingers, operands: [], options: [.user],
-        summary: "let enrolled fingers open the store",
-        text: ["Asks for the passcode."])
+        summary: "let a finger open the store",
+        text: [
+            "Asks for the passcode, and enrols the right index finger: a finger is what turns it on."
+        ])
 
     static let fingerprintOff = VerbEntry(
         words: ["fingerprint", "off"], group: .fingers, operands: [], options: [.user],
         summary: "let no finger open the store any more",
-        text: ["All enrolled fingers are forgotten, and it asks first."])
+        text: ["All enrolled fingers are forgotten. It asks first, and then for the passcode."])
 }

@@ -62,6 +62,12 @@ final class Exchange: Conversation {
         }
     }
 
+    /// What has to be heard also where no lines are shown: in front of the next question.
+    func say(_ message: Message, _ style: Show.Style = .info) async throws(Interruption) {
+        if caller.hello.silent { return carried.append(message) }
+        try await show(message, style)
+    }
+
     /// The number of a scan.
     func newScan() -> UInt32 {
         questions &+= 1

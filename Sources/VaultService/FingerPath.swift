@@ -74,7 +74,7 @@ extension Service {
             return try await matched(purpose, visit, opening)
         case .noMatch:
             let left = visit.host.fingerFailuresLeft(visit.policy)
-            try await visit.exchange.show(.fingerNoMatch(left: left), .error)
+            try await visit.exchange.say(.fingerNoMatch(left: left), .error)
             return .ended(.noMatch(left: left))
         case .stopped(.person): return .ended(.cancelled)
         case .stopped: return .ended(.stopped)
@@ -88,7 +88,7 @@ extension Service {
     private func trouble(
         _ why: Refusal.FingerprintReason, _ visit: Visit
     ) async throws(Interruption) -> FingerOutcome {
-        try await visit.exchange.show(.fingerUnavailable(why))
+        try await visit.exchange.say(.fingerUnavailable(why))
         return .ended(.trouble(why))
     }
 

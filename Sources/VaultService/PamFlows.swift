@@ -4,8 +4,8 @@ import Posix
 import Secrets
 import Wire
 
-/// What PAM asks for. Nothing here answers success unless the person proved a passcode in this very
-/// exchange.
+/// What PAM asks for. Nothing here answers success unless the person proved a passcode or a finger in
+/// this very exchange.
 extension Service {
     func pam(_ request: Request, _ exchange: Exchange) async throws(Interruption) -> Verdict {
         switch request {
@@ -62,7 +62,26 @@ extension Service {
             if let opening { return try await admitted(opening, request.enforce, visit) }
         }
         guard !request.tokenOnly else { throw .refused(.passcodeRequired) }
-        return try await provePrompted(request, visit)
+        switch Self.fingerUse(request.finger, at: caller.hello.service) {
+        case .byService, .off: return try await provePrompted(request, visit, .never)
+        case .onEmpty: return try await provePrompted(request, visit, .onEmpty)
+        case .first:
+            switch try await loginByFinger(request, visit) {
+            case .admitted(let verdict): return verdict
+            case .passcode: return try await provePrompted(request, visit, .never)
+            }
+        case .only:
+            switch try await loginByFinger(request, visit) {
+            case .admitted(let verdict): return verdict
+            case .passcode(let outcome): throw .refused(Refusal(outcome))
+            }
+        }
+    }
+
+    /// Whether an empty answer starts the reader. It does so once in an exchange.
+    private enum Finger {
+        case onEmpty
+        case never
     }
 
     /// Who it is and under which policy; nil where that has us do nothing at this service.
@@ -104,7 +123,7 @@ extension Service {
         return SecretBox(try PasscodeEntry.prepared(secret))
     }
 
-    private func provePrompted(_ request: Authenticate, _ visit: Visit)
+    private func provePrompted(_ request: Authenticate, _ visit: Visit, _ finger: Finger)
         async throws(Interruption) -> Verdict
     {
         let caller = visit.caller
@@ -119,7 +138,12 @@ extension Service {
         let secret = try await visit.exchange.ask(
             prompt(request.orPassword, likely.kind, visit), .passcode)
         guard let typed = secret.take() else { throw .refused(.unknown) }
-        guard typed.count > 0 else { throw .refused(.cancelled) }
+        guard typed.count > 0 else {
+            switch finger {
+            case .never: throw .refused(.cancelled)
+            case .onEmpty: return try await proveByFinger(request, visit)
+            }
+        }
         let answer = SecretBox(typed)
         let standing = await standing(caller, person, policy)
         let hash = try refusing { () throws(Refusal) in try self.hash(answer, host) }
@@ -162,6 +186,20 @@ extension Service {
             return Dispatcher.verdict(error, caller, handle: handle)
         }
         return try await admitted(opening, request.enforce, visit)
+    }
+
+    /// Instead of a passcode nothing was typed.
+    private func proveByFinger(_ request: Authenticate, _ visit: Visit)
+        async throws(Interruption) -> Verdict
+    {
+        switch try await loginByFinger(request, visit) {
+        case .admitted(let verdict): return verdict
+        case .passcode(.notAsked), .passcode(.matched): throw .refused(.cancelled)
+        case .passcode(.ended(let failure)):
+            // Front ends that bear one question alone have had it.
+            guard converses(visit) else { throw .refused(Refusal(failure)) }
+            return try await provePrompted(request, visit, .never)
+        }
     }
 
     /// The login password, once a login with it was confirmed, is no guess, and what an apart try

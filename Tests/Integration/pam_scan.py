@@ -216,10 +216,11 @@ class Finger(Case):
         self.assertEqual([each.handle for each in daemon.messages("confirm")], [HANDLE])
 
     def test_silent(self):
-        """PAM_SILENT: no line is shown"""
+        """PAM_SILENT, as sudo has it: the line stands in the place of a question, and is shown"""
         self.matches()
         done = self.login(flags=PAM_SILENT)
-        self.assertEqual((done["code"], done["messages"]), (PAM_SUCCESS, []))
+        self.assertEqual(done["code"], PAM_SUCCESS)
+        self.assertEqual(done["messages"][0], (TEXT_INFO, LINE))
 
     def test_ended_line(self):
         """the last line of a scan is shown when the terminal is the person's again"""

@@ -226,7 +226,7 @@ struct Exchange: ~Copyable {
             scanning = nil
             if questions == .asked, delivery == .nothing { delivery = .finger }
         }
-        call.face.show(scan.line.text, style: PAM_TEXT_INFO)
+        call.face.place(scan.line.text)
     }
 
     /// The person goes on without a finger; the daemon says when the scan has ended.

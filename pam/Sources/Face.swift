@@ -18,6 +18,12 @@ struct Face {
         _ = pam.converse(text, style: style)
     }
 
+    /// Somebody is waited for, as at a question: also sudo, which wants no lines, shows this one.
+    func place(_ text: [UInt8]) {
+        if text.isEmpty { return }
+        _ = pam.converse(text, style: PAM_TEXT_INFO)
+    }
+
     func ask(_ ask: Ask) -> Reaction {
         switch ask.purpose {
         case .acknowledge:

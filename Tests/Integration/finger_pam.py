@@ -1,0 +1,370 @@
+"""A finger at PAM: the real module, the real daemon, the real worker with libfprint's virtual reader, and logind by
+python3-dbusmock."""
+
+import os
+import signal
+import threading
+import time
+import unittest
+
+from daemonlab import IS_ROOT, answers, wait_until
+from fingerlab import Finger
+from fprintlab import Worker
+from guard_standing import SESSION, Logind
+from pam_scan import Person
+from pamlab import PAM_AUTH_ERR, PAM_AUTHINFO_UNAVAIL, PAM_SILENT, PAM_SUCCESS, TEXT_INFO, Talk
+from wayslab import LOGIN, PASSCODE, Machine, account, in_child
+
+NEEDS_ROOT = True
+TIMEOUT = 300
+POLICY = "RetryLimit=0\nThrottleAfter=0\n"
+PLACE = "{}: place your finger on the reader, or press Enter to type the passcode."
+AGAIN = "The fingerprint does not match; try again, {} more before the passcode is needed."
+PROMPT = "Passcode or login password: "
+
+
+class Touching(Talk):
+    """Touches the reader with these fingers, one at each line that waits for one."""
+
+    def __init__(self, worker, answers=(), fingers=()):
+        super().__init__(answers)
+        self.worker, self.fingers = worker, list(fingers)
+        self.opened = None
+
+    def opening(self):
+        """Which opening of the reader this is."""
+        try:
+            found = os.stat(self.worker.reader_socket("device"))
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_ctime_ns
+
+    def answer(self, style, text):
+        waits = "place your finger" in text or "try again" in text or "Lift" in text or "Too short" in text
+        if style == TEXT_INFO and waits and self.fingers:
+            finger = self.fingers.pop(0)
+            if "try again" in text:
+                # For another touch the reader is opened anew: what is said to the former one is lost.
+                wait_until(lambda: self.opening() not in (None, self.opened), "the reader is opened again")
+            self.opened = self.opening()
+            self.worker.play("device", finger if " " in finger else f"SCAN {finger}")
+        return super().answer(style, text)
+
+
+class Case(unittest.TestCase):
+    WORKER = {}
+
+    @classmethod
+    def setUpClass(cls):
+        if not IS_ROOT:
+            raise unittest.SkipTest("needs root: accounts, and a bus of its own")
+        cls.logind = Logind(account()[1])
+        cls.addClassCleanup(cls.logind.close)
+
+    def setUp(self):
+        self.worker = Worker(**self.WORKER)
+        self.addCleanup(self.worker.close)
+        self.machine = Machine(
+            POLICY, options=["--fingerprint-socket", self.worker.socket],
+            env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
+        self.addCleanup(self.machine.close)
+        self.machine.create(PASSCODE, is_open=True)
+        self.machine.way_b("login")
+        self.at_seat()
+        self.enroll("alice")
+        self.machine.lock()
+        self.before_session()
+
+    def at_seat(self):
+        self.logind.set(session=SESSION + "seat")
+
+    def before_session(self):
+        self.logind.set()
+
+    def enroll(self, finger):
+        def touch(scan):
+            if scan.event == "place" or (scan.event == "stage" and scan.stage < scan.stages):
+                self.worker.play("device", f"SCAN {finger}")
+
+        with self.machine.daemon.client(frontEnd="terminal") as client:
+            done = Finger(client, answers(PASSCODE), enter=touch).run(
+                "fingerprintEnroll", subject=self.machine.daemon.person)
+            self.assertEqual(done.name, "done", (done, self.machine.daemon.log(), self.worker.log()))
+
+    def enter(self, *fingers, typed=(), service="login", flags=0, **items):
+        """A whole login; `code`, what was asked, what was told, and how long it took."""
+        talk = Touching(self.worker, typed, fingers)
+        began = time.monotonic()
+        with self.machine.login(service, talk, **items) as login:
+            self.code = login.authenticate(flags)
+            self.took = time.monotonic() - began
+            if self.code == PAM_SUCCESS:
+                login.setcred()
+        self.prompts, self.lines = talk.prompts, talk.lines
+        return talk
+
+    def assertEntered(self, prompts=(), lines=()):
+        self.assertEqual((self.code, self.prompts, self.lines), (PAM_SUCCESS, list(prompts), list(lines)))
+
+    def failures_left(self):
+        with self.machine.daemon.client(frontEnd="terminal") as client:
+            return client.run("fingerprintList", subject=self.machine.daemon.person).failuresLeft
+
+
+class First(Case):
+    def test_match(self):
+        """the finger is the login: the line names the service, nothing is asked or derived, the store is open"""
+        count, _ = self.machine.derivations(lambda: self.enter("alice"))
+        self.assertEntered(lines=[PLACE.format("login")])
+        self.assertEqual((count, self.machine.is_open), (0, True))
+        wait_until(lambda: not self.worker.is_open(), "the reader is free again")
+
+    def test_services(self):
+        """first at login, sudo, su and lightdm"""
+        for service in ("login", "su", "su-l", "lightdm"):
+            with self.subTest(service):
+                self.machine.way_b(service)
+                self.machine.lock()
+                self.enter("alice", service=service)
+                self.assertEntered(lines=[PLACE.format(service)])
+        self.at_seat()
+        self.machine.way_b("sudo")
+        self.machine.lock()
+        self.enter("alice", service="sudo", flags=PAM_SILENT)
+        self.assertEntered(lines=[PLACE.format("sudo")])
+
+    def test_no_match(self):
+        """what does not match is told with what is left, three times, and then the passcode is asked for once"""
+        self.enter("bob", "carol", "dave", typed=[PASSCODE])
+        self.assertEntered(
+            [PROMPT],
+            [PLACE.format("login"), AGAIN.format(4), AGAIN.format(3),
+             "The fingerprint does not match."])
+        self.assertEqual(self.failures_left(), 5, "the passcode forgives")
+
+    def test_second_touch(self):
+        """another touch that matches"""
+        self.enter("bob", "alice")
+        self.assertEntered(lines=[PLACE.format("login"), AGAIN.format(4)])
+
+    def test_no_match_at_sudo(self):
+        """where no lines are shown, what came of the finger stands in front of the question"""
+        self.at_seat()
+        self.machine.way_b("sudo")
+        self.enter("bob", "bob", "bob", service="sudo", typed=[PASSCODE], flags=PAM_SILENT)
+        self.assertEqual((self.code, self.prompts), (PAM_SUCCESS, ["The fingerprint does not match. " + PROMPT]))
+
+    def test_failures(self):
+        """after FingerprintMaxFailures the passcode alone is asked for"""
+        self.enter("bob", "bob", "bob", typed=["wrong", LOGIN])
+        self.enter("bob", "bob", typed=["wrong"])
+        self.assertEqual(self.lines[1:3], [AGAIN.format(1), "The fingerprint does not match; the passcode is needed now."])
+        self.enter("alice", typed=[PASSCODE])
+        self.assertEntered([PROMPT])
+
+    def test_retry(self):
+        """a touch that was not read is explained, and costs nothing"""
+        self.enter("RETRY 1", "alice")
+        self.assertEqual(self.code, PAM_SUCCESS)
+        self.assertEqual(len(self.lines), 2)
+        self.assertEqual(self.failures_left(), 5)
+
+    def test_login_password(self):
+        """after the finger one prompt, whose answer may be the login password"""
+        self.enter("bob", "bob", "bob", typed=[LOGIN])
+        self.assertEqual((self.code, self.prompts), (PAM_SUCCESS, [PROMPT]))
+        self.assertFalse(self.machine.is_open)
+
+    def test_timeout(self):
+        """nobody came: the passcode"""
+        self.machine.stack("login", "auth required {ours} timeout=1")
+        self.enter(typed=[PASSCODE])
+        self.assertEqual((self.code, len(self.prompts)), (PAM_SUCCESS, 1))
+        self.assertTrue(0.9 < self.took < 5, self.took)
+        self.assertEqual(self.failures_left(), 5)
+
+    def test_enter(self):
+        """Enter and Ctrl-C at the terminal go on to the passcode at once; nothing is counted, the terminal is whole"""
+        for key in (b"\r", b"\x03"):
+            with self.subTest(key):
+                self.machine.lock()
+
+                def work():
+                    self.enter(typed=[PASSCODE])
+                    return self.code, self.prompts, self.took
+
+                person = Person(work)
+                self.addCleanup(person.close)
+                person.press(key)
+                code, prompts, took = person.result()
+                self.assertEqual((code, prompts), (PAM_SUCCESS, [PROMPT]))
+                self.assertEqual(person.modes(), person.before)
+                self.assertEqual(self.failures_left(), 5)
+
+    def test_not_asked(self):
+        """at once to the passcode: by an option, from far away, before the passcode was ever typed, without a reader"""
+        def passcode(**more):
+            self.machine.lock()
+            self.enter("alice", typed=[PASSCODE], **more)
+            self.assertEqual((self.code, len(self.prompts), self.lines), (PAM_SUCCESS, 1, []))
+            self.assertLess(self.took, 2)
+
+        self.machine.stack("login", "auth required {ours} fingerprint=off")
+        passcode()
+        self.machine.way_b("login")
+        passcode(RHOST="192.0.2.7")
+        self.machine.daemon.restart()
+        passcode()
+        self.machine.lock()
+        self.enter("alice")
+        self.assertEntered(lines=[PLACE.format("login")])
+        self.worker.process.kill()
+        self.worker.process.wait()
+        passcode()
+
+    def test_worker_dies(self):
+        """a worker that dies in the middle of a scan: the passcode, soon"""
+        class Killing(Touching):
+            def answer(self, style, text):
+                if "place your finger" in text:
+                    os.killpg(self.worker.process.pid, signal.SIGKILL)
+                return super().answer(style, text)
+
+        talk = Killing(self.worker, [PASSCODE])
+        began = time.monotonic()
+        with self.machine.login("login", talk) as login:
+            self.assertEqual(login.authenticate(), PAM_SUCCESS)
+        self.assertEqual(len(talk.prompts), 1)
+        self.assertLess(time.monotonic() - began, 6)
+
+    def test_daemon_dies(self):
+        """a daemon that dies in the middle of a scan lets nobody in, and the next module asks"""
+        class Killing(Touching):
+            def answer(this, style, text):
+                if "place your finger" in text:
+                    self.machine.daemon.kill()
+                return super().answer(style, text)
+
+        talk = Killing(self.worker, [LOGIN])
+        with self.machine.login("login", talk) as login:
+            self.assertEqual(login.authenticate(), PAM_SUCCESS)
+        self.assertEqual(talk.prompts, ["Password: "])
+
+
+class OnEmpty(Case):
+    def locker(self, *fingers, typed, service="swaylock", uids=None):
+        """A screen locker, which is the person's own process."""
+        _, uid = self.machine.daemon.person
+
+        play = self.worker.play
+
+        def as_root(*words):
+            """The reader is not the person's."""
+            os.seteuid(0)
+            try:
+                return play(*words)
+            finally:
+                os.seteuid(uid)
+
+        def work():
+            self.worker.play = as_root
+            self.enter(*fingers, typed=typed, service=service)
+            return self.code, self.prompts, self.lines
+
+        return in_child(work, (uid, uid, 0))
+
+    def setUp(self):
+        super().setUp()
+        self.at_seat()
+        self.machine.stack("swaylock", "auth required {ours}")
+
+    def test_empty(self):
+        """an empty answer starts the reader, and the finger opens"""
+        code, prompts, lines = self.locker("alice", typed=[""])
+        self.assertEqual((code, len(prompts), lines), (PAM_SUCCESS, 1, [PLACE.format("swaylock")]))
+        self.assertTrue(self.machine.is_open)
+
+    def test_typed(self):
+        """a passcode that is typed starts no reader"""
+        code, prompts, lines = self.locker("alice", typed=[PASSCODE])
+        self.assertEqual((code, len(prompts), lines), (PAM_SUCCESS, 1, []))
+
+    def test_one_question(self):
+        """a locker asks one question alone: a finger that does not match is a failed login"""
+        code, prompts, lines = self.locker("bob", "bob", "bob", typed=["", PASSCODE])
+        self.assertEqual((code, len(prompts)), (PAM_AUTH_ERR, 1))
+        self.assertFalse(self.machine.is_open)
+
+    def test_converses(self):
+        """a service that holds a conversation asks once more, and an empty answer is a no then"""
+        self.before_session()
+        self.machine.stack("login", "auth required {ours} fingerprint=on-empty")
+        self.enter("bob", "bob", "bob", typed=["", PASSCODE])
+        self.assertEqual((self.code, len(self.prompts)), (PAM_SUCCESS, 2))
+        self.machine.lock()
+        self.enter("bob", "bob", "bob", typed=["", ""])
+        self.assertEqual((self.code, len(self.prompts)), (PAM_AUTH_ERR, 2))
+
+    def test_not_enrolled(self):
+        """where no finger can be asked for an empty answer is what it always was"""
+        with self.machine.daemon.client(frontEnd="terminal") as client:
+            done = client.run(
+                "fingerprintSwitch", answers(PASSCODE), subject=self.machine.daemon.person, on=False)
+            self.assertEqual(done.name, "done")
+        self.machine.lock()
+        code, prompts, lines = self.locker("alice", typed=[""])
+        self.assertEqual((code, len(prompts), lines), (PAM_AUTH_ERR, 1, []))
+
+
+class Only(Case):
+    def setUp(self):
+        super().setUp()
+        self.machine.stack("login", "auth required {ours} fingerprint=only")
+
+    def test_match(self):
+        """the finger, and nothing else"""
+        self.enter("alice", typed=[PASSCODE])
+        self.assertEntered(lines=[PLACE.format("login")])
+
+    def test_no_match(self):
+        """no match is a failed login, without a question"""
+        self.enter("bob", "bob", "bob", typed=[PASSCODE])
+        self.assertEqual((self.code, self.prompts), (PAM_AUTH_ERR, []))
+
+    def test_unavailable(self):
+        """no finger can be asked for: the next module's turn"""
+        self.machine.daemon.restart()
+        self.enter("alice", typed=[PASSCODE])
+        self.assertEqual((self.code, self.prompts, self.lines), (PAM_AUTHINFO_UNAVAIL, [], []))
+
+
+class Two(Case):
+    def test_two_at_once(self):
+        """sudo waits, and the lock screen asks: one touch answers the one whose line is shown, never the other"""
+        self.at_seat()
+        self.machine.stack("sudo", "auth required {ours}")
+        self.machine.stack("swaylock", "auth required {ours}")
+        waiting, asked = threading.Event(), []
+
+        class Waiting(Touching):
+            def answer(self, style, text):
+                if "place your finger" in text:
+                    waiting.set()
+                asked.append(text)
+                return super().answer(style, text)
+
+        def sudo():
+            with self.machine.login("sudo", Waiting(self.worker, [PASSCODE])) as login:
+                asked.append(login.authenticate())
+
+        thread = threading.Thread(target=sudo)
+        thread.start()
+        self.assertTrue(waiting.wait(10))
+        self.enter("alice", typed=[""], service="swaylock")
+        self.assertEntered(["AppVault passcode: "], [PLACE.format("swaylock")])
+        thread.join(20)
+        self.assertEqual(asked, [PLACE.format("sudo"), "AppVault passcode: ", PAM_SUCCESS])
+
+
+if __name__ == "__main__":
+    unittest.main()
