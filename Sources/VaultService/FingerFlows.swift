@@ -65,7 +65,7 @@ extension Service {
             throw .refused(.fingerprintUnavailable(.oneFinger))
         }
         let run = FingerRun()
-        fingerSeat.begin(run)
+        fingerSeat.begin(run, of: visit.host.id)
         EventLoop.shared.task {
             let end = await self.fingerprints.enroll(at: reader.choice, run)
             if case .enrolled(let print) = end, run.isOver {
@@ -160,7 +160,7 @@ extension Service {
         _ = try await found()
         _ = try await admit(visit, .promptCurrent)
         let present = try await found()
-        fingerSeat.stop(.withdrawn)
+        fingerSeat.withdraw(of: host.id)
         let others = present.fingers.contains { $0.finger != number }
         try await refusingAsync { () async throws(Refusal) in
             if others {
@@ -194,7 +194,7 @@ extension Service {
         try visit.host.requireUsable()
         try require(.turnOffFingerprint, visit)
         _ = try await admit(visit, .promptCurrent)
-        fingerSeat.stop(.withdrawn)
+        fingerSeat.withdraw(of: visit.host.id)
         try await refusingAsync { () async throws(Refusal) in
             try await visit.host.turnFingerprintOff()
         }

@@ -55,7 +55,7 @@ extension Service {
         case .found(let found): target = found
         }
         let run = FingerRun()
-        fingerSeat.begin(run)
+        fingerSeat.begin(run, of: visit.host.id)
         let end =
             Clock.bootMilliseconds() + UInt64(seconds > 0 ? seconds : Self.fingerSeconds) * 1000
         EventLoop.shared.task {

@@ -1,3 +1,4 @@
+import KeySlots
 import Policy
 import Posix
 import Secrets
@@ -99,7 +100,7 @@ final class FingerRun {
 @LoopActor
 final class FingerSeat {
     private let gate = Gate(width: 1, ownLimit: 16, apartLimit: 16)
-    private var current: FingerRun?
+    private var current: (run: FingerRun, store: StoreID)?
     private var newest = 0
     /// Longer than it takes to stop whoever has the reader.
     private static let patience: UInt64 = 4_000
@@ -108,7 +109,7 @@ final class FingerSeat {
     func take() async throws(Refusal) {
         newest += 1
         let mine = newest
-        current?.stop(.preempted)
+        current?.run.stop(.preempted)
         try await gate.enter(.own, until: Clock.bootMilliseconds() + Self.patience)
         guard mine == newest else {
             gate.leave()
@@ -116,8 +117,8 @@ final class FingerSeat {
         }
     }
 
-    func begin(_ run: FingerRun) {
-        current = run
+    func begin(_ run: FingerRun, of store: StoreID) {
+        current = (run, store)
     }
 
     func leave() {
@@ -125,8 +126,10 @@ final class FingerSeat {
         gate.leave()
     }
 
-    func stop(_ why: FingerStop) {
-        current?.stop(why)
+    /// Of one store, or whatever is under way.
+    func withdraw(of store: StoreID? = nil) {
+        guard let current, store == nil || store == current.store else { return }
+        current.run.stop(.withdrawn)
     }
 
     var isTaken: Bool { current != nil }

@@ -70,7 +70,7 @@ extension Service {
     /// Before hibernation, because memory goes to the disk; and before the machine sleeps, because a reader that is
     /// in use then is not usable afterwards.
     func stopFingers(wiping: Bool) {
-        fingerSeat.stop(.withdrawn)
+        fingerSeat.withdraw()
         guard wiping else { return }
         for host in vault.all where host.resident != nil { host.wipeResident() }
     }

@@ -328,7 +328,7 @@ public final class Service {
                 self.startIdling()
             }
         }
-        host.whenFingersGo = { self.fingerSeat.stop(.withdrawn) }
+        host.whenFingersGo = { [id = host.id] in self.fingerSeat.withdraw(of: id) }
         host.forgetOnChips = { self.forgetOnChips($0) }
     }
 

@@ -2,10 +2,12 @@
 
 import os
 import random
+import shutil
 import struct
 import threading
 import time
 import unittest
+import uuid
 
 from daemonlab import PASSCODE, answers, wait_until
 from fingerlab import (
@@ -360,6 +362,41 @@ class Resident(Case):
         self.assertEqual(self.desk.daemon.status().passcode, "passcode")
         self.assertEqual(os.listdir(os.path.join(self.desk.daemon.state, "fingers")), [])
 
+    def test_no_passcodes(self):
+        """where the policy wants no passcodes any more, passcode and fingers go"""
+        self.desk.enroll()
+        self.desk.lock()
+        self.desk.daemon.policy("Enabled=no\nUseDefaultPolicy=no", reload=True)
+        self.assertEqual(self.reason(), "the policy does not allow it")
+        finger = self.desk.open(answers(acknowledge=""))
+        self.check(finger.last, "done")
+        self.assertEqual(finger.events, [])
+        self.assertEqual(self.desk.daemon.status().passcode, "none")
+        self.assertEqual(os.listdir(os.path.join(self.desk.daemon.state, "fingers")), [])
+
+    def copied(self, source, target):
+        """With the daemon as its owner."""
+        shutil.copytree(source, target)
+        for path in [target, *(os.path.join(target, name) for name in os.listdir(target))]:
+            os.chown(path, self.desk.daemon.uid, -1)
+        return target
+
+    def test_swept(self):
+        """fingers of a store that has none, or that is gone, are removed at the next start"""
+        self.desk.enroll()
+        fingers = os.path.join(self.desk.daemon.state, "fingers")
+        (store,) = os.listdir(fingers)
+        self.desk.daemon.stop()
+        self.copied(os.path.join(fingers, store), os.path.join(fingers, str(uuid.uuid4())))
+        self.desk.daemon.start()
+        self.assertEqual(os.listdir(fingers), [store])
+        kept = self.copied(os.path.join(fingers, store), os.path.join(self.desk.daemon.folder, "kept"))
+        self.check(self.desk.ask("fingerprintSwitch", answers(), on=False).last, "done")
+        self.desk.daemon.stop()
+        self.copied(kept, os.path.join(fingers, store))
+        self.desk.daemon.start()
+        self.assertEqual(os.listdir(fingers), [])
+
     def test_due(self):
         """while a change is due a finger opens nothing"""
         self.desk.enroll()
@@ -378,9 +415,25 @@ class Resident(Case):
         self.desk.enroll()
         self.desk.daemon.policy("PasscodeEvery=2\nThrottleAfter=0", reload=True)
         self.desk.lock()
-        wait_until(lambda: not self.desk.list().ready, "the time is over")
+        gone = "the passcode has to open the store once first"
+        wait_until(lambda: self.reason() == gone, "the time is over, and nothing is left in memory")
         self.no_finger("the passcode has to open the store once first")
         self.assertTrue(self.opened_by_finger())
+
+
+class Idle(unittest.TestCase):
+    def test_stays(self):
+        """a daemon that systemd starts on demand does not leave while a finger opens a store, and leaves after it"""
+        with FakeWorker() as worker, Desk(worker, options=["--deadline", "idle=1"], socket_activated=True) as desk:
+            desk.enroll()
+            desk.lock()
+            time.sleep(2.5)
+            self.assertTrue(desk.daemon.is_running)
+            worker.touches("match")
+            self.assertEqual(desk.open().last.name, "done")
+            self.assertEqual(desk.ask("fingerprintSwitch", answers(), on=False).last.name, "done")
+            desk.lock()
+            self.assertEqual(desk.daemon.process.wait(10), 0)
 
 
 class Readers(Case):

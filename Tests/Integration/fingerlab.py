@@ -291,14 +291,14 @@ class Desk:
     """A private daemon, its own person and their store. As root it is another account's, because logind is asked about
     root's peers."""
 
-    def __init__(self, worker, policy="", path=None, create=True, **options):
+    def __init__(self, worker, policy="", path=None, create=True, options=(), **more):
         self.worker = worker
         self.account = None
         if IS_ROOT:
             self.account = add_account()
-            options["uid"] = self.account[1]
+            more["uid"] = self.account[1]
         self.daemon = Private(
-            policy=POLICY + policy, options=["--fingerprint-socket", path or worker.path], start=False, **options)
+            policy=POLICY + policy, options=["--fingerprint-socket", path or worker.path, *options], start=False, **more)
         self.daemon.person = self.account or self.daemon.person
         try:
             self.daemon.start()
