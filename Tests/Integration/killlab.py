@@ -540,6 +540,14 @@ class Kills:
         self.doubted += len(store.passcodes) > 1
         for passcode in [one for one in reversed(store.passcodes) if one is not NO_PASSCODE]:
             answer = self.lab.open(passcode, store.name)
+            if code(answer) == wire.CODES["changeRequired"]:
+                # Killed between the recovery key and the new passcode: what it began is due.
+                require(dict(answer.parameters) == {"flow": "3", "reason": "recovery"}, f"{store.name}: {answer}")
+                new = f"{passcode} anew"
+                answer = self.lab.ask(
+                    "openStore", answers(passcode, newPasscode=new, acknowledge=""), store=store.name)
+                require(answer.name == "done", f"{store.name}: {answer}")
+                passcode = new
             if answer.name == "done":
                 store.passcodes = [passcode]
                 store.cleared()
