@@ -21,6 +21,9 @@ final class Onboarding {
         let plan: Plan
     }
 
+    /// Each holds guarded memory; more people than this do not log in for the first time at once.
+    nonisolated static let most = 64
+
     private var entries: [Handle: (waiting: Waiting, timer: UInt64)] = [:]
     private let life: UInt64
     private let declinedPath: String
@@ -34,7 +37,10 @@ final class Onboarding {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    func keep(_ waiting: Waiting) throws(SecretsError) -> Handle {
+    /// One plan for each person; nil where there is no room for another.
+    func keep(_ waiting: Waiting) throws(SecretsError) -> Handle? {
+        forget(waiting.person)
+        guard entries.count < Self.most else { return nil }
         let handle = Handle(bytes: try Random.bytes(Handle.size))
         let timer = EventLoop.shared.at(Clock.bootMilliseconds() + life) {
             EventLoop.shared.task { self.entries[handle] = nil }
@@ -48,6 +54,13 @@ final class Onboarding {
         guard let entry = entries.removeValue(forKey: handle) else { return nil }
         EventLoop.shared.cancel(entry.timer)
         return entry.waiting
+    }
+
+    /// What an earlier attempt planned is not what a later one confirms.
+    func forget(_ person: Person) {
+        for handle in entries.keys where entries[handle]?.waiting.person == person {
+            _ = take(handle)
+        }
     }
 
     func isFirstWeak(_ person: Person) -> Bool { weak.insert(person).inserted }
@@ -95,9 +108,11 @@ extension Service {
         let caller = exchange.caller
         let ignored = Verdict(outcome: .ignore, handle: handle)
         // Only root can confirm, and an account that no person uses needs no question.
-        guard caller.isTrusted, Eligibility.of(uid: person.uid) == .person, !token.isEmpty,
-            isPolicyUsable
-        else { return ignored }
+        guard caller.isTrusted else { return ignored }
+        onboarding.forget(person)
+        guard Eligibility.of(uid: person.uid) == .person, !token.isEmpty, isPolicyUsable else {
+            return ignored
+        }
         let inForce = try await refusingAsync { () async throws(Refusal) in
             try await self.policy(for: person, nil)
         }

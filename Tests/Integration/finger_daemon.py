@@ -234,6 +234,32 @@ class Enrolling(Case):
         self.assertEqual(self.desk.daemon.status().passcode, "passcode")
         self.assertFalse(os.path.exists(os.path.join(self.desk.daemon.state, "fingers", "x")))
 
+    def test_changed_meanwhile(self):
+        """a finger of somebody who proved a passcode that is another by the end of the scan opens nothing"""
+        new = "battery staple"
+        changed = []
+
+        def behave(visit, request):
+            if request.kind == ENROLL and not changed:
+                script = answers(PASSCODE, newPasscode=new, confirmPasscode=new)
+                changed.append(self.desk.ask("passcode", script, change="change").last)
+            self.worker.honest(visit, request)
+
+        for chip in (False, True):
+            with self.subTest(chip=chip):
+                self.worker.readers = [Reader(stores=chip)]
+                self.worker.behave = behave
+                self.worker.touches("match", "match", "match")
+                enrolled = self.desk.ask("fingerprintEnroll", answers(), finger="unnamed").last
+                self.check(changed.pop(), "done")
+                self.check(enrolled, "refused", code=9)
+                state = self.desk.list()
+                self.assertEqual((state.on, state.ready, state.fingers), (False, False, []))
+                wait_until(lambda: not self.worker.chip, "the chip forgets it")
+                self.worker.behave = self.worker.honest
+                back = answers(new, newPasscode=PASSCODE, confirmPasscode=PASSCODE)
+                self.check(self.desk.ask("passcode", back, change="change").last, "done")
+
     def test_several(self):
         """two fingers, of which each opens; deleting one leaves the other, deleting the last turns it off"""
         self.desk.enroll("leftThumb")

@@ -472,6 +472,42 @@ class Login(Case):
         self.enter(machine, "n", "")
         self.assertEqual(self.stores(machine), [])
 
+    def test_retry(self):
+        """what was answered to a mistyped password is not what a later attempt of the same login confirms"""
+        machine = self.machine()
+        # The password is not known to be right where we are asked.
+        machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
+        for second in ((LOGIN, PAM_CONV_ERR), (LOGIN, "y", PAM_CONV_ERR)):
+            with self.subTest(second=second):
+                with machine.login(typed=[NEW_LOGIN, "y", "y", *second]) as login:
+                    self.assertEqual(login.authenticate(), PAM_AUTH_ERR)
+                    self.assertIn(FOLLOW, login.talk.prompts)
+                    self.assertEqual(login.authenticate(), PAM_SUCCESS)
+                    login.setcred()
+                self.assertEqual((self.stores(machine), machine.daemon.derivations()), ([], 0))
+
+    def test_unreachable(self):
+        """nor where the daemon cannot be reached at the later attempt"""
+        machine = self.machine()
+        machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
+        with machine.login(typed=[NEW_LOGIN, "y", "y"]) as login:
+            self.assertEqual(login.authenticate(), PAM_AUTH_ERR)
+            login.talk.answers = [LOGIN]
+            os.rename(machine.daemon.socket, machine.daemon.socket + ".away")
+            self.assertEqual(login.authenticate(), PAM_SUCCESS)
+            os.rename(machine.daemon.socket + ".away", machine.daemon.socket)
+            login.setcred()
+        self.assertEqual((self.stores(machine), machine.daemon.derivations()), ([], 0))
+
+    def test_last_plan(self):
+        """of two logins at once the later one says what is made, also where it says nothing"""
+        machine = self.machine()
+        with machine.login(typed=[LOGIN, "y", "y"]) as one, machine.login(typed=[LOGIN, PAM_CONV_ERR]) as other:
+            self.assertEqual((one.authenticate(), other.authenticate()), (PAM_SUCCESS, PAM_SUCCESS))
+            one.setcred()
+            other.setcred()
+        self.assertEqual(self.stores(machine), [])
+
     def test_dies(self):
         """a conversation that dies, at every question, leaves the login as it is and makes nothing"""
         machine = self.machine()

@@ -1,5 +1,6 @@
 import Posix
 import Testing
+import Wire
 
 @testable import VaultService
 
@@ -54,6 +55,35 @@ struct OnboardingTests {
         let without = Eligibility.of(account(shell: shell), as: alice, shells: nil)
         #expect(without == (unlisted ? .person : .noLoginShell))
         #expect(Eligibility.of(account(shell: shell), as: alice, shells: []) == .noLoginShell)
+    }
+
+    @Test("one plan for each person, the last one, and no more than there is room for")
+    func plans() async {
+        let alice = alice
+        let kept = await TestLoop.run { () -> [Bool] in
+            let plans = Onboarding(Options())
+            @LoopActor func keep(_ person: Person) -> Handle? {
+                let waiting = Onboarding.Waiting(person: person, plan: .declined)
+                return (try? plans.keep(waiting)) ?? nil
+            }
+            @LoopActor func isThere(_ handle: Handle?) -> Bool {
+                handle.flatMap { plans.take($0) } != nil
+            }
+            let first = keep(alice)
+            let second = keep(alice)
+            var others: [Handle?] = []
+            for uid in 1..<UInt32(Onboarding.most) {
+                others.append(keep(Person(uid: 2000 + uid, name: Array("other".utf8))))
+            }
+            let tooMany = keep(Person(uid: 1999, name: Array("late".utf8)))
+            let again = keep(alice)
+            plans.forget(Person(uid: 2001, name: Array("other".utf8)))
+            return [
+                isThere(first), isThere(second), isThere(again), tooMany != nil,
+                isThere(others.first ?? nil), isThere(others.last ?? nil),
+            ]
+        }
+        #expect(kept == [false, false, true, false, false, true])
     }
 
     @Test("nologin is none, even where /etc/shells lists it")

@@ -35,10 +35,10 @@ extension Call {
 
     /// `auth` behind others: whatever happens is no answer to PAM.
     func unlock() {
+        let before = keptBeforeUnlock()
         guard let token = pam.token(PAM_AUTHTOK), let name = userName() else { return }
         var exchange = Exchange(self, questions: .asked)
         if exchange.open() != nil { return }
-        let before = Transaction.kept(by: pam)
         var request = Unlock(subject: subject(name))
         if let before {
             switch before.origin {
@@ -56,6 +56,19 @@ extension Call {
         case .refused(let code): debug("unlock: refused with code", Int(code))
         case .fault: break
         }
+    }
+
+    /// What an earlier attempt on the same handle planned here is over, whatever comes now; a proof
+    /// that stands in front of this line stays one.
+    private func keptBeforeUnlock() -> Transaction? {
+        guard var kept = Transaction.kept(by: pam) else { return nil }
+        switch kept.origin {
+        case .authenticate, .none: break
+        case .unlock:
+            kept.handle = .none
+            kept.keep(in: pam)
+        }
+        return kept
     }
 
     /// `auth` as a whole succeeded: the daemon hears it once.
