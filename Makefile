@@ -119,7 +119,7 @@ install:
 	for page in $(PAGES); do \
 		install -D -m 644 .build/man/$$page $(DESTDIR)$(mandir)/man$${page##*.}/$$page || exit 1; done
 	install -d $(DESTDIR)$(docdir)
-	install -m 644 $(wildcard *.md) LICENSE $(DESTDIR)$(docdir)
+	install -m 644 $(wildcard *.md docs/*.md) LICENSE $(DESTDIR)$(docdir)
 
 clean:
 	rm -rf .build Benchmarks/.build Tests/Fuzz/.build

@@ -2,7 +2,9 @@
 python3-dbusmock."""
 
 import os
+import shutil
 import signal
+import subprocess
 import threading
 import time
 import unittest
@@ -13,6 +15,7 @@ from fprintlab import Worker
 from guard_standing import SESSION, Logind
 from pam_scan import Person
 from pamlab import PAM_AUTH_ERR, PAM_AUTHINFO_UNAVAIL, PAM_SILENT, PAM_SUCCESS, TEXT_INFO, Talk
+from ways_programs import NAMESPACE, SUDOERS, Terminal
 from wayslab import LOGIN, PASSCODE, Machine, account, in_child
 
 NEEDS_ROOT = True
@@ -364,6 +367,67 @@ class Two(Case):
         self.assertEntered(["AppVault passcode: "], [PLACE.format("swaylock")])
         thread.join(20)
         self.assertEqual(asked, [PLACE.format("sudo"), "AppVault passcode: ", PAM_SUCCESS])
+
+
+class Programs(Case):
+    """The real sudo, su and login on a terminal, with a private /etc/pam.d."""
+
+    def setUp(self):
+        tried = subprocess.run(["unshare", "-m", "--propagation", "private", "true"], capture_output=True, check=False)
+        if tried.returncode != 0:
+            self.skipTest("no mount namespace here: " + tried.stderr.decode().strip())
+        super().setUp()
+
+    def terminal(self, *words, as_person=True):
+        if shutil.which(words[0]) is None:
+            self.skipTest(f"no {words[0]} here")
+        sudoers = os.path.join(self.machine.lab.folder, "sudoers")
+        with open(sudoers, "w") as file:
+            file.write(SUDOERS % self.machine.name)
+        os.chmod(sudoers, 0o440)
+        uid = str(self.machine.uid)
+        person = ("setpriv", "--reuid", uid, "--regid", uid, "--clear-groups") if as_person else ()
+        return Terminal([
+            "unshare", "-m", "--propagation", "private", "sh", "-c", NAMESPACE, "sh", self.machine.lab.services,
+            sudoers if os.path.exists("/etc/sudoers") else "", *person, *words])
+
+    def test_sudo(self):
+        """sudo, which shows no lines of PAM's: the finger, and Enter to the one prompt"""
+        self.at_seat()
+        self.machine.way_b("sudo")
+        sudo = self.terminal("sudo", "id", "-u")
+        sudo.expect(PLACE.format("sudo"))
+        self.worker.play("device", "SCAN alice")
+        self.assertEqual(sudo.end(), 0)
+        self.assertTrue(sudo.shown.endswith("0\n"), sudo.shown)
+        self.assertNotIn("Passcode", sudo.shown)
+        sudo = self.terminal("sudo", "id", "-u")
+        sudo.expect(PLACE.format("sudo"))
+        sudo.type("")
+        sudo.expect(PROMPT)
+        sudo.type(PASSCODE)
+        self.assertEqual(sudo.end(), 0)
+
+    def test_su(self):
+        """su: the finger of whom one becomes"""
+        self.at_seat()
+        self.machine.way_b("su")
+        su = self.terminal("su", self.machine.name, "-c", "id -u")
+        su.expect(PLACE.format("su"))
+        self.worker.play("device", "SCAN alice")
+        self.assertEqual(su.end(), 0)
+        self.assertTrue(su.shown.endswith(f"{self.machine.uid}\n"), su.shown)
+
+    def test_login(self):
+        """login: the finger, at a console before any session"""
+        self.machine.way_b("login")
+        login = self.terminal("login", self.machine.name, as_person=False)
+        login.expect(PLACE.format("login"))
+        self.worker.play("device", "SCAN alice")
+        login.expect("$ ")
+        self.assertTrue(self.machine.is_open)
+        login.type("exit")
+        login.end()
 
 
 if __name__ == "__main__":
