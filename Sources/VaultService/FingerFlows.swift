@@ -30,6 +30,31 @@ extension Service {
         return try await enroll(finger, try await renewed(visit), opening)
     }
 
+    /// At the end of create, to a person who can see the line. The store is there, whatever comes of it.
+    func offerFinger(_ visit: Visit, _ opening: Opening) async throws(Interruption) {
+        await lookForReaders(visit.policy)
+        switch hardware(visit.policy) {
+        case .none: return
+        case .readerUsable: break
+        }
+        guard visit.policy.allowFingerprint, visit.host.hasPasscode,
+            case .found = await fingersAtHand(.enroll, visit)
+        else { return }
+        do throws(Interruption) {
+            try await visit.exchange.show(.fingerprintLearnMore)
+            guard try await visit.exchange.choose(.fingerprintOffer) else { return }
+            let done = try await enroll(.rightIndex, visit, opening)
+            try await visit.exchange.show(done)
+        } catch {
+            switch error {
+            case .gone: throw error
+            case .refused(.fingerprintUnavailable(let why)):
+                try await visit.exchange.show(.fingerUnavailable(why), .error)
+            case .refused: return
+            }
+        }
+    }
+
     private func requireMayEnroll(_ visit: Visit) throws(Interruption) {
         guard visit.host.fingerprintIsOn else { return try require(.turnOnFingerprint, visit) }
         guard visit.policy.allowFingerprint else {

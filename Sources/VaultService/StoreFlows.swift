@@ -54,9 +54,12 @@ extension Service {
             .create, "a store was created", store: made.host.id.description, person: person,
             uid: exchange.caller.credentials.uid)
         guard start.coming != nil else { return .createdWithout }
-        if exchange.caller.isTerminal, inForce.policy.allowRecoveryKey {
-            try await showNewRecoveryKey(made.host, made.opening, exchange)
+        guard exchange.caller.isTerminal else { return .created }
+        let (opening, kept) = try refusing { () throws(Refusal) in try made.opening.doubled() }
+        if inForce.policy.allowRecoveryKey {
+            try await showNewRecoveryKey(made.host, opening, exchange)
         }
+        try await offerFinger(try await visit(made.host, person, exchange), kept)
         return .created
     }
 

@@ -370,7 +370,7 @@ class Resident(Case):
         self.desk.daemon.create()
         self.desk.enroll()
         self.desk.daemon.policy("RetryLimit=1\nThrottleAfter=0\nLocalServices=login", reload=True)
-        verdict = self.desk.daemon.authenticate(WRONG)
+        verdict = self.desk.daemon.authenticate(WRONG, finger="off")
         self.assertEqual(verdict.code, 23)
         self.assertEqual(self.desk.daemon.status().lock, "erased")
         self.assertEqual(os.listdir(fingers), [])

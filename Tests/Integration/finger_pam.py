@@ -369,6 +369,69 @@ class Two(Case):
         self.assertEqual(asked, [PLACE.format("sudo"), "AppVault passcode: ", PAM_SUCCESS])
 
 
+class Offer(Case):
+    """At the end of create."""
+
+    def setUp(self):
+        super().setUp()
+        self.at_seat()
+        with self.machine.daemon.client(frontEnd="terminal") as client:
+            done = client.run("reset", answers(PASSCODE), subject=self.machine.daemon.person)
+            self.assertEqual(done.name, "done")
+
+    def create(self, choice, finger="alice"):
+        def touch(scan):
+            if scan.event == "place" or (scan.event == "stage" and scan.stage < scan.stages):
+                self.worker.play("device", f"SCAN {finger}")
+
+        def script(ask):
+            if ask.purpose == "choice":
+                return choice
+            return "" if ask.purpose == "acknowledge" else PASSCODE
+
+        with self.machine.daemon.client(frontEnd="terminal") as client:
+            conversation = Finger(client, script, enter=touch)
+            done = conversation.run("create", subject=self.machine.daemon.person, way="ownPasscode", store="",
+                                    openExisting=False)
+            while done.name == "reveal":
+                done = conversation.follow()
+            self.assertEqual(done.name, "done", done)
+            return [ask.purpose for ask in client.asked], conversation
+
+    def is_on(self):
+        with self.machine.daemon.client(frontEnd="terminal") as client:
+            return client.run("fingerprintList", subject=self.machine.daemon.person).on
+
+    def test_yes(self):
+        """yes: the finger is enrolled without the passcode once more, and opens the store"""
+        asked, conversation = self.create("y")
+        self.assertEqual(asked.count("choice"), 1)
+        self.assertNotIn("passcode", asked)
+        self.assertTrue(self.is_on())
+        self.machine.lock()
+        self.before_session()
+        self.enter("alice")
+        self.assertEntered(lines=[PLACE.format("login")])
+
+    def test_no(self):
+        """no, and a question that is left: there is the store, and no finger"""
+        for answer in ("n", None):
+            with self.subTest(answer):
+                asked, conversation = self.create(answer)
+                self.assertEqual((asked.count("choice"), conversation.scans), (1, []))
+                self.assertFalse(self.is_on())
+                with self.machine.daemon.client(frontEnd="terminal") as client:
+                    client.run("reset", answers(PASSCODE), subject=self.machine.daemon.person)
+
+    def test_no_reader(self):
+        """without a reader nothing is offered"""
+        self.worker.process.kill()
+        self.worker.process.wait()
+        self.machine.daemon.restart()
+        asked, _ = self.create("y")
+        self.assertNotIn("choice", asked)
+
+
 class Programs(Case):
     """The real sudo, su and login on a terminal, with a private /etc/pam.d."""
 
