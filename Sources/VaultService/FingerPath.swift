@@ -64,7 +64,7 @@ extension Service {
         }
         defer { run.settle() }
         // Said once: a second touch has its own line.
-        var place: Message? = placeMessage(visit)
+        var place: Message? = placeMessage(purpose, visit)
         let followed = try await visit.exchange.follow(run) { step in
             defer { if case .heard = step { place = nil } }
             return Self.words(step, place: place)
@@ -264,8 +264,13 @@ extension Service {
 
     // MARK: words
 
-    private func placeMessage(_ visit: Visit) -> Message {
-        switch visit.caller.hello.frontEnd {
+    private func placeMessage(_ purpose: FingerPurpose, _ visit: Visit) -> Message {
+        switch purpose {
+        // No passcode is asked for behind it.
+        case .verify: return .fingerprintPlace
+        case .open, .enroll: break
+        }
+        return switch visit.caller.hello.frontEnd {
         case .terminal, .program: .fingerPlace(service: nil)
         case .pamAuth, .pamPassword, .pamSession:
             .fingerPlace(service: visit.caller.hello.service)

@@ -47,8 +47,7 @@ struct TextTests {
     func said() throws {
         let used = try Sources.names { !$0.hasPrefix("Message") && !$0.hasPrefix("Text") }
         let unsaid = Set(Wording.messages.map(Sources.name)).subtracting(used)
-        // They wait for a reader of fingers.
-        #expect(unsaid == ["fingerprintOffer", "fingerprintLearnMore", "fingerprintPlace"])
+        #expect(unsaid.isEmpty, "\(unsaid)")
     }
 
     @Test("each has as many arguments as it has positions, from {1} on")
