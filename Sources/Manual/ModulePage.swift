@@ -37,7 +37,8 @@ enum ModulePage {
             "auth required                   pam_permit.so",
         ])
         page.paragraph(
-            "A finger or the passcode for sudo, in /etc/pam.d/sudo, before common-auth is included:")
+            "A finger or the passcode for sudo, in /etc/pam.d/sudo, before common-auth is included:"
+        )
         page.verbatim(["auth sufficient pam_appvault.so fingerprint=first timeout=15"])
         page.paragraph("Rules for login passwords, in common-password:")
         page.verbatim([
