@@ -1,4 +1,4 @@
-# One command each: make, demo, test, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deps, clean.
+# One command each: make, demo, test, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
 
 SWIFT ?= swift
 # Debian's own: its packages bring the D-Bus and libsodium bindings that the tests use.
@@ -13,6 +13,12 @@ moduledir = $(prefix)/lib/$(TRIPLET)/security
 docdir = $(prefix)/share/doc/appvault
 localedir = $(prefix)/share/locale
 mandir = $(prefix)/share/man
+unitdir = $(prefix)/lib/systemd/system
+sysusersdir = $(prefix)/lib/sysusers.d
+pamconfigsdir = $(prefix)/share/pam-configs
+sysconfdir = /etc
+# Empty where a package build strips, or must not.
+STRIP = -s
 
 RELEASE = .build/release
 LANGUAGES = $(patsubst po/%.po,%,$(wildcard po/*.po))
@@ -108,18 +114,35 @@ format: swift
 # After `make`, so that `sudo make install` compiles nothing as root.
 install:
 	@test -x $(RELEASE)/appvaultd || { echo 'appvault: run make first' >&2; exit 1; }
-	install -D -s -m 755 $(RELEASE)/appvaultd $(DESTDIR)$(libexecdir)/appvaultd
-	install -D -s -m 755 $(RELEASE)/appvault-rules $(DESTDIR)$(libexecdir)/appvault-rules
-	install -D -s -m 755 $(RELEASE)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-fingerprint
-	install -D -s -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
+	install -D $(STRIP) -m 755 $(RELEASE)/appvaultd $(DESTDIR)$(libexecdir)/appvaultd
+	install -D $(STRIP) -m 755 $(RELEASE)/appvault-rules $(DESTDIR)$(libexecdir)/appvault-rules
+	install -D $(STRIP) -m 755 $(RELEASE)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-fingerprint
+	install -D $(STRIP) -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
 	install -D -m 644 $(RELEASE)/pam_appvault.so $(DESTDIR)$(moduledir)/pam_appvault.so
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
+	install -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(pamconfigsdir)
+	install -m 644 config/systemd/* $(DESTDIR)$(unitdir)
+	install -m 644 config/sysusers.d/* $(DESTDIR)$(sysusersdir)
+	install -m 644 pam/pam-configs/* $(DESTDIR)$(pamconfigsdir)
+	install -D -m 644 pam/pam.d/appvault $(DESTDIR)$(sysconfdir)/pam.d/appvault
 	for language in $(LANGUAGES); do install -D -m 644 .build/locale/$$language/LC_MESSAGES/appvault.mo \
 		$(DESTDIR)$(localedir)/$$language/LC_MESSAGES/appvault.mo || exit 1; done
 	for page in $(PAGES); do \
 		install -D -m 644 .build/man/$$page $(DESTDIR)$(mandir)/man$${page##*.}/$$page || exit 1; done
 	install -d $(DESTDIR)$(docdir)
 	install -m 644 $(wildcard *.md docs/*.md) LICENSE $(DESTDIR)$(docdir)
+
+# The three packages in .build/deb, of this very tree and without the tests; a plain dpkg-buildpackage runs them too.
+# With a swift of swift.org's on PATH, which dpkg knows nothing of.
+.PHONY: deb
+deb:
+	@dpkg-checkbuilddeps -Ppkg.appvault.toolchain || { \
+		echo 'appvault: sudo apt-get build-dep -Ppkg.appvault.toolchain ./ installs these' >&2; exit 1; }
+	rm -rf .build/deb debian/tmp && mkdir -p .build/deb
+	DEB_BUILD_PROFILES=pkg.appvault.toolchain DEB_BUILD_OPTIONS=nocheck DEB_RULES_REQUIRES_ROOT=no \
+		$(MAKE) -f debian/rules binary DEBS=$(CURDIR)/.build/deb
+	dh_clean
+	@ls -l .build/deb
 
 clean:
 	rm -rf .build Benchmarks/.build Tests/Fuzz/.build
