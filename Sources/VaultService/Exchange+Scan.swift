@@ -3,7 +3,11 @@ import Wire
 
 /// A scan as the person sees it.
 extension Exchange {
-    /// Shows what the reader says until the scan has ended; the person may end it at any time.
+    /// Longer than anybody's patience, and shorter than a module's.
+    private static let mostLines = 40
+
+    /// Shows what the reader says until the scan has ended; the person may end it at any time. The front end hears of
+    /// it by the line that asks for the finger; where nobody was asked it hears nothing.
     func follow(
         _ run: FingerRun, _ words: (FingerRun.Step) -> Message?
     ) async throws(Interruption) -> FingerEnd {
@@ -12,11 +16,18 @@ extension Exchange {
         EventLoop.shared.task { ears.settle(await self.listen(question, run)) }
         var failure: ConnectionEnd?
         var end: FingerEnd?
+        var told = 0
+        var stage: UInt8 = 0
         while end == nil {
             let step = await run.next()
             guard case .ended(let found) = step else {
-                guard failure == nil else { continue }
+                guard failure == nil, step.stage > stage || told < Self.mostLines else { continue }
+                stage = max(stage, step.stage)
                 do throws(ConnectionEnd) {
+                    if told == 0, let place = step.forgottenPlace {
+                        try await tell(place, question, words(place))
+                    }
+                    told += 1
                     try await tell(step, question, words(step))
                 } catch {
                     failure = error
@@ -29,11 +40,13 @@ extension Exchange {
         connection.wakeReader()
         if let gone = await ears.value() { failure = failure ?? gone }
         if let failure { throw .gone(failure) }
-        let ended = Scan(question: question, event: .ended, line: Line())
-        do throws(ConnectionEnd) {
-            try await connection.send(ended, .scan, tag: tag)
-        } catch {
-            throw .gone(error)
+        if told > 0 {
+            let ended = Scan(question: question, event: .ended, line: Line())
+            do throws(ConnectionEnd) {
+                try await connection.send(ended, .scan, tag: tag)
+            } catch {
+                throw .gone(error)
+            }
         }
         guard let end else { throw .refused(.unknown) }
         return end
@@ -81,5 +94,27 @@ extension Exchange {
             if abort.question == question { run.stop(.person) }
         }
         return nil
+    }
+}
+
+extension FingerRun.Step {
+    fileprivate var stage: UInt8 {
+        guard case .heard(let scan) = self else { return 0 }
+        return scan.stage
+    }
+
+    /// What a worker has to say first.
+    fileprivate var forgottenPlace: FingerRun.Step? {
+        switch self {
+        case .heard(let scan):
+            guard scan.event != .place else { return nil }
+            return .heard(
+                FingerprintScan(
+                    nonce: scan.nonce, event: .place, stage: 0, stages: scan.stages, retry: .none))
+        case .noMatch:
+            return .heard(
+                FingerprintScan(nonce: [], event: .place, stage: 0, stages: 0, retry: .none))
+        case .ended: return nil
+        }
     }
 }

@@ -22,7 +22,7 @@ extension Service {
         try visit.host.requireUsable()
         await lookForReaders(visit.policy)
         try requireMayEnroll(visit)
-        if case .refused(let why) = await fingersAtHand(.enroll, visit) {
+        if let why = await noFinger(.enroll, visit) {
             throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
         }
         guard visit.host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
@@ -38,7 +38,7 @@ extension Service {
         case .readerUsable: break
         }
         guard visit.policy.allowFingerprint, visit.host.hasPasscode,
-            case .found = await fingersAtHand(.enroll, visit)
+            await noFinger(.enroll, visit) == nil
         else { return }
         do throws(Interruption) {
             try await visit.exchange.show(.fingerprintLearnMore)
@@ -67,15 +67,14 @@ extension Service {
         _ finger: Finger, _ visit: Visit, _ opening: Opening
     ) async throws(Interruption) -> Message {
         try requireMayEnroll(visit)
-        let enrolled: [EnrolledFinger]
-        switch await fingersAtHand(.enroll, visit) {
-        case .refused(let why):
+        if let why = await noFinger(.enroll, visit) {
             throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
-        case .found(let found): enrolled = found
         }
-        do { try await fingerSeat.take() } catch {
+        let run = FingerRun()
+        do { try await fingerSeat.take(run, of: visit.host.id) } catch {
             throw .refused(.fingerprintUnavailable(.busy))
         }
+        let enrolled = await enrolledFingers(visit)
         let target: FingerTarget
         switch await fingerTarget(.enroll, enrolled, visit.policy) {
         case .refused(let why):
@@ -89,8 +88,6 @@ extension Service {
             fingerSeat.leave()
             throw .refused(.fingerprintUnavailable(.oneFinger))
         }
-        let run = FingerRun()
-        fingerSeat.begin(run, of: visit.host.id)
         EventLoop.shared.task {
             let end = await self.fingerprints.enroll(at: reader.choice, run)
             if case .enrolled(let print) = end, run.isOver {
@@ -185,11 +182,12 @@ extension Service {
         _ = try await found()
         _ = try await admit(visit, .promptCurrent)
         let present = try await found()
-        fingerSeat.withdraw(of: host.id)
         let others = present.fingers.contains { $0.finger != number }
         try await refusingAsync { () async throws(Refusal) in
             if others {
                 try await host.forgetFinger(number)
+                // A scan that has read it before matches it no more.
+                self.fingerSeat.withdraw(of: host.id)
                 self.forgetOnChips(present.fingers.filter { $0.finger == number && $0.isOnChip })
             } else {
                 try await host.turnFingerprintOff()
@@ -219,7 +217,6 @@ extension Service {
         try visit.host.requireUsable()
         try require(.turnOffFingerprint, visit)
         _ = try await admit(visit, .promptCurrent)
-        fingerSeat.withdraw(of: visit.host.id)
         try await refusingAsync { () async throws(Refusal) in
             try await visit.host.turnFingerprintOff()
         }
@@ -242,7 +239,7 @@ extension Service {
         let purpose: FingerPurpose = host.fingerprintIsOn ? .open : .enroll
         var why: NoFinger?
         var isAtReader = true
-        if case .refused(let found) = await fingersAtHand(purpose, visit) {
+        if let found = await noFinger(purpose, visit) {
             why = found
             isAtReader = false
         }

@@ -41,21 +41,20 @@ extension Service {
         _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false, seconds: UInt8 = 0,
         opening: (Opening) async throws(Interruption) -> Void
     ) async throws(Interruption) -> FingerOutcome {
-        let enrolled: [EnrolledFinger]
-        switch await fingersAtHand(purpose, visit, isSwitchedOff: isSwitchedOff) {
-        case .refused(let why): return .notAsked(why)
-        case .found(let found): enrolled = found
+        if let why = await noFinger(purpose, visit, isSwitchedOff: isSwitchedOff) {
+            return .notAsked(why)
         }
-        do { try await fingerSeat.take() } catch { return .notAsked(.readerBusy) }
+        let run = FingerRun()
+        do { try await fingerSeat.take(run, of: visit.host.id) } catch {
+            return .notAsked(.readerBusy)
+        }
         let target: FingerTarget
-        switch await fingerTarget(purpose, enrolled, visit.policy) {
+        switch await fingerTarget(purpose, await enrolledFingers(visit), visit.policy) {
         case .refused(let why):
             fingerSeat.leave()
             return .notAsked(why)
         case .found(let found): target = found
         }
-        let run = FingerRun()
-        fingerSeat.begin(run, of: visit.host.id)
         let end =
             Clock.bootMilliseconds() + UInt64(seconds > 0 ? seconds : Self.fingerSeconds) * 1000
         EventLoop.shared.task {
@@ -177,26 +176,30 @@ extension Service {
         case refused(NoFinger)
     }
 
-    /// Everything that can be said without the worker: the fingers that may be asked for.
-    func fingersAtHand(
+    /// Everything that can be said without the reader and before anybody else is kept from it.
+    func noFinger(
         _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false
-    ) async -> FingerAnswer<[EnrolledFinger]> {
+    ) async -> NoFinger? {
         var input = fingerInput(purpose, visit, isSwitchedOff: isSwitchedOff)
-        if let why = obstacleToFinger(of: input, visit.inForce) { return .refused(why) }
+        if let why = obstacleToFinger(of: input, visit.inForce) { return why }
         switch visit.caller.standing {
         case .privateOwner: break
         case .root, .other:
             input.circumstances.seat = await directory.seat(
                 of: visit.caller.credentials, person: visit.person.uid)
         }
-        if let why = obstacleToFinger(at: input, visit.policy) { return .refused(why) }
+        return obstacleToFinger(at: input, visit.policy)
+    }
+
+    /// Those that can be read.
+    func enrolledFingers(_ visit: Visit) async -> [EnrolledFinger] {
         let found = try? await visit.host.enrolledFingers()
         for number in found?.damaged ?? [] {
             audit.note(
                 .fault, "finger \(number) is damaged and not used", store: visit.host.id.description
             )
         }
-        return .found(found?.fingers ?? [])
+        return found?.fingers ?? []
     }
 
     /// Which reader, of those that are there now.

@@ -105,8 +105,9 @@ final class FingerSeat {
     /// Longer than it takes to stop whoever has the reader.
     private static let patience: UInt64 = 4_000
 
-    /// `.busy` where another one came meanwhile.
-    func take() async throws(Refusal) {
+    /// From here on the run can be stopped, so that whatever it is about is read behind this. `.busy` where another
+    /// one came meanwhile.
+    func take(_ run: FingerRun, of store: StoreID) async throws(Refusal) {
         newest += 1
         let mine = newest
         current?.run.stop(.preempted)
@@ -115,9 +116,6 @@ final class FingerSeat {
             gate.leave()
             throw .busy
         }
-    }
-
-    func begin(_ run: FingerRun, of store: StoreID) {
         current = (run, store)
     }
 
@@ -126,8 +124,9 @@ final class FingerSeat {
         gate.leave()
     }
 
-    /// Of one store, or whatever is under way.
+    /// Of one store, or whatever is under way or waits for it.
     func withdraw(of store: StoreID? = nil) {
+        if store == nil { newest += 1 }
         guard let current, store == nil || store == current.store else { return }
         current.run.stop(.withdrawn)
     }

@@ -1,0 +1,231 @@
+"""What would give somebody a finger's try that they should not have, or keep a person from the passcode: one who is
+quick, a worker that drips, a store that changes while a scan waits."""
+
+import struct
+import threading
+import time
+import unittest
+
+from daemonlab import IS_ROOT, answers
+from fingerlab import LIST, MATCH, PLACE, RETRY, Desk, FakeWorker, Finger, Gone
+from fprintlab import MATCHED, NO_MATCH, READERS
+from guard_standing import SESSION, Logind
+from pamlab import PAM_SUCCESS, Talk
+from wayslab import PASSCODE, Machine, account
+
+TIMEOUT = 300
+
+
+class Case(unittest.TestCase):
+    policy = ""
+
+    def setUp(self):
+        self.worker = FakeWorker()
+        self.addCleanup(self.worker.close)
+        self.desk = Desk(self.worker, self.policy)
+        self.addCleanup(self.desk.close)
+        self.desk.enroll()
+        self.desk.lock()
+
+    def on_match(self, say):
+        def behave(visit, request):
+            if request.kind == MATCH:
+                return say(visit, request)
+            return self.worker.honest(visit, request)
+
+        self.worker.behave = behave
+
+    def behind(self, function, *arguments, **fields):
+        """Goes on beside us; its result comes by calling what is given back."""
+        result = []
+        thread = threading.Thread(target=lambda: result.append(function(*arguments, **fields)), daemon=True)
+        thread.start()
+
+        def wait():
+            thread.join(40)
+            self.assertFalse(thread.is_alive())
+            return result[0]
+
+        return wait
+
+    def hold_list(self):
+        """The next list waits until the event that is given back is set; with one that is set when it is asked for."""
+        asked, go = threading.Event(), threading.Event()
+
+        def behave(visit, request):
+            if request.kind == LIST and not asked.is_set():
+                asked.set()
+                go.wait(20)
+            return self.worker.honest(visit, request)
+
+        self.worker.behave = behave
+        return asked, go
+
+
+class Drips(Case):
+    """A worker that sends a byte now and then: the time is over when it is over."""
+
+    def drip(self, kind, request, visit, before=()):
+        def send(data):
+            try:
+                visit.connection.sendall(data)
+            except OSError:
+                raise Gone from None
+
+        for event in before:
+            visit.scan(request, event)
+        send(struct.pack("<IHI", 60_000, kind, 0) + request.nonce)
+        while True:
+            send(b"x")
+            time.sleep(0.02)
+
+    def passcode_within(self, seconds):
+        began = time.monotonic()
+        finger = self.desk.open()
+        self.assertEqual((finger.last.name, finger.last.code), ("refused", 27), self.desk.daemon.log())
+        self.assertEqual([ask.purpose for ask in finger.client.asked], ["passcode"])
+        self.assertLess(time.monotonic() - began, seconds)
+
+    def test_list(self):
+        """the list of readers"""
+        self.worker.behave = lambda visit, request: self.drip(READERS, request, visit)
+        self.passcode_within(5)
+
+    def test_cancelled(self):
+        """one that was called back: the reader is free soon for the next"""
+        self.on_match(lambda visit, request: self.drip(MATCHED, request, visit, [PLACE]))
+        finger = self.desk.open(enter=lambda scan: scan.event == "place")
+        self.assertEqual(finger.last.code, 27)
+        self.worker.behave = self.worker.honest
+        self.worker.touches("match")
+        self.assertEqual(self.desk.open().last.name, "done")
+
+
+class Meanwhile(Case):
+    """Between the question for readers and the scan."""
+
+    def test_deleted(self):
+        """a finger that was deleted meanwhile is not asked for any more"""
+        self.desk.enroll(6)
+        self.desk.lock()
+        asked, go = self.hold_list()
+        opening = self.behind(self.desk.open)
+        self.assertTrue(asked.wait(5))
+        done = self.desk.ask("fingerprintDelete", answers(), finger=6)
+        self.assertEqual(done.last.name, "done")
+        self.worker.touches("match 0")
+        go.set()
+        self.assertEqual(opening().last.code, 27)
+        matches = [request for request in self.worker.heard if request.kind == MATCH]
+        self.assertEqual(matches, [])
+        self.assertFalse(self.desk.is_open())
+        self.assertEqual(self.desk.list().failuresLeft, 5)
+
+    def test_newer(self):
+        """the newer request has the reader, and the older one is told so"""
+        asked, go = self.hold_list()
+        older = self.behind(self.desk.open)
+        self.assertTrue(asked.wait(5))
+        newer = self.behind(self.desk.open)
+        time.sleep(0.3)
+        self.worker.touches("match")
+        go.set()
+        self.assertEqual(newer().last.name, "done")
+        self.assertEqual(older().last.code, 27)
+        self.assertEqual(older().events, [])
+
+
+class Manners(Case):
+    """What a module hears of a scan begins with the line that asks for the finger."""
+
+    def test_nothing_before_place(self):
+        """a scan that comes to nothing before anybody was asked is none"""
+        def ends(visit, request):
+            raise Gone
+
+        for say in (lambda visit, request: self.worker.fail(visit, request, "busy"), ends):
+            self.on_match(say)
+            finger = self.desk.open(answers())
+            self.assertEqual(finger.last.name, "done")
+            self.assertEqual(finger.events, [])
+            self.desk.lock()
+
+    def test_retry_first(self):
+        """a worker that forgets to say that it waits"""
+        def forgets(visit, request):
+            visit.scan(request, RETRY, retry=1)
+            visit.send(MATCHED, request, b"\0")
+
+        self.on_match(forgets)
+        finger = self.desk.open()
+        self.assertEqual(finger.last.name, "done")
+        self.assertEqual(finger.events, ["place", "retry", "ended"])
+
+    def test_talks(self):
+        """one that talks without an end is cut short: a module gives up before long"""
+        def talks(visit, request):
+            visit.scan(request, PLACE)
+            for _ in range(300):
+                visit.scan(request, RETRY, retry=1)
+            visit.send(NO_MATCH, request)
+
+        self.on_match(talks)
+        finger = self.desk.open()
+        self.assertEqual(finger.last.code, 27)
+        self.assertEqual(len(finger.client.asked), 1)
+        self.assertLess(len(finger.lines), 50)
+
+
+@unittest.skipUnless(IS_ROOT, "needs root: an account, and a bus of its own")
+class AtPam(unittest.TestCase):
+    """The same at the real module, in front of a login."""
+
+    def setUp(self):
+        self.logind = Logind(account()[1])
+        self.addCleanup(self.logind.close)
+        self.worker = FakeWorker()
+        self.addCleanup(self.worker.close)
+        self.machine = Machine(
+            "RetryLimit=0\nThrottleAfter=0\n", options=["--fingerprint-socket", self.worker.path],
+            env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
+        self.addCleanup(self.machine.close)
+        self.machine.create(PASSCODE, is_open=True)
+        self.machine.way_b("login")
+        self.logind.set(session=SESSION + "seat")
+        self.worker.touches(*["match"] * 3)
+        with self.machine.daemon.client(frontEnd="terminal") as client:
+            done = Finger(client, answers(PASSCODE)).run("fingerprintEnroll", subject=self.machine.daemon.person)
+            self.assertEqual(done.name, "done", self.machine.daemon.log())
+        self.logind.set()
+
+    def test_passcode(self):
+        """whatever the worker does with the scan, the passcode is asked for and is the login"""
+        def busy(visit, request):
+            self.worker.fail(visit, request, "busy")
+
+        def dies(visit, request):
+            raise Gone
+
+        def forgets(visit, request):
+            visit.scan(request, RETRY, retry=1)
+            visit.send(NO_MATCH, request)
+
+        def talks(visit, request):
+            visit.scan(request, PLACE)
+            for _ in range(100):
+                visit.scan(request, RETRY, retry=1)
+            self.worker.fail(visit, request, "general")
+
+        for say in (busy, dies, forgets, talks):
+            with self.subTest(say.__name__):
+                self.machine.lock()
+                self.worker.behave = lambda visit, request, say=say: (
+                    say if request.kind == MATCH else self.worker.honest)(visit, request)
+                talk = Talk([PASSCODE])
+                with self.machine.login("login", talk) as login:
+                    self.assertEqual(login.authenticate(), PAM_SUCCESS)
+                self.assertEqual(talk.prompts, ["Passcode or login password: "])
+
+
+if __name__ == "__main__":
+    unittest.main()
