@@ -77,7 +77,7 @@ struct Conversation {
             case .refused: throw try connection.refusal(type)
             case .working: break
             case .welcome, .done, .verdict, .state, .value, .names, .chunk, .progress, .actionList,
-                .policyValues, .checklist, .preview, .textList, .fingerprintState:
+                .policyValues, .checklist, .preview, .textList, .fingerprintState, .healthReport:
                 return type
             }
         }

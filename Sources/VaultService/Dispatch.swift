@@ -138,6 +138,10 @@ final class Dispatcher {
             try await beginImport(begin, header, caller, tag)
         case .texts:
             try await connection.send(service.textList(for: caller), .textList, tag: tag)
+        case .health:
+            try await answer(.healthReport, caller, tag) { () async throws(Interruption) in
+                await self.service.health(for: caller)
+            }
         case .policyShow(let target):
             try await answer(.policyValues, caller, tag) { () async throws(Interruption) in
                 try await self.service.showPolicy(target, caller)

@@ -119,7 +119,7 @@ final class Exchange: Conversation {
             .importBegin,
             .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
             .policyPreview, .texts, .fingerprintList, .fingerprintEnroll, .fingerprintVerify,
-            .fingerprintDelete, .fingerprintSwitch:
+            .fingerprintDelete, .fingerprintSwitch, .health:
             throw .gone(.notUnderstood(.unknownValue))
         }
     }

@@ -30,7 +30,7 @@ extension Service {
             .importBegin, .importChunk, .offerRecovery, .actions, .policyShow,
             .policyCheck, .policyPreview, .texts, .fingerprintList, .fingerprintEnroll,
             .fingerprintVerify,
-            .fingerprintDelete, .fingerprintSwitch:
+            .fingerprintDelete, .fingerprintSwitch, .health:
             throw .refused(.protocolError)
         }
     }

@@ -50,6 +50,8 @@ enum Request: Sendable {
     case fingerprintDelete(FingerRequest)
     case fingerprintSwitch(FingerSwitch)
 
+    case health
+
     /// What can be asked for when nothing else is known of the frame but its type.
     static func decode(_ header: FrameHeader, _ body: Span<UInt8>) throws(WireError) -> Request {
         guard let type = RequestType(rawValue: header.type) else { throw .unknownValue }
@@ -118,6 +120,7 @@ enum Request: Sendable {
         case .fingerprintVerify: .fingerprintVerify(try Target(&reader, body))
         case .fingerprintDelete: .fingerprintDelete(try FingerRequest(&reader, body))
         case .fingerprintSwitch: .fingerprintSwitch(try FingerSwitch(&reader, body))
+        case .health: .health
         }
     }
 

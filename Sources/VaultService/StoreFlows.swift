@@ -27,7 +27,7 @@ extension Service {
             .password,
             .status, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin,
             .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
-            .policyPreview, .texts, .fingerprintList:
+            .policyPreview, .texts, .fingerprintList, .health:
             throw .refused(.protocolError)
         }
     }

@@ -10,8 +10,8 @@ import Wire
 final class Vault {
     let stateFolder: String
     let workers = Workers()
-    private var machine: MachineKey?
-    private var machineTrouble: Refusal.Damage?
+    private(set) var machine: MachineKey?
+    private(set) var machineTrouble: Refusal.Damage?
     private var hosts: [StoreID: StoreHost] = [:]
     private var byUID: [UInt32: [StoreHost]] = [:]
     private var reserved: Set<Place> = []

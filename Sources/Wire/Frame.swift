@@ -45,6 +45,8 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case fingerprintVerify = 0x64
     case fingerprintDelete = 0x66
     case fingerprintSwitch = 0x68
+
+    case health = 0x70
 }
 
 public enum AnswerType: UInt16, CaseIterable, Sendable {
@@ -68,6 +70,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case preview = 0x55
     case textList = 0x57
     case fingerprintState = 0x61
+    case healthReport = 0x71
 }
 
 /// What stands before every body: its length, its type, and the tag of the request that it belongs

@@ -405,6 +405,18 @@ class Who(Case):
                 with self.subTest(request=request, peer=peer, allowed=allowed):
                     self.cell(request, peer, allowed)
 
+    def test_health(self):
+        """How many stores there are, and whether there is a key for them, is told to root alone"""
+        self.fresh("status")
+        told = self.server.ask("health")
+        self.assertEqual((told.machineKey, told.stores > 0, told.damaged), ("good", True, 0))
+        self.assertEqual((told.pid, told.uid), (self.server.process.pid, 0))
+        self.assertEqual(told.stateFolder, self.server.state)
+        for uid in (self.uid, self.other, NO_USER):
+            health = as_uid(uid, lambda: self.server.ask("health"))
+            self.assertEqual((health.machineKey, health.stores, health.damaged), ("untold", 0, 0))
+            self.assertEqual((health.pid, health.rules, health.fingerprints), (told.pid, "missing", "missing"))
+
     def exported_file(self):
         answer, _ = self.make("exportNext", ("", wire.UNKNOWN_UID), "the person")
         if answer.name != "chunk":

@@ -57,6 +57,10 @@ FINGERS = {
 }
 SCAN_EVENTS = {"place": 1, "stage": 2, "retry": 3, "ended": 4}
 SCANS = {"press": 1, "swipe": 2}
+MEMORIES = {"locked": 1, "unlocked": 2}
+MACHINE_KEYS = ["untold", "none", "good", "missing", "unreadable"]
+CLOCKS = ["believed", "beforeBuild", "jumped"]
+WORKERS = {"works": 1, "missing": 2, "fails": 3}
 STYLES = {"info": 0, "error": 1}
 ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
 WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3}
@@ -388,6 +392,7 @@ MESSAGES = {
     "fingerprintVerify": Shape(0x64, TARGET),
     "fingerprintDelete": Shape(0x66, TARGET + [("finger", _choice(FINGERS))]),
     "fingerprintSwitch": Shape(0x68, TARGET + [("on", FLAG)]),
+    "health": Shape(0x70),
     # answers
     "welcome": Shape(0x03, [("version", VERSION_KIND), ("software", SHORT)]),
     "show": Shape(0x05, [("style", LINES), ("line", LINE_KIND)]),
@@ -496,6 +501,25 @@ MESSAGES = {
             ),
             ("fingers", _entries(("finger", _choice(FINGERS)), ("reader", SHORT), ("at", U64), ("usable", FLAG))),
             ("foreign", U16),
+        ],
+    ),
+    "healthReport": Shape(
+        0x71,
+        [
+            ("pid", U32),
+            ("uid", U32),
+            ("stateFolder", LONG),
+            ("configFolder", LONG),
+            ("memory", _choice(MEMORIES)),
+            ("machineKey", _choice(MACHINE_KEYS)),
+            ("clock", _choice(CLOCKS)),
+            ("stores", U32),
+            ("damaged", U32),
+            ("rules", _choice(WORKERS)),
+            ("rulesReason", LONG),
+            ("fingerprints", _choice(WORKERS)),
+            ("fingerprintsReason", LONG),
+            ("readers", _entries(("name", SHORT), ("driver", SHORT), ("isInternal", FLAG))),
         ],
     ),
     "value": Shape(0x41, [], [VALUE]),

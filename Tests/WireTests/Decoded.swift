@@ -53,6 +53,7 @@ struct Decoded: Equatable {
         case .fingerprintEnroll, .fingerprintDelete:
             try self.init(FingerRequest.self, type, tag, body)
         case .fingerprintSwitch: try self.init(FingerSwitch.self, type, tag, body)
+        case .health: try self.init(Empty.self, type, tag, body)
         }
     }
 
@@ -79,6 +80,7 @@ struct Decoded: Equatable {
         case .textList: try self.init(TextList.self, type, tag, body)
         case .scan: try self.init(Scan.self, type, tag, body)
         case .fingerprintState: try self.init(FingerprintState.self, type, tag, body)
+        case .healthReport: try self.init(Health.self, type, tag, body)
         }
     }
 

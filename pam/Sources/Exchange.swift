@@ -145,7 +145,7 @@ struct Exchange: ~Copyable {
             return .goesOn
         case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .actionList, .value,
             .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, .scan,
-            .fingerprintState, nil:
+            .fingerprintState, .healthReport, nil:
             throw .nonsense
         }
     }
@@ -176,7 +176,7 @@ struct Exchange: ~Copyable {
             return .ends(.refused(refused.code))
         // A recovery key is shown by our own CLI on a terminal, and never here: reveal is nonsense too.
         case .welcome, .done, .reveal, .state, .actionList, .value, .names, .chunk, .progress,
-            .policyValues, .checklist, .preview, .textList, .fingerprintState, nil:
+            .policyValues, .checklist, .preview, .textList, .fingerprintState, .healthReport, nil:
             throw .nonsense
         }
     }

@@ -44,7 +44,7 @@ func request(_ type: RequestType, _ body: [UInt8]) {
     case .set: check(Record.self, body, [Limits.value])
     case .list: check(List.self, body)
     case .passwordRules: check(PasswordRules.self, body, [Limits.secret, Limits.secret])
-    case .exportNext, .texts: check(Empty.self, body)
+    case .exportNext, .texts, .health: check(Empty.self, body)
     case .fingerprintEnroll, .fingerprintDelete: check(FingerRequest.self, body)
     case .fingerprintSwitch: check(FingerSwitch.self, body)
     case .policyCheck: check(PolicyCheck.self, body, [Limits.secret])
@@ -76,6 +76,7 @@ func answer(_ type: AnswerType, _ body: [UInt8]) {
     case .textList: check(TextList.self, body)
     case .scan: check(Scan.self, body)
     case .fingerprintState: check(FingerprintState.self, body)
+    case .healthReport: check(Health.self, body)
     }
 }
 
