@@ -204,6 +204,22 @@ static inline uint32_t appvault_pam_peer(int fd) {
     return size == sizeof credentials ? (uint32_t)credentials.uid : UINT32_MAX;
 }
 
+// --- The terminal: whether somebody is there
+
+enum { APPVAULT_PAM_UNSEEN = 0, APPVAULT_PAM_ASIDE = 1, APPVAULT_PAM_IN_FRONT = 2 };
+
+// In front: this process's input is its controlling terminal, and it is in the foreground there. Aside: there is such a
+// terminal, and the input is something else. Only looked at.
+static inline int appvault_pam_presence(void) {
+    // No other terminal than the controlling one answers.
+    if (tcgetpgrp(STDIN_FILENO) == getpgrp()) return APPVAULT_PAM_IN_FRONT;
+    int terminal = appvault_pam_above_stdio(open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+    if (terminal < 0) return APPVAULT_PAM_UNSEEN;
+    int found = tcgetpgrp(terminal) == getpgrp() ? APPVAULT_PAM_ASIDE : APPVAULT_PAM_UNSEEN;
+    close(terminal);
+    return found;
+}
+
 // --- The terminal, while a reader waits for a finger
 
 struct appvault_pam_terminal {

@@ -52,8 +52,10 @@ enum ModuleOptions {
             "When the reader is started: `first`, before the passcode is asked for, and Enter or Ctrl-C at the terminal "
                 + "goes on to it; `on-empty`, after an empty answer to the passcode's prompt; `only`, with no passcode "
                 + "to fall back on; `off`, never. Without it login, sudo, su and LightDM have `first`, every other "
-                + "service `on-empty`. The daemon asks for a finger only where the policy allows one, one is enrolled, "
-                + "and somebody is known to be at the reader."
+                + "service `on-empty`; but sudo has `on-empty` where its input is no terminal and somebody may sit at "
+                + "one, as in a pipeline, and login, sudo and su have `off` where nobody is seen at a terminal that "
+                + "answers. The daemon asks for a finger only where the policy allows one, one is enrolled, and "
+                + "somebody is known to be at the reader."
         ),
         Entry(
             "timeout=", argument: "SECONDS", "auth",

@@ -8,19 +8,58 @@ enum FingerLogin: Sendable {
     case passcode(FingerOutcome)
 }
 
-extension Service {
-    private static let fingerFirst = ["login", "sudo", "sudo-i", "su", "su-l", "lightdm"].map {
-        Array($0.utf8)
+/// When the reader is started, relative to the passcode's question.
+enum FingerTurn: Equatable, Sendable {
+    case first, onEmpty, only, never
+
+    /// By the service where the option does not say: first where lines are shown and somebody sees them. What a
+    /// pipe answers is nobody's wish to touch a reader.
+    init(_ asked: FingerUse, at service: [UInt8], _ presence: Presence) {
+        let place = Place(service)
+        self =
+            switch asked {
+            case .first: .first
+            case .only: .only
+            case .off: .never
+            case .byService:
+                switch (place, presence) {
+                case (.input, .inFront), (.terminal, .inFront), (.greeter, .inFront): .first
+                case (.terminal, .aside), (.greeter, .aside), (.greeter, .unseen), (.other, _):
+                    .onEmpty
+                case (.input, .aside), (.input, .unseen), (.terminal, .unseen): .never
+                }
+            case .onEmpty:
+                switch (place, presence) {
+                case (.input, .inFront), (.terminal, .inFront), (.terminal, .aside), (.greeter, _),
+                    (.other, _):
+                    .onEmpty
+                case (.input, .aside), (.input, .unseen), (.terminal, .unseen): .never
+                }
+            }
     }
 
-    /// By the service, where the option does not say: first where lines are shown.
-    static func fingerUse(_ asked: FingerUse, at service: [UInt8]) -> FingerUse {
-        switch asked {
-        case .byService: fingerFirst.contains(service) ? .first : .onEmpty
-        case .first, .onEmpty, .only, .off: asked
+    /// Where the service shows a line and takes an answer.
+    private enum Place {
+        /// Its input, whatever that is.
+        case input
+        /// The terminal, also where its input is something else.
+        case terminal
+        case greeter
+        case other
+
+        init(_ service: [UInt8]) {
+            self =
+                switch String(decoding: service, as: UTF8.self) {
+                case "login", "su", "su-l": .input
+                case "sudo", "sudo-i": .terminal
+                case "lightdm": .greeter
+                default: .other
+                }
         }
     }
+}
 
+extension Service {
     /// The finger is the login as the passcode is. Asked once in an exchange; where it does not match, or nobody is
     /// asked, the passcode decides.
     func loginByFinger(_ request: Authenticate, _ visit: Visit) async throws(Interruption)

@@ -62,8 +62,8 @@ extension Service {
             if let opening { return try await admitted(opening, request.enforce, visit) }
         }
         guard !request.tokenOnly else { throw .refused(.passcodeRequired) }
-        switch Self.fingerUse(request.finger, at: caller.hello.service) {
-        case .byService, .off: return try await provePrompted(request, visit, .never)
+        switch FingerTurn(request.finger, at: caller.hello.service, request.presence) {
+        case .never: return try await provePrompted(request, visit, .never)
         case .onEmpty: return try await provePrompted(request, visit, .onEmpty)
         case .first:
             switch try await loginByFinger(request, visit) {

@@ -28,6 +28,17 @@ public enum FingerUse: UInt8, CaseIterable, Sendable {
     case off = 4
 }
 
+/// Whether the conversation is held with a person, as far as the module sees: a claim, by which a finger is asked for
+/// less often and never more.
+public enum Presence: UInt8, CaseIterable, Sendable {
+    /// Neither a terminal nor a display.
+    case unseen = 0
+    /// A terminal, while the program's input is something else: the answers may be another program's.
+    case aside = 1
+    /// The program's input is its terminal, or the terminal's name is a display's.
+    case inFront = 2
+}
+
 /// pam_sm_authenticate as an authenticator. A token of the stack follows as the payload (empty:
 /// none).
 public struct Authenticate: Body, Equatable {
@@ -41,6 +52,7 @@ public struct Authenticate: Body, Equatable {
     public var finger = FingerUse.byService
     /// Seconds that a finger is waited for; 0: as long as usual.
     public var fingerSeconds: UInt8 = 0
+    public var presence = Presence.unseen
 
     public init(subject: Subject) {
         self.subject = subject
@@ -54,6 +66,8 @@ public struct Authenticate: Body, Equatable {
         guard let finger = FingerUse(rawValue: try reader.u8(body)) else { throw .unknownValue }
         self.finger = finger
         fingerSeconds = try reader.u8(body)
+        guard let presence = Presence(rawValue: try reader.u8(body)) else { throw .unknownValue }
+        self.presence = presence
     }
 
     public func write<S: Sink & ~Copyable>(to sink: inout S) {
@@ -63,6 +77,7 @@ public struct Authenticate: Body, Equatable {
         sink.put(flag: enforce)
         sink.put(finger.rawValue)
         sink.put(fingerSeconds)
+        sink.put(presence.rawValue)
     }
 }
 

@@ -94,11 +94,11 @@ class Case(unittest.TestCase):
                 "fingerprintEnroll", subject=self.machine.daemon.person)
             self.assertEqual(done.name, "done", (done, self.machine.daemon.log(), self.worker.log()))
 
-    def enter(self, *fingers, typed=(), service="login", flags=0, **items):
-        """A whole login; `code`, what was asked, what was told, and how long it took."""
+    def enter(self, *fingers, typed=(), service="login", flags=0, tty=":0", **items):
+        """A whole login at a display; `code`, what was asked, what was told, and how long it took."""
         talk = Touching(self.worker, typed, fingers)
         began = time.monotonic()
-        with self.machine.login(service, talk, **items) as login:
+        with self.machine.login(service, talk, tty=tty, **items) as login:
             self.code = login.authenticate(flags)
             self.took = time.monotonic() - began
             if self.code == PAM_SUCCESS:
@@ -193,7 +193,7 @@ class First(Case):
                 self.machine.lock()
 
                 def work():
-                    self.enter(typed=[PASSCODE])
+                    self.enter(typed=[PASSCODE], tty="/dev/tty1")
                     return self.code, self.prompts, self.took
 
                 person = Person(work)
@@ -235,7 +235,7 @@ class First(Case):
 
         talk = Killing(self.worker, [PASSCODE])
         began = time.monotonic()
-        with self.machine.login("login", talk) as login:
+        with self.machine.login("login", talk, tty=":0") as login:
             self.assertEqual(login.authenticate(), PAM_SUCCESS)
         self.assertEqual(len(talk.prompts), 1)
         self.assertLess(time.monotonic() - began, 6)
@@ -249,7 +249,7 @@ class First(Case):
                 return super().answer(style, text)
 
         talk = Killing(self.worker, [LOGIN])
-        with self.machine.login("login", talk) as login:
+        with self.machine.login("login", talk, tty=":0") as login:
             self.assertEqual(login.authenticate(), PAM_SUCCESS)
         self.assertEqual(talk.prompts, ["Password: "])
 
@@ -357,7 +357,7 @@ class Two(Case):
                 return super().answer(style, text)
 
         def sudo():
-            with self.machine.login("sudo", Waiting(self.worker, [PASSCODE])) as login:
+            with self.machine.login("sudo", Waiting(self.worker, [PASSCODE]), tty=":0") as login:
                 asked.append(login.authenticate())
 
         thread = threading.Thread(target=sudo)
@@ -442,6 +442,9 @@ class Programs(Case):
         super().setUp()
 
     def terminal(self, *words, as_person=True):
+        return Terminal(self.command(*words, as_person=as_person))
+
+    def command(self, *words, as_person=True):
         if shutil.which(words[0]) is None:
             self.skipTest(f"no {words[0]} here")
         sudoers = os.path.join(self.machine.lab.folder, "sudoers")
@@ -450,9 +453,9 @@ class Programs(Case):
         os.chmod(sudoers, 0o440)
         uid = str(self.machine.uid)
         person = ("setpriv", "--reuid", uid, "--regid", uid, "--clear-groups") if as_person else ()
-        return Terminal([
+        return [
             "unshare", "-m", "--propagation", "private", "sh", "-c", NAMESPACE, "sh", self.machine.lab.services,
-            sudoers if os.path.exists("/etc/sudoers") else "", *person, *words])
+            sudoers if os.path.exists("/etc/sudoers") else "", *person, *words]
 
     def test_sudo(self):
         """sudo, which shows no lines of PAM's: the finger, and Enter to the one prompt"""
@@ -470,6 +473,63 @@ class Programs(Case):
         sudo.expect(PROMPT)
         sudo.type(PASSCODE)
         self.assertEqual(sudo.end(), 0)
+
+    def piped(self, *words, typed, service="sudo", as_person=True):
+        """With a pipe as its input, and no terminal anywhere."""
+        self.at_seat()
+        self.machine.way_b(service)
+        command = self.command(*words, as_person=as_person)
+        began = time.monotonic()
+        done = subprocess.run(
+            ["setsid", "-w", *command], input=typed, capture_output=True, text=True, timeout=60, cwd="/",
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C"})
+        self.assertLess(time.monotonic() - began, 5)
+        self.assertNotIn("finger", done.stdout + done.stderr)
+        return done
+
+    def test_sudo_in_a_pipe(self):
+        """echo pw | sudo -S: the passcode and the login password as ever, at once; an empty line starts no reader"""
+        for typed, code in ((PASSCODE, 0), (LOGIN, 0), ("", 1)):
+            with self.subTest(typed):
+                done = self.piped("sudo", "-S", "-p", "", "id", "-u", typed=typed + "\n")
+                self.assertEqual((done.returncode, done.stdout), (code, "" if code else "0\n"), done.stderr)
+
+    def test_sudo_asks_a_program(self):
+        """sudo -A without a terminal, as a desktop starts it: the program is asked at once"""
+        asked = os.path.join(self.machine.lab.folder, "asked")
+        with open(asked, "w") as file:
+            file.write(f"#!/bin/sh\necho '{PASSCODE}'\n")
+        os.chmod(asked, 0o755)
+        done = self.piped("env", f"SUDO_ASKPASS={asked}", "sudo", "-A", "id", "-u", typed="")
+        self.assertEqual((done.returncode, done.stdout), (0, "0\n"), done.stderr)
+
+    def test_su_in_a_pipe(self):
+        """su from a pipe: as ever, at once; an empty line starts no reader, also at a terminal"""
+        for typed, code in ((PASSCODE, 0), ("", 1)):
+            with self.subTest(typed):
+                done = self.piped("su", self.machine.name, "-c", "id -u", typed=typed + "\n", service="su")
+                self.assertEqual(
+                    (done.returncode, done.stdout), (code, "" if code else f"{self.machine.uid}\n"), done.stderr)
+                shell = f"echo '{typed}' | su {self.machine.name} -c 'id -u'"
+                su = self.terminal("sh", "-c", shell)
+                self.assertEqual(su.end(5), code)
+                self.assertNotIn("finger", su.shown)
+
+    def test_pipe_at_a_terminal(self):
+        """the input is a pipe, and somebody may sit at the terminal: the question first; Enter alone starts the reader"""
+        self.at_seat()
+        self.machine.way_b("sudo")
+        sudo = self.terminal("sh", "-c", f"echo '{PASSCODE}' | sudo -S -p '' id -u")
+        self.assertEqual(sudo.end(5), 0)
+        self.assertNotIn("finger", sudo.shown)
+        sudo = self.terminal("sh", "-c", "echo more | sudo cat")
+        sudo.expect(PROMPT)
+        self.assertNotIn("finger", sudo.shown)
+        sudo.type("")
+        sudo.expect(PLACE.format("sudo"))
+        self.worker.play("device", "SCAN alice")
+        self.assertEqual(sudo.end(), 0)
+        self.assertTrue(sudo.shown.endswith("more\n"), sudo.shown)
 
     def test_su(self):
         """su: the finger of whom one becomes"""

@@ -18,6 +18,7 @@ from pamlab import (
     PAM_PERM_DENIED,
     PAM_SILENT,
     PAM_SUCCESS,
+    PAM_TTY,
     TEXT_INFO,
     Footprint,
     Lab,
@@ -533,6 +534,101 @@ class Elsewhere(Case):
         person, raw, done = self.waits(run)
         self.assertEqual((done["code"], raw), (PAM_SUCCESS, False))
         self.assertRestored(person)
+
+
+class Presence(Case):
+    """What the module says of where the person is."""
+
+    def said(self, work=None):
+        daemon = self.lab.daemon(lambda peer: (peer.greet(), peer.verdict("ignore")))
+        work() if work else self.login()
+        (request,) = daemon.messages("authenticate")
+        return request.presence
+
+    def in_child(self, before, items=()):
+        """Where it runs alone, without the terminal that the tests may have."""
+
+        def work():
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    before()
+                    with self.lab.transaction("lab", talk=Talk(["right"]), items=dict(items)) as pam:
+                        pam.authenticate()
+                finally:
+                    os._exit(0)
+            os.waitpid(pid, 0)
+
+        return self.said(work)
+
+    def at_terminal(self, before=lambda: None):
+        def work():
+            before()
+            fd = Footprint()
+            self.login()
+            return fd == Footprint()
+
+        def run():
+            person = self.person(work)
+            self.assertEqual(person.result(), True)
+            self.assertRestored(person)
+
+        return self.said(run)
+
+    @staticmethod
+    def pipe():
+        read, _ = os.pipe()
+        os.dup2(read, 0)
+
+    def test_in_front(self):
+        """its input is its terminal, and it is in the foreground there"""
+        self.assertEqual(self.at_terminal(), "inFront")
+
+    def test_aside(self):
+        """a terminal, and a pipe, a file, another terminal or nothing as its input"""
+
+        def another():
+            self.master, slave = os.openpty()
+            os.dup2(slave, 0)
+
+        for before in (self.pipe, another, lambda: os.dup2(os.open("/dev/null", os.O_RDWR), 0), lambda: os.close(0)):
+            self.assertEqual(self.at_terminal(before), "aside")
+
+    def test_background(self):
+        """in the background of its terminal nobody is seen"""
+
+        def work():
+            self.forked_group()
+
+        self.assertEqual(self.said(lambda: self.person(work).result()), "unseen")
+
+    def forked_group(self):
+        pid = os.fork()
+        if pid == 0:
+            os.setpgid(0, 0)
+            self.login()
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+    def test_unseen(self):
+        """no controlling terminal, also where the input is some terminal"""
+
+        def another():
+            os.setsid()
+            self.master, slave = os.openpty()
+            os.dup2(slave, 0)
+
+        def none():
+            os.setsid()
+            self.pipe()
+
+        for before in (none, another):
+            self.assertEqual(self.in_child(before), "unseen")
+        self.assertEqual(self.in_child(none, {PAM_TTY: "/dev/tty1"}), "unseen")
+
+    def test_display(self):
+        """the terminal's name is a display's: a greeter"""
+        self.assertEqual(self.in_child(os.setsid, {PAM_TTY: ":0"}), "inFront")
 
 
 class Sequence(Case):

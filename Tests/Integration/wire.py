@@ -42,6 +42,7 @@ PURPOSES = {
 }
 FRONT_ENDS = {"pamAuth": 1, "pamPassword": 2, "pamSession": 3, "terminal": 4, "program": 5}
 FINGER_USES = {"byService": 0, "first": 1, "onEmpty": 2, "only": 3, "off": 4}
+PRESENCES = {"unseen": 0, "aside": 1, "inFront": 2}
 FINGERS = {
     "unnamed": 0,
     "leftThumb": 1,
@@ -354,7 +355,12 @@ MESSAGES = {
     "reply": Shape(0x04, [("question", U32)], [SECRET]),
     "abort": Shape(0x06, [("question", U32), ("reason", _choice(ABORTS))]),
     "authenticate": Shape(
-        0x10, [("subject", SUBJECT), ("orPassword", FLAG), ("tokenOnly", FLAG), ("enforce", FLAG), ("finger", _choice(FINGER_USES)), ("fingerSeconds", U8)], [SECRET]
+        0x10,
+        [
+            ("subject", SUBJECT), ("orPassword", FLAG), ("tokenOnly", FLAG), ("enforce", FLAG),
+            ("finger", _choice(FINGER_USES)), ("fingerSeconds", U8), ("presence", _choice(PRESENCES)),
+        ],
+        [SECRET],
     ),
     "unlock": Shape(0x12, [("subject", SUBJECT), ("handle", HANDLE)], [SECRET]),
     "confirm": Shape(0x14, [("handle", HANDLE)]),

@@ -28,6 +28,7 @@ extension Call {
         request.enforce = options.due == .denies
         request.finger = options.finger
         request.fingerSeconds = options.fingerSeconds
+        request.presence = pam.presence()
         let token = options.source == .person ? nil : pam.token(PAM_AUTHTOK)
         return exchange.run(
             message(request, .authenticate, token), carrying: token == nil ? .nothing : .secret)

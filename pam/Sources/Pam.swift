@@ -35,6 +35,22 @@ struct Pam {
         unsafe appvault_pam_item(raw, PAM_AUTHTOK) == nil || token(PAM_AUTHTOK) != nil
     }
 
+    /// Whether a person holds the conversation, as far as it shows.
+    func presence() -> Presence {
+        // SAFETY: libpam's string, which ends with NUL.
+        if let tty = unsafe appvault_pam_item(raw, PAM_TTY), unsafe tty[0] == Pam.display {
+            return .inFront
+        }
+        return switch appvault_pam_presence() {
+        case Int32(APPVAULT_PAM_IN_FRONT): .inFront
+        case Int32(APPVAULT_PAM_ASIDE): .aside
+        default: .unseen
+        }
+    }
+
+    /// A display's name starts with a colon: where a greeter speaks there is no terminal.
+    private static let display = CChar(0x3A)
+
     /// libpam's own environment list, never the process's.
     func environment(_ name: StaticString) -> Text {
         // SAFETY: a literal, and libpam's string, which is copied.
