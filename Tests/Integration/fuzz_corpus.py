@@ -5,6 +5,9 @@ import subprocess
 import tempfile
 import unittest
 
+ASIDE = True
+TIMEOUT = 1200
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
