@@ -41,7 +41,8 @@ extension Exchange {
         if let gone = await ears.value() { failure = failure ?? gone }
         if let failure { throw .gone(failure) }
         if told > 0 {
-            let ended = Scan(question: question, event: .ended, line: Line())
+            var ended = Scan(question: question, event: .ended, line: Line())
+            if let end, let message = words(.ended(end)) { ended.line = voice.line(message) }
             do throws(ConnectionEnd) {
                 try await connection.send(ended, .scan, tag: tag)
             } catch {

@@ -38,6 +38,14 @@ enum FingerTurn: Equatable, Sendable {
             }
     }
 
+    /// A greeter or a locker, by X's names of displays: the module sees no keys there.
+    static func isAtDisplay(_ service: [UInt8], tty: [UInt8]) -> Bool {
+        switch Place(service) {
+        case .input, .terminal: false
+        case .greeter, .other: tty.first == UInt8(ascii: ":")
+        }
+    }
+
     /// Where the service shows a line and takes an answer.
     private enum Place {
         /// Its input, whatever that is.

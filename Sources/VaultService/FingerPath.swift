@@ -66,6 +66,7 @@ extension Service {
         var place: Message? = placeMessage(purpose, visit)
         let followed = try await visit.exchange.follow(run) { step in
             defer { if case .heard = step { place = nil } }
+            if case .ended(let end) = step { return Self.lastWords(end, visit) }
             return Self.words(step, place: place)
         }
         switch followed {
@@ -276,7 +277,23 @@ extension Service {
         return switch visit.caller.hello.frontEnd {
         case .terminal, .program: .fingerPlace(service: nil)
         case .pamAuth, .pamPassword, .pamSession:
-            .fingerPlace(service: visit.caller.hello.service)
+            Self.isDisplay(visit)
+                ? .fingerPlaceOrWait(service: visit.caller.hello.service)
+                : .fingerPlace(service: visit.caller.hello.service)
+        }
+    }
+
+    private static func isDisplay(_ visit: Visit) -> Bool {
+        FingerTurn.isAtDisplay(visit.caller.hello.service, tty: visit.caller.hello.tty)
+    }
+
+    /// A greeter leaves the last line standing, so that it must be true until the next one.
+    private static func lastWords(_ end: FingerEnd, _ visit: Visit) -> Message? {
+        guard isDisplay(visit) else { return nil }
+        return switch end {
+        case .matched: .fingerVerified
+        case .failed(.timedOut): .fingerWaitOver
+        case .noMatch, .enrolled, .stopped, .failed, .lost: nil
         }
     }
 

@@ -70,6 +70,9 @@ enum Message: Sendable {
     case fingerprintOff
     /// nil on a terminal, which knows what it was asked for.
     case fingerPlace(service: [UInt8]?)
+    /// At a display, where the module sees no keys.
+    case fingerPlaceOrWait(service: [UInt8])
+    case fingerWaitOver
     case fingerEnrollPlace(Finger)
     case fingerStage(UInt8, of: UInt8)
     case fingerRetry(FingerprintScan.Retry)
@@ -193,6 +196,9 @@ enum Message: Sendable {
         case .fingerPlace(nil): Phrase(.fingerprintPlaceEnter)
         case .fingerPlace(.some(let service)):
             Phrase(.fingerprintPlaceService, .text(Text.clean(service)))
+        case .fingerPlaceOrWait(let service):
+            Phrase(.fingerprintPlaceWait, .text(Text.clean(service)))
+        case .fingerWaitOver: Phrase(.fingerprintWaitOver)
         case .fingerEnrollPlace(let finger): Phrase(.fingerprintPlaceEnroll, .phrase(finger.phrase))
         case .fingerStage(let done, let all): Phrase(.fingerprintStage, .count(done), .count(all))
         case .fingerRetry(let retry):

@@ -142,6 +142,9 @@ extension TextID {
             "Place your finger on the reader, or press Enter to type the passcode."
         case .fingerprintPlaceService:
             "{1}: place your finger on the reader, or press Enter to type the passcode."
+        case .fingerprintPlaceWait:
+            "{1}: place your finger on the reader, or wait to type the passcode."
+        case .fingerprintWaitOver: "No finger came: the passcode, please."
         case .fingerprintPlaceEnroll:
             "Place your {1} on the reader and lift it again, until it is known."
         case .fingerprintStage: "{1} of {2}"

@@ -145,6 +145,8 @@ enum TextID: String, CaseIterable, Sendable {
     case fingerprintOff = "fingerprint.off"
     case fingerprintPlaceEnter = "fingerprint.place.enter"
     case fingerprintPlaceService = "fingerprint.place.service"
+    case fingerprintPlaceWait = "fingerprint.place.wait"
+    case fingerprintWaitOver = "fingerprint.wait-over"
     case fingerprintPlaceEnroll = "fingerprint.place.enroll"
     case fingerprintStage = "fingerprint.stage"
     case fingerprintRetryShort = "fingerprint.retry.short"

@@ -90,6 +90,7 @@ enum Wording {
             .present, .driftMended, .passphrase, .newPassphrase, .confirmPassphrase,
             .imported(count: 3), .checked(count: 3),
             .fingerPlace(service: nil), .fingerPlace(service: Array("sudo".utf8)),
+            .fingerPlaceOrWait(service: Array("lightdm".utf8)), .fingerWaitOver,
             .fingerStage(2, of: 5), .fingerNoMatchAgain(left: 3), .fingerNoMatch(left: 2),
             .fingerNoMatch(left: 0), .fingerVerified,
         ]
