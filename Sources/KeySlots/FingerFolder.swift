@@ -104,13 +104,18 @@ public struct FingerFolder: Sendable {
     /// One that is not there is not an error.
     public func remove(_ finger: UInt8) throws(KeyError) {
         guard let folder = try existing() else { return }
-        for name in ["\(finger)", Self.unfinished("\(finger)")] {
-            try stored(try Self.destroy(name, in: folder))
+        let name = "\(finger)"
+        do throws(PosixError) {
+            // Gone at once: one that is half overwritten would be damage.
+            if folder.exists(name) { try folder.rename(name, to: Self.unfinished(name)) }
+            try Self.destroy(Self.unfinished(name), in: folder)
+            try folder.sync()
+        } catch {
+            throw .storage(error)
         }
-        try stored(try folder.sync())
     }
 
-    /// What `TextFile.replace` writes first.
+    /// What `TextFile.replace` writes first, and what is on its way out.
     private static func unfinished(_ name: String) -> String { name + ".new" }
 
     /// Overwritten first; what cannot be is gone all the same.

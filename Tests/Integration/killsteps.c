@@ -107,3 +107,9 @@ int unlinkat(int folder, const char *name, int flags)
     step(folder);
     return ((int (*)(int, const char *, int))dlsym(RTLD_NEXT, "unlinkat"))(folder, name, flags);
 }
+
+int renameat(int from, const char *old, int to, const char *new)
+{
+    step(from);
+    return ((int (*)(int, const char *, int, const char *))dlsym(RTLD_NEXT, "renameat"))(from, old, to, new);
+}
