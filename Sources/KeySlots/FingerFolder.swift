@@ -88,7 +88,13 @@ public struct FingerFolder: Sendable {
             try all.makeFolder("\(store)")
             try all.sync()
             let folder = try all.folder("\(store)")
-            try TextFile.replace(at: "\(folder.path)/\(finger.finger)", with: sealed)
+            let name = "\(finger.finger)"
+            do throws(PosixError) {
+                try TextFile.replace(at: "\(folder.path)/\(name)", with: sealed)
+            } catch {
+                try? Self.destroy(Self.unfinished(name), in: folder)
+                throw error
+            }
             try folder.sync()
         } catch {
             throw .storage(error)
@@ -98,8 +104,30 @@ public struct FingerFolder: Sendable {
     /// One that is not there is not an error.
     public func remove(_ finger: UInt8) throws(KeyError) {
         guard let folder = try existing() else { return }
-        try stored(try folder.remove("\(finger)"))
-        try stored(try folder.sync())
+        let name = "\(finger)"
+        do throws(PosixError) {
+            // Gone at once: one that is half overwritten would be damage.
+            if folder.exists(name) { try folder.rename(name, to: Self.unfinished(name)) }
+            try Self.destroy(Self.unfinished(name), in: folder)
+            try folder.sync()
+        } catch {
+            throw .storage(error)
+        }
+    }
+
+    /// What `TextFile.replace` writes first, and what is on its way out.
+    private static func unfinished(_ name: String) -> String { name + ".new" }
+
+    /// Overwritten first; what cannot be is gone all the same.
+    private static func destroy(_ name: String, in folder: Folder) throws(PosixError) {
+        guard folder.exists(name) else { return }
+        do throws(PosixError) {
+            let file = try folder.file(name, .readWrite)
+            let zeroes = [UInt8](repeating: 0, count: min(max(try file.size(), 0), fileLimit))
+            try file.write(zeroes.span, at: 0)
+            try file.sync()
+        } catch {}
+        try folder.remove(name)
     }
 
     public func removeAll() throws(KeyError) {
@@ -113,7 +141,7 @@ public struct FingerFolder: Sendable {
             guard all.exists("\(store)") else { return }
             let folder = try all.folder("\(store)")
             for name in try TextFile.names(in: folder.path, dotted: true) {
-                try folder.remove(name)
+                try destroy(name, in: folder)
             }
             try all.removeFolder("\(store)")
             try all.sync()
@@ -122,13 +150,21 @@ public struct FingerFolder: Sendable {
         }
     }
 
-    /// What a crash has left of stores that have none, or are gone.
+    /// What a crash has left: of stores that have none, or are gone, all; of the others what was not written to its
+    /// end.
     public static func sweep(in state: Folder, keeping: Set<StoreID>) throws(KeyError) {
         guard state.exists(name) else { return }
         let all = try stored(try state.folder(name))
         for name in try stored(try all.names()) {
-            guard let store = StoreID(text: name), !keeping.contains(store) else { continue }
-            try removeAll(of: store, in: state)
+            guard let store = StoreID(text: name) else { continue }
+            guard keeping.contains(store) else {
+                try removeAll(of: store, in: state)
+                continue
+            }
+            let folder = try stored(try all.folder(name))
+            for name in EnrolledFinger.fingers.map({ unfinished("\($0)") }) {
+                try stored(try destroy(name, in: folder))
+            }
         }
     }
 

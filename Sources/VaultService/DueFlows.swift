@@ -93,7 +93,7 @@ extension Service {
         switch visit.inForce {
         case .noPasscodeMode: visit.host.wipeResident()
         case .administrators(let policy), .standard(let policy):
-            await visit.host.keepResident(proof.key, policy)
+            await visit.host.keepResident(proof.key, opening.ground, policy)
         }
     }
 

@@ -137,7 +137,7 @@ extension Service {
         }
         let replaced = former.filter { $0.finger == finger.finger && $0.isOnChip }
         if !replaced.isEmpty { forgetOnChips(replaced) }
-        await present.host.keepResident(opening.key, present.policy)
+        await present.host.keepResident(opening.key, opening.ground, present.policy)
         auditChange("a finger was enrolled", present)
         return .fingerEnrolled(Finger(rawValue: finger.finger) ?? .unnamed)
     }

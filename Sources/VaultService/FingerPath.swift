@@ -34,6 +34,7 @@ extension Service {
     /// Touches that match nothing, in one request.
     private static let rounds = 3
     static let fingerSeconds: UInt8 = 30
+    private static let mostSeconds: UInt8 = 120
 
     /// Asks for a finger and, on a match, does `opening` with the store key; or says why it did not. Only `.gone`
     /// and what `opening` throws end the exchange.
@@ -56,7 +57,8 @@ extension Service {
         case .found(let found): target = found
         }
         let end =
-            Clock.bootMilliseconds() + UInt64(seconds > 0 ? seconds : Self.fingerSeconds) * 1000
+            Clock.bootMilliseconds()
+            + UInt64(seconds > 0 ? min(seconds, Self.mostSeconds) : Self.fingerSeconds) * 1000
         EventLoop.shared.task {
             await self.match(target, visit, run, until: end)
             self.fingerSeat.leave()

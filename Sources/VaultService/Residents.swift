@@ -54,9 +54,9 @@ extension Service {
         }
         let policy = inForce.policy
         if case .noPasscodeMode = inForce { return host.wipeResident() }
-        guard policy.allowFingerprint, host.residentAge(policy) == .good else {
-            return host.wipeResident()
-        }
+        guard policy.allowFingerprint, host.residentAge(policy) == .good,
+            host.fingerFailuresLeft(policy) > 0
+        else { return host.wipeResident() }
         residents.follow(host, seconds: policy.passcodeEvery)
     }
 

@@ -24,15 +24,14 @@ extension StoreHost {
 
     /// The passcode was typed, or the login password: a finger opens the store from now on, and failed ones are
     /// forgotten. Nobody is kept out where this fails.
-    func keepResident(_ key: SecretBox, _ policy: Policy) async {
-        guard fingerprintIsOn, hasPasscode, policy.allowFingerprint,
-            let copy = try? key.copied()
+    func keepResident(_ key: SecretBox, _ ground: Ground, _ policy: Policy) async {
+        if fingerprintIsOn { try? await clearFingerFailures() }
+        // As it is now that the disk is done.
+        guard fingerprintIsOn, hasPasscode, isUsable, policy.allowFingerprint,
+            (try? require(ground)) != nil, let copy = try? key.copied()
         else { return wipeResident() }
         resident = Resident(key: copy, made: Resident.now())
         whenResident?(self)
-        try? await clearFingerFailures()
-        // Turned off while the disk was busy.
-        if !fingerprintIsOn { wipeResident() }
     }
 
     func wipeResident() {
@@ -118,9 +117,15 @@ extension StoreHost {
             try await onFingers(.finger) { (folder) throws(KeyError) in try folder.removeAll() }
         }
         try await onFingers(.finger) { (folder) throws(KeyError) in try folder.write(finger) }
-        try await writeTerms(.finger, ground) { terms, _ in
-            terms.fingerprintIsOn = true
-            terms.fingerprintWasAllowed = true
+        do throws(Refusal) {
+            try await writeTerms(.finger, ground) { terms, _ in
+                terms.fingerprintIsOn = true
+                terms.fingerprintWasAllowed = true
+            }
+        } catch {
+            // What is refused opens nothing.
+            try? await forgetFinger(finger.finger)
+            throw error
         }
     }
 

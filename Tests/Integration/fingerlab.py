@@ -140,6 +140,13 @@ class FakeWorker:
     def kinds(self):
         return [request.kind for request in self.heard]
 
+    def forget(self):
+        """What was heard, and the touches that nobody has made."""
+        self.heard.clear()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._touches.get_nowait()
+
     def touches(self, *what):
         """match or match N, no, retry, a fault's name; one for each touch."""
         for each in what:

@@ -1,12 +1,14 @@
 """What would give somebody a finger's try that they should not have, or keep a person from the passcode: one who is
 quick, a worker that drips, a store that changes while a scan waits."""
 
+import os
 import struct
 import threading
 import time
 import unittest
 
-from daemonlab import IS_ROOT, answers
+import pamlab
+from daemonlab import IS_ROOT, answers, derivation_counter, wait_until
 from fingerlab import LIST, MATCH, PLACE, RETRY, Desk, FakeWorker, Finger, Gone
 from fprintlab import MATCHED, NO_MATCH, READERS
 from guard_standing import SESSION, Logind
@@ -133,6 +135,51 @@ class Meanwhile(Case):
         self.assertEqual(newer().last.name, "done")
         self.assertEqual(older().last.code, 27)
         self.assertEqual(older().events, [])
+
+
+    def test_refused(self):
+        """an enrolment whose passcode was changed while the print was written is refused, and opens nothing"""
+        hold = os.path.join(self.desk.daemon.folder, "hold")
+        preload = pamlab.compiled("killsteps.c", "killsteps.so", "-shared", "-fPIC", "-ldl", "-lpthread")
+        self.desk.daemon.env = {"LD_PRELOAD": f"{derivation_counter()} {preload}", "HOLD_FINGERS": hold}
+        self.desk.daemon.restart()
+        (store,) = os.listdir(os.path.join(self.desk.daemon.state, "fingers"))
+        folder = os.path.join(self.desk.daemon.state, "fingers", store)
+        with open(hold, "x"):
+            pass
+        self.worker.touches("match", "match", "match")
+        enrolling = self.behind(self.desk.ask, "fingerprintEnroll", answers(), finger=6)
+        wait_until(lambda: "6.new" in os.listdir(folder), "it is written")
+        new = "battery staple"
+        changed = self.desk.ask("passcode", answers(newPasscode=new, confirmPasscode=new), change="change")
+        self.assertEqual(changed.last.name, "done")
+        os.unlink(hold)
+        self.assertEqual((enrolling().last.name, enrolling().last.code), ("refused", 9))
+        self.assertEqual(os.listdir(folder), ["7"])
+        self.assertEqual([each["finger"] for each in self.desk.list().fingers], ["rightIndex"])
+
+
+class Limits(Case):
+    def test_lowered(self):
+        """a lower FingerprintMaxFailures holds for those that were counted before, and nothing stays in memory"""
+        self.worker.touches("no", "no")
+        self.desk.open(enter=lambda scan: scan.line[0] == "fingerprint.no-match.again" and "3" in scan.line[2])
+        self.assertEqual((self.desk.list().failuresLeft, self.desk.list().ready), (3, True))
+        self.desk.daemon.policy("FingerprintMaxFailures=2\nThrottleAfter=0", reload=True)
+        wait_until(lambda: not self.desk.list().ready, "the slot is gone")
+        finger = self.desk.open(answers())
+        self.assertEqual((finger.last.name, finger.events), ("done", []))
+        self.desk.lock()
+        self.assertTrue(self.desk.list().ready)
+        self.worker.touches("match")
+        self.assertEqual(self.desk.open().last.name, "done")
+
+    def test_seconds(self):
+        """whoever asks for more seconds than anybody has gets 120"""
+        self.desk.ask("authenticate", enter=lambda scan: True, finger="first", fingerSeconds=255, hello=dict(
+            frontEnd="pamAuth", service="login"), payloads=(b"",))
+        matches = [request for request in self.worker.heard if request.kind == MATCH]
+        self.assertEqual([request.seconds for request in matches], [120])
 
 
 class Manners(Case):

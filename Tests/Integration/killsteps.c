@@ -1,5 +1,6 @@
-/* Preloaded into appvaultd: it is killed before the Nth write or sync of a slots file, counted from when N was written into
-   $KILL_STEPS. Each one that is done counts it down; where the file is not there, nothing happens. */
+/* Preloaded into appvaultd: it is killed before the Nth write, sync, renaming or removal of a slots file or of a finger's
+   file, counted from when N was written into $KILL_STEPS. Each one that is done counts it down; where the file is not there,
+   nothing happens. The sync of a finger's file waits as long as there is a file $HOLD_FINGERS. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,19 +13,24 @@
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-static int is_slots(int fd)
+static int is_finger(const char *path) { return strstr(path, "/fingers") != NULL; }
+
+static int is_ours(int fd, char path[4096])
 {
     static const char name[] = "/slots";
-    char link[64], path[4096];
+    char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, sizeof path);
-    return length >= (ssize_t)sizeof name && memcmp(path + length - (sizeof name - 1), name, sizeof name - 1) == 0;
+    ssize_t length = readlink(link, path, 4095);
+    if (length < 0) return 0;
+    path[length] = 0;
+    return is_finger(path)
+        || (length >= (ssize_t)sizeof name && memcmp(path + length - (sizeof name - 1), name, sizeof name - 1) == 0);
 }
 
-static void step(int fd)
+static void count_down(void)
 {
     const char *path = getenv("KILL_STEPS");
-    if (path == NULL || !is_slots(fd)) return;
+    if (path == NULL) return;
     pthread_mutex_lock(&one_at_a_time);
     FILE *file = fopen(path, "r+e");
     if (file != NULL) {
@@ -39,6 +45,20 @@ static void step(int fd)
         fclose(file);
     }
     pthread_mutex_unlock(&one_at_a_time);
+}
+
+static void step(int fd)
+{
+    char path[4096];
+    if (is_ours(fd, path)) count_down();
+}
+
+static void hold(int fd)
+{
+    const char *held = getenv("HOLD_FINGERS");
+    char path[4096];
+    if (held == NULL || !is_ours(fd, path) || strstr(path, ".new") == NULL) return;
+    while (access(held, F_OK) == 0) usleep(2000);
 }
 
 typedef ssize_t writer(int, const void *, size_t, off64_t);
@@ -64,6 +84,32 @@ int fdatasync(int fd)
 
 int fsync(int fd)
 {
+    hold(fd);
     step(fd);
     return ((syncer *)dlsym(RTLD_NEXT, "fsync"))(fd);
+}
+
+ssize_t write(int fd, const void *bytes, size_t count)
+{
+    char path[4096];
+    if (is_ours(fd, path) && is_finger(path)) step(fd);
+    return ((ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(fd, bytes, count);
+}
+
+int rename(const char *old, const char *new)
+{
+    if (is_finger(new)) count_down();
+    return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(old, new);
+}
+
+int unlinkat(int folder, const char *name, int flags)
+{
+    step(folder);
+    return ((int (*)(int, const char *, int))dlsym(RTLD_NEXT, "unlinkat"))(folder, name, flags);
+}
+
+int renameat(int from, const char *old, int to, const char *new)
+{
+    step(from);
+    return ((int (*)(int, const char *, int, const char *))dlsym(RTLD_NEXT, "renameat"))(from, old, to, new);
 }

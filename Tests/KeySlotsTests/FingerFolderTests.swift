@@ -138,4 +138,41 @@ import Testing
         #expect(try state.folder.folder("fingers").names().isEmpty)
         try folder().removeAll()
     }
+
+    @Test("a file that goes is overwritten first, one by one and all together")
+    func overwritten() throws {
+        defer { gone() }
+        for number: UInt8 in [1, 2] {
+            try folder().write(try finger(number))
+            // Another name of the same bytes.
+            try state.folder.link("fingers/\(fixture.store)/\(number)", to: "kept\(number)")
+        }
+        defer { for number in [1, 2] { try? state.folder.remove("kept\(number)") } }
+        let before = try TextFile.read(at: "\(state.path)/kept1", limit: 100_000)
+        try folder().remove(1)
+        try folder().removeAll()
+        for number in [1, 2] {
+            let left = try TextFile.read(at: "\(state.path)/kept\(number)", limit: 100_000)
+            #expect(left == [UInt8](repeating: 0, count: before.count))
+        }
+    }
+
+    @Test("a write that fails, or that a crash cut off, leaves nothing behind")
+    func leftovers() throws {
+        defer { gone() }
+        try folder().write(try finger(1))
+        let place = try state.folder.folder("fingers").folder("\(fixture.store)")
+        // Nothing can be renamed to a folder.
+        try place.makeFolder("7")
+        #expect(throws: KeyError.self) { try folder().write(try finger(7)) }
+        #expect(!place.exists("7.new"))
+        try place.removeFolder("7")
+        try TextFile.replace(at: path(7) + ".new", with: [1])
+        try TextFile.replace(at: path(1) + ".new", with: [1])
+        try folder().remove(1)
+        #expect(try place.names() == ["7.new"])
+        try folder().write(try finger(2))
+        try FingerFolder.sweep(in: state.folder, keeping: [fixture.store])
+        #expect(try place.names() == ["2"])
+    }
 }
