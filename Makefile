@@ -1,4 +1,4 @@
-# One command each: make, demo, test, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
+# One command each: make, demo, test, e2e, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
 
 SWIFT ?= swift
 # Debian's own: its packages bring the D-Bus and libsodium bindings that the tests use.
@@ -27,7 +27,7 @@ PAGES = appvault.1 appvault-policy.conf.5 appvaultd.8 pam_appvault.8
 # SwiftPM would add RUNPATH $ORIGIN, and libpam loads the module into every process that logs people in.
 SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath
 
-.PHONY: all build deps deps-build demo test check bench soak fuzz lint format sanitize install clean
+.PHONY: all build deps deps-build demo test e2e check bench soak fuzz lint format sanitize install clean
 .NOTPARALLEL:
 
 all: build
@@ -86,6 +86,10 @@ demo: deps build
 
 test: deps build
 	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests all
+
+# The part of `make test` that boots a Debian of its own; as root.
+e2e: deps build
+	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests e2e
 
 check: build-only
 	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests check
