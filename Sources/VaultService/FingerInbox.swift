@@ -36,6 +36,7 @@ struct FingerInbox {
 
     /// More than anybody's patience has touches.
     private static let framesMost = 1000
+    private static let room = 8192
     private static let longest = max(
         FingerprintLink.answerFrame, FingerprintLink.nonce + 4 + FingerprintLink.template)
 
@@ -46,6 +47,18 @@ struct FingerInbox {
 
     func take(_ bytes: Span<UInt8>) {
         pending.append(bytes)
+    }
+
+    /// One read of what has come, into memory that is wiped.
+    func take(from channel: Channel) -> Channel.Transfer {
+        let start = pending.count
+        pending.grow(to: start + Self.room)
+        // SAFETY: the room lies behind what is there, and the channel says how much of it was filled.
+        let transfer = unsafe pending.withRoom(from: start) { room in
+            unsafe channel.read(into: room)
+        }
+        if case .bytes(let count) = transfer { pending.setCount(start + count) }
+        return transfer
     }
 
     /// What carries another nonce belongs to another request, and is passed over.

@@ -237,18 +237,9 @@ final class FingerprintWorker {
 
     /// False where the worker has ended.
     private static func read(_ channel: Channel, into inbox: FingerInbox) -> Bool {
-        // SAFETY: the channel reports how many bytes of the room it has filled.
-        unsafe withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 1) { room in
-            defer { unsafe room.initializeMemory(as: UInt8.self, repeating: 0) }
-            switch unsafe channel.read(into: room) {
-            case .bytes(let count):
-                unsafe inbox.take(
-                    UnsafeRawBufferPointer(rebasing: room[..<count]).bindMemory(to: UInt8.self).span
-                )
-                return true
-            case .wouldBlock: return true
-            case .ended, .failed: return false
-            }
+        switch inbox.take(from: channel) {
+        case .bytes, .wouldBlock: true
+        case .ended, .failed: false
         }
     }
 

@@ -10,6 +10,11 @@ enum Request {
     case stored(ReaderChoice, [Print?])
 }
 
+extension SecretBuffer: Sink {
+    public mutating func put(_ byte: UInt8) { append(byte) }
+    public mutating func put(_ bytes: Span<UInt8>) { append(bytes) }
+}
+
 /// The daemon's end of a connection: what comes is read beside whatever runs, so that a cancel or
 /// the daemon's leaving stops a scan at once.
 final class Connection {
@@ -61,27 +66,27 @@ final class Connection {
         send(body, type)
     }
 
-    func answer(_ print: [UInt8], _ nonce: [UInt8]) {
+    func answer(_ print: borrowing SecretBuffer, _ nonce: [UInt8]) {
         finish()
-        var frame: [UInt8] = []
-        Frame.write(
-            FingerprintNonce(nonce: nonce), type: FingerprintLink.enrolled, tag: 0,
-            payload: print.span, to: &frame)
+        var frame = SecretBuffer(capacity: print.count + 128)
+        print.withSpan { bytes in
+            Frame.write(
+                FingerprintNonce(nonce: nonce), type: FingerprintLink.enrolled, tag: 0,
+                payload: bytes, to: &frame)
+        }
         send(frame)
     }
 
     func send<B: Body>(_ body: B, _ type: UInt16) {
-        var frame: [UInt8] = []
+        var frame = SecretBuffer()
         Frame.write(body, type: type, tag: 0, to: &frame)
         send(frame)
     }
 
-    private func send(_ frame: [UInt8]) {
+    private func send(_ frame: borrowing SecretBuffer) {
         guard !hasEnded else { return }
-        var bytes = SecretBuffer(capacity: frame.count)
-        bytes.append(frame)
         do throws(PosixError) {
-            try socket.send(bytes)
+            try socket.send(frame)
         } catch {
             end()
         }

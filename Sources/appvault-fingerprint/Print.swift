@@ -1,4 +1,5 @@
 internal import CFprint
+import Posix
 import Wire
 
 /// One finger as libfprint has it. No person and no finger is ever written into one.
@@ -37,7 +38,7 @@ final class Print {
         }
     }
 
-    func serialized() -> [UInt8]? {
+    func serialized() -> SecretBuffer? {
         var data: UnsafeMutablePointer<UInt8>?
         var length: gsize = 0
         // SAFETY: on success `data` is `length` bytes, ours to free.
@@ -46,7 +47,9 @@ final class Print {
         else { return nil }
         defer { unsafe g_free(data) }
         guard length <= FingerprintLink.template else { return nil }
-        return unsafe Array(UnsafeBufferPointer(start: data, count: Int(length)))
+        var bytes = SecretBuffer(capacity: Int(length))
+        bytes.append(unsafe UnsafeBufferPointer(start: data, count: Int(length)).span)
+        return bytes
     }
 
     func fits(_ reader: Reader) -> Bool {

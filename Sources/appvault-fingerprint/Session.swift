@@ -49,7 +49,7 @@ final class Session {
     }
 
     /// The reader of a request, open while `body` runs: what can be refused was refused before.
-    private func with<R>(
+    private func with<R: ~Copyable>(
         _ reader: Reader, _ body: () throws(Failure) -> R
     ) throws(Failure) -> R {
         let unplugged = Unplugged(reader, stop)
@@ -69,7 +69,7 @@ final class Session {
 
     private func enroll(_ choice: ReaderChoice) throws(Failure) {
         let reader = try find(choice)
-        let template = try with(reader) { () throws(Failure) -> [UInt8] in
+        let template = try with(reader) { () throws(Failure) -> SecretBuffer in
             let scan = Scan(self, reader, stages: reader.stages)
             let empty = Print.empty(for: reader)
             let call = Call()

@@ -159,6 +159,89 @@ class Meanwhile(Case):
         self.assertEqual([each["finger"] for each in self.desk.list().fingers], ["rightIndex"])
 
 
+class Waiting(Case):
+    """While a scan waits, something becomes of the store in another exchange; then the finger touches and matches."""
+
+    def while_waiting(self, change, opens):
+        """The finger opens it, or does not."""
+        begun, changed = [], threading.Event()
+
+        def behave(visit, request):
+            if request.kind != MATCH:
+                return self.worker.honest(visit, request)
+            visit.scan(request, PLACE)
+            if not begun:
+                begun.append(change)
+                change()
+                changed.set()
+            # Said by the worker whatever it was told meanwhile.
+            visit.send(MATCHED, request, b"\0")
+
+        self.worker.behave = behave
+        finger = self.desk.open()
+        self.assertTrue(changed.wait(20))
+        self.assertEqual(finger.last.name == "done", opens, finger.last)
+        self.assertEqual(self.desk.is_open(), opens)
+
+    def done(self, request, script=(), **fields):
+        last = self.desk.ask(request, script, **fields).last
+        self.assertEqual(last.name, "done", last)
+
+    def policy_says(self, text):
+        def change():
+            revision = self.desk.daemon.log().count("policy")
+            self.desk.daemon.policy(text + "\nThrottleAfter=0", reload=True)
+            wait_until(lambda: self.desk.daemon.log().count("policy") > revision, "it is read")
+
+        return change
+
+    def test_passcode_changed(self):
+        """a new passcode: the finger stays what it was"""
+        new = answers(newPasscode="battery staple", confirmPasscode="battery staple")
+        self.while_waiting(lambda: self.done("passcode", new, change="change"), True)
+
+    def test_off(self):
+        """the fingerprint turned off"""
+        self.while_waiting(lambda: self.done("fingerprintSwitch", answers(), on=False), False)
+
+    def test_reset(self):
+        """the store reset and made anew, by the same person with the same passcode"""
+        def anew():
+            self.done("reset", answers())
+            self.desk.daemon.create()
+            self.desk.lock()
+
+        self.while_waiting(anew, False)
+
+    def test_erased(self):
+        """the store erased by the last try"""
+        self.desk.daemon.policy("RetryLimit=1\nThrottleAfter=0\nLocalServices=login", reload=True)
+
+        def erase():
+            self.assertEqual(self.desk.daemon.authenticate("not the passcode", finger="off").code, 23)
+
+        self.while_waiting(erase, False)
+
+    def test_forbidden(self):
+        """AllowFingerprint=no"""
+        self.while_waiting(self.policy_says("AllowFingerprint=no"), False)
+
+    def test_rules(self):
+        """a rule that demands a new passcode first"""
+        self.while_waiting(self.policy_says("MinLength=30"), False)
+
+    def test_over(self):
+        """PasscodeEvery: the time is over while it waits"""
+        self.desk.daemon.policy("PasscodeEvery=2\nThrottleAfter=0", reload=True)
+        self.while_waiting(lambda: wait_until(lambda: not self.desk.list().ready, "the time is over"), False)
+
+    def test_lowered(self):
+        """a lower limit of failures"""
+        self.worker.touches("no", "no")
+        self.desk.open(enter=lambda scan: scan.line[0] == "fingerprint.no-match.again" and "3" in scan.line[2])
+        self.while_waiting(self.policy_says("FingerprintMaxFailures=2"), False)
+
+
 class Limits(Case):
     def test_lowered(self):
         """a lower FingerprintMaxFailures holds for those that were counted before, and nothing stays in memory"""
