@@ -1,6 +1,7 @@
 """What would give somebody a finger's try that they should not have, or keep a person from the passcode: one who is
 quick, a worker that drips, a store that changes while a scan waits."""
 
+import errno
 import os
 import struct
 import threading
@@ -9,7 +10,7 @@ import unittest
 
 import pamlab
 from daemonlab import IS_ROOT, answers, derivation_counter, wait_until
-from fingerlab import LIST, MATCH, PLACE, RETRY, Desk, FakeWorker, Finger, Gone
+from fingerlab import ENROLL, LIST, MATCH, PLACE, RETRY, Desk, FakeWorker, Finger, Gone
 from fprintlab import MATCHED, NO_MATCH, READERS
 from guard_standing import SESSION, Logind
 from pamlab import PAM_SUCCESS, Talk
@@ -240,6 +241,98 @@ class Waiting(Case):
         self.worker.touches("no", "no")
         self.desk.open(enter=lambda scan: scan.line[0] == "fingerprint.no-match.again" and "3" in scan.line[2])
         self.while_waiting(self.policy_says("FingerprintMaxFailures=2"), False)
+
+
+class Disk(Case):
+    """A disk that is full or broken for the slots and the fingers, and heals."""
+
+    policy = "DerivationMemory=19MiB\nDerivationPasses=2\n"
+
+    def setUp(self):
+        super().setUp()
+        self.failing = os.path.join(self.desk.daemon.folder, "failing")
+        preload = pamlab.compiled("killsteps.c", "killsteps.so", "-shared", "-fPIC", "-ldl", "-lpthread")
+        self.desk.daemon.env = {"LD_PRELOAD": f"{derivation_counter()} {preload}", "FAIL_DISK": self.failing}
+        self.desk.daemon.restart()
+        self.assertEqual(self.desk.open(answers()).last.name, "done")
+        self.desk.lock()
+
+    def fail(self, how):
+        with open(self.failing, "w") as file:
+            file.write(how)
+        os.chmod(self.failing, 0o644)
+
+    def heal(self):
+        os.unlink(self.failing)
+
+    def each(self):
+        for how in (f"write {errno.ENOSPC}", f"write {errno.EROFS}", f"sync {errno.EIO}"):
+            with self.subTest(how):
+                self.worker.forget()
+                yield how
+
+    def state(self):
+        found = self.desk.list()
+        return [each["finger"] for each in found.fingers], found.failuresLeft, found.on
+
+    def opens(self):
+        self.worker.touches("match")
+        done = self.desk.open().last.name == "done" and self.desk.is_open()
+        self.desk.lock()
+        return done
+
+    def test_count(self):
+        """a touch that cannot be counted is not asked for"""
+        for how in self.each():
+            self.fail(how)
+            self.worker.touches("match")
+            self.assertEqual(self.desk.open().events, [])
+            self.assertNotIn(MATCH, self.worker.kinds())
+            self.assertFalse(self.desk.is_open())
+            self.heal()
+            self.worker.forget()
+            self.assertTrue(self.opens())
+
+    def test_kept(self):
+        """a count that can be neither given back nor cleared stays, and the match opens all the same"""
+        for how in self.each():
+            self.worker.behave = lambda visit, request, how=how: (
+                self.fail(how) if request.kind == MATCH else None, self.worker.honest(visit, request))
+            self.worker.touches("match")
+            self.assertEqual(self.desk.open().last.name, "done")
+            self.assertTrue(self.desk.is_open())
+            self.desk.lock()
+            self.heal()
+            self.worker.behave = self.worker.honest
+            self.assertIn(self.state()[1], (4, 5) if how.startswith("sync") else (4,))
+            self.assertTrue(self.opens())
+            self.assertEqual(self.state()[1], 5)
+
+    def test_enroll(self):
+        """a print that cannot be stored is refused, and no file, no finger and nothing on the chip is left of it"""
+        self.worker.readers[0].stores = True
+        for how in self.each():
+            self.worker.touches("match", "match", "match")
+            asked = []
+
+            def behave(visit, request, how=how):
+                # The passcode is counted before it is tried: the disk breaks behind it.
+                if request.kind == ENROLL:
+                    asked.append(request)
+                    self.fail(how)
+                return self.worker.honest(visit, request)
+
+            self.worker.behave = behave
+            finger = self.desk.ask("fingerprintEnroll", answers(), finger=6)
+            self.assertEqual((finger.last.name, len(asked)), ("refused", 1), finger.last)
+            self.heal()
+            self.worker.behave = self.worker.honest
+            self.assertEqual(self.state(), (["rightIndex"], 5, True))
+            wait_until(lambda: not self.worker.chip, "the chip forgets it")
+            for folder, _, names in os.walk(os.path.join(self.desk.daemon.state, "fingers")):
+                self.assertIn(names, ([], ["7"]), folder)
+            self.desk.lock()
+            self.assertTrue(self.opens())
 
 
 class Limits(Case):

@@ -1,8 +1,10 @@
 /* Preloaded into appvaultd: it is killed before the Nth write, sync, renaming or removal of a slots file or of a finger's
    file, counted from when N was written into $KILL_STEPS. Each one that is done counts it down; where the file is not there,
-   nothing happens. The sync of a finger's file waits as long as there is a file $HOLD_FINGERS. */
+   nothing happens. The sync of a finger's file waits as long as there is a file $HOLD_FINGERS. While there is a file
+   $FAIL_DISK that says "write N" or "sync N", these fail with errno N. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -47,6 +49,21 @@ static void count_down(void)
     pthread_mutex_unlock(&one_at_a_time);
 }
 
+static int fails(int fd, const char *what)
+{
+    const char *told = getenv("FAIL_DISK");
+    char path[4096], word[8] = "";
+    int number = 0;
+    if (told == NULL || !is_ours(fd, path)) return 0;
+    FILE *file = fopen(told, "re");
+    if (file == NULL) return 0;
+    if (fscanf(file, "%7s %d", word, &number) != 2) number = 0;
+    fclose(file);
+    if (number == 0 || strcmp(word, what) != 0) return 0;
+    errno = number;
+    return 1;
+}
+
 static void step(int fd)
 {
     char path[4096];
@@ -67,18 +84,21 @@ typedef int syncer(int);
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset)
 {
     step(fd);
+    if (fails(fd, "write")) return -1;
     return ((writer *)dlsym(RTLD_NEXT, "pwrite64"))(fd, bytes, count, offset);
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t offset)
 {
     step(fd);
+    if (fails(fd, "write")) return -1;
     return ((writer *)dlsym(RTLD_NEXT, "pwrite64"))(fd, bytes, count, offset);
 }
 
 int fdatasync(int fd)
 {
     step(fd);
+    if (fails(fd, "sync")) return -1;
     return ((syncer *)dlsym(RTLD_NEXT, "fdatasync"))(fd);
 }
 
@@ -86,13 +106,17 @@ int fsync(int fd)
 {
     hold(fd);
     step(fd);
+    if (fails(fd, "sync")) return -1;
     return ((syncer *)dlsym(RTLD_NEXT, "fsync"))(fd);
 }
 
 ssize_t write(int fd, const void *bytes, size_t count)
 {
     char path[4096];
-    if (is_ours(fd, path) && is_finger(path)) step(fd);
+    if (is_ours(fd, path) && is_finger(path)) {
+        step(fd);
+        if (fails(fd, "write")) return -1;
+    }
     return ((ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(fd, bytes, count);
 }
 
