@@ -80,12 +80,13 @@ struct __attribute__((packed)) appvault_landlock_path {
 };
 
 // Files may be read below `folders` (ended by NULL) and nothing else is left of the file system, of TCP, and of other
-// processes' abstract sockets and signals. 1 where the kernel has no Landlock, 0, or -1 with errno.
+// processes' abstract sockets and signals. 1 where there is no Landlock to be had, 0, or -1 with errno.
 static inline int appvault_landlock(const char *const *folders) {
     const int create = 444, add = 445, restrict_self = 446;
     const uint64_t read_file = 1u << 2;
     long version = syscall(create, NULL, 0, 1u);
-    if (version < 0) return errno == ENOSYS || errno == EOPNOTSUPP ? 1 : -1;
+    // A container's own filter answers EPERM for what it has never heard of, as systemd-nspawn's does.
+    if (version < 0) return errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM ? 1 : -1;
     struct appvault_landlock rules = {
         .files = version < 2 ? 0x1FFF : version < 3 ? 0x3FFF : version < 5 ? 0x7FFF : 0xFFFF,
         .network = version < 4 ? 0 : 3,
@@ -335,6 +336,35 @@ static inline int appvault_drivers_seccomp(int own) {
     (void)own;
     errno = ENOSYS;
     return -1;
+#endif
+}
+
+// A keeper of keys starts no program and no process, and looks into nobody's memory; a thread is no process. systemd
+// cannot refuse execve itself, which is how it starts us.
+static inline int appvault_keeper_seccomp(void) {
+#ifdef APPVAULT_ARCH
+    struct sock_filter code[] = {
+        APPVAULT_OURS,
+#if defined(__x86_64__)
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        APPVAULT_REFUSE(SYS_fork),
+        APPVAULT_REFUSE(SYS_vfork),
+#endif
+        APPVAULT_REFUSE(SYS_execve),
+        APPVAULT_REFUSE(SYS_execveat),
+        APPVAULT_REFUSE_WITHOUT(SYS_clone, 0, CLONE_THREAD),
+        // Its flags are in memory, where a filter cannot look: glibc goes on with clone.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        APPVAULT_REFUSE(SYS_ptrace),
+        APPVAULT_REFUSE(SYS_process_vm_readv),
+        APPVAULT_REFUSE(SYS_process_vm_writev),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    return appvault_filter(code, sizeof code / sizeof code[0]);
+#else
+    return 0;
 #endif
 }
 

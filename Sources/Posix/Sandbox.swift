@@ -2,7 +2,7 @@ internal import CLinux
 
 /// What a worker takes away from itself before it looks at anything that was sent to it.
 public enum Sandbox {
-    public enum Landlock: Sendable { case inForce, notInThisKernel }
+    public enum Landlock: Sendable { case inForce, notToBeHad }
 
     /// Root becomes nobody, `connection` stays as the only descriptor, one second is all the time
     /// there is, files can be read in the dictionaries' folders alone, and of the system calls
@@ -25,7 +25,13 @@ public enum Sandbox {
         let landlock = unsafe appvault_landlock(folders)
         guard landlock >= 0 else { throw .last("landlock") }
         guard appvault_seccomp(connection) == 0 else { throw .last("seccomp") }
-        return landlock == 0 ? .inForce : .notInThisKernel
+        return landlock == 0 ? .inForce : .notToBeHad
+    }
+
+    /// For a program that keeps keys: it starts no program and no process, and traces nobody. Before
+    /// its first thread, which would be left out.
+    public static func enterKeeper() throws(PosixError) {
+        guard appvault_keeper_seccomp() == 0 else { throw .last("seccomp") }
     }
 
     public enum Files: Sendable { case dictionaries, none }

@@ -30,6 +30,7 @@ public enum Daemon {
         }
         let signals: Channel
         do throws(PosixError) {
+            try Sandbox.enterKeeper()
             // Before the first thread: one that does not block them would take them, and the
             // process with it.
             signals = try Channel(
