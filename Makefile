@@ -16,6 +16,7 @@ mandir = $(prefix)/share/man
 unitdir = $(prefix)/lib/systemd/system
 sysusersdir = $(prefix)/lib/sysusers.d
 pamconfigsdir = $(prefix)/share/pam-configs
+apparmordir = $(sysconfdir)/apparmor.d
 sysconfdir = /etc
 # Empty where a package build strips, or must not.
 STRIP = -s
@@ -50,20 +51,20 @@ deps-build:
 build: deps-build $(CATALOGUES)
 	$(SWIFT_BUILD)
 	@cp -f $(RELEASE)/libpam_appvault.so $(RELEASE)/pam_appvault.so
-	@mkdir -p .build/man && $(RELEASE)/manpages .build/man
+	@mkdir -p .build/man .build/completions && $(RELEASE)/manpages .build/man .build/completions
 
 # Package builds have their dependencies already, and neither root nor a network.
 .PHONY: build-only
 build-only: swift $(CATALOGUES)
 	$(SWIFT_BUILD)
 	@cp -f $(RELEASE)/libpam_appvault.so $(RELEASE)/pam_appvault.so
-	@mkdir -p .build/man && $(RELEASE)/manpages .build/man
+	@mkdir -p .build/man .build/completions && $(RELEASE)/manpages .build/man .build/completions
 
 # The manual pages alone, to be read: man -l .build/man/appvault.1
 .PHONY: man
 man:
 	$(SWIFT) build --product manpages
-	@mkdir -p .build/man && .build/debug/manpages .build/man
+	@mkdir -p .build/man .build/completions && .build/debug/manpages .build/man .build/completions
 
 .build/locale/%/LC_MESSAGES/appvault.mo: po/%.po
 	@mkdir -p $(@D)
@@ -128,6 +129,13 @@ install:
 	install -m 644 config/systemd/* $(DESTDIR)$(unitdir)
 	install -m 644 config/sysusers.d/* $(DESTDIR)$(sysusersdir)
 	install -m 644 pam/pam-configs/* $(DESTDIR)$(pamconfigsdir)
+	install -D -m 755 config/appvault-fingerprint-udev $(DESTDIR)$(libexecdir)/appvault-fingerprint-udev
+	install -d $(DESTDIR)$(apparmordir)
+	install -m 644 config/apparmor/* $(DESTDIR)$(apparmordir)
+	install -D -m 644 config/needrestart/appvault.conf $(DESTDIR)$(sysconfdir)/needrestart/conf.d/appvault.conf
+	install -D -m 644 .build/completions/appvault.bash $(DESTDIR)$(prefix)/share/bash-completion/completions/appvault
+	install -D -m 644 .build/completions/_appvault $(DESTDIR)$(prefix)/share/zsh/vendor-completions/_appvault
+	install -D -m 644 .build/completions/appvault.fish $(DESTDIR)$(prefix)/share/fish/vendor_completions.d/appvault.fish
 	install -D -m 644 pam/pam.d/appvault $(DESTDIR)$(sysconfdir)/pam.d/appvault
 	for language in $(LANGUAGES); do install -D -m 644 .build/locale/$$language/LC_MESSAGES/appvault.mo \
 		$(DESTDIR)$(localedir)/$$language/LC_MESSAGES/appvault.mo || exit 1; done

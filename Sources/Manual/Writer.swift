@@ -1,16 +1,19 @@
 import Posix
 
-/// `manpages FOLDER` writes the pages there; it is a tool of the build and is not installed.
+/// `manpages PAGES COMPLETIONS` writes the manual pages and what shells complete into two folders; it is a tool of the build and is not installed.
 package enum Writer {
     package static func run() -> Never {
-        guard CommandLine.arguments.count == 2 else {
-            complain("usage: manpages FOLDER")
+        guard CommandLine.arguments.count == 3 else {
+            complain("usage: manpages PAGES COMPLETIONS")
             ToolIO.exit(2)
         }
-        for page in Manual.pages {
-            let path = CommandLine.arguments[1] + "/" + page.fileName
+        let files =
+            Manual.pages.map { (1, $0.fileName, $0.text) }
+            + Completions.all.map { (2, $0.name, $0.text) }
+        for (folder, name, text) in files {
+            let path = CommandLine.arguments[folder] + "/" + name
             do {
-                try TextFile.replace(at: path, with: Array(page.text.utf8))
+                try TextFile.replace(at: path, with: Array(text.utf8))
             } catch {
                 complain("manpages: \(error)")
                 ToolIO.exit(1)

@@ -31,7 +31,10 @@ class Pages(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="appvault-man.")
         cls.addClassCleanup(folder.cleanup)
         cls.folder = folder.name
-        subprocess.run([program("manpages"), cls.folder], check=True, timeout=60)
+        completions = tempfile.TemporaryDirectory(prefix="appvault-completions.")
+        cls.addClassCleanup(completions.cleanup)
+        cls.completions = completions.name
+        subprocess.run([program("manpages"), cls.folder, cls.completions], check=True, timeout=60)
 
     def path(self, page):
         return os.path.join(self.folder, page)

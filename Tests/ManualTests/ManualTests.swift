@@ -44,6 +44,23 @@ struct ManualTests {
         troff.split { $0 == "\n" || $0 == " " }.joined(separator: " ")
     }
 
+    @Test("every verb and its options are completed in each shell", arguments: Completions.all)
+    func completions(_ file: Completions.File) {
+        for verb in Verb.allCases {
+            let entry = verb.entry
+            for word in entry.words {
+                #expect(file.text.components(of: word) > 0, "\(entry.name)")
+            }
+            for option in entry.options {
+                let flag = option.entry.flag
+                // fish names an option without its dashes.
+                let isThere =
+                    file.text.contains(flag) || file.text.contains(" -l \(flag.dropFirst(2))")
+                #expect(isThere, "\(flag)")
+            }
+        }
+    }
+
     @Test("every verb, option, exit status and code stands in the page")
     func verbs() throws {
         let page = try page("appvault")
