@@ -1,4 +1,4 @@
-// What a process that runs an administrator's pattern over a passcode takes away from itself: limits, Landlock, a
+// What a worker takes away from itself, one that runs an administrator's pattern and one that hears readers: limits, Landlock, a
 // system-call filter. Header-only and without a library: the filter is small enough to be read here, whole.
 #ifndef APPVAULT_SANDBOX_H
 #define APPVAULT_SANDBOX_H
@@ -190,18 +190,15 @@ static inline int appvault_seccomp(int connection) {
 
 #define APPVAULT_REFUSE(number) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-#define APPVAULT_REFUSE_WITH(number, argument, bits)                            \
+// Refused where the bits are set in the argument, or where they are not.
+#define APPVAULT_REFUSE_IF(number, argument, bits, set)                         \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4),                          \
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, APPVAULT_LOW(args[argument])),       \
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1),                       \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, (set) ? 0 : 1, (set) ? 1 : 0), \
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),                   \
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-#define APPVAULT_REFUSE_WITHOUT(number, argument, bits)                         \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4),                          \
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, APPVAULT_LOW(args[argument])),       \
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0),                       \
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),                   \
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define APPVAULT_REFUSE_WITH(number, argument, bits) APPVAULT_REFUSE_IF(number, argument, bits, 1)
+#define APPVAULT_REFUSE_WITHOUT(number, argument, bits) APPVAULT_REFUSE_IF(number, argument, bits, 0)
 
 static inline int appvault_drivers_limits(void) {
     // A file of the disk cannot grow; devices and sockets are none.

@@ -297,7 +297,7 @@ extension FingerprintReader {
         FingerprintState.Device(
             name: Text.clean(Text.clean(name), limit: Limits.text),
             driver: Text.clean(Text.clean(driver), limit: Limits.text),
-            scan: scan == .press ? .press : .swipe, stages: stages, identifies: identifies,
+            scan: scan, stages: stages, identifies: identifies,
             stores: stores, isInternal: isInternal,
             port: Text.clean(Text.clean(port), limit: Limits.text))
     }

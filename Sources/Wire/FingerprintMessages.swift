@@ -69,10 +69,7 @@
     /// The fingers of a store, and the readers of the machine.
     public struct FingerprintState: Body, Equatable {
         public struct Device: Equatable, Sendable {
-            public enum Scan: UInt8, CaseIterable, Sendable {
-                case press = 1
-                case swipe = 2
-            }
+            public typealias Scan = FingerprintReader.Scan
 
             public var name: [UInt8]
             public var driver: [UInt8]
