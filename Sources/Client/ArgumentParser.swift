@@ -207,6 +207,7 @@ struct ArgumentParser {
         case .resync: .resync
         case .triesClear: .triesClear
         case .chown: .chown(store: try storeID(operands[0]), user: try account(operands[1]))
+        case .doctor: .doctor
         case .version: .version
         case .help: .help(try topic())
         }

@@ -51,6 +51,7 @@ enum Command: Equatable {
     case resync
     case triesClear
     case chown(store: [UInt8], user: [UInt8])
+    case doctor
     case version
     /// Without a verb: all of them.
     case help([Verb])

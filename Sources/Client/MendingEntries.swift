@@ -1,5 +1,39 @@
 /// What went wrong before.
 extension VerbEntry {
+    static let doctor = VerbEntry(
+        words: ["doctor"], group: .mending, operands: [],
+        summary: "look at every link between a login and your store",
+        text: [
+            "Socket, daemon, users, state folder, machine key, policy, PAM services, reader, rules worker, sandbox, "
+                + "memory, clock, and your own store: each is fine, a warning or broken, with what mends it. Nothing "
+                + "is changed. It works without a daemon, and for anybody; some of it only root can see.",
+            "PAM's files are not judged by their looks: every way that libpam could take through a service's stack is "
+                + "gone through. A service that nobody gets into without AppVault is broken where AppVault is the only "
+                + "one that authenticates, and a warning where it was made a required step beside another. Each service "
+                + "shows which of the ways it gives: (a) the login password opens the store, (b) AppVault asks for a "
+                + "passcode of its own, (c) a finger.",
+            "The exit status is 0 where nothing is broken, warnings or not, and 1 otherwise. Into a pipe goes "
+                + "one line a finding: state, link, service, text and what mends it, with tabs between them.",
+        ],
+        json: [
+            Field("broken", "how many findings are broken"),
+            Field("warnings", "how many are warnings"),
+            Field(
+                "checks[].state",
+                "`ok`, `warning`, `broken`, or `unseen` where it cannot be told from here"),
+            Field(
+                "checks[].link",
+                "`socket`, `daemon`, `users`, `state`, `key`, `policy`, `pam`, `reader`, `rules`, `sandbox`, `memory`, "
+                    + "`clock` or `store`"),
+            Field("checks[].service", "the PAM service, where it is about one"),
+            Field("checks[].text", "what was found"),
+            Field("checks[].mend", "what to do"),
+            Field("checks[].paste", "lines to add to files"),
+        ],
+        examples: [
+            .init(command: "sudo appvault doctor", meaning: "why does a login not open the store?")
+        ])
+
     static let reset = VerbEntry(
         words: ["reset"], group: .mending, operands: [], options: [.user],
         summary: "erase the store and everything in it",

@@ -5,7 +5,7 @@ extension Run {
     /// succeeds is followed by the offer, once.
     func offerRecovery(after command: Command) throws(ClientError) {
         switch command {
-        case .create, .recoveryNew, .recover, .reset, .triesClear, .chown, .version, .help,
+        case .create, .recoveryNew, .recover, .reset, .triesClear, .chown, .doctor, .version, .help,
             .policyCheck,
             .policyLint, .policyPreview:
             return

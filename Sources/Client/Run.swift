@@ -48,6 +48,7 @@ final class Run {
         case .resync: try act("resync", .resync, target())
         case .triesClear: try triesClear()
         case .chown(let store, let user): try chown(store, user)
+        case .doctor: return try doctor()
         case .version: version()
         case .help(let verbs): help(verbs)
         }

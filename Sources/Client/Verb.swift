@@ -6,6 +6,7 @@ package enum Verb: CaseIterable, Sendable {
     case set, get, list, delete, export, `import`
     case policyShow, policyCheck, policyLint, policyPreview, texts
     case reset, resync, triesClear, chown
+    case doctor
     case version, help
 }
 

@@ -30,6 +30,7 @@ extension Verb {
         case .resync: .resync
         case .triesClear: .triesClear
         case .chown: .chown
+        case .doctor: .doctor
         case .version: .version
         case .help: .help
         }

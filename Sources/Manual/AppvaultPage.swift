@@ -34,7 +34,9 @@ enum AppvaultPage {
         page.item(
             "`/etc/pam.d/appvault`", "The PAM service that proves a login password at create.")
         page.item(
-            "`/etc/pam.d`", "Looked through at create, to see what a login here opens stores with.")
+            "`/etc/pam.d`",
+            "Looked through at create, to see what a login here opens stores with, and by `doctor`."
+        )
         page.heading("Examples")
         for verb in Verb.allCases {
             for example in verb.entry.examples {
@@ -122,7 +124,8 @@ enum AppvaultPage {
         (.success, "Done."),
         (
             .refused,
-            "Refused. For `policy check`: a rule is not met. For `policy lint`: there is an error."
+            "Refused. For `policy check`: a rule is not met. For `policy lint`: there is an error. For "
+                + "`doctor`: something is broken."
         ),
         (.usage, "The command line makes no sense."),
         (.missing, "The store or the name does not exist."),

@@ -232,4 +232,25 @@ package enum ToolText: String, CaseIterable, Sendable {
     case fingerRightMiddle = "tool.finger.right-middle"
     case fingerRightRing = "tool.finger.right-ring"
     case fingerRightLittle = "tool.finger.right-little"
+
+    // MARK: `doctor`
+
+    case doctorSocket = "tool.doctor.socket"
+    case doctorDaemon = "tool.doctor.daemon"
+    case doctorUsers = "tool.doctor.users"
+    case doctorState = "tool.doctor.state"
+    case doctorKey = "tool.doctor.key"
+    case doctorPolicy = "tool.doctor.policy"
+    case doctorPam = "tool.doctor.pam"
+    case doctorReader = "tool.doctor.reader"
+    case doctorRules = "tool.doctor.rules"
+    case doctorSandbox = "tool.doctor.sandbox"
+    case doctorMemory = "tool.doctor.memory"
+    case doctorClock = "tool.doctor.clock"
+    case doctorStore = "tool.doctor.store"
+    case doctorWell = "tool.doctor.well"
+    case doctorBroken = "tool.doctor.broken"
+    case doctorWarnings = "tool.doctor.warnings"
+    case doctorRoot = "tool.doctor.root"
+    case doctorPaste = "tool.doctor.paste"
 }

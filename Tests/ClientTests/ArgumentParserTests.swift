@@ -53,6 +53,7 @@ struct ArgumentParserTests {
         ("export f", .export(.path(bytes("f")))),
         ("import f", .import(.path(bytes("f")), .refuse)),
         ("import --replace -", .import(.standardStream, .replace)),
+        ("doctor", .doctor),
         ("reset", .reset),
         ("resync", .resync),
         ("tries clear", .triesClear),

@@ -43,6 +43,7 @@ class Shapes(unittest.TestCase):
             "texts": ("textList", {"texts": [{"id": "a", "text": "b", "origin": "builtIn"}]}),
             "names": ("names", {}),
             "fingerprintList": ("fingerprintState", FINGERS),
+            "health": ("healthReport", {"memory": "locked", "rules": "works", "fingerprints": "works"}),
         }
         for request, (answer, fields) in reply.items():
             self.lab.answer(

@@ -1,0 +1,265 @@
+import Policy
+import Posix
+import ToolTexts
+import Wire
+
+/// Looks at every link of the chain, and changes nothing.
+struct Doctor {
+    /// What the daemon said; nothing where it says nothing.
+    struct Daemon {
+        /// Why there is none.
+        var failure: Refused?
+        var software: [UInt8] = []
+        var health: Health?
+        var policy: PolicyValues?
+        var store: Wire.State?
+        /// The ids of all texts.
+        var texts: Set<String> = []
+    }
+
+    let machine: Machine
+    let daemon: Daemon
+    let socket: String
+    let pamFolder: String?
+
+    static let standardSocket = String(decoding: Connection.defaultPath, as: UTF8.self)
+
+    var isRoot: Bool { machine.uid == 0 }
+    /// One that somebody started by hand, with a socket of its own.
+    var isPrivate: Bool { socket != Self.standardSocket }
+
+    func findings() -> [Finding] {
+        socketFindings() + daemonFindings() + userFindings() + stateFindings() + keyFindings()
+            + policyFindings() + pamFindings() + readerFindings() + ruleFindings()
+            + sandboxFindings() + memoryFindings() + clockFindings() + storeFindings()
+    }
+
+    // MARK: socket, daemon
+
+    private func socketFindings() -> [Finding] {
+        switch machine.facts(socket) {
+        case .found(let facts):
+            guard facts.kind == .socket else {
+                return [Finding(.socket, .broken, "\(socket) is no socket", mend: startCommand)]
+            }
+            if !isPrivate, facts.mode & 0o666 != 0o666 {
+                return [
+                    Finding(
+                        .socket, .broken,
+                        "\(socket) has mode \(octal(facts.mode)): not everybody can connect",
+                        mend:
+                            "`systemctl restart appvaultd.socket`; `systemctl cat appvaultd.socket` shows who changed it"
+                    )
+                ]
+            }
+            return [Finding(.socket, .ok, socket)]
+        case .missing:
+            return [Finding(.socket, .broken, "\(socket) is not there", mend: startCommand)]
+        case .denied:
+            return [Finding(.socket, .broken, "\(socket) cannot be seen", mend: startCommand)]
+        case .failed(let error):
+            return [Finding(.socket, .broken, error.description, mend: startCommand)]
+        }
+    }
+
+    private var startCommand: String {
+        guard !isPrivate else { return "is --socket right?" }
+        guard machine.exists("/run/systemd/system") else {
+            return
+                "there is no systemd here: `appvaultd --socket PATH` as a user of its own serves without it"
+        }
+        let unit = "appvaultd.socket"
+        let folders = [
+            "/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system",
+            "/lib/systemd/system",
+        ]
+        let found = folders.lazy.compactMap { machine.facts("\($0)/\(unit)").value }.first
+        return switch found?.kind {
+        case nil: "`apt install appvault`"
+        case .other: "it is masked: `systemctl unmask \(unit) && systemctl enable --now \(unit)`"
+        case .regular, .link, .folder, .socket:
+            "`systemctl enable --now \(unit)`; `systemctl status \(unit)` says why it is not up"
+        }
+    }
+
+    private func daemonFindings() -> [Finding] {
+        if let failure = daemon.failure {
+            return [
+                Finding(
+                    .daemon, .broken, String(decoding: failure.message, as: UTF8.self),
+                    // Without a socket that is what has to be mended.
+                    mend: socketFindings().contains { $0.state == .broken }
+                        ? "" : String(decoding: failure.hint, as: UTF8.self))
+            ]
+        }
+        let version = String(decoding: daemon.software, as: UTF8.self)
+        let restart = "`systemctl restart appvaultd`, which shuts open stores"
+        if version != Version.text {
+            return [
+                Finding(
+                    .daemon, .warning,
+                    "appvaultd \(version) answers, and this is appvault \(Version.text)",
+                    mend: restart)
+            ]
+        }
+        guard let health = daemon.health else {
+            return [
+                Finding(
+                    .daemon, .warning,
+                    "appvaultd \(version) answers, but tells nothing of itself: it is an older one",
+                    mend: restart)
+            ]
+        }
+        return [
+            Finding(
+                .daemon, .ok,
+                "appvaultd \(version), process \(health.pid), protocol \(Limits.version)")
+        ]
+    }
+
+    // MARK: users, state, key
+
+    private static let daemonUser = "_appvault"
+    private static let workerUser = "_appvault-fingerprint"
+    private static let worker = "/usr/libexec/appvault/appvault-fingerprint"
+
+    private func userFindings() -> [Finding] {
+        if isPrivate {
+            let uid = daemon.health.map { "uid \($0.uid)" } ?? "whoever started it"
+            return [Finding(.users, .unseen, "a daemon of one's own, run by \(uid)")]
+        }
+        var users = [(Self.daemonUser, "appvault", true)]
+        users.append((Self.workerUser, "appvault-fingerprint", machine.exists(Self.worker)))
+        return users.filter(\.2).map { user, package, _ in
+            switch machine.account(user) {
+            case .uid(0):
+                Finding(.users, .broken, "\(user) is root", mend: "`dpkg-reconfigure \(package)`")
+            case .uid(let uid): Finding(.users, .ok, "\(user), uid \(uid)")
+            case .missing:
+                Finding(
+                    .users, .broken, "there is no account \(user)",
+                    mend: machine.exists("/usr/lib/sysusers.d/\(package).conf")
+                        ? "`systemd-sysusers`, then `systemctl restart appvaultd.socket`"
+                        : "`apt install \(package)`")
+            case .unknown(let error):
+                Finding(.users, .warning, "\(user) cannot be looked up: \(error.description)")
+            }
+        }
+    }
+
+    private var stateFolder: String {
+        daemon.health.map { String(decoding: $0.stateFolder, as: UTF8.self) } ?? "/var/lib/appvault"
+    }
+
+    /// Whose the state has to be.
+    private var keeper: UInt32? {
+        if let health = daemon.health { return health.uid }
+        if case .uid(let uid) = machine.account(Self.daemonUser) { return uid }
+        return nil
+    }
+
+    private static let leastRoom: UInt64 = 16 << 20
+    private static let littleRoom: UInt64 = 128 << 20
+
+    private func stateFindings() -> [Finding] {
+        let folder = stateFolder
+        let facts: FileFacts
+        switch machine.facts(folder) {
+        case .found(let found): facts = found
+        case .missing:
+            if daemon.failure == nil, daemon.health != nil {
+                return [
+                    Finding(
+                        .state, .broken, "\(folder) is not there",
+                        mend: "`systemctl restart appvaultd`")
+                ]
+            }
+            return [
+                Finding(
+                    .state, .unseen,
+                    "\(folder) is not there yet; it comes with the daemon's first start")
+            ]
+        case .denied: return [Finding(.state, .unseen, "\(folder) can be seen by root alone")]
+        case .failed(let error): return [Finding(.state, .broken, error.description)]
+        }
+        guard facts.kind == .folder else {
+            return [Finding(.state, .broken, "\(folder) is no folder", mend: "`ls -ld \(folder)`")]
+        }
+        var findings: [Finding] = []
+        if let keeper, facts.owner != keeper {
+            findings.append(
+                Finding(
+                    .state, .broken,
+                    "\(folder) belongs to uid \(facts.owner), and the daemon is uid \(keeper)",
+                    mend: isPrivate
+                        ? "`chown -R \(keeper) \(folder)`"
+                        : "`chown -R \(Self.daemonUser):\(Self.daemonUser) \(folder)`"))
+        }
+        if facts.mode & 0o777 != 0o700 {
+            findings.append(
+                Finding(
+                    .state, facts.mode & 0o077 == 0 ? .broken : .warning,
+                    "\(folder) has mode \(octal(facts.mode)) instead of 0700",
+                    mend: "`chmod 0700 \(folder)`"))
+        }
+        if let space = machine.space(folder) {
+            if space.isReadOnly {
+                findings.append(
+                    Finding(
+                        .state, .broken,
+                        "\(folder) lies on a file system that is read-only: no try can be counted, so that no passcode is taken",
+                        mend: "`findmnt -T \(folder)`, then `mount -o remount,rw` that"))
+            } else if space.bytes < Self.littleRoom {
+                findings.append(
+                    Finding(
+                        .state, space.bytes < Self.leastRoom ? .broken : .warning,
+                        "\(space.bytes >> 20) MiB are left for \(folder)",
+                        mend: "`df -h \(folder)`, and make room"))
+            }
+        }
+        guard findings.isEmpty else { return findings }
+        let room = machine.space(folder).map { ", \($0.bytes >> 20) MiB free" } ?? ""
+        return [Finding(.state, .ok, "\(folder), mode 0700\(room)")]
+    }
+
+    private func keyFindings() -> [Finding] {
+        let path = stateFolder + "/machine.key"
+        let restore =
+            "put \(path) back from a backup; without it stores open with their recovery keys alone"
+        var findings: [Finding] = []
+        if case .found(let facts) = machine.facts(path), facts.mode & 0o777 != 0o400 {
+            findings.append(
+                Finding(
+                    .key, .warning, "\(path) has mode \(octal(facts.mode)) instead of 0400",
+                    mend: "`chmod 0400 \(path)`"))
+        }
+        switch daemon.health?.machineKey {
+        case .good:
+            if findings.isEmpty { findings.append(Finding(.key, .ok, "there, and read")) }
+        case .none?:
+            findings.append(Finding(.key, .ok, "none yet: it is made with the first store"))
+        case .missing:
+            findings.append(
+                Finding(.key, .broken, "\(path) is missing, and there are stores", mend: restore))
+        case .unreadable:
+            findings.append(Finding(.key, .broken, "\(path) cannot be used", mend: restore))
+        case .untold: findings.append(Finding(.key, .unseen, "told to root alone"))
+        case nil: findings.append(Finding(.key, .unseen, "only the daemon can tell"))
+        }
+        if let health = daemon.health, health.damaged > 0 {
+            findings.append(
+                Finding(
+                    .key, .broken,
+                    "\(health.damaged) of \(health.stores) stores are damaged, or were made under another machine's key",
+                    mend:
+                        "`journalctl -u appvaultd` names them; `appvault status --user NAME` says what helps"
+                ))
+        }
+        return findings
+    }
+
+    func octal(_ mode: UInt32) -> String {
+        let digits = String(mode & 0o7777, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}

@@ -1,0 +1,55 @@
+import Posix
+
+/// The machine as `doctor` sees it; tests bring one of their own.
+struct Machine {
+    enum Seen<Value> {
+        case found(Value)
+        case missing
+        /// By somebody who is not root.
+        case denied
+        case failed(PosixError)
+
+        var value: Value? {
+            if case .found(let value) = self { value } else { nil }
+        }
+    }
+
+    var uid: UInt32
+    var now: UInt64
+    var facts: (String) -> Seen<FileFacts>
+    var contents: (String) -> Seen<[UInt8]>
+    var names: (_ folder: String) -> [String]
+    var space: (String) -> FreeSpace?
+    var account: (String) -> ToolIO.Account
+
+    /// More than this is no file that doctor knows.
+    private static let most = 2 << 20
+
+    static func this(_ environment: Environment) -> Machine {
+        func seen<Value>(_ look: () throws(PosixError) -> Value) -> Seen<Value> {
+            do throws(PosixError) { return .found(try look()) } catch {
+                return error.isMissing ? .missing : error.isDenied ? .denied : .failed(error)
+            }
+        }
+        return Machine(
+            uid: environment.uid, now: ToolIO.now,
+            facts: { path in seen { () throws(PosixError) in try FileFacts(of: path) } },
+            contents: { path in
+                seen { () throws(PosixError) in try TextFile.read(at: path, limit: most) }
+            },
+            names: { (try? TextFile.names(in: $0)) ?? [] },
+            space: { try? FreeSpace(at: $0) },
+            account: { environment.account(Array($0.utf8)) })
+    }
+
+    func text(_ path: String) -> String? {
+        contents(path).value.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func exists(_ path: String) -> Bool {
+        switch facts(path) {
+        case .found: true
+        case .missing, .denied, .failed: false
+        }
+    }
+}

@@ -1,0 +1,223 @@
+/// A line of a service file, and where it stands.
+struct PamLine: Hashable, Sendable {
+    enum Kind: String, CaseIterable, Sendable {
+        case auth, account, password, session
+    }
+
+    var kind: Kind
+    var control: PamControl
+    /// As it is written: a name, or a path.
+    var module: String
+    var arguments: [String]
+    /// The path.
+    var file: String
+    var number: Int
+
+    var place: String { "\(file):\(number)" }
+    /// `pam_unix.so`, wherever it lies.
+    var name: String { module.split(separator: "/").last.map(String.init) ?? module }
+    var isOurs: Bool { name == "pam_appvault.so" }
+    func has(_ argument: String) -> Bool { arguments.contains(argument) }
+}
+
+/// A stack with all that it includes, one step after another.
+struct PamStack: Equatable, Sendable {
+    struct Step: Equatable, Sendable {
+        enum Act: Equatable, Sendable {
+            case module(PamLine)
+            /// The steps below it stand one level deeper.
+            case substack
+            /// What libpam makes of a line that it cannot read.
+            case mustFail
+        }
+
+        var act: Act
+        var level: Int
+
+        var line: PamLine? {
+            switch act {
+            case .module(let line): line
+            case .substack, .mustFail: nil
+            }
+        }
+    }
+
+    var steps: [Step] = []
+
+    var lines: [PamLine] { steps.compactMap(\.line) }
+
+    /// As if AppVault's lines counted for nothing, each in its place.
+    var neutral: PamStack {
+        PamStack(
+            steps: steps.map { step in
+                guard var line = step.line, line.isOurs else { return step }
+                line.control = .neutral
+                return Step(act: .module(line), level: step.level)
+            })
+    }
+
+    /// As if these lines had never been written.
+    func without(_ gone: (PamLine) -> Bool) -> PamStack {
+        PamStack(steps: steps.filter { step in step.line.map { !gone($0) } ?? true })
+    }
+}
+
+/// PAM's folder, read as libpam reads it: @include, include, substack, lines that go on, `other`.
+struct PamConfiguration {
+    struct File {
+        var path: String
+        var text: [UInt8]
+    }
+
+    /// nil where there is none. A name without a slash lies in PAM's folders.
+    let file: (String) -> File?
+
+    static let deepest = 16
+
+    /// The service's own stack, or that of `other` where it has none; nil where libpam does not even start.
+    func stack(_ service: String, _ kind: PamLine.Kind) -> PamStack? {
+        let other = file("other") == nil ? PamStack() : own("other", kind)
+        guard let other, let own = file(service) == nil ? other : own(service, kind) else {
+            return nil
+        }
+        return own.steps.isEmpty ? other : own
+    }
+
+    private func own(_ service: String, _ kind: PamLine.Kind) -> PamStack? {
+        var stack = PamStack()
+        return load(service, kind, level: 0, depth: 0, false, into: &stack) == .broken ? nil : stack
+    }
+
+    /// What the file names with @include, include or substack, and nothing below that.
+    func included(by service: String) -> Set<String> {
+        guard let file = file(service), let lines = PamText.lines(file.text) else { return [] }
+        return Set(
+            lines.compactMap { _, words in
+                if words[0] == "@include" { return words.count > 1 ? words[1] : nil }
+                guard words.count > 2, ["include", "substack"].contains(words[1]) else {
+                    return nil
+                }
+                return words[2]
+            })
+    }
+
+    private enum Loaded { case whole, missing, broken }
+
+    private func load(
+        _ name: String, _ wanted: PamLine.Kind, level: Int, depth: Int, _ isNested: Bool,
+        into stack: inout PamStack
+    ) -> Loaded {
+        guard depth < Self.deepest, let file = file(name) else { return .missing }
+        guard let lines = PamText.lines(file.text) else { return .broken }
+        for (number, words) in lines {
+            if words[0] == "@include" {
+                guard words.count > 1 else { return .broken }
+                let loaded = load(
+                    words[1], wanted, level: level, depth: depth + 1, isNested, into: &stack)
+                if loaded == .whole { continue }
+                // Below an include libpam makes of it what the line before it happens to say.
+                guard isNested else { return .broken }
+                stack.steps.append(.init(act: .mustFail, level: level))
+                continue
+            }
+            let type = words[0].hasPrefix("-") ? String(words[0].dropFirst()) : words[0]
+            guard let kind = PamLine.Kind(rawValue: type.lowercased()) else {
+                // libpam takes a type that it does not know for one of the kind that it reads.
+                stack.steps.append(.init(act: .mustFail, level: level))
+                continue
+            }
+            guard kind == wanted else { continue }
+            guard words.count > 2 else {
+                stack.steps.append(.init(act: .mustFail, level: level))
+                continue
+            }
+            switch words[1] {
+            case "include":
+                include(words[2], wanted, level, below: level, depth, into: &stack)
+            case "substack":
+                stack.steps.append(.init(act: .substack, level: level))
+                include(words[2], wanted, level + 1, below: level, depth, into: &stack)
+            default:
+                let line = PamLine(
+                    kind: kind, control: PamControl(words[1]), module: words[2],
+                    arguments: Array(words.dropFirst(3)), file: file.path, number: number)
+                stack.steps.append(.init(act: .module(line), level: level))
+            }
+        }
+        return .whole
+    }
+
+    /// One that is missing fails the stack above it.
+    private func include(
+        _ name: String, _ wanted: PamLine.Kind, _ inner: Int, below level: Int, _ depth: Int,
+        into stack: inout PamStack
+    ) {
+        if load(name, wanted, level: inner, depth: depth + 1, true, into: &stack) == .missing {
+            stack.steps.append(.init(act: .mustFail, level: level))
+        }
+    }
+}
+
+/// The words of a file's lines.
+enum PamText {
+    /// With the number of the line at which each begins; empty ones and comments are left out. Nil where the last one
+    /// goes on and nothing follows.
+    static func lines(_ bytes: [UInt8]) -> [(number: Int, words: [String])]? {
+        var lines: [(Int, [String])] = []
+        var joined = ""
+        var start = 0
+        let text = String(decoding: bytes, as: UTF8.self)
+        for (index, raw) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            if joined.isEmpty { start = index + 1 }
+            var line = raw.prefix { $0 != "#" }
+            let isCut = line.count < raw.count
+            while let last = line.last, last.isWhitespace { line.removeLast() }
+            if line.last == "\\", !isCut {
+                joined += line.dropLast() + " "
+                continue
+            }
+            let words = words(joined + line)
+            joined = ""
+            if !words.isEmpty { lines.append((start, words)) }
+        }
+        return joined.isEmpty ? lines : nil
+    }
+
+    /// What stands in brackets is one word, \] in it a bracket.
+    private static func words(_ line: String) -> [String] {
+        var words: [String] = []
+        var word = ""
+        var isInside = false
+        var isBracketed = false
+        var isEscaped = false
+        for character in line {
+            if isBracketed {
+                if isEscaped, character == "]" {
+                    word.removeLast()
+                    word.append(character)
+                } else {
+                    word.append(character)
+                    if character == "]" {
+                        words.append(word)
+                        word = ""
+                        isBracketed = false
+                        isInside = false
+                    }
+                }
+                isEscaped = character == "\\"
+            } else if character.isWhitespace {
+                if isInside { words.append(word) }
+                word = ""
+                isInside = false
+            } else {
+                if !isInside, character == "[" { isBracketed = true }
+                isInside = true
+                word.append(character)
+            }
+        }
+        if isInside { words.append(word) }
+        return words
+    }
+}

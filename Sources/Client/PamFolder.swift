@@ -1,0 +1,66 @@
+import Posix
+
+/// PAM's files of this machine, and where its modules lie.
+final class PamFolder {
+    private let machine: Machine
+    private let folders: [String]
+    /// What only root may read.
+    private(set) var denied: Set<String> = []
+
+    init(_ machine: Machine, _ folder: String?) {
+        self.machine = machine
+        folders = folder.map { [$0] } ?? ["/etc/pam.d", "/usr/lib/pam.d"]
+    }
+
+    lazy var configuration = PamConfiguration { [unowned self] name in file(name) }
+
+    private func file(_ name: String) -> PamConfiguration.File? {
+        for path in name.hasPrefix("/") ? [name] : folders.map({ "\($0)/\(name)" }) {
+            switch machine.contents(path) {
+            case .found(let text): return .init(path: path, text: text)
+            case .missing: continue
+            case .denied, .failed:
+                denied.insert(path)
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// Those that programs name; what is only there to be included is none.
+    var services: [String] {
+        let names = Set(folders.flatMap(machine.names)).filter { name in
+            !name.contains(".") || name.hasSuffix(".service")
+        }
+        return names.filter { !Self.isFragment($0) }.sorted()
+    }
+
+    private static func isFragment(_ name: String) -> Bool {
+        name.hasPrefix("common-")
+            || [
+                "system-auth", "system-login", "system-local-login", "system-remote-login",
+                "system-services", "password-auth", "fingerprint-auth", "smartcard-auth",
+                "postlogin",
+            ].contains(name)
+    }
+
+    /// Where libpam looks for a module; the first of them where it is nowhere.
+    func missing(_ line: PamLine) -> String? {
+        if line.module.hasPrefix("/") {
+            if case .missing = machine.facts(line.module) { return line.module }
+            return nil
+        }
+        let libraries = ["/usr/lib", "/lib", "/usr/lib64", "/lib64"]
+        let triplets = Self.triplets.flatMap { triplet in
+            libraries.prefix(2).map { "\($0)/\(triplet)" }
+        }
+        let places = (triplets + libraries).map { "\($0)/security/\(line.module)" }
+        return places.contains(where: machine.exists) ? nil : places[0]
+    }
+
+    #if arch(arm64)
+        private static let triplets = ["aarch64-linux-gnu"]
+    #else
+        private static let triplets = ["x86_64-linux-gnu"]
+    #endif
+}

@@ -1,0 +1,99 @@
+/// All ways through a stack that there are, under some assumptions: nothing is guessed from how the lines look.
+struct PamReach {
+    struct Assumptions: Equatable {
+        enum Others: Equatable {
+            /// Everybody who can prove somebody does, or says no.
+            case mayProve
+            case prove
+            case neverProve
+        }
+
+        enum Conditions: Equatable { case either, never }
+
+        /// What AppVault says where it asks.
+        var ours: PamResult
+        var others = Others.mayProve
+        var conditions = Conditions.either
+        /// Lines of ours whose module cannot be loaded.
+        var missing: Set<PamLine> = []
+
+        /// What a module can say.
+        func results(_ line: PamLine) -> [PamResult] {
+            if missing.contains(line) { return [.moduleUnknown] }
+            let no: [PamResult] = [.authError, .userUnknown, .authInfoUnavailable]
+            return switch PamRole(line) {
+            case .asks: [ours]
+            case .unlocks: [.ignore]
+            case .judges: [ours == .success ? .success : .ignore]
+            case .permits: [.success]
+            case .denies: [.authError]
+            case .proves, .unknown:
+                switch others {
+                case .mayProve: [.success] + no
+                case .prove: [.success]
+                case .neverProve: no
+                }
+            case .conditions:
+                switch conditions {
+                case .either: [.success, .authError, .permissionDenied, .ignore]
+                case .never: [.authError, .permissionDenied, .ignore]
+                }
+            case .aside: [.success, .ignore]
+            }
+        }
+    }
+
+    /// How one way ends.
+    struct End: Hashable {
+        var result: PamResult
+        /// Another module than ours has let somebody prove themselves.
+        var isProven = false
+        /// Only one that nobody here knows has.
+        var isDoubtful = false
+        /// The places of our lines that were asked, and of those that were asked after somebody had proven something.
+        var asked: Set<Int> = []
+        var askedAfterProof: Set<Int> = []
+    }
+
+    private struct State: Hashable {
+        var walk = PamWalk()
+        var end = End(result: .mustFail)
+    }
+
+    /// Stacks of people have some dozens of lines; more ways than these are nobody's.
+    private static let most = 200_000
+
+    let stack: PamStack
+
+    /// nil where there are too many ways to go through them all.
+    func ends(_ assumptions: Assumptions) -> Set<End>? {
+        guard !stack.steps.isEmpty else { return [End(result: .mustFail)] }
+        var ends: Set<End> = []
+        var seen: Set<State> = []
+        var open = [State()]
+        while var state = open.popLast() {
+            guard let line = state.walk.next(in: stack) else {
+                state.end.result = state.walk.result
+                ends.insert(state.end)
+                continue
+            }
+            let place = state.walk.index
+            if line.isOurs {
+                state.end.asked.insert(place)
+                if state.end.isProven || state.end.isDoubtful {
+                    state.end.askedAfterProof.insert(place)
+                }
+            }
+            let role = PamRole(line)
+            for result in assumptions.results(line) {
+                var next = state
+                next.walk.take(result, in: stack)
+                if result == .success, role == .proves { next.end.isProven = true }
+                if result == .success, role == .unknown { next.end.isDoubtful = true }
+                if seen.insert(next).inserted { open.append(next) }
+            }
+            guard seen.count < Self.most else { return nil }
+        }
+        return ends
+    }
+}

@@ -1,0 +1,56 @@
+internal import CLinux
+
+/// What can be said of a path from outside, without opening it.
+public struct FileFacts: Equatable, Sendable {
+    public enum Kind: Equatable, Sendable { case regular, folder, socket, link, other }
+
+    public var kind: Kind
+    public var owner: UInt32
+    /// The permission bits alone.
+    public var mode: UInt32
+    public var size: Int
+
+    public init(kind: Kind, owner: UInt32, mode: UInt32, size: Int) {
+        self.kind = kind
+        self.owner = owner
+        self.mode = mode
+        self.size = size
+    }
+
+    public init(of path: String, following: Bool = true) throws(PosixError) {
+        var status = stat()
+        // SAFETY: the path is a terminated copy for the length of the call, and the structure is filled or not used.
+        let failed = unsafe following ? stat(path, &status) : lstat(path, &status)
+        guard failed == 0 else { throw .last("stat \(path)") }
+        kind =
+            switch Int32(bitPattern: status.st_mode) & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .folder
+            case S_IFSOCK: .socket
+            case S_IFLNK: .link
+            default: .other
+            }
+        owner = status.st_uid
+        mode = status.st_mode & 0o7777
+        size = Int(status.st_size)
+    }
+}
+
+/// The room that a file system has left for those who are not root.
+public struct FreeSpace: Equatable, Sendable {
+    public var bytes: UInt64
+    public var isReadOnly: Bool
+
+    public init(bytes: UInt64, isReadOnly: Bool) {
+        self.bytes = bytes
+        self.isReadOnly = isReadOnly
+    }
+
+    public init(at path: String) throws(PosixError) {
+        var status = statvfs()
+        // SAFETY: as above.
+        guard unsafe statvfs(path, &status) == 0 else { throw .last("statvfs \(path)") }
+        bytes = UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        isReadOnly = status.f_flag & 1 != 0
+    }
+}

@@ -1,0 +1,360 @@
+import Posix
+import Testing
+import Wire
+
+@testable import Client
+
+/// A machine that is only files in a dictionary.
+struct FakeMachine {
+    var files: [String: String] = [:]
+    var facts: [String: FileFacts] = [
+        "/run/appvault/socket": FileFacts(kind: .socket, owner: 0, mode: 0o666, size: 0),
+        "/run/systemd/system": FileFacts(kind: .folder, owner: 0, mode: 0o755, size: 0),
+        "/var/lib/appvault": FileFacts(kind: .folder, owner: 990, mode: 0o700, size: 0),
+        "/usr/lib/x86_64-linux-gnu/security/pam_appvault.so": FileFacts(
+            kind: .regular, owner: 0, mode: 0o644, size: 1),
+        "/usr/lib/aarch64-linux-gnu/security/pam_appvault.so": FileFacts(
+            kind: .regular, owner: 0, mode: 0o644, size: 1),
+    ]
+    var accounts: [String: UInt32] = ["_appvault": 990]
+    var space: FreeSpace? = FreeSpace(bytes: 9 << 30, isReadOnly: false)
+    var denied: Set<String> = []
+    var uid: UInt32 = 0
+
+    static let status =
+        "Name:\tappvaultd\nUid:\t990\t990\t990\t990\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n"
+
+    init() {
+        files["/proc/812/status"] = Self.status
+        files["/usr/sbin/pam-auth-update"] = ""
+        files["/usr/share/pam-configs/appvault-unlock"] = ""
+        let managed = PamAuthUpdateTests.managed(["optional pam_appvault.so unlock"])
+        for type in PamAuthUpdate.types {
+            files["/etc/pam.d/common-\(type)"] = PamAuthUpdateTests.managed([], type).text
+            files["/var/lib/pam/\(type)"] = PamAuthUpdateTests.managed([], type).saved
+        }
+        files["/etc/pam.d/common-auth"] = managed.text
+        files["/var/lib/pam/auth"] = managed.saved
+        files["/etc/pam.d/login"] = "@include common-auth\n@include common-account\n"
+    }
+
+    var machine: Machine {
+        func seen<Value>(_ path: String, _ value: Value?) -> Machine.Seen<Value> {
+            if denied.contains(path) { return .denied }
+            return value.map { .found($0) } ?? .missing
+        }
+        return Machine(
+            uid: uid, now: 1_800_000_000,
+            facts: { path in
+                seen(
+                    path,
+                    facts[path]
+                        ?? files[path].map {
+                            FileFacts(kind: .regular, owner: 0, mode: 0o644, size: $0.utf8.count)
+                        })
+            },
+            contents: { path in seen(path, files[path].map { Array($0.utf8) }) },
+            names: { folder in
+                files.keys.filter { $0.hasPrefix(folder + "/") }
+                    .map { String($0.dropFirst(folder.count + 1)) }.filter { !$0.contains("/") }
+                    .sorted()
+            },
+            space: { _ in space },
+            account: { name in accounts[name].map { .uid($0) } ?? .missing })
+    }
+
+    static var daemon: Doctor.Daemon {
+        var health = Health(
+            pid: 812, uid: 990, stateFolder: Array("/var/lib/appvault".utf8),
+            configFolder: Array("/etc/appvault".utf8))
+        health.memory = .locked
+        health.machineKey = .good
+        health.rules = .works
+        health.fingerprints = .works
+        var daemon = Doctor.Daemon()
+        daemon.software = Array(Version.text.utf8)
+        daemon.health = health
+        daemon.policy = PolicyValues(mode: .standard, problem: [], values: [], rules: [])
+        return daemon
+    }
+
+    func findings(
+        _ daemon: Doctor.Daemon = Self.daemon, socket: String = "/run/appvault/socket"
+    ) -> [Finding] {
+        Doctor(machine: machine, daemon: daemon, socket: socket, pamFolder: nil).findings()
+    }
+
+    func found(
+        _ link: Finding.Link, _ daemon: Doctor.Daemon = Self.daemon
+    ) -> [(state: Finding.State, text: String)] {
+        findings(daemon).filter { $0.link == link }.map { ($0.state, $0.text) }
+    }
+}
+
+struct PamAuthUpdateTests {
+    /// common-TYPE and what is kept of it, as pam-auth-update writes them.
+    static func managed(_ additional: [String], _ type: String = "auth") -> (
+        text: String, saved: String
+    ) {
+        let kind = type.replacing("-noninteractive", with: "")
+        let text =
+            "# /etc/pam.d/common-\(type)\n\n# here are the per-package modules (the \"Primary\" block)\n"
+            + "\(kind)\t[success=1 default=ignore]\tpam_unix.so nullok\n# here's the fallback if no module succeeds\n"
+            + "\(kind)\trequisite\tpam_deny.so\n# prime the stack\n\(kind)\trequired\tpam_permit.so\n"
+            + "# and here are more per-package modules (the \"Additional\" block)\n"
+            + additional.map { "\(kind)\t\($0) \n" }.joined() + "# end of pam-auth-update config\n"
+        let saved =
+            "Module: unix\n[success=end default=ignore]\tpam_unix.so nullok\n"
+            + additional.map { "Module: x\n\($0)\n" }.joined()
+        return (text, saved)
+    }
+
+    private func standing(_ change: (inout FakeMachine) -> Void) -> PamAuthUpdate.Standing {
+        var fake = FakeMachine()
+        change(&fake)
+        return PamAuthUpdate.standing(fake.machine)
+    }
+
+    @Test("files that it wrote it writes again, other options and a line taken out included")
+    func writes() {
+        #expect(standing { _ in } == .writes)
+        #expect(
+            standing {
+                $0.files["/etc/pam.d/common-auth"]!.replace("nullok", with: "nullok try_first_pass")
+            } == .writes)
+        #expect(
+            standing {
+                $0.files["/etc/pam.d/common-auth"]!.replace(
+                    "auth\toptional pam_appvault.so unlock \n", with: "")
+            } == .writes)
+        #expect(standing { $0.files["/usr/sbin/pam-auth-update"] = nil } == .absent)
+    }
+
+    @Test(
+        "a line of somebody's own in its blocks, another control, a mark that is gone: edited by hand"
+    )
+    func edited() {
+        let path = "/etc/pam.d/common-auth"
+        for (old, new) in [
+            ("# here's the fallback", "auth optional pam_mine.so\n# here's the fallback"),
+            ("[success=1 default=ignore]", "sufficient"),
+            ("# here are the per-package modules", "# here were the modules"),
+            ("# end of pam-auth", "auth optional pam_mine.so\n# end of pam-auth"),
+        ] {
+            #expect(
+                standing { $0.files[path]!.replace(old, with: new) } == .handEdited(path), "\(old)")
+        }
+        #expect(
+            standing { $0.files["/var/lib/pam/session"] = nil }
+                == .handEdited("/etc/pam.d/common-session"))
+        #expect(
+            standing { $0.files["/etc/pam.d/common-account"] = nil }
+                == .handEdited("/etc/pam.d/common-account"))
+    }
+}
+
+struct DoctorTests {
+    @Test("a machine on which all is well has nothing to mend")
+    func well() {
+        let findings = FakeMachine().findings()
+        #expect(findings.allSatisfy { $0.state == .ok || $0.link == .store }, "\(findings)")
+        #expect(DoctorView(findings: findings, isRoot: true).exitStatus == .success)
+        #expect(Set(findings.map(\.link)) == Set(Finding.Link.allCases))
+    }
+
+    @Test("without a daemon the rest is looked at all the same, and the socket says what to do")
+    func noDaemon() {
+        var fake = FakeMachine()
+        fake.facts["/run/appvault/socket"] = nil
+        var daemon = Doctor.Daemon()
+        daemon.failure = ClientError.unavailable(.notRunning).refusal
+        for (unit, mend) in [
+            (nil, "apt install appvault"),
+            (FileFacts.Kind.regular, "enable --now appvaultd.socket"),
+            (.other, "systemctl unmask appvaultd.socket"),
+        ] {
+            fake.facts["/etc/systemd/system/appvaultd.socket"] = unit.map {
+                FileFacts(kind: $0, owner: 0, mode: 0o644, size: 0)
+            }
+            let findings = fake.findings(daemon)
+            #expect(findings.first { $0.link == .socket }?.mend.contains(mend) == true)
+            #expect(findings.first { $0.link == .daemon }?.state == .broken)
+            #expect(findings.contains { $0.link == .pam && $0.name == "login" && $0.state == .ok })
+            #expect(findings.first { $0.link == .state }?.state == .ok)
+            #expect(findings.first { $0.link == .clock }?.state == .unseen)
+            #expect(DoctorView(findings: findings, isRoot: true).exitStatus == .refused)
+        }
+    }
+
+    @Test("an account that is missing breaks the chain")
+    func users() {
+        var fake = FakeMachine()
+        fake.accounts = [:]
+        #expect(fake.found(.users).map(\.state) == [.broken])
+        fake.facts["/usr/libexec/appvault/appvault-fingerprint"] = FileFacts(
+            kind: .regular, owner: 0, mode: 0o755, size: 1)
+        fake.accounts = ["_appvault": 990]
+        #expect(fake.found(.users).map(\.state) == [.ok, .broken])
+    }
+
+    @Test("a state folder of another's, open to others, full or read-only is told")
+    func state() {
+        func found(_ change: (inout FakeMachine) -> Void) -> [Finding.State] {
+            var fake = FakeMachine()
+            change(&fake)
+            return fake.found(.state).map(\.state)
+        }
+        let path = "/var/lib/appvault"
+        #expect(found { $0.facts[path]!.owner = 0 } == [.broken])
+        #expect(found { $0.facts[path]!.mode = 0o755 } == [.warning])
+        #expect(found { $0.facts[path]!.mode = 0o500 } == [.broken])
+        #expect(found { $0.facts[path]!.kind = .regular } == [.broken])
+        #expect(found { $0.facts[path] = nil } == [.broken])
+        #expect(found { $0.space = FreeSpace(bytes: 1 << 20, isReadOnly: false) } == [.broken])
+        #expect(found { $0.space = FreeSpace(bytes: 64 << 20, isReadOnly: false) } == [.warning])
+        #expect(found { $0.space = FreeSpace(bytes: 1 << 40, isReadOnly: true) } == [.broken])
+    }
+
+    @Test("what the daemon tells of itself becomes findings")
+    func health() {
+        func found(
+            _ link: Finding.Link, _ change: (inout Health) -> Void
+        ) -> [Finding.State] {
+            var daemon = FakeMachine.daemon
+            change(&daemon.health!)
+            return FakeMachine().found(link, daemon).map(\.state)
+        }
+        #expect(found(.key) { $0.machineKey = .missing } == [.broken])
+        #expect(found(.key) { $0.machineKey = .unreadable } == [.broken])
+        #expect(found(.key) { $0.machineKey = .none } == [.ok])
+        #expect(found(.key) { $0.machineKey = .untold } == [.unseen])
+        #expect(
+            found(.key) {
+                $0.stores = 3
+                $0.damaged = 1
+            } == [.ok, .broken])
+        #expect(found(.memory) { $0.memory = .unlocked } == [.warning])
+        #expect(found(.clock) { $0.clock = .beforeBuild } == [.warning])
+        #expect(found(.clock) { $0.clock = .jumped } == [.warning])
+        #expect(found(.rules) { $0.rules = .missing } == [.warning])
+        #expect(found(.rules) { $0.rules = .fails } == [.warning])
+        #expect(found(.reader) { $0.fingerprints = .missing } == [.unseen])
+        #expect(found(.reader) { $0.fingerprints = .fails } == [.warning])
+        #expect(found(.sandbox) { $0.pid = 4 } == [.unseen])
+        var daemon = FakeMachine.daemon
+        daemon.health!.rules = .missing
+        daemon.policy!.rules = [.init(name: [], display: [], kind: .match, file: [], line: 1)]
+        #expect(FakeMachine().found(.rules, daemon).map(\.state) == [.broken])
+        daemon.software = Array("0.0.9".utf8)
+        #expect(FakeMachine().found(.daemon, daemon).map(\.state) == [.warning])
+    }
+
+    @Test("a unit that takes the daemon's sight, or its fences, is told with file and line")
+    func sandbox() {
+        for (old, new) in [("NoNewPrivs:\t1", "NoNewPrivs:\t0"), ("Uid:\t990", "Uid:\t0")] {
+            var fake = FakeMachine()
+            fake.files["/proc/812/status"]!.replace(old, with: new)
+            #expect(fake.found(.sandbox).map(\.state) == [.broken])
+        }
+        for (old, new) in [("Seccomp:\t2", "Seccomp:\t0"), ("CapEff:\t0", "CapEff:\tf")] {
+            var fake = FakeMachine()
+            fake.files["/proc/812/status"]!.replace(old, with: new)
+            #expect(fake.found(.sandbox).map(\.state) == [.warning])
+        }
+        var fake = FakeMachine()
+        let path = "/etc/systemd/system/appvaultd.service.d/override.conf"
+        fake.files[path] =
+            "[Service]\nPrivateUsers=yes\nProtectProc=invisible\n# PrivateUsers=yes\nProtectProc=default\n"
+        let found = fake.found(.sandbox)
+        #expect(found.map(\.state) == [.broken, .broken])
+        #expect(found[0].text.hasPrefix(path + ":2: "))
+    }
+
+    @Test("a broken policy file is told with file and line, and so is a text whose id nobody knows")
+    func policy() {
+        var fake = FakeMachine()
+        fake.files["/etc/appvault/policy.conf"] = "[Passcode]\nMinLength=0\n"
+        #expect(fake.found(.policy).map(\.state) == [.broken])
+        #expect(fake.found(.policy)[0].text.hasPrefix("/etc/appvault/policy.conf:2: MinLength"))
+        fake.files["/etc/appvault/policy.conf"] = "[Texts]\nno.such.id=x\n"
+        var daemon = FakeMachine.daemon
+        daemon.texts = ["match.prompt"]
+        #expect(fake.found(.policy, daemon).map(\.state) == [.warning])
+        daemon.policy!.mode = .noPasscodeMode
+        #expect(FakeMachine().found(.policy, daemon).map(\.state) == [.warning])
+        daemon.policy!.mode = .standard
+        daemon.policy!.values = [
+            .init(
+                key: Array("HoldMax".utf8), value: [], file: Array("f".utf8), line: 4,
+                actedOn: false)
+        ]
+        #expect(
+            FakeMachine().found(.policy, daemon).map(\.text) == [
+                "f:4: this release does not act on HoldMax yet"
+            ])
+    }
+
+    @Test(
+        "where no login opens a store it is said why, with the lines to paste where nothing writes them"
+    )
+    func notWired() {
+        var fake = FakeMachine()
+        fake.files["/etc/pam.d/common-auth"]!.replace(
+            "auth\toptional pam_appvault.so unlock \n", with: "")
+        func whole() -> Finding? { fake.findings().first { $0.link == .pam && $0.name.isEmpty } }
+        #expect(whole()?.mend == "`pam-auth-update --enable appvault-unlock`")
+        #expect(whole()?.paste == [])
+        fake.files["/etc/pam.d/common-auth"]!.replace(
+            "nullok\n", with: "nullok\nauth optional pam_mine.so\n")
+        #expect(whole()?.text.contains("edited by hand") == true)
+        #expect(whole()?.paste.contains("auth optional pam_appvault.so unlock") == true)
+        fake.files["/usr/share/pam-configs/appvault-unlock"] = nil
+        #expect(whole()?.mend == "`apt install libpam-appvault`")
+        fake.files["/usr/sbin/pam-auth-update"] = nil
+        #expect(whole()?.paste.isEmpty == false)
+    }
+
+    @Test("passwd that does not tell the store of a new login password is told")
+    func passwd() {
+        var fake = FakeMachine()
+        fake.files["/etc/pam.d/passwd"] = "@include common-password\n"
+        func missed() -> Bool {
+            fake.findings().contains {
+                $0.name == "passwd" && $0.text.hasPrefix("no password line")
+            }
+        }
+        #expect(missed())
+        let text = PamAuthUpdateTests.managed(["optional pam_appvault.so use_authtok"], "password")
+        fake.files["/etc/pam.d/common-password"] = text.text
+        fake.files["/var/lib/pam/password"] = text.saved
+        #expect(!missed())
+    }
+
+    @Test("what only root may read is said to be so, and nothing is guessed of it")
+    func plainUser() {
+        var fake = FakeMachine()
+        fake.uid = 1000
+        fake.files["/etc/pam.d/secret"] = "auth required pam_appvault.so\n"
+        fake.denied = ["/etc/pam.d/secret", "/var/lib/appvault"]
+        let findings = fake.findings()
+        #expect(findings.contains { $0.name == "secret" && $0.state == .unseen })
+        #expect(fake.found(.state).map(\.state) == [.unseen])
+        #expect(!findings.contains { $0.state == .broken })
+    }
+
+    @Test("services that say the same share a line, programs get one each")
+    func view() {
+        var fake = FakeMachine()
+        fake.files["/etc/pam.d/sshd"] = "@include common-auth\n"
+        let view = DoctorView(findings: fake.findings(), isRoot: true)
+        let fields = String(decoding: view.fields, as: UTF8.self)
+        #expect(fields.contains("ok\tpam\tlogin\t(a)") && fields.contains("ok\tpam\tsshd\t(a)"))
+        #expect(view.findings.count { $0.link == .pam } == 2)
+    }
+}
+
+extension String {
+    fileprivate mutating func replace(_ old: String, with new: String) {
+        self = replacing(old, with: new)
+    }
+}
