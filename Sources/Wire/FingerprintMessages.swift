@@ -128,6 +128,8 @@
         public var fingers: [Enrolled]
         /// Prints on a reader's chip that are not ours.
         public var foreign: UInt16
+        /// The login password is kept, for the keyring behind a login by finger.
+        public var keepsPassword: Bool
 
         public init(on: Bool) {
             self.on = on
@@ -137,6 +139,7 @@
             readers = []
             fingers = []
             foreign = 0
+            keepsPassword = false
         }
 
         public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
@@ -168,6 +171,7 @@
                         usable: try reader.flag(body)))
             }
             foreign = try reader.u16(body)
+            keepsPassword = try reader.flag(body)
         }
 
         public func write<S: Sink & ~Copyable>(to sink: inout S) {
@@ -192,6 +196,7 @@
                 sink.put(flag: enrolled.usable)
             }
             sink.put16(foreign)
+            sink.put(flag: keepsPassword)
         }
     }
 #endif
