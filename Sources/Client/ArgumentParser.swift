@@ -189,6 +189,7 @@ struct ArgumentParser {
         case .fingerprintDelete: .fingerprintDelete(try finger())
         case .fingerprintOn: .fingerprintSwitch(.on)
         case .fingerprintOff: .fingerprintSwitch(.off)
+        case .keyringForget: .keyringForget
         case .set: .set(name: try name(operands[0]), value: value())
         case .get: .get(name: try name(operands[0]))
         case .list: .list(prefix: try prefix())

@@ -142,7 +142,7 @@ public final class Connection {
             .delete, .list, .exportBegin, .exportNext, .importBegin, .importChunk, .passwordRules,
             .offerRecovery, .actions, .policyShow, .policyCheck, .policyPreview, .texts,
             .fingerprintList, .fingerprintEnroll, .fingerprintVerify, .fingerprintDelete,
-            .fingerprintSwitch, .health:
+            .fingerprintSwitch, .keyringForget, .health:
             tag &+= 1
         }
     }

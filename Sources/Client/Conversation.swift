@@ -77,7 +77,8 @@ struct Conversation {
             case .refused: throw try connection.refusal(type)
             case .working: break
             case .welcome, .done, .verdict, .state, .value, .names, .chunk, .progress, .actionList,
-                .policyValues, .checklist, .preview, .textList, .fingerprintState, .healthReport:
+                .policyValues, .checklist, .preview, .textList, .fingerprintState, .healthReport,
+                .token:
                 return type
             }
         }

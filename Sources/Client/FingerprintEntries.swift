@@ -45,6 +45,7 @@ extension VerbEntry {
             Field("readers[].internal", "whether it is fixed to the machine"),
             Field("readers[].port", "where it is connected"),
             Field("foreign", "prints on a chip that are not AppVault's"),
+            Field("keepsPassword", "whether the login password is kept, for `set_authtok`"),
         ],
         examples: [.init(command: "appvault fingerprint list --json", meaning: "for programs")])
 
@@ -74,4 +75,14 @@ extension VerbEntry {
         words: ["fingerprint", "off"], group: .fingers, operands: [], options: [.user],
         summary: "let no finger open the store any more",
         text: ["All enrolled fingers are forgotten. It asks first, and then for the passcode."])
+
+    static let keyringForget = VerbEntry(
+        words: ["keyring", "forget"], group: .fingers, operands: [], options: [.user],
+        summary: "forget the login password that is kept for fingers",
+        text: [
+            "Where a service has the option `set_authtok`, the login password is learned from the next login with it, and "
+                + "a later login by finger opens GNOME's keyring or KDE's wallet with it. What is kept is forgotten at "
+                + "once; the next login with a password at such a service learns it anew. `appvault fingerprint list` "
+                + "says whether one is kept."
+        ])
 }

@@ -19,6 +19,7 @@ enum FingerprintView {
         if state.foreign > 0 {
             block.add(.titleChip, words(.fingerForeign, "\(state.foreign)"))
         }
+        if state.keepsPassword { block.add(.titleKeyring, words(.fingerKeepsPassword)) }
         let names = state.fingers.map { words($0.finger.text) }
         let width = (names.map { Layout.width($0) }.max() ?? 0) + 2
         return zip(names, state.fingers).reduce(into: block.bytes) { text, line in
@@ -92,5 +93,6 @@ enum FingerprintView {
             json.field("port", reader.port)
         }
         json.field("foreign", Int(state.foreign))
+        json.field("keepsPassword", state.keepsPassword)
     }
 }

@@ -36,6 +36,7 @@ enum Command: Equatable {
     /// With none named: all.
     case fingerprintDelete(Finger)
     case fingerprintSwitch(Switch)
+    case keyringForget
     case set(name: [UInt8], value: ValueSource)
     case get(name: [UInt8])
     case list(prefix: [UInt8])

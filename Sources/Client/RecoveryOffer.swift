@@ -11,7 +11,7 @@ extension Run {
             return
         case .status, .unlock, .lock, .passwd, .actions, .set, .get, .list, .delete, .export,
             .import, .fingerprintEnroll, .fingerprintList, .fingerprintVerify,
-            .fingerprintDelete, .fingerprintSwitch,
+            .fingerprintDelete, .fingerprintSwitch, .keyringForget,
             .policyShow, .texts, .resync:
             break
         }

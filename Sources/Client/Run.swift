@@ -32,6 +32,7 @@ final class Run {
         case .fingerprintVerify: try act("fingerprint verify", .fingerprintVerify, target())
         case .fingerprintDelete(let finger): try fingerprintDelete(finger)
         case .fingerprintSwitch(let way): try fingerprintSwitch(way)
+        case .keyringForget: try act("keyring forget", .keyringForget, target())
         case .recover: try act("recover", .recover, target())
         case .set(let name, let value): try set(name, value)
         case .get(let name): try get(name)

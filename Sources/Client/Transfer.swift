@@ -80,7 +80,7 @@ extension Run {
             case .done: _ = try conversation.doneLine(type)
             case .welcome, .show, .ask, .working, .refused, .reveal, .verdict, .state, .value,
                 .names, .progress, .actionList, .policyValues, .checklist, .preview, .textList,
-                .scan, .fingerprintState, .healthReport:
+                .scan, .fingerprintState, .healthReport, .token:
                 throw .protocolBroken(.unexpected(type: type.rawValue))
             }
             type = try conversation.run(.exportNext, Empty())
@@ -166,7 +166,7 @@ extension Run {
         case .done, .progress: conversation.connection.release()
         case .welcome, .show, .ask, .working, .refused, .reveal, .verdict, .state, .value, .names,
             .chunk, .actionList, .policyValues, .checklist, .preview, .textList, .scan,
-            .fingerprintState, .healthReport:
+            .fingerprintState, .healthReport, .token:
             throw .protocolBroken(.unexpected(type: answer.rawValue))
         }
     }

@@ -2,7 +2,7 @@
 package enum Verb: CaseIterable, Sendable {
     case create, status, unlock, lock, passwd, recoveryNew, recover, actions
     case fingerprintEnroll, fingerprintList, fingerprintVerify, fingerprintDelete
-    case fingerprintOn, fingerprintOff
+    case fingerprintOn, fingerprintOff, keyringForget
     case set, get, list, delete, export, `import`
     case policyShow, policyCheck, policyLint, policyPreview, texts
     case reset, resync, triesClear, chown

@@ -15,6 +15,7 @@ extension Verb {
         case .fingerprintDelete: .fingerprintDelete
         case .fingerprintOn: .fingerprintOn
         case .fingerprintOff: .fingerprintOff
+        case .keyringForget: .keyringForget
         case .set: .set
         case .get: .get
         case .list: .list

@@ -13,4 +13,5 @@ extension Purpose {
     static let recoveryText = Purpose("AV recovery text")
     static let policyRules = Purpose("AV policy rules")
     static let finger = Purpose("AV finger")
+    static let keyring = Purpose("AV keyring")
 }

@@ -23,10 +23,11 @@ public final class SlotFile: @unchecked Sendable {
     static let recoveryBlocks = [6, 7]
     static let termsBlock = 8
     static let historyBlocks = [9, 10, 11, 12]
-    static let spareBlocks = 13..<blockCount
+    static let keyringBlock = 13
+    static let spareBlocks = 14..<blockCount
     static let keyBlocks = [3, 4, 5, 6, 7]
     /// What an erase takes: everything but whose it was.
-    static let erasedBlocks = keyBlocks + [tallyBlock, termsBlock] + historyBlocks
+    static let erasedBlocks = keyBlocks + [tallyBlock, termsBlock] + historyBlocks + [keyringBlock]
 
     public let store: StoreID
     private var written: Identity
@@ -110,6 +111,8 @@ public final class SlotFile: @unchecked Sendable {
     func write(
         _ along: Along, history: [Int: [UInt8]] = [:], emptied: [Int] = []
     ) throws(KeyError) {
+        // No crash leaves a login password where no finger is.
+        if let changed = along.terms, !changed.fingerprintIsOn { try forgetKeyringPassword() }
         var payloads = history
         if let changed = along.identity {
             let owner = try changed.ownerPayload()
@@ -244,6 +247,8 @@ public final class SlotFile: @unchecked Sendable {
         try remember(along.history, storeKey: storeKey)
         let payload = try DeviceSlot.payload(
             storeKey, block: Self.deviceBlock, store: store, machine: machine)
+        // What is kept for people who prove something is not for everybody who has the disk.
+        try forgetKeyringPassword()
         // Where a device slot stands already, it is the one way in: it is not written over.
         if !hasDeviceSlot || doubtful.contains(Self.deviceBlock) {
             try put([Self.deviceBlock: payload])
@@ -356,6 +361,10 @@ public final class SlotFile: @unchecked Sendable {
         guard written.condition == .live else { throw .erased }
     }
 
+    func isFull(_ number: Int) -> Bool { blocks[number] != nil || doubtful.contains(number) }
+
+    func isDoubtful(_ number: Int) -> Bool { doubtful.contains(number) }
+
     private func isThere(_ slot: PasscodeSlot) -> Bool {
         blocks[slot.block]?.sequence == slot.sequence
     }
@@ -385,10 +394,10 @@ public final class SlotFile: @unchecked Sendable {
     }
 
     /// Blocks in the order of their numbers, then zeroes over those that are not empty, then one sync.
-    private func put(
+    func put(
         _ payloads: [Int: [UInt8]], zeroing numbers: [Int] = []
     ) throws(KeyError) {
-        let full = numbers.filter { blocks[$0] != nil || doubtful.contains($0) }
+        let full = numbers.filter { isFull($0) }
         guard !payloads.isEmpty || !full.isEmpty else { return }
         var sequence = blocks.compactMap { $0?.sequence }.max() ?? 0
         var filled: [Block] = []

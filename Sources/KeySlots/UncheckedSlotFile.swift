@@ -76,6 +76,9 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         for number in SlotFile.historyBlocks {
             if let block = blocks[number] { _ = try HistoryBook.Sealed(block.payload, number) }
         }
+        if let block = blocks[SlotFile.keyringBlock] {
+            _ = try KeyringPassword.Sealed(block.payload)
+        }
         var terms = Terms()
         if let block = blocks[SlotFile.termsBlock] { terms = try Terms(payload: block.payload) }
         return SlotFile(

@@ -60,6 +60,13 @@ enum ModuleOptions {
         Entry(
             "timeout=", argument: "SECONDS", "auth",
             "How long a finger is waited for, 1 to 120 (default 30)."),
+        Entry(
+            "set_authtok", "auth",
+            "After a finger the token of the stack is the login password, so that pam_gnome_keyring or pam_kwallet behind it "
+                + "open too. For a login at this machine (a service of both LocalServices and UnlockServices) by somebody "
+                + "whose fingers open the store, and for root's programs alone. The password is learned from a login at "
+                + "such a service that succeeded with it, and lies sealed in the store; `appvault keyring forget` forgets "
+                + "it. Where none is kept, the token is left as it is."),
         Entry("debug", "all", "Writes to the system log what it did, never a secret."),
         Entry(
             "socket=", argument: "PATH", "all",

@@ -33,6 +33,8 @@ public enum ServiceUse: Equatable, Sendable {
     case passcode
     /// A login password opens a store that follows it.
     case unlock
+    /// A login session begins there, of somebody at this machine: no locker, and no program that only asks who it is.
+    case login
     /// A flow that is due may run inside the login.
     case converse(onTerminal: Bool)
 }
@@ -44,6 +46,7 @@ extension Policy {
         case .local: localServices.names(service)
         case .passcode: lists(passcodeServices, service)
         case .unlock: lists(unlockServices, service)
+        case .login: lists(unlockServices, service) && localServices.names(service)
         case .converse(let onTerminal):
             lists(conversingServices, service)
                 && (onTerminal || !Self.needTerminal.contains { $0.utf8.elementsEqual(service) })

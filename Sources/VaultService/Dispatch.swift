@@ -123,7 +123,8 @@ final class Dispatcher {
             try await status(target, caller, tag)
         case .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync,
             .triesClear,
-            .chown, .fingerprintEnroll, .fingerprintVerify, .fingerprintDelete, .fingerprintSwitch:
+            .chown, .fingerprintEnroll, .fingerprintVerify, .fingerprintDelete, .fingerprintSwitch,
+            .keyringForget:
             try await flow(request, caller, tag)
         case .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password,
             .passwordRules:

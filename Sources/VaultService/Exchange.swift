@@ -119,7 +119,7 @@ final class Exchange: Conversation {
             .importBegin,
             .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
             .policyPreview, .texts, .fingerprintList, .fingerprintEnroll, .fingerprintVerify,
-            .fingerprintDelete, .fingerprintSwitch, .health:
+            .fingerprintDelete, .fingerprintSwitch, .keyringForget, .health:
             throw .gone(.notUnderstood(.unknownValue))
         }
     }
@@ -136,6 +136,17 @@ final class Exchange: Conversation {
                 continue
             }
             return request
+        }
+    }
+
+    /// What becomes the stack's token, if the verdict lets the person in: this, or, where it is nothing, what they
+    /// answered last.
+    func give(token: SecretBox?) async throws(Interruption) {
+        guard let secret = token?.take() ?? (try? SecretBytes(count: 0)) else { return }
+        do {
+            try await connection.send(Empty(), .token, tag: tag, secret: secret)
+        } catch {
+            throw .gone(error)
         }
     }
 

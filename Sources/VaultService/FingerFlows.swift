@@ -260,6 +260,7 @@ extension Service {
                 at: finger.enrolledAt,
                 usable: readers.contains { $0.id == finger.reader && $0.port == finger.port })
         }
+        state.keepsPassword = host.keepsKeyringPassword
         if isAtReader, !fingerSeat.isTaken { state.foreign = await foreignPrints(readers) }
         return state
     }

@@ -1,4 +1,5 @@
 import Policy
+import Secrets
 import Wire
 
 /// What a finger at a login has come to.
@@ -73,13 +74,17 @@ extension Service {
     func loginByFinger(_ request: Authenticate, _ visit: Visit) async throws(Interruption)
         -> FingerLogin
     {
+        var kept: SecretBox?
         let outcome = try await scanFinger(
             .open, visit, isSwitchedOff: request.finger == .off, seconds: request.fingerSeconds
         ) { opening throws(Interruption) in
-            try await self.openForLogin(opening, visit)
+            let (used, other) = try self.refusing { () throws(Refusal) in try opening.doubled() }
+            try await self.openForLogin(used, visit)
+            if self.setsToken(request, visit) { kept = await visit.host.keyringPassword(other) }
         }
         switch outcome {
         case .matched:
+            if let kept { try await visit.exchange.give(token: kept) }
             let transaction = Transaction(store: visit.host.id, person: visit.person)
             return .admitted(
                 Verdict(outcome: .success, handle: (try? transactions.keep(transaction)) ?? .none))

@@ -82,6 +82,8 @@ enum Message: Sendable {
     case fingerEnrolled(Finger)
     case fingerVerified
     case fingerDeleted(Finger)
+    case keyringForgotten
+    case keyringNotKept
 
     // MARK: the first store, the recovery key, the login password, files
 
@@ -215,6 +217,8 @@ enum Message: Sendable {
         case .fingerEnrolled(let finger): Phrase(.fingerprintEnrolled, .phrase(finger.phrase))
         case .fingerVerified: Phrase(.fingerprintVerified)
         case .fingerDeleted(let finger): Phrase(.fingerprintDeleted, .phrase(finger.phrase))
+        case .keyringForgotten: Phrase(.keyringForgotten)
+        case .keyringNotKept: Phrase(.keyringNotKept)
 
         case .onboardTitle: Phrase(.onboardTitle)
         case .onboardBody: Phrase(.onboardBody)

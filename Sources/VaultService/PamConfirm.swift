@@ -43,6 +43,10 @@ extension Service {
                 try await self.create(new, host, transaction, caller)
             }
         }
+        switch transaction.lesson {
+        case .none, .awaited: break
+        case .learned(let token): await learn(token, host, transaction.person, policy)
+        }
         return Verdict(outcome: .ignore)
     }
 

@@ -30,7 +30,7 @@ extension Service {
             .importBegin, .importChunk, .offerRecovery, .actions, .policyShow,
             .policyCheck, .policyPreview, .texts, .fingerprintList, .fingerprintEnroll,
             .fingerprintVerify,
-            .fingerprintDelete, .fingerprintSwitch, .health:
+            .fingerprintDelete, .fingerprintSwitch, .keyringForget, .health:
             throw .refused(.protocolError)
         }
     }
@@ -50,7 +50,24 @@ extension Service {
         // nothing is asked.
         guard host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
         let visit = Visit(person: person, host: host, exchange: exchange, inForce: inForce)
+        guard setsToken(request, visit) else { return try await prove(request, token, visit) }
+        do throws(Interruption) {
+            return teaching(try await prove(request, token, visit), visit)
+        } catch {
+            switch error {
+            case .gone: throw error
+            case .refused(let refusal):
+                // The next module may know the answer.
+                noteRefusal(refusal, caller)
+                return teaching(Dispatcher.verdict(refusal, caller), visit)
+            }
+        }
+    }
 
+    private func prove(
+        _ request: Authenticate, _ token: SecretBox, _ visit: Visit
+    ) async throws(Interruption) -> Verdict {
+        let caller = visit.caller
         if let given = token.take(), given.count > 0 {
             let opening: Opening?
             do throws(Refusal) {
@@ -185,6 +202,8 @@ extension Service {
             }
             return Dispatcher.verdict(error, caller, handle: handle)
         }
+        // The login password it was: the modules behind us find it, as they would behind pam_unix.
+        if request.orPassword, host.followsLogin { try await visit.exchange.give(token: nil) }
         return try await admitted(opening, request.enforce, visit)
     }
 

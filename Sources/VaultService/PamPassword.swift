@@ -13,14 +13,40 @@ extension Service {
         let caller = exchange.caller
         let person = try await person(request.subject, caller)
         try refusing { () throws(Refusal) in try policies.requireUsable() }
-        guard let host = try vault.store(of: person), host.isUsable, host.followsLogin,
-            host.hasPasscode, !old.isEmpty, !new.isEmpty
+        guard let host = try vault.store(of: person), host.isUsable, host.hasPasscode, !old.isEmpty,
+            !new.isEmpty
         else { return Verdict(outcome: .ignore) }
+        let change = try refusing { () throws(Refusal) in
+            (former: try old.copied(), new: try new.copied())
+        }
+        let opening: Opening?
+        var failure: Interruption?
+        do throws(Interruption) {
+            opening = try await follow(host, old, new, person, exchange)
+        } catch {
+            opening = nil
+            failure = error
+        }
+        if caller.isTrusted {
+            let policy = try await visit(host, person, exchange).policy
+            await renewKeyring(host, from: change.former, to: change.new, opening, person, policy)
+        }
+        if let failure { throw failure }
+        return Verdict(outcome: .ignore)
+    }
+
+    /// What opens the store; nil where it does not follow.
+    private func follow(
+        _ host: StoreHost, _ old: SecretBox, _ new: SecretBox, _ person: Person,
+        _ exchange: Exchange
+    ) async throws(Interruption) -> Opening? {
+        let caller = exchange.caller
+        guard host.followsLogin else { return nil }
         // A password that is known to have drifted away costs no second try.
         let former = try refusing { () throws(Refusal) in try self.hash(old, host) }
-        guard !failedTokens.contains(former, of: host) else { return Verdict(outcome: .ignore) }
+        guard !failedTokens.contains(former, of: host) else { return nil }
         let policy = try await visit(host, person, exchange).policy
-        try await refusingAsync { () async throws(Refusal) in
+        let kept = try await refusingAsync { () async throws(Refusal) in
             let opening: Opening
             do throws(Refusal) {
                 opening = try await host.attempt(.apart, old, policy)
@@ -28,13 +54,15 @@ extension Service {
                 if case .invalidPasscode = error { self.failedTokens.remember(former, of: host) }
                 throw error
             }
-            try await host.addPasscode(opening, new, self.cost(policy), policy)
+            let (used, kept) = try opening.doubled()
+            try await host.addPasscode(used, new, self.cost(policy), policy)
+            return kept
         }
         failedTokens.forget(host)
         audit.note(
             .change, "the passcode follows the login password", store: host.id.description,
             person: person,
             service: caller.hello.service)
-        return Verdict(outcome: .ignore)
+        return kept
     }
 }

@@ -22,6 +22,7 @@ extension Service {
         let hash = try refusing { () throws(Refusal) in try self.hash(token, host) }
         noteToken(hash, request.handle, host)
         let visit = try await visit(host, person, exchange)
+        noteLesson(token, request.handle, visit)
         guard visit.policy.acts(.unlock, at: caller.hello.service), host.isUsable, !host.isOpen
         else { return ignored }
         guard host.hasPasscode else { return try await createBehindLogin(visit, request.handle) }

@@ -62,7 +62,7 @@ extension Refusal {
     enum During: CaseIterable, Sendable {
         case count, uncount, clearCount, writeCount, unlock, recover, change, follow, turnOff
         case recoveryKey, chown, erase, create, remove, open, read, store, export, `import`, terms,
-            finger
+            finger, keyring
     }
 
     enum Storage: Equatable, Sendable {
@@ -170,6 +170,7 @@ extension Refusal.During {
         case .import: Phrase(.duringImport)
         case .terms: Phrase(.duringTerms)
         case .finger: Phrase(.duringFinger)
+        case .keyring: Phrase(.duringKeyring)
         }
     }
 }

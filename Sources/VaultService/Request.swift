@@ -49,6 +49,7 @@ enum Request: Sendable {
     case fingerprintVerify(Target)
     case fingerprintDelete(FingerRequest)
     case fingerprintSwitch(FingerSwitch)
+    case keyringForget(Target)
 
     case health
 
@@ -120,6 +121,7 @@ enum Request: Sendable {
         case .fingerprintVerify: .fingerprintVerify(try Target(&reader, body))
         case .fingerprintDelete: .fingerprintDelete(try FingerRequest(&reader, body))
         case .fingerprintSwitch: .fingerprintSwitch(try FingerSwitch(&reader, body))
+        case .keyringForget: .keyringForget(try Target(&reader, body))
         case .health: .health
         }
     }

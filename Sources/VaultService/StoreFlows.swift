@@ -23,6 +23,7 @@ extension Service {
         case .fingerprintVerify(let target): return try await verifyFinger(target, exchange)
         case .fingerprintDelete(let finger): return try await deleteFinger(finger, exchange)
         case .fingerprintSwitch(let change): return try await switchFinger(change, exchange)
+        case .keyringForget(let target): return try await forgetKeyring(target, exchange)
         case .hello, .reply, .abort, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose,
             .password,
             .status, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin,

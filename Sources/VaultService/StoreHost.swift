@@ -25,6 +25,7 @@ final class StoreHost {
         var hasDevice = false
         var recovery: [RecoverySlot] = []
         var terms = Terms()
+        var hasKeyringPassword = false
 
         /// Made while there was no passcode: it does not outlive that.
         var hasUnprovenRecovery: Bool { recovery.contains { !$0.isProven } }
@@ -123,6 +124,7 @@ final class StoreHost {
         snapshot.passcodes = (try? file.passcodeSlots) ?? []
         snapshot.hasDevice = file.hasDeviceSlot
         snapshot.terms = file.terms
+        snapshot.hasKeyringPassword = file.hasKeyringPassword
         snapshot.recovery = (try? file.recoverySlots) ?? []
         return snapshot
     }

@@ -160,6 +160,9 @@ extension TextID {
         case .fingerprintEnrolled: "Enrolled: {1}."
         case .fingerprintVerified: "The fingerprint matches."
         case .fingerprintDeleted: "Deleted: {1}."
+        case .keyringForgotten:
+            "The login password that was kept for logins by finger is forgotten."
+        case .keyringNotKept: "No login password is kept."
         case .fingerLeftThumb: "left thumb"
         case .fingerLeftIndex: "left index finger"
         case .fingerLeftMiddle: "left middle finger"
@@ -386,6 +389,7 @@ extension TextID {
         case .duringExport: "exporting"
         case .duringImport: "importing"
         case .duringFinger: "keeping the fingers"
+        case .duringKeyring: "keeping the login password"
         case .duringTerms: "noting what is due"
         case .storageNoSpace: "no space left on the disk"
         case .storageReadOnly: "the state folder is read-only"

@@ -51,6 +51,14 @@ struct Transaction: Sendable {
         let token: SecretBox
     }
 
+    /// What a confirmation teaches of the login password.
+    enum Lesson: Sendable {
+        case none
+        /// Of the token that the stack is going to end with.
+        case awaited
+        case learned(SecretBox)
+    }
+
     let store: StoreID
     let person: Person
     /// The wrong own try of this transaction, by its token.
@@ -60,6 +68,7 @@ struct Transaction: Sendable {
     var rekey: Rekey?
     /// A passcode for a store in state none, once the login is confirmed.
     var coming: NewPasscode?
+    var lesson = Lesson.none
 }
 
 @LoopActor
@@ -102,6 +111,16 @@ final class Transactions {
         for handle in entries.keys where entries[handle]?.transaction.store == store {
             entries[handle]?.transaction.rekey = nil
             entries[handle]?.transaction.coming = nil
+        }
+        forgetLessons(of: store)
+    }
+
+    func forgetLessons(of store: StoreID) {
+        for handle in entries.keys where entries[handle]?.transaction.store == store {
+            switch entries[handle]?.transaction.lesson {
+            case .learned: entries[handle]?.transaction.lesson = .awaited
+            case .awaited, .some(.none), nil: break
+            }
         }
     }
 

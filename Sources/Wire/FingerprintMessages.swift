@@ -125,6 +125,8 @@
         public var fingers: [Enrolled]
         /// Prints on a reader's chip that are not ours.
         public var foreign: UInt16
+        /// The login password is kept, for the keyring behind a login by finger.
+        public var keepsPassword: Bool
 
         public init(on: Bool) {
             self.on = on
@@ -134,6 +136,7 @@
             readers = []
             fingers = []
             foreign = 0
+            keepsPassword = false
         }
 
         public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
@@ -165,6 +168,7 @@
                         usable: try reader.flag(body)))
             }
             foreign = try reader.u16(body)
+            keepsPassword = try reader.flag(body)
         }
 
         public func write<S: Sink & ~Copyable>(to sink: inout S) {
@@ -189,6 +193,7 @@
                 sink.put(flag: enrolled.usable)
             }
             sink.put16(foreign)
+            sink.put(flag: keepsPassword)
         }
     }
 #endif

@@ -45,6 +45,7 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case fingerprintVerify = 0x64
     case fingerprintDelete = 0x66
     case fingerprintSwitch = 0x68
+    case keyringForget = 0x6A
 
     case health = 0x70
 }
@@ -70,6 +71,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case preview = 0x55
     case textList = 0x57
     case fingerprintState = 0x61
+    case token = 0x6B
     case healthReport = 0x71
 }
 

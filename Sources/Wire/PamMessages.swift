@@ -53,6 +53,8 @@ public struct Authenticate: Body, Equatable {
     /// Seconds that a finger is waited for; 0: as long as usual.
     public var fingerSeconds: UInt8 = 0
     public var presence = Presence.unseen
+    /// The login password that a store keeps for this may become the stack's token, after a finger.
+    public var setsToken = false
 
     public init(subject: Subject) {
         self.subject = subject
@@ -68,6 +70,7 @@ public struct Authenticate: Body, Equatable {
         fingerSeconds = try reader.u8(body)
         guard let presence = Presence(rawValue: try reader.u8(body)) else { throw .unknownValue }
         self.presence = presence
+        setsToken = try reader.flag(body)
     }
 
     public func write<S: Sink & ~Copyable>(to sink: inout S) {
@@ -78,6 +81,7 @@ public struct Authenticate: Body, Equatable {
         sink.put(finger.rawValue)
         sink.put(fingerSeconds)
         sink.put(presence.rawValue)
+        sink.put(flag: setsToken)
     }
 }
 

@@ -73,6 +73,7 @@ struct ArgumentParserTests {
         ("fingerprint delete right-little-finger", .fingerprintDelete(.rightLittle)),
         ("fingerprint on", .fingerprintSwitch(.on)),
         ("fingerprint off", .fingerprintSwitch(.off)),
+        ("keyring forget", .keyringForget),
         ("version", .version),
         ("--version", .version),
         ("help", .help([])),

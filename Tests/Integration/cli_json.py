@@ -52,7 +52,7 @@ class Shapes(unittest.TestCase):
         self.lab.answer("list", lambda daemon, request: daemon.reply("names", cursor=0, names=["a", "b"]))
         for request in ["create", "openStore", "lock", "passcode", "recoveryNew", "recover", "set", "delete", "reset",
                         "resync", "triesClear", "chown", "fingerprintEnroll", "fingerprintVerify", "fingerprintDelete",
-                        "fingerprintSwitch"]:
+                        "fingerprintSwitch", "keyringForget"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):

@@ -57,6 +57,7 @@ class Touching(Talk):
 
 class Case(unittest.TestCase):
     WORKER = {}
+    CREATE = PASSCODE, "ownPasscode"
 
     @classmethod
     def setUpClass(cls):
@@ -72,7 +73,7 @@ class Case(unittest.TestCase):
             POLICY, options=["--fingerprint-socket", self.worker.socket],
             env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
         self.addCleanup(self.machine.close)
-        self.machine.create(PASSCODE, is_open=True)
+        self.machine.create(*self.CREATE, is_open=True)
         self.machine.way_b("login")
         self.at_seat()
         self.enroll("alice")
@@ -91,7 +92,7 @@ class Case(unittest.TestCase):
                 self.worker.play("device", f"SCAN {finger}")
 
         with self.machine.daemon.client(frontEnd="terminal") as client:
-            done = Finger(client, answers(PASSCODE), enter=touch).run(
+            done = Finger(client, answers(self.CREATE[0]), enter=touch).run(
                 "fingerprintEnroll", subject=self.machine.daemon.person)
             self.assertEqual(done.name, "done", (done, self.machine.daemon.log(), self.worker.log()))
 

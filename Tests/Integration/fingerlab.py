@@ -253,6 +253,8 @@ class Finger:
                     client.send("abort", client.tag, question=message.question)
             elif message.name == "show":
                 client.shown.append(message.line[2])
+            elif message.name == "token":
+                client.tokens.append(message.payload)
             elif message.name == "ask":
                 client.asked.append(message)
                 answer = self.script(message) if callable(self.script) else None

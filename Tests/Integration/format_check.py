@@ -22,12 +22,13 @@ import nacl.exceptions
 BLOCK = 512
 PAGE = 4096
 EMPTY = bytes(BLOCK)
-MACHINE_BLOCKS = (*range(0, 6), *range(8, 13))
+MACHINE_BLOCKS = (*range(0, 6), *range(8, 14))
 PASSCODE_BLOCKS = (3, 4)
 DEVICE_BLOCK = 5
 RECOVERY_BLOCKS = (6, 7)
 TERMS_BLOCK = 8
 HISTORY_BLOCKS = range(9, 13)
+KEYRING_BLOCK = 13
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -234,6 +235,24 @@ def history(data, machine_key, store_key):
     return [(salt, value) for _serial, salt, value in sorted(found, reverse=True) if salt not in present]
 
 
+def keyring_password(data, machine_key, store_key):
+    """The login password that is kept for logins by finger; None where there is none."""
+    store, blocks = read(data, Machine(machine_key))
+    if KEYRING_BLOCK not in blocks:
+        return None
+    generation, nonce, sealed = struct.unpack_from("<I24s404s", blocks[KEYRING_BLOCK].payload)
+    bound = here(store, KEYRING_BLOCK) + struct.pack("<I", generation)
+    key = h("AV keyring", bound, 32, store_key)
+    try:
+        text = sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(sealed, bound, nonce, key)
+    except nacl.exceptions.CryptoError:
+        raise Damaged(f"block {KEYRING_BLOCK}") from None
+    (length,) = struct.unpack_from("<H", text)
+    if any(text[2 + length :]):
+        raise Damaged(f"block {KEYRING_BLOCK}")
+    return text[2 : 2 + length]
+
+
 def is_reused(entries, passcode):
     return any(
         sodium.crypto_pwhash_alg(32, passcode, salt, 2, 19456 * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13) == value
@@ -307,6 +326,15 @@ class FormatCheck(unittest.TestCase):
         self.assertEqual(history(self.slots, self.machine, self.key), [])
         with self.assertRaises(Damaged):
             history(data, self.machine, bytes(32))
+
+    def test_keyring(self):
+        """FORMAT.md alone reads the login password with the store key, and not without"""
+        data = vector("slots-keyring.bin")
+        key = open_passcode(data, self.machine, self.values["passcode"].encode())
+        self.assertEqual(keyring_password(data, self.machine, key).decode(), self.values["keyring-password"])
+        self.assertIsNone(keyring_password(self.slots, self.machine, key))
+        with self.assertRaises(Damaged):
+            keyring_password(data, self.machine, bytes(32))
 
     def test_foreign(self):
         """a foreign machine key and a changed byte are damage, not a wrong passcode"""

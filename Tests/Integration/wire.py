@@ -359,6 +359,7 @@ MESSAGES = {
         [
             ("subject", SUBJECT), ("orPassword", FLAG), ("tokenOnly", FLAG), ("enforce", FLAG),
             ("finger", _choice(FINGER_USES)), ("fingerSeconds", U8), ("presence", _choice(PRESENCES)),
+            ("setsToken", FLAG),
         ],
         [SECRET],
     ),
@@ -398,6 +399,7 @@ MESSAGES = {
     "fingerprintVerify": Shape(0x64, TARGET),
     "fingerprintDelete": Shape(0x66, TARGET + [("finger", _choice(FINGERS))]),
     "fingerprintSwitch": Shape(0x68, TARGET + [("on", FLAG)]),
+    "keyringForget": Shape(0x6A, TARGET),
     "health": Shape(0x70),
     # answers
     "welcome": Shape(0x03, [("version", VERSION_KIND), ("software", SHORT)]),
@@ -507,8 +509,10 @@ MESSAGES = {
             ),
             ("fingers", _entries(("finger", _choice(FINGERS)), ("reader", SHORT), ("at", U64), ("usable", FLAG))),
             ("foreign", U16),
+            ("keepsPassword", FLAG),
         ],
     ),
+    "token": Shape(0x6B, [], [SECRET]),
     "healthReport": Shape(
         0x71,
         [
@@ -651,7 +655,7 @@ class Client(Channel):
             connected.close()
             raise
         super().__init__(connected)
-        self.timeout, self.tag, self.shown, self.asked, self.revealed = timeout, 0, [], [], []
+        self.timeout, self.tag, self.shown, self.asked, self.revealed, self.tokens = timeout, 0, [], [], [], []
 
     def __enter__(self):
         return self
@@ -686,6 +690,8 @@ class Client(Channel):
                 self.shown.append(message.line[2])
             elif message.name == "reveal":
                 self.revealed.append(message.payload)
+            elif message.name == "token":
+                self.tokens.append(message.payload)
             elif message.name == "ask":
                 if message.purpose == "acknowledge" and self.revealed:
                     # The front end says that it has shown the secret.

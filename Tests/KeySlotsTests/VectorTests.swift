@@ -125,6 +125,28 @@ import Testing
             try TextFile.read(at: "\(made.path)/slots", limit: 100_000), "slots-terms.bin", parent)
     }
 
+    @Test("the vector with a login password is written anew on demand")
+    func renewKeyring() throws {
+        guard ToolIO.variable("APPVAULT_RENEW") == Array("1".utf8) else { return }
+        let made = try TemporaryFolder()
+        let storeKey = try secret(try bytes("store-key"))
+        let file = try SlotFile.create(
+            in: made.folder, store: try store(), identity: Fixture.identity,
+            machine: try machine())
+        let details = try PasscodeSlot.Details(
+            cost: try KeyDerivation.Cost(memoryKiB: 1024, passes: 2), setAt: 1_700_000_000,
+            way: .own)
+        try file.replacePasscode(
+            details, derived: try derive(try text("passcode"), details), storeKey: storeKey,
+            proven: nil, with: Along(terms: Terms(fingerprintIsOn: true)))
+        try file.write(
+            keyringPassword: try secret(Array(try text("keyring-password").utf8)),
+            storeKey: storeKey)
+        try write(
+            try TextFile.read(at: "\(made.path)/slots", limit: 100_000), "slots-keyring.bin",
+            try Folder(path: Self.folder))
+    }
+
     private func remembered(
         _ name: String, _ details: PasscodeSlot.Details
     ) throws -> HistoryHash {
@@ -236,6 +258,18 @@ import Testing
         #expect(
             try dueAt("slots-fingerprint.bin") == .steps([DueStep(.create, .migration)]))
         #expect(try dueAt("slots.bin") == .nothing(.neverJudged))
+    }
+
+    @Test("the login password of the vector is read")
+    func keyring() throws {
+        let file = try open("slots-keyring.bin")
+        let storeKey = try secret(try bytes("store-key"))
+        guard let found = try file.keyringPassword(storeKey: storeKey) else {
+            Issue.record("none is kept")
+            return
+        }
+        let password = reveal(found)
+        #expect(password == Array(try text("keyring-password").utf8))
     }
 
     @Test("the machine key alone opens the vector without a passcode")

@@ -93,6 +93,7 @@ enum Wording {
             .fingerPlaceOrWait(service: Array("lightdm".utf8)), .fingerWaitOver,
             .fingerStage(2, of: 5), .fingerNoMatchAgain(left: 3), .fingerNoMatch(left: 2),
             .fingerNoMatch(left: 0), .fingerVerified,
+            .keyringForgotten, .keyringNotKept,
         ]
         all += Finger.allCases.flatMap {
             [.fingerEnrollPlace($0), .fingerEnrolled($0), .fingerDeleted($0)]

@@ -35,7 +35,7 @@ struct Decoded: Equatable {
         case .passcode: try self.init(Passcode.self, type, tag, body)
         case .status, .openStore, .lock, .recoveryNew, .recover, .reset, .resync, .triesClear,
             .offerRecovery, .actions, .policyShow, .exportBegin, .fingerprintList,
-            .fingerprintVerify:
+            .fingerprintVerify, .keyringForget:
             try self.init(Target.self, type, tag, body)
         case .chown: try self.init(Chown.self, type, tag, body)
         case .get, .delete: try self.init(Record.self, type, tag, body)
@@ -80,6 +80,7 @@ struct Decoded: Equatable {
         case .textList: try self.init(TextList.self, type, tag, body)
         case .scan: try self.init(Scan.self, type, tag, body)
         case .fingerprintState: try self.init(FingerprintState.self, type, tag, body)
+        case .token: try self.init(Empty.self, type, tag, body, payloads: [Limits.secret])
         case .healthReport: try self.init(Health.self, type, tag, body)
         }
     }

@@ -14,9 +14,10 @@ extension Call {
         let result = pamCode(of: ending, exchange.delivery)
         switch options.prompt {
         case .passcode: break
-        // The next module finds what the person typed; with our success nobody behind us needs it.
+        // The next module finds what the person typed.
         case .passcodeOrLogin: if result != PAM_SUCCESS { exchange.handOn() }
         }
+        if result == PAM_SUCCESS { exchange.giveToken() }
         debug("authenticate: PAM code", Int(result))
         return result
     }
@@ -29,6 +30,7 @@ extension Call {
         request.finger = options.finger
         request.fingerSeconds = options.fingerSeconds
         request.presence = pam.presence()
+        request.setsToken = options.keyring == .token
         let token = options.source == .person ? nil : pam.token(PAM_AUTHTOK)
         return exchange.run(
             message(request, .authenticate, token), carrying: token == nil ? .nothing : .secret)

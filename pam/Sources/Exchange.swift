@@ -35,6 +35,15 @@ struct Exchange: ~Copyable {
         case finger
     }
 
+    /// What the daemon gives to the stack.
+    private enum Given {
+        case nothing
+        /// The person's own answer.
+        case typed
+        /// What the store keeps for this.
+        case kept
+    }
+
     private enum Step {
         case goesOn
         case ends(Ending)
@@ -60,6 +69,10 @@ struct Exchange: ~Copyable {
     private(set) var delivery = Delivery.nothing
     /// The person's last answer of the kind that is kept, whatever became of it.
     private var typed: Answer?
+    /// What the stack gets with a success.
+    private var given = Given.nothing
+    /// Ends with NUL.
+    private var token: Memory?
 
     init(_ call: Call, questions: Questions, keeping kept: Kept = .none) {
         self.call = call
@@ -67,6 +80,7 @@ struct Exchange: ~Copyable {
         self.kept = kept
         link = nil
         scanning = nil
+        token = nil
         greetBy = Deadline(in: 0)
     }
 
@@ -107,6 +121,23 @@ struct Exchange: ~Copyable {
         return call.pam.setToken(answer)
     }
 
+    /// With our success: what the daemon gave becomes the stack's token, where the service file wants it.
+    mutating func giveToken() {
+        switch given {
+        case .nothing: break
+        case .typed:
+            switch call.options.prompt {
+            case .passcode: break
+            case .passcodeOrLogin: handOn()
+            }
+        case .kept:
+            switch call.options.keyring {
+            case .none: break
+            case .token: if let token = token.take() { call.pam.setToken(token) }
+            }
+        }
+    }
+
     private mutating func converse(
         _ link: borrowing Link, _ message: consuming Memory, _ carried: Delivery
     ) throws(Fault) -> Ending {
@@ -145,7 +176,7 @@ struct Exchange: ~Copyable {
             return .goesOn
         case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .actionList, .value,
             .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, .scan,
-            .fingerprintState, .healthReport, nil:
+            .fingerprintState, .healthReport, .token, nil:
             throw .nonsense
         }
     }
@@ -168,6 +199,9 @@ struct Exchange: ~Copyable {
             return .goesOn
         case .ask:
             try answer(try decode(inbox), link, &outbox)
+            return .goesOn
+        case .token:
+            try take(inbox)
             return .goesOn
         case .verdict:
             return .ends(.verdict(try decode(inbox)))
@@ -279,6 +313,33 @@ struct Exchange: ~Copyable {
         defer { outbox.clear() }
         try link.send(outbox)
         if given > 0, ask.purpose.canProve { delivery = .secret }
+    }
+
+    /// A token for the stack, once, before the verdict.
+    private mutating func take(_ inbox: borrowing Memory) throws(Fault) {
+        guard kept == .loginSecret, given == .nothing else { throw .nonsense }
+        let found: Slice? = inbox.withBytes(from: FrameHeader.size, to: inbox.count) {
+            bytes in
+            do throws(WireError) {
+                var reader = Reader()
+                let found = try reader.payload(bytes, limit: Limits.secret)
+                try reader.end(bytes)
+                return found
+            } catch {
+                return nil
+            }
+        }
+        guard let found else { throw .nonsense }
+        guard found.count > 0 else {
+            given = .typed
+            return
+        }
+        guard var kept = Memory(capacity: found.count + 1) else { throw .noMemory }
+        let start = FrameHeader.size + found.start
+        inbox.withBytes(from: start, to: start + found.count) { kept.put($0) }
+        kept.put(0)
+        token = consume kept
+        given = .kept
     }
 
     private func abort(

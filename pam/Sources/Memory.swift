@@ -44,6 +44,13 @@ struct Memory: ~Copyable {
         return try body(unsafe bytes.span)
     }
 
+    /// For memory that ends with NUL.
+    @unsafe
+    func withCString(_ body: (UnsafePointer<CChar>) -> Void) {
+        // SAFETY: CChar and UInt8 have one layout, and the memory is alive as long as self.
+        unsafe body(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self))
+    }
+
     /// Sends what is left from `first` on; the kernel's answer.
     func send(from first: Int, over socket: Int32) -> Int32 {
         guard first >= 0, first < count else { return 0 }

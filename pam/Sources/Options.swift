@@ -36,6 +36,13 @@ struct Options {
         case asked
     }
 
+    /// What the stack may have of what the store keeps.
+    enum Keyring {
+        case none
+        /// After a finger: the login password, for the keyrings behind us.
+        case token
+    }
+
     enum Speech {
         case quiet
         case debug
@@ -46,6 +53,7 @@ struct Options {
     private(set) var prompt = Prompt.passcode
     private(set) var due = Due.goesOn
     private(set) var otherwise = Otherwise.left
+    private(set) var keyring = Keyring.none
     private(set) var finger = FingerUse.byService
     /// 0: as long as the daemon thinks right.
     private(set) var fingerSeconds: UInt8 = 0
@@ -76,6 +84,8 @@ struct Options {
                 // Behind pam_unix we never ask for a new login password: this is what we do in any case.
             } else if word == "enforce" {
                 due = .denies
+            } else if word == "set_authtok" {
+                keyring = .token
             } else if word == "debug" {
                 speech = .debug
             } else if word.starts("fingerprint=", 12), let use = word.fingerUse(from: 12) {

@@ -92,6 +92,14 @@ struct Pam {
         return result == PAM_SUCCESS
     }
 
+    /// The same of memory that ends with NUL.
+    func setToken(_ token: borrowing Memory) {
+        // SAFETY: the caller ended it with NUL, and it is alive during the call.
+        unsafe token.withCString { start in
+            _ = unsafe appvault_pam_set_token(raw, start)
+        }
+    }
+
     /// libpam's own questions for a new password, whose answer it keeps; none where it has one.
     func askForNewToken() -> Bool {
         // SAFETY: the token that is written stays libpam's.

@@ -37,7 +37,8 @@ func request(_ type: RequestType, _ body: [UInt8]) {
     case .create: check(Create.self, body)
     case .passcode: check(Passcode.self, body)
     case .status, .openStore, .lock, .recoveryNew, .recover, .reset, .resync, .triesClear,
-        .exportBegin, .offerRecovery, .actions, .policyShow, .fingerprintList, .fingerprintVerify:
+        .exportBegin, .offerRecovery, .actions, .policyShow, .fingerprintList, .fingerprintVerify,
+        .keyringForget:
         check(Target.self, body)
     case .chown: check(Chown.self, body)
     case .get, .delete: check(Record.self, body)
@@ -76,6 +77,7 @@ func answer(_ type: AnswerType, _ body: [UInt8]) {
     case .textList: check(TextList.self, body)
     case .scan: check(Scan.self, body)
     case .fingerprintState: check(FingerprintState.self, body)
+    case .token: check(Empty.self, body, [Limits.secret])
     case .healthReport: check(Health.self, body)
     }
 }

@@ -1,0 +1,71 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+
+/// The login password that the store keeps for a login by finger.
+extension StoreHost {
+    var keepsKeyringPassword: Bool { snapshot.hasKeyringPassword }
+
+    /// What a match gives; nothing where nothing can be read.
+    func keyringPassword(_ opening: Opening) async -> SecretBox? {
+        guard keepsKeyringPassword else { return nil }
+        let kept = try? await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try require(opening.ground)
+            return try await onDisk(file, .read) { (file) throws(KeyError) -> SecretBox? in
+                guard let storeKey = opening.key.take(),
+                    let password = try file.keyringPassword(storeKey: storeKey)
+                else { return nil }
+                return SecretBox(password)
+            }
+        }
+        return kept ?? nil
+    }
+
+    /// False where it was kept already.
+    func keepKeyringPassword(
+        _ password: SecretBox, _ opening: Opening
+    ) async throws(Refusal) -> Bool {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try require(opening.ground)
+            return try await onDisk(file, .keyring) { (file) throws(KeyError) in
+                guard let storeKey = opening.key.take(), let password = password.take() else {
+                    return false
+                }
+                return try file.write(keyringPassword: password, storeKey: storeKey)
+            }
+        }
+    }
+
+    /// The login password changed: what is kept changes with it, if it was the former one. True where it did.
+    func renewKeyringPassword(
+        from former: SecretBox, to new: SecretBox, _ opening: Opening
+    ) async throws(Refusal) -> Bool {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try require(opening.ground)
+            return try await onDisk(file, .keyring) { (file) throws(KeyError) in
+                guard let storeKey = opening.key.take(), let former = former.take(),
+                    let new = new.take(), let kept = try file.keyringPassword(storeKey: storeKey),
+                    kept.matches(former)
+                else { return false }
+                return try file.write(keyringPassword: new, storeKey: storeKey)
+            }
+        }
+    }
+
+    /// False where none was kept.
+    @discardableResult
+    func forgetKeyringPassword() async throws(Refusal) -> Bool {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            guard keepsKeyringPassword else { return false }
+            try await onDisk(file, .keyring) { (file) throws(KeyError) in
+                try file.forgetKeyringPassword()
+            }
+            return true
+        }
+    }
+}
