@@ -60,6 +60,8 @@ struct Transaction: Sendable {
     var rekey: Rekey?
     /// A passcode for a store in state none, once the login is confirmed.
     var coming: NewPasscode?
+    /// And a finger beside it.
+    var finger: ComingFinger?
 }
 
 @LoopActor
@@ -102,6 +104,7 @@ final class Transactions {
         for handle in entries.keys where entries[handle]?.transaction.store == store {
             entries[handle]?.transaction.rekey = nil
             entries[handle]?.transaction.coming = nil
+            entries[handle]?.transaction.finger = nil
         }
     }
 
