@@ -186,7 +186,12 @@ extension Service {
         let changed = try await set(new, present, opening)
         auditChange("the policy demanded a new passcode", visit)
         try await visit.exchange.show(opening.ground == .device ? .created : .changed)
-        return changed
+        guard step.flow == .createOfferingFingerprint, visit.caller.isTerminal else {
+            return changed
+        }
+        let (kept, used) = try refusing { () throws(Refusal) in try changed.doubled() }
+        try await offerFinger(try await renewed(visit), used)
+        return kept
     }
 
     private func dropPasscode(_ step: DueStep, _ visit: Visit, _ opening: Opening)

@@ -70,6 +70,8 @@ extension Exchange {
         case .ended: return
         }
         if let message { scan.line = voice.line(message) }
+        // The person's turn again, as after an answer.
+        connection.workingSince = Clock.bootMilliseconds()
         try await connection.send(scan, .scan, tag: tag)
     }
 

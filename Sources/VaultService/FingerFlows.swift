@@ -30,31 +30,6 @@ extension Service {
         return try await enroll(finger, try await renewed(visit), opening)
     }
 
-    /// At the end of create, to a person who can see the line. The store is there, whatever comes of it.
-    func offerFinger(_ visit: Visit, _ opening: Opening) async throws(Interruption) {
-        await lookForReaders(visit.policy)
-        switch hardware(visit.policy) {
-        case .none: return
-        case .readerUsable: break
-        }
-        guard visit.policy.allowFingerprint, visit.host.hasPasscode,
-            await noFinger(.enroll, visit) == nil
-        else { return }
-        do throws(Interruption) {
-            try await visit.exchange.show(.fingerprintLearnMore)
-            guard try await visit.exchange.choose(.fingerprintOffer) else { return }
-            let done = try await enroll(.rightIndex, visit, opening)
-            try await visit.exchange.show(done)
-        } catch {
-            switch error {
-            case .gone: throw error
-            case .refused(.fingerprintUnavailable(let why)):
-                try await visit.exchange.show(.fingerUnavailable(why), .error)
-            case .refused: return
-            }
-        }
-    }
-
     private func requireMayEnroll(_ visit: Visit) throws(Interruption) {
         guard visit.host.fingerprintIsOn else { return try require(.turnOnFingerprint, visit) }
         guard visit.policy.allowFingerprint else {
@@ -70,13 +45,23 @@ extension Service {
         if let why = await noFinger(.enroll, visit) {
             throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
         }
+        let (read, former) = try await readNewFinger(
+            finger, visit.policy, visit.exchange, beside: visit)
+        return try await keep(read, visit, opening, former)
+    }
+
+    /// The reader's part: a finger that nobody keeps yet, and those that are enrolled beside it.
+    func readNewFinger(
+        _ finger: Finger, _ policy: Policy, _ exchange: Exchange, beside visit: Visit?
+    ) async throws(Interruption) -> (EnrolledFinger, former: [EnrolledFinger]) {
         let run = FingerRun()
-        do { try await fingerSeat.take(run, of: visit.host.id) } catch {
+        do { try await fingerSeat.take(run, of: visit?.host.id) } catch {
             throw .refused(.fingerprintUnavailable(.busy))
         }
-        let enrolled = await enrolledFingers(visit)
+        var enrolled: [EnrolledFinger] = []
+        if let visit { enrolled = await enrolledFingers(visit) }
         let target: FingerTarget
-        switch await fingerTarget(.enroll, enrolled, visit.policy) {
+        switch await fingerTarget(.enroll, enrolled, policy) {
         case .refused(let why):
             fingerSeat.leave()
             throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
@@ -100,13 +85,24 @@ extension Service {
             self.fingerSeat.leave()
         }
         defer { run.settle() }
-        let end = try await visit.exchange.follow(run) {
-            Self.words($0, place: .fingerEnrollPlace(finger))
+        let hello = exchange.caller.hello
+        let place: Message =
+            switch hello.frontEnd {
+            case .terminal, .program: .fingerEnrollPlace(finger)
+            case .pamAuth, .pamPassword, .pamSession:
+                FingerTurn.isAtDisplay(hello.service, tty: hello.tty)
+                    ? .fingerEnrollPlace(finger) : .fingerEnrollPlaceEnter(finger)
+            }
+        let patience = Patience(seconds: options.deadlines.touch) { run.stop(.nobody) }
+        defer { patience.end() }
+        let end = try await exchange.follow(run) {
+            patience.begin()
+            return Self.words($0, place: place)
         }
         switch end {
-        case .enrolled(let print):
-            return try await keep(Self.enrolled(finger, reader, print), visit, opening, enrolled)
+        case .enrolled(let print): return (Self.enrolled(finger, reader, print), enrolled)
         case .stopped(.person): throw .refused(.cancelled)
+        case .stopped(.nobody): throw .refused(.fingerprintUnavailable(.noFinger))
         case .stopped: throw .refused(.fingerprintUnavailable(.stopped))
         case .failed(let fault):
             throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(fault)))

@@ -14,6 +14,8 @@ enum FingerStop: Equatable, Sendable {
     case preempted
     /// The machine goes to sleep, or the finger was turned off.
     case withdrawn
+    /// Nobody touched the reader for so long that nobody is there.
+    case nobody
 }
 
 /// Why nothing that the worker says is worth anything any more.
@@ -100,14 +102,14 @@ final class FingerRun {
 @LoopActor
 final class FingerSeat {
     private let gate = Gate(width: 1, ownLimit: 16, apartLimit: 16)
-    private var current: (run: FingerRun, store: StoreID)?
+    private var current: (run: FingerRun, store: StoreID?)?
     private var newest = 0
     /// Longer than it takes to stop whoever has the reader.
     private static let patience: UInt64 = 4_000
 
     /// From here on the run can be stopped, so that whatever it is about is read behind this. `.busy` where another
-    /// one came meanwhile.
-    func take(_ run: FingerRun, of store: StoreID) async throws(Refusal) {
+    /// one came meanwhile. No store: one that a login makes when it is confirmed.
+    func take(_ run: FingerRun, of store: StoreID?) async throws(Refusal) {
         newest += 1
         let mine = newest
         current?.run.stop(.preempted)
@@ -132,4 +134,30 @@ final class FingerSeat {
     }
 
     var isTaken: Bool { current != nil }
+}
+
+/// Ends what waits for a person who does nothing. Each `begin` gives them the whole time again.
+@LoopActor
+final class Patience {
+    private let seconds: Int
+    private let isOver: @LoopActor () -> Void
+    private var timer: UInt64?
+
+    init(seconds: Int, isOver: @escaping @LoopActor () -> Void) {
+        self.seconds = seconds
+        self.isOver = isOver
+        begin()
+    }
+
+    func begin() {
+        end()
+        timer = EventLoop.shared.at(Clock.bootMilliseconds() + UInt64(seconds) * 1000) {
+            EventLoop.shared.task { self.isOver() }
+        }
+    }
+
+    func end() {
+        if let timer { EventLoop.shared.cancel(timer) }
+        timer = nil
+    }
 }

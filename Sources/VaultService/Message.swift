@@ -74,12 +74,15 @@ enum Message: Sendable {
     case fingerPlaceOrWait(service: [UInt8])
     case fingerWaitOver
     case fingerEnrollPlace(Finger)
+    /// Where nobody came for it, as in a login.
+    case fingerEnrollPlaceEnter(Finger)
     case fingerStage(UInt8, of: UInt8)
     case fingerRetry(FingerprintScan.Retry)
     case fingerNoMatchAgain(left: Int)
     case fingerNoMatch(left: Int)
     case fingerUnavailable(Refusal.FingerprintReason)
     case fingerEnrolled(Finger)
+    case fingerComing(Finger)
     case fingerVerified
     case fingerDeleted(Finger)
     case keyringForgotten
@@ -201,6 +204,8 @@ enum Message: Sendable {
         case .fingerPlaceOrWait(let service):
             Phrase(.fingerprintPlaceWait, .text(Text.clean(service)))
         case .fingerWaitOver: Phrase(.fingerprintWaitOver)
+        case .fingerEnrollPlaceEnter(let finger):
+            Phrase(.fingerprintPlaceEnrollEnter, .phrase(finger.phrase))
         case .fingerEnrollPlace(let finger): Phrase(.fingerprintPlaceEnroll, .phrase(finger.phrase))
         case .fingerStage(let done, let all): Phrase(.fingerprintStage, .count(done), .count(all))
         case .fingerRetry(let retry):
@@ -215,6 +220,7 @@ enum Message: Sendable {
         case .fingerNoMatch: Phrase(.fingerprintNoMatch)
         case .fingerUnavailable(let why): Phrase(.fingerprintUnavailable, .phrase(why.phrase))
         case .fingerEnrolled(let finger): Phrase(.fingerprintEnrolled, .phrase(finger.phrase))
+        case .fingerComing(let finger): Phrase(.fingerprintComing, .phrase(finger.phrase))
         case .fingerVerified: Phrase(.fingerprintVerified)
         case .fingerDeleted(let finger): Phrase(.fingerprintDeleted, .phrase(finger.phrase))
         case .keyringForgotten: Phrase(.keyringForgotten)

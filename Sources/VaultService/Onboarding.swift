@@ -19,6 +19,7 @@ final class Onboarding {
     struct Waiting: Sendable {
         let person: Person
         let plan: Plan
+        var finger: ComingFinger?
     }
 
     /// Each holds guarded memory; more people than this do not log in for the first time at once.
@@ -118,13 +119,19 @@ extension Service {
         }
         guard inForce.policy.acts(.unlock, at: caller.hello.service) else { return ignored }
         let plan: Onboarding.Plan?
+        var finger: ComingFinger?
         switch inForce.policy.onboard {
         case .cli: return ignored
         case .silent: plan = withoutPasscode(inForce) ?? .follow(login: token)
-        case .login: plan = try await converse(person, token, inForce, exchange)
+        case .login:
+            plan = try await converse(person, token, inForce, exchange)
+            switch plan {
+            case .follow, .own: finger = try await offerComingFinger(person, nil, exchange)
+            case .withoutPasscode, .declined, nil: break
+            }
         }
         guard let plan else { return ignored }
-        let waiting = Onboarding.Waiting(person: person, plan: plan)
+        let waiting = Onboarding.Waiting(person: person, plan: plan, finger: finger)
         return Verdict(outcome: .ignore, handle: (try? onboarding.keep(waiting)) ?? handle)
     }
 
@@ -224,6 +231,9 @@ extension Service {
             }
             let made = try await vault.create(for: person, named: [], start, cost(policy), policy)
             shutUnlessFollowed(made.host, person)
+            if let finger = waiting.finger, start.coming != nil {
+                await keep(finger, made.opening, made.host, person, caller)
+            }
             // It would not be there otherwise.
             if case .follow = waiting.plan, let judging = made.host.beginJudging(policy) {
                 made.host.note(.meetsTheRules, judging)

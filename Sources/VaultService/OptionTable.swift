@@ -74,8 +74,9 @@ package struct OptionEntry: Sendable {
             }),
         OptionEntry(
             "--deadline", argument: "NAME=SECONDS",
-            "shorten one of: session, transaction, idle (60 each)",
-            .set(wrong: "session, transaction or idle = 1 to 60 seconds") { options, setting in
+            "shorten one of: session, transaction, idle, touch (60 each)",
+            .set(wrong: "session, transaction, idle or touch = 1 to 60 seconds") {
+                options, setting in
                 options.deadlines.shorten(setting)
             }),
         OptionEntry("--list-texts", "print every text as a gettext template", .texts),

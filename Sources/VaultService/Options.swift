@@ -24,6 +24,8 @@ public struct Options: Sendable, Equatable {
         public var transaction = 60
         /// Seconds without anything to do after which a socket-activated daemon leaves.
         public var idle = 60
+        /// Seconds that somebody who enrols a finger is waited for, at each touch.
+        public var touch = 60
     }
 
     public enum Parsed: Sendable, Equatable {
@@ -81,6 +83,7 @@ extension Options.Deadlines {
         case "session": session = seconds
         case "transaction": transaction = seconds
         case "idle": idle = seconds
+        case "touch": touch = seconds
         default: return false
         }
         return true

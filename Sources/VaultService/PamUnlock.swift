@@ -97,7 +97,19 @@ extension Service {
             try await visit.exchange.show(.mayCancel)
             let new = try await askNewPasscode(
                 Entry(person: visit.person, host: visit.host, exchange: visit.exchange))
-            return try keeping(handle, visit) { $0.coming = new }
+            // Asked for now, and kept with the passcode when the login is confirmed.
+            let finger: ComingFinger? =
+                switch step.flow {
+                case .createOfferingFingerprint:
+                    try await offerComingFinger(visit.person, visit.host, visit.exchange)
+                case .create, .change, .dropPasscode, .announceFingerprint, .dropFingerprint,
+                    .dropBoth:
+                    nil
+                }
+            return try keeping(handle, visit) { transaction in
+                transaction.coming = new
+                transaction.finger = finger
+            }
         } catch {
             switch error {
             case .gone: throw error
@@ -141,8 +153,12 @@ extension Service {
                 .change, Self.recoveryRevoked, store: host.id.description,
                 person: transaction.person, service: caller.hello.service)
         }
-        try await host.open(Opening(key: kept.key, ground: replaced.ground))
+        let (used, behind) = try Opening(key: kept.key, ground: replaced.ground).doubled()
+        try await host.open(used)
         shutUnlessFollowed(host, transaction.person)
+        if let finger = transaction.finger {
+            await keep(finger, behind, host, transaction.person, caller)
+        }
     }
 
     // MARK: drift

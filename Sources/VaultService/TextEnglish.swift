@@ -147,6 +147,8 @@ extension TextID {
         case .fingerprintWaitOver: "No finger came: the passcode, please."
         case .fingerprintPlaceEnroll:
             "Place your {1} on the reader and lift it again, until it is known."
+        case .fingerprintPlaceEnrollEnter:
+            "Place your {1} on the reader and lift it again, until it is known, or press Enter to go on without."
         case .fingerprintStage: "{1} of {2}"
         case .fingerprintRetryShort: "Too short: leave the finger there a little longer."
         case .fingerprintRetryCenter: "Place the middle of the finger on the reader."
@@ -158,6 +160,7 @@ extension TextID {
         case .fingerprintNoMatchLast: "The fingerprint does not match; the passcode is needed now."
         case .fingerprintUnavailable: "No fingerprint can be read: {1}."
         case .fingerprintEnrolled: "Enrolled: {1}."
+        case .fingerprintComing: "Read: {1}. It opens the store once you are logged in."
         case .fingerprintVerified: "The fingerprint matches."
         case .fingerprintDeleted: "Deleted: {1}."
         case .keyringForgotten:

@@ -69,6 +69,8 @@ struct Transaction: Sendable {
     /// A passcode for a store in state none, once the login is confirmed.
     var coming: NewPasscode?
     var lesson = Lesson.none
+    /// And a finger beside it.
+    var finger: ComingFinger?
 }
 
 @LoopActor
@@ -111,6 +113,7 @@ final class Transactions {
         for handle in entries.keys where entries[handle]?.transaction.store == store {
             entries[handle]?.transaction.rekey = nil
             entries[handle]?.transaction.coming = nil
+            entries[handle]?.transaction.finger = nil
         }
         forgetLessons(of: store)
     }

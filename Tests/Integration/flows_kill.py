@@ -14,9 +14,11 @@ import unittest
 import format_check
 import pamlab
 import wire
-from daemonlab import answers, derivation_counter
+from daemonlab import IS_ROOT, answers, derivation_counter
+from fingerlab import FakeWorker
+from guard_standing import Logind
 from pamlab import PAM_SUCCESS, Talk
-from wayslab import LOGIN, WRONG, Machine
+from wayslab import LOGIN, WRONG, Machine, account
 
 TIMEOUT = 900
 
@@ -45,7 +47,7 @@ class Person(Talk):
             return None
         self.question()
         if style == pamlab.ECHO_ON:
-            return ""  # Continue
+            return "y" if "[y/n]" in text else ""  # Continue
         if "New passcode" in text:
             return NEW
         return LOGIN if text.startswith("Password") else self.passcode
@@ -136,6 +138,12 @@ class Flow:
     # At the end of the login that it ran in.
     is_open = True
     is_choice = is_behind = False
+    # Whether the fingerprint is on at the end: after a kill, and without one.
+    on = (0, 0)
+
+    def attend(self, case):
+        """What there is beside the daemon: options and environment for it."""
+        return (), {}
 
     def prepare(self, machine):
         machine.create(OLDER, "ownPasscode")
@@ -242,6 +250,24 @@ class Create(Behind):
     after = MUST_HAVE
 
 
+class CreateOffering(Behind):
+    """2: the same where there is a reader: the finger is kept behind the passcode, or not at all"""
+
+    after = MUST_HAVE
+    on = (None, 1)
+
+    def attend(self, case):
+        worker = FakeWorker()
+        case.addCleanup(worker.close)
+        worker.touch = lambda visit, request: "match"
+        environment = {}
+        if IS_ROOT:
+            logind = Logind(account()[1])
+            case.addCleanup(logind.close)
+            environment["DBUS_SYSTEM_BUS_ADDRESS"] = logind.address
+        return ("--fingerprint-socket", worker.path), environment
+
+
 class Migrate(Behind):
     """1: an older release left the store openable by fingerprint alone"""
 
@@ -323,7 +349,7 @@ class Recover(ByChoice):
 # The one that FORMAT.md shows.
 WRONG_KEY = "000G4-40R4F-0M30Y-E209X-185GE-R38EY-1Y7ZV"
 FLOWS = [
-    Change, Expired, DropPasscode, Announce, DropFingerprint, DropFingerprintThenChange, DropBoth, Create, Migrate,
+    Change, Expired, DropPasscode, Announce, DropFingerprint, DropFingerprintThenChange, DropBoth, Create, CreateOffering, Migrate,
     ChangeByChoice, TurnOff, TurnOn, Recover,
 ]
 
@@ -333,12 +359,13 @@ class Kills:
 
     def __init__(self, flow, case):
         self.flow, self.case = flow(), case
-        self.machine = Machine(self.flow.before, start=False)
+        options, environment = self.flow.attend(case)
+        self.machine = Machine(self.flow.before, options=options, start=False)
         self.daemon = self.machine.daemon
         self.steps = os.path.join(self.daemon.folder, "steps")
         self.template = os.path.join(self.daemon.folder, "template")
         preload = pamlab.compiled("killsteps.c", "killsteps.so", "-shared", "-fPIC", "-ldl", "-lpthread")
-        self.daemon.env = {"LD_PRELOAD": f"{derivation_counter()} {preload}", "KILL_STEPS": self.steps}
+        self.daemon.env = {**environment, "LD_PRELOAD": f"{derivation_counter()} {preload}", "KILL_STEPS": self.steps}
         self.progress = []
 
     def close(self):
@@ -380,7 +407,7 @@ class Kills:
         self.daemon.stop()
         self.case.assertTrue(done, f"the flow: {person.messages} {self.daemon.log()[-2000:]}")
         steps = 10000 - self.disarm()
-        self.at_end(File(self.daemon.state))
+        self.at_end(File(self.daemon.state), self.flow.on[1])
         return steps, person.asked
 
     def run(self):
@@ -455,15 +482,18 @@ class Kills:
         state = self.daemon.status()
         case.assertEqual(list(state.pending), [], "nothing is due any more")
         self.daemon.stop()
-        self.at_end(File(self.daemon.state))
+        self.at_end(File(self.daemon.state), self.flow.on[0])
 
-    def at_end(self, file):
+    def at_end(self, file, on):
         flow, case = self.flow, self.case
         ways = file.passcodes | ({None} if file.device else set())
         case.assertEqual(ways, {flow.new})
         key = file.opens(flow.new) if flow.new else file.device
         case.assertEqual(tuple(file.former(key)), flow.former)
-        case.assertEqual(file.terms["on"], 0)
+        case.assertIn(file.terms["on"], (0, 1) if on is None else (on,))
+        folders = os.path.join(self.daemon.state, "fingers")
+        fingers = sum(len(files) for _, _, files in os.walk(folders))
+        case.assertEqual(fingers, file.terms["on"], "a file for each finger, and none without the word that they are on")
         case.assertIsNone(file.terms["pending"])
         case.assertEqual(file.counts, (0, 0, 0))
 

@@ -96,7 +96,10 @@ enum Wording {
             .keyringForgotten, .keyringNotKept,
         ]
         all += Finger.allCases.flatMap {
-            [.fingerEnrollPlace($0), .fingerEnrolled($0), .fingerDeleted($0)]
+            [
+                .fingerEnrollPlace($0), .fingerEnrollPlaceEnter($0), .fingerEnrolled($0),
+                .fingerComing($0), .fingerDeleted($0),
+            ]
         }
         all += FingerprintScan.Retry.allCases.map { .fingerRetry($0) }
         all += Refusal.FingerprintReason.allCases.map { .fingerUnavailable($0) }

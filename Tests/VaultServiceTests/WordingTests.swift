@@ -42,13 +42,16 @@ func refusalsAreNoSuccess(_ refusal: Refusal) {
         (["--socket"], "--socket: a path is missing"), (["--frob"], "--frob: no such option"),
         (
             ["--deadline", "session=61"],
-            "--deadline: session, transaction or idle = 1 to 60 seconds"
+            "--deadline: session, transaction, idle or touch = 1 to 60 seconds"
         ),
         (
             ["--deadline", "session=0"],
-            "--deadline: session, transaction or idle = 1 to 60 seconds"
+            "--deadline: session, transaction, idle or touch = 1 to 60 seconds"
         ),
-        (["--deadline", "login=5"], "--deadline: session, transaction or idle = 1 to 60 seconds"),
+        (
+            ["--deadline", "login=5"],
+            "--deadline: session, transaction, idle or touch = 1 to 60 seconds"
+        ),
     ])
 func wrongOptions(_ arguments: [String], _ reason: String) {
     #expect(Options.parse(arguments) == .wrong(reason))
