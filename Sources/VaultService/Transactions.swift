@@ -68,9 +68,9 @@ struct Transaction: Sendable {
     var rekey: Rekey?
     /// A passcode for a store in state none, once the login is confirmed.
     var coming: NewPasscode?
-    var lesson = Lesson.none
     /// And a finger beside it.
     var finger: ComingFinger?
+    var lesson = Lesson.none
 }
 
 @LoopActor
