@@ -73,7 +73,7 @@ extension Service {
         }
         switch followed {
         case .matched:
-            return try await matched(purpose, visit, opening)
+            return try await matched(purpose, visit, run, opening)
         case .noMatch:
             let left = visit.host.fingerFailuresLeft(visit.policy)
             try await visit.exchange.say(.fingerNoMatch(left: left), .error)
@@ -96,7 +96,7 @@ extension Service {
 
     /// The match counts as long as everything still is as it was when the finger was asked for.
     private func matched(
-        _ purpose: FingerPurpose, _ visit: Visit,
+        _ purpose: FingerPurpose, _ visit: Visit, _ run: FingerRun,
         _ opening: (Opening) async throws(Interruption) -> Void
     ) async throws(Interruption) -> FingerOutcome {
         let present = try await renewed(visit)
@@ -111,6 +111,7 @@ extension Service {
             try await opening(resident)
         case .verify, .enroll: break
         }
+        run.isAccepted = true
         try? await present.host.clearFingerFailures()
         audit.note(
             .attempt, "a fingerprint matched", store: present.host.id.description,
@@ -138,13 +139,12 @@ extension Service {
                 at: target.reader.choice, seconds: UInt8(clamping: (end - now + 999) / 1000), run)
             switch found {
             case .matched:
-                // Whoever follows the scan clears the count; nobody does where it was stopped.
-                if run.isOver {
-                    try? await host.giveBackFingerFailure()
-                } else {
+                if !run.isOver {
                     run.finish(found)
                     await run.settled()
                 }
+                // Whoever follows the scan clears the count, unless nothing came of it.
+                if !run.isAccepted { try? await host.giveBackFingerFailure() }
                 return
             case .failed, .lost(.missing):
                 try? await host.giveBackFingerFailure()

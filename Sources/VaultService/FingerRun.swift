@@ -51,6 +51,8 @@ final class FingerRun {
     private var isSettled = false
     private(set) var isOver = false
     private(set) var stop: FingerStop?
+    /// The match did what it was asked for, and is on nobody's count any more.
+    var isAccepted = false
     /// Wakes whoever waits for the worker.
     var whenStopped: (@LoopActor () -> Void)?
 

@@ -183,6 +183,9 @@ class Waiting(Case):
         self.assertTrue(changed.wait(20))
         self.assertEqual(finger.last.name == "done", opens, finger.last)
         self.assertEqual(self.desk.is_open(), opens)
+        if self.desk.daemon.status().lock in ("locked", "unlocked"):
+            # It matched: whatever became of it, it is on nobody's count.
+            wait_until(lambda: self.desk.list().failuresLeft in (5, 0), "it is given back")
 
     def done(self, request, script=(), **fields):
         last = self.desk.ask(request, script, **fields).last
@@ -349,6 +352,15 @@ class Limits(Case):
         self.assertTrue(self.desk.list().ready)
         self.worker.touches("match")
         self.assertEqual(self.desk.open().last.name, "done")
+
+    def test_damaged(self):
+        """a match whose store cannot be opened is no failure"""
+        (store,) = os.listdir(os.path.join(self.desk.daemon.state, "stores"))
+        with open(os.path.join(self.desk.daemon.state, "stores", store, "records.db"), "r+b") as file:
+            file.write(bytes(4096))
+        self.worker.touches("match")
+        self.assertEqual(self.desk.open().last.name, "refused")
+        wait_until(lambda: self.desk.list().failuresLeft == 5, "it is given back")
 
     def test_seconds(self):
         """whoever asks for more seconds than anybody has gets 120"""
