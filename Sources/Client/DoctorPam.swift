@@ -33,7 +33,7 @@ extension Doctor {
             }
             if name != "appvault" { isWired = true }
             if judgement.ways.contains(.follows) { follows = true }
-            findings += findingsOf(name, judgement)
+            findings += findingsOf(name, judgement, service.followsChanges)
         }
         let passwd = PamService(
             name: "passwd", configuration: folder.configuration, surroundings: surroundings)
@@ -48,7 +48,9 @@ extension Doctor {
         return wholeFindings(isWired) + findings
     }
 
-    private func findingsOf(_ name: String, _ judgement: PamService.Judgement) -> [Finding] {
+    private func findingsOf(
+        _ name: String, _ judgement: PamService.Judgement, _ passesChanges: Bool
+    ) -> [Finding] {
         let ways = judgement.ways.sorted { $0.rawValue < $1.rawValue }.map(Self.words)
         var findings = judgement.findings
         if !ways.isEmpty || findings.isEmpty {
@@ -56,7 +58,9 @@ extension Doctor {
                 Finding(
                     .pam, .ok,
                     ways.isEmpty
-                        ? "a line is there, and the policy has AppVault do nothing here"
+                        ? (name == "passwd" && passesChanges
+                            ? "a store that follows the login password hears of a new one"
+                            : "a line is there, and the policy has AppVault do nothing here")
                         : ways.joined(separator: "; "),
                     name: name), at: 0)
         }

@@ -62,7 +62,7 @@ extension Doctor {
                             "`systemctl reload appvaultd` where it is mended already; else \(edit)")
                 )
             }
-            for value in policy.values where !value.actedOn && !value.file.isEmpty {
+            for value in policy.values where isIdle(value) {
                 let place = "\(String(decoding: value.file, as: UTF8.self)):\(value.line)"
                 // Lint has said so of a file that can be read.
                 if problems.contains(where: { $0.description.hasPrefix(place + ":") }) { continue }
@@ -100,6 +100,11 @@ extension Doctor {
             }
         }
         return findings
+    }
+
+    /// Somebody set it, and nothing follows. What the default file says is said for the releases that will act on it.
+    private func isIdle(_ value: PolicyValues.Value) -> Bool {
+        !value.actedOn && !value.file.isEmpty && value.file != Array(Self.standard.utf8)
     }
 
     private func names(_ files: [PolicyFile]) -> String {

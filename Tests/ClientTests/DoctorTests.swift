@@ -292,6 +292,8 @@ struct DoctorTests {
             FakeMachine().found(.policy, daemon).map(\.text) == [
                 "f:4: this release does not act on HoldMax yet"
             ])
+        daemon.policy!.values[0].file = Array("/usr/lib/appvault/policy.conf".utf8)
+        #expect(FakeMachine().found(.policy, daemon).map(\.state) == [.ok])
     }
 
     @Test(
