@@ -241,7 +241,12 @@ public func fingerPick(
     }
     if found.isEmpty { return .passcode(.noReader) }
     var why = NoFinger.noReader
-    for (place, reader) in found.enumerated() {
+    // One of the same make is the second choice.
+    let own = found.indices.filter { place in
+        enrolled.contains { $0 == FingerPlace(reader: found[place].id, port: found[place].port) }
+    }
+    for place in own + found.indices.filter({ !own.contains($0) }) {
+        let reader = found[place]
         let fingers = enrolled.indices.filter { known(enrolled[$0], at: reader, policy) }
         switch purpose {
         case .enroll: break

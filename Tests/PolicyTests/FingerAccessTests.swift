@@ -190,10 +190,16 @@ import Testing
             ]
         }
         #expect(Self.ask(input) == .ask(FingerPick(reader: 2, fingers: [1, 2])))
-        // At any reader, the one of the same make is good as well.
+        // At any reader, one of the same make is good as well, and the one that it was enrolled on better.
+        func any(_ readers: [FingerReader]) -> FingerDecision {
+            var input = input
+            input.readers = .found(readers)
+            return Self.ask(input) { $0.fingerprintReaders = .any }
+        }
+        #expect(any([other, Self.external]) == .ask(FingerPick(reader: 0, fingers: [3])))
         #expect(
-            Self.ask(input) { $0.fingerprintReaders = .any }
-                == .ask(FingerPick(reader: 0, fingers: [3])))
+            any([other, Self.external, Self.reader])
+                == .ask(FingerPick(reader: 2, fingers: [1, 2])))
     }
 
     @Test("with the lid shut an external reader is fine where the policy allows one")
