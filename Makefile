@@ -85,12 +85,17 @@ build-date:
 demo: deps build
 	@INTERACTIVE='$(INTERACTIVE)' $(PYTHON) Tools/demo
 
-test: deps build
+test: deps build packages-for-e2e
 	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests all
 
 # The part of `make test` that boots a Debian of its own; as root.
-e2e: deps build
+e2e: deps build packages-for-e2e
 	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests e2e
+
+# Where no machine can be booted nobody needs them.
+.PHONY: packages-for-e2e
+packages-for-e2e:
+	@! $(PYTHON) Tests/EndToEnd/machine.py || $(MAKE) --no-print-directory deb
 
 check: build-only
 	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests check

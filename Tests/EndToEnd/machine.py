@@ -28,6 +28,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import termios
 import time
@@ -73,6 +74,7 @@ IMAGES = {
         "openssh-server,openssh-client,sshpass,cron,at,polkitd,pkexec,dovecot-core,pamtester,python3,libpam-modules,"
         "libsodium23,libsqlite3-0,libpwquality1,cracklib-runtime,libfprint-2-2,ca-certificates"),
     "base": Image(
+        "dbus-user-session",
         parent="debian",
         prepare=_USERS + r"""
 usermod --append --groups sudo alice
@@ -243,6 +245,12 @@ class Terminal:
                 why = "did not come" if left <= 0 else "did not come before the end"
                 raise Ended(f"{pattern!r} {why}; shown was: {self.text[self.place:]!r}")
 
+    def shows_more(self, after, timeout=1):
+        """Whether anything came, or the end, once `after` was done."""
+        length = len(self.text)
+        after()
+        return not self.read(timeout) or len(self.text) > length
+
     def send(self, line=""):
         """Types a line and Enter."""
         os.write(self.master, (line + "\r").encode())
@@ -394,3 +402,9 @@ class Machine:
 
     def read(self, path):
         return self.check(f"cat {shlex.quote(path)}")
+
+
+if __name__ == "__main__":
+    REASON = why_not()
+    if REASON is not None:
+        sys.exit(f"no machine can be booted: {REASON}")

@@ -1,0 +1,146 @@
+"""A machine with our packages on it, installed by apt from the folder that `make deb` fills, and people to log in.
+
+One boot serves a whole class; each test takes people of its own with `person()`.
+"""
+
+import json
+import re
+import time
+import unittest
+
+import machine
+import packages
+
+QUIET = "DEBIAN_FRONTEND=noninteractive"
+# No try goes unnoticed, none is refused for coming too soon, and none erases.
+COUNTING = "[Passcode]\nRetryLimit=50\nOnRetryLimit=lock\nThrottleAfter=0\n"
+
+
+class Person:
+    def __init__(self, name, password):
+        self.name, self.password = name, password
+
+
+class Case(unittest.TestCase):
+    """`self.machine` is booted; where INSTALLED, with the packages, and POLICY as the administrator's file."""
+
+    INSTALLED = True
+    POLICY = COUNTING
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        reason = machine.why_not()
+        if reason is not None:
+            raise machine.Unavailable(reason)
+        cls.machine = machine.Machine(bind=packages.BIND)
+        cls.addClassCleanup(cls.machine.stop)
+        cls.people = 0
+        if cls.INSTALLED:
+            cls.install()
+
+    @classmethod
+    def install(cls):
+        cls.policy(cls.POLICY)
+        packages.install(cls.machine)
+
+    @classmethod
+    def policy(cls, text):
+        """The administrator's file; nothing is none."""
+        if text:
+            cls.machine.write("/etc/appvault/policy.conf", text)
+        else:
+            cls.machine.check("rm -f /etc/appvault/policy.conf")
+
+    @classmethod
+    def profile(cls, *names, on=True):
+        words = " ".join(f"--{'enable' if on else 'disable'} {name}" for name in names)
+        cls.machine.check(f"{QUIET} pam-auth-update {words}")
+
+    @classmethod
+    def crowd(cls, count, sudo=True):
+        """So many new accounts."""
+        numbers = range(cls.people + 1, cls.people + count + 1)
+        cls.people += count
+        crowd = [Person(f"p{number:03}", f"otter-{number:03}-login") for number in numbers]
+        groups = "--groups sudo" if sudo else ""
+        lines = [f"useradd --create-home --shell /bin/bash {groups} {person.name}" for person in crowd]
+        cls.machine.check(
+            "set -e\n" + "\n".join(lines) + "\nchpasswd",
+            stdin="".join(f"{person.name}:{person.password}\n" for person in crowd))
+        return crowd
+
+    @classmethod
+    def person(cls, sudo=True):
+        return cls.crowd(1, sudo)[0]
+
+    # what became of a store
+
+    def status(self, person):
+        return json.loads(self.machine.check(f"appvault status --json --user {person.name}"))
+
+    def state(self, person):
+        return self.status(person)["state"]
+
+    def tries(self, person):
+        status = self.status(person)
+        return status.get("ownTriesLeft"), status.get("apartTriesLeft")
+
+    def until(self, what, timeout=20):
+        """Waits until it holds: what follows a logout follows by itself."""
+        deadline = time.monotonic() + timeout
+        while not what():
+            self.assertLess(time.monotonic(), deadline, "it does not come to hold")
+            time.sleep(0.05)
+
+    def until_state(self, person, state):
+        try:
+            self.until(lambda: self.state(person) == state)
+        except AssertionError:
+            journal = self.machine.run("journalctl -b -u appvaultd -n 100 --no-pager")[1]
+            self.fail(f"{person.name} is not {state}: {self.status(person)}\n{journal}")
+
+    # logging in
+
+    def login(self, person, password=None, prompt="Password: "):
+        """login(1) on a terminal of its own; a Shell."""
+        terminal = self.machine.terminal(f"exec login {person.name}")
+        self.addCleanup(terminal.close)
+        terminal.expect(re.escape(prompt))
+        terminal.send(person.password if password is None else password)
+        return Shell(terminal)
+
+    def with_store(self, person):
+        """Somebody whose first login made their store."""
+        shell = self.login(person)
+        shell.ready()
+        # A login waits 5 s for it at most.
+        self.until_state(person, "unlocked")
+        shell.leave()
+        self.until_state(person, "locked")
+        return person
+
+
+class Shell:
+    """A shell at a Terminal."""
+
+    def __init__(self, terminal):
+        self.terminal = terminal
+
+    def ready(self):
+        self.terminal.expect(r"[$#] $")
+        return self
+
+    def __call__(self, command, timeout=20):
+        """Its exit status and what it shows."""
+        self.terminal.send(command + "; echo \"=$?\"=")
+        # What was typed is shown too.
+        self.terminal.expect(r'\$\?"=\n')
+        code = self.terminal.expect(r"=(\d+)=\n", timeout)
+        shown = self.terminal.before
+        self.ready()
+        return int(code.group(1)), shown
+
+    def leave(self):
+        self.terminal.send("exit")
+        self.terminal.wait()
