@@ -14,11 +14,20 @@ final class FingerprintWorker {
     private let gate = Gate(width: 1, ownLimit: 64, apartLimit: 64)
     private var seen: (readers: [FingerprintReader], at: UInt64)?
     private var notedAt: UInt64?
+    /// While the machine sleeps, no reader is there.
+    private var isAsleep = false
+    private var sleeps = 0
+    private var missed: [FingerprintReader] = []
+    /// A request that nobody can call back.
+    private var uncalled: Channel?
 
     /// Milliseconds: to name the readers, to be ready for a finger, to stop.
     private static let listWait: UInt64 = 3_000
     private static let readyWait: UInt64 = 6_000
     private static let stopWait: UInt64 = 1_500
+    private static let letGoWait: UInt64 = 3_000
+    private static let firstLook: UInt64 = 250
+    private static let lastLook: UInt64 = 30_000
     /// How long a list is good for those to whom a reader is only an offer.
     private static let fresh: UInt64 = 5_000
 
@@ -37,6 +46,7 @@ final class FingerprintWorker {
 
     /// While somebody scans, those that were found last.
     func readers(mayBeOld: Bool = false) async throws(Failure) -> [FingerprintReader] {
+        if isAsleep { throw .fault(.noReader) }
         if let seen, !gate.isIdle { return seen.readers }
         if mayBeOld, let seen, Clock.bootMilliseconds() - seen.at < Self.fresh {
             return seen.readers
@@ -123,6 +133,45 @@ final class FingerprintWorker {
         return found
     }
 
+    // MARK: sleep
+
+    /// From here on nobody is given a reader.
+    func beginSleep() {
+        isAsleep = true
+        sleeps += 1
+        if let seen { missed = seen.readers }
+        seen = nil
+    }
+
+    /// Ends when nobody has a reader any more, or does not let go of it.
+    func letGo() async {
+        uncalled?.close()
+        guard (try? await gate.enter(.own, until: Self.soon(Self.letGoWait))) != nil else { return }
+        gate.leave()
+    }
+
+    func wakeUp() {
+        isAsleep = false
+        let mine = sleeps
+        guard !missed.isEmpty else { return }
+        EventLoop.shared.task { await self.lookAgain(mine) }
+    }
+
+    /// A reader comes back when its bus does, which may take a while, or not at all.
+    private func lookAgain(_ mine: Int) async {
+        var wait = Self.firstLook
+        while true {
+            await EventLoop.sleep(until: Self.soon(wait))
+            guard !isAsleep, mine == sleeps else { return }
+            let found = (try? await readers()) ?? []
+            guard mine == sleeps else { return }
+            missed.removeAll { one in found.contains { $0.id == one.id && $0.port == one.port } }
+            guard !missed.isEmpty, wait < Self.lastLook else { break }
+            wait = min(wait * 2, Self.lastLook)
+        }
+        missed = []
+    }
+
     private static func end(_ failure: Failure) -> FingerEnd {
         switch failure {
         case .fault(let fault): .failed(fault)
@@ -142,11 +191,14 @@ final class FingerprintWorker {
             throw .fault(.busy)
         }
         defer { gate.leave() }
+        guard !isAsleep else { throw .fault(.noReader) }
         guard nonce.count == FingerprintLink.nonce else { throw .lost(.missing) }
         let deadline = Clock.bootMilliseconds() + wait
         let channel = try await connect(until: min(deadline, Self.soon(Self.listWait)))
+        if run == nil { uncalled = channel }
         defer {
             run?.whenStopped = nil
+            uncalled = nil
             channel.close()
         }
         run?.whenStopped = { channel.wakeReader() }
