@@ -18,12 +18,18 @@ final class FingerprintWorker {
     private var isAsleep = false
     private var sleeps = 0
     private var missed: [FingerprintReader] = []
+    /// Readers that were ready at once, when they were asked last.
+    private var quick: Set<[UInt8]> = []
+    private var hungAt: UInt64?
     /// A request that nobody can call back.
     private var uncalled: Channel?
 
     /// Milliseconds: to name the readers, to be ready for a finger, to stop.
-    private static let listWait: UInt64 = 3_000
+    private static let listWait: UInt64 = 2_000
     private static let readyWait: UInt64 = 6_000
+    /// For a reader that has been ready within half of it, and where one has just hung.
+    private static let shortReadyWait: UInt64 = 2_000
+    private static let hangRemembered: UInt64 = 60_000
     private static let stopWait: UInt64 = 1_500
     private static let letGoWait: UInt64 = 3_000
     private static let firstLook: UInt64 = 250
@@ -78,7 +84,7 @@ final class FingerprintWorker {
         do throws(Failure) {
             let wait = UInt64(seconds) * 1000 + Self.readyWait
             let answer = try await ask(
-                .match(templates: prints.count), nonce, frame, within: wait, run)
+                .match(templates: prints.count), nonce, frame, within: wait, run, at: reader)
             switch answer {
             case .matched(let index): return .matched(index)
             case .noMatch: return .noMatch
@@ -96,7 +102,8 @@ final class FingerprintWorker {
         do throws(Failure) {
             let wait = UInt64(Limits.exchangeWait)
             guard
-                case .enrolled(let print) = try await ask(.enroll, nonce, frame, within: wait, run)
+                case .enrolled(let print) = try await ask(
+                    .enroll, nonce, frame, within: wait, run, at: reader)
             else { return .lost(.nonsense) }
             return .enrolled(print)
         } catch {
@@ -183,7 +190,7 @@ final class FingerprintWorker {
 
     private func ask(
         _ question: FingerInbox.Question, _ nonce: [UInt8], _ frame: WipedBuffer,
-        within wait: UInt64, _ run: FingerRun? = nil
+        within wait: UInt64, _ run: FingerRun? = nil, at reader: ReaderChoice? = nil
     ) async throws(Failure) -> FingerInbox.Answer {
         do throws(Refusal) {
             try await gate.enter(.own, until: Clock.bootMilliseconds() + Self.listWait)
@@ -205,7 +212,7 @@ final class FingerprintWorker {
         do throws(Failure) {
             try await send(frame, on: channel, until: min(deadline, Self.soon(Self.listWait)))
             let answer = try await listen(
-                FingerInbox(question, nonce: nonce), nonce, channel, until: deadline, run)
+                FingerInbox(question, nonce: nonce), nonce, channel, until: deadline, run, reader)
             if case .failed(let fault) = answer { throw .fault(fault) }
             return answer
         } catch {
@@ -216,12 +223,13 @@ final class FingerprintWorker {
 
     private func listen(
         _ inbox: FingerInbox, _ nonce: [UInt8], _ channel: Channel, until end: UInt64,
-        _ run: FingerRun?
+        _ run: FingerRun?, _ reader: ReaderChoice?
     ) async throws(Failure) -> FingerInbox.Answer {
         var inbox = inbox
         var deadline = end
         // A reader that is never ready would keep the person from the passcode.
-        var ready: UInt64? = run == nil ? nil : Self.soon(Self.readyWait)
+        let began = Clock.bootMilliseconds()
+        var ready = reader.map { began + readyWait($0) }
         var isCancelled = false
         while true {
             if let run, run.stop != nil, !isCancelled {
@@ -233,6 +241,7 @@ final class FingerprintWorker {
             }
             switch inbox.next() {
             case .scan(let scan):
+                if let reader, ready != nil { wasReady(reader, since: began) }
                 ready = nil
                 run?.say(.heard(scan))
                 continue
@@ -243,11 +252,33 @@ final class FingerprintWorker {
             let limit = min(deadline, ready ?? deadline)
             switch await channel.readable(until: limit) {
             case .closed: throw .lost(.ended)
-            case .timedOut: if Clock.bootMilliseconds() >= limit { throw .lost(.tooSlow) }
+            case .timedOut:
+                guard Clock.bootMilliseconds() >= limit else { continue }
+                if ready != nil { hungAt = Clock.bootMilliseconds() }
+                throw .lost(.tooSlow)
             case .ready: guard Self.read(channel, into: inbox) else { throw .lost(.ended) }
             }
         }
     }
+
+    /// Some readers take seconds, and one that hangs keeps a person from the passcode for as long.
+    private func readyWait(_ reader: ReaderChoice) -> UInt64 {
+        if let hungAt, Clock.bootMilliseconds() - hungAt < Self.hangRemembered {
+            return Self.shortReadyWait
+        }
+        return quick.contains(Self.key(reader)) ? Self.shortReadyWait : Self.readyWait
+    }
+
+    private func wasReady(_ reader: ReaderChoice, since began: UInt64) {
+        hungAt = nil
+        if Clock.bootMilliseconds() - began <= Self.shortReadyWait / 2 {
+            quick.insert(Self.key(reader))
+        } else {
+            quick.remove(Self.key(reader))
+        }
+    }
+
+    private static func key(_ reader: ReaderChoice) -> [UInt8] { reader.id + [0] + reader.port }
 
     private static func soon(_ wait: UInt64) -> UInt64 { Clock.bootMilliseconds() + wait }
 
