@@ -132,6 +132,10 @@ install:
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
 	install -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(pamconfigsdir)
 	install -m 644 config/systemd/* $(DESTDIR)$(unitdir)
+	for target in hibernate hybrid-sleep suspend-then-hibernate; do \
+		install -d $(DESTDIR)$(unitdir)/$$target.target.wants; \
+		ln -sf ../appvault-hibernate.service $(DESTDIR)$(unitdir)/$$target.target.wants/; \
+	done
 	install -m 644 config/sysusers.d/* $(DESTDIR)$(sysusersdir)
 	install -m 644 pam/pam-configs/* $(DESTDIR)$(pamconfigsdir)
 	install -D -m 755 config/appvault-fingerprint-udev $(DESTDIR)$(libexecdir)/appvault-fingerprint-udev

@@ -10,12 +10,14 @@ import re
 import select
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
 import textwrap
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -295,17 +297,18 @@ class Stage:
         module = os.path.join(build, "pam_appvault.so")
         if not os.path.exists(module):
             module = os.path.join(build, "libpam_appvault.so")
-        for path in (os.path.join(build, "appvaultd"), os.path.join(build, "appvault"), module):
+        programs = ("appvaultd", "appvault", "appvault-fingerprint")
+        for path in (*(os.path.join(build, name) for name in programs), module):
             if not os.path.exists(path):
                 sys.exit(f"appvault: {path} is missing\nhint: run make first")
         # A socket's path has 107 bytes; some TMPDIRs are longer.
         place = tempfile.gettempdir()
         self.folder = tempfile.mkdtemp(prefix="appvault-demo.", dir=place if len(place) < 64 else "/tmp")
-        self.daemon = None
+        self.daemon = self.reader = None
         for name in ("state", "etc", "pam.d"):
             os.mkdir(self.at(name), 0o700)
-        for name, target in (("appvaultd", "appvaultd"), ("appvault", "appvault")):
-            os.symlink(os.path.join(build, target), self.at(name))
+        for name in programs:
+            os.symlink(os.path.join(build, name), self.at(name))
         os.symlink(module, self.at("pam_appvault.so"))
         self.environment = {
             "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1"}
@@ -321,7 +324,8 @@ class Stage:
         """Until it serves."""
         with open(self.at("journal"), "ab") as journal:
             self.daemon = subprocess.Popen(
-                ["./appvaultd", "--socket", "socket", "--state-dir", "state", "--config-dir", "etc"],
+                ["./appvaultd", "--socket", "socket", "--state-dir", "state", "--config-dir", "etc",
+                 "--fingerprint-socket", "fingerprint"],
                 cwd=self.folder, stdin=subprocess.DEVNULL, stdout=journal, stderr=journal, env=self.environment,
             )
         deadline = time.monotonic() + 10
@@ -330,6 +334,40 @@ class Stage:
                 return False
             time.sleep(0.001)
         return True
+
+    def start_reader(self):
+        """libfprint's own make-believe reader, behind the real worker, until it can be asked for."""
+        with open(self.at("reader.log"), "wb") as log:
+            self.reader = subprocess.Popen(
+                ["./appvault-fingerprint", "--listen", "fingerprint", "--linger", "0", "--fixed",
+                 "--env", f"FP_VIRTUAL_DEVICE={self.at('reader')}"],
+                cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={})
+        deadline = time.monotonic() + 10
+        while not os.path.exists(self.at("fingerprint")):
+            if self.reader.poll() is not None or time.monotonic() > deadline:
+                return False
+            time.sleep(0.001)
+        return True
+
+    def touch(self, finger, times=1):
+        """So many touches, one after the other, from the moment at which the reader is open."""
+        thread = threading.Thread(target=self._touch, args=(finger, times), daemon=True)
+        thread.start()
+        return thread
+
+    def _touch(self, finger, times):
+        deadline = time.monotonic() + 20
+        while times and time.monotonic() < deadline:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                try:
+                    connection.connect(self.at("reader"))
+                    connection.sendall(f"SCAN {finger}".encode())
+                    connection.shutdown(socket.SHUT_WR)
+                    connection.recv(64)
+                except OSError:
+                    time.sleep(0.01)
+                    continue
+            times -= 1
 
     def signal_daemon(self, number):
         os.kill(self.daemon.pid, number)
@@ -348,4 +386,7 @@ class Stage:
             except subprocess.TimeoutExpired:
                 self.daemon.kill()
                 self.daemon.wait()
+        if self.reader is not None:
+            self.reader.kill()
+            self.reader.wait()
         shutil.rmtree(self.folder, ignore_errors=True)

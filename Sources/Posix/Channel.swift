@@ -104,6 +104,12 @@ public final class Channel: @unchecked Sendable {
         finishReader(.timedOut)
     }
 
+    /// Somebody else reads this descriptor, and has read all that was there.
+    @LoopActor
+    public func drained() {
+        readable = false
+    }
+
     private func readerTimedOut() {
         guard let waiter = reader else { return }
         reader = nil

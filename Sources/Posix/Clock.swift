@@ -7,6 +7,13 @@ public enum Clock {
         appvault_clock_ms(CLOCK_BOOTTIME)
     }
 
+    /// How long the machine has slept since it was started.
+    public static func sleptMilliseconds() -> UInt64 {
+        let boot = appvault_clock_ms(CLOCK_BOOTTIME)
+        let awake = appvault_clock_ms(CLOCK_MONOTONIC)
+        return boot > awake ? boot - awake : 0
+    }
+
     /// Seconds since 1970, for what a person reads only; no decision rests on it.
     public static func wallSeconds() -> UInt64 {
         appvault_clock_ms(CLOCK_REALTIME) / 1000

@@ -36,6 +36,8 @@ final class Connection {
     var workingSince: UInt64 = 0
     /// A person is being waited for: the peer is not reading.
     var isAsking = false
+    /// What the flow has at hand then opens a store, or nearly.
+    var holdsSecret = false
 
     init(channel: Channel, credentials: PeerCredentials, slabs: Slabs) {
         self.channel = channel

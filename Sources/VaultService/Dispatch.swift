@@ -272,6 +272,10 @@ final class Dispatcher {
         let exchange = Exchange(
             connection: connection, caller: caller, voice: service.voice(of: caller), tag: tag)
         service.ticker.begin(connection, tag)
+        switch request {
+        case .unlock, .password, .passwordRules: exchange.cameWithSecret = true
+        default: break
+        }
         let verdict: Verdict
         do throws(Interruption) {
             defer { service.ticker.end(connection) }

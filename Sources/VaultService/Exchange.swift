@@ -41,6 +41,8 @@ final class Exchange: Conversation {
     private static let longestPrompt = 480
     /// A secret was answered in this exchange: what an authentication may rest on.
     private(set) var answered = false
+    /// The request itself brought one.
+    var cameWithSecret = false
 
     init(connection: Connection, caller: Caller, voice: Voice, tag: UInt32) {
         self.connection = connection
@@ -82,6 +84,7 @@ final class Exchange: Conversation {
             question: question, purpose: purpose, echo: purpose == .choice,
             line: carrying(message))
         connection.isAsking = true
+        connection.holdsSecret = answered || cameWithSecret
         defer {
             connection.isAsking = false
             connection.workingSince = Clock.bootMilliseconds()

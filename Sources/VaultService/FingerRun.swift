@@ -106,6 +106,7 @@ final class FingerSeat {
     private let gate = Gate(width: 1, ownLimit: 16, apartLimit: 16)
     private var current: (run: FingerRun, store: StoreID?)?
     private var newest = 0
+    var whenTaken: (@LoopActor () -> Void)?
     /// Longer than it takes to stop whoever has the reader.
     private static let patience: UInt64 = 4_000
 
@@ -121,6 +122,7 @@ final class FingerSeat {
             throw .busy
         }
         current = (run, store)
+        whenTaken?()
     }
 
     func leave() {

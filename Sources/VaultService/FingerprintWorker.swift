@@ -14,11 +14,26 @@ final class FingerprintWorker {
     private let gate = Gate(width: 1, ownLimit: 64, apartLimit: 64)
     private var seen: (readers: [FingerprintReader], at: UInt64)?
     private var notedAt: UInt64?
+    /// While the machine sleeps, no reader is there.
+    private var isAsleep = false
+    private var sleeps = 0
+    private var missed: [FingerprintReader] = []
+    /// Readers that were ready at once, when they were asked last.
+    private var quick: Set<[UInt8]> = []
+    private var hungAt: UInt64?
+    /// A request that nobody can call back.
+    private var uncalled: Channel?
 
     /// Milliseconds: to name the readers, to be ready for a finger, to stop.
-    private static let listWait: UInt64 = 3_000
+    private static let listWait: UInt64 = 2_000
     private static let readyWait: UInt64 = 6_000
+    /// For a reader that has been ready within half of it, and where one has just hung.
+    private static let shortReadyWait: UInt64 = 2_000
+    private static let hangRemembered: UInt64 = 60_000
     private static let stopWait: UInt64 = 1_500
+    private static let letGoWait: UInt64 = 3_000
+    private static let firstLook: UInt64 = 250
+    private static let lastLook: UInt64 = 30_000
     /// How long a list is good for those to whom a reader is only an offer.
     private static let fresh: UInt64 = 5_000
 
@@ -37,6 +52,7 @@ final class FingerprintWorker {
 
     /// While somebody scans, those that were found last.
     func readers(mayBeOld: Bool = false) async throws(Failure) -> [FingerprintReader] {
+        if isAsleep { throw .fault(.noReader) }
         if let seen, !gate.isIdle { return seen.readers }
         if mayBeOld, let seen, Clock.bootMilliseconds() - seen.at < Self.fresh {
             return seen.readers
@@ -68,7 +84,7 @@ final class FingerprintWorker {
         do throws(Failure) {
             let wait = UInt64(seconds) * 1000 + Self.readyWait
             let answer = try await ask(
-                .match(templates: prints.count), nonce, frame, within: wait, run)
+                .match(templates: prints.count), nonce, frame, within: wait, run, at: reader)
             switch answer {
             case .matched(let index): return .matched(index)
             case .noMatch: return .noMatch
@@ -86,7 +102,8 @@ final class FingerprintWorker {
         do throws(Failure) {
             let wait = UInt64(Limits.exchangeWait)
             guard
-                case .enrolled(let print) = try await ask(.enroll, nonce, frame, within: wait, run)
+                case .enrolled(let print) = try await ask(
+                    .enroll, nonce, frame, within: wait, run, at: reader)
             else { return .lost(.nonsense) }
             return .enrolled(print)
         } catch {
@@ -123,6 +140,45 @@ final class FingerprintWorker {
         return found
     }
 
+    // MARK: sleep
+
+    /// From here on nobody is given a reader.
+    func beginSleep() {
+        isAsleep = true
+        sleeps += 1
+        if let seen { missed = seen.readers }
+        seen = nil
+    }
+
+    /// Ends when nobody has a reader any more, or does not let go of it.
+    func letGo() async {
+        uncalled?.close()
+        guard (try? await gate.enter(.own, until: Self.soon(Self.letGoWait))) != nil else { return }
+        gate.leave()
+    }
+
+    func wakeUp() {
+        isAsleep = false
+        let mine = sleeps
+        guard !missed.isEmpty else { return }
+        EventLoop.shared.task { await self.lookAgain(mine) }
+    }
+
+    /// A reader comes back when its bus does, which may take a while, or not at all.
+    private func lookAgain(_ mine: Int) async {
+        var wait = Self.firstLook
+        while true {
+            await EventLoop.sleep(until: Self.soon(wait))
+            guard !isAsleep, mine == sleeps else { return }
+            let found = (try? await readers()) ?? []
+            guard mine == sleeps else { return }
+            missed.removeAll { one in found.contains { $0.id == one.id && $0.port == one.port } }
+            guard !missed.isEmpty, wait < Self.lastLook else { break }
+            wait = min(wait * 2, Self.lastLook)
+        }
+        missed = []
+    }
+
     private static func end(_ failure: Failure) -> FingerEnd {
         switch failure {
         case .fault(let fault): .failed(fault)
@@ -134,7 +190,7 @@ final class FingerprintWorker {
 
     private func ask(
         _ question: FingerInbox.Question, _ nonce: [UInt8], _ frame: WipedBuffer,
-        within wait: UInt64, _ run: FingerRun? = nil
+        within wait: UInt64, _ run: FingerRun? = nil, at reader: ReaderChoice? = nil
     ) async throws(Failure) -> FingerInbox.Answer {
         do throws(Refusal) {
             try await gate.enter(.own, until: Clock.bootMilliseconds() + Self.listWait)
@@ -142,18 +198,21 @@ final class FingerprintWorker {
             throw .fault(.busy)
         }
         defer { gate.leave() }
+        guard !isAsleep else { throw .fault(.noReader) }
         guard nonce.count == FingerprintLink.nonce else { throw .lost(.missing) }
         let deadline = Clock.bootMilliseconds() + wait
         let channel = try await connect(until: min(deadline, Self.soon(Self.listWait)))
+        if run == nil { uncalled = channel }
         defer {
             run?.whenStopped = nil
+            uncalled = nil
             channel.close()
         }
         run?.whenStopped = { channel.wakeReader() }
         do throws(Failure) {
             try await send(frame, on: channel, until: min(deadline, Self.soon(Self.listWait)))
             let answer = try await listen(
-                FingerInbox(question, nonce: nonce), nonce, channel, until: deadline, run)
+                FingerInbox(question, nonce: nonce), nonce, channel, until: deadline, run, reader)
             if case .failed(let fault) = answer { throw .fault(fault) }
             return answer
         } catch {
@@ -164,12 +223,13 @@ final class FingerprintWorker {
 
     private func listen(
         _ inbox: FingerInbox, _ nonce: [UInt8], _ channel: Channel, until end: UInt64,
-        _ run: FingerRun?
+        _ run: FingerRun?, _ reader: ReaderChoice?
     ) async throws(Failure) -> FingerInbox.Answer {
         var inbox = inbox
         var deadline = end
         // A reader that is never ready would keep the person from the passcode.
-        var ready: UInt64? = run == nil ? nil : Self.soon(Self.readyWait)
+        let began = Clock.bootMilliseconds()
+        var ready = reader.map { began + readyWait($0) }
         var isCancelled = false
         while true {
             if let run, run.stop != nil, !isCancelled {
@@ -181,6 +241,7 @@ final class FingerprintWorker {
             }
             switch inbox.next() {
             case .scan(let scan):
+                if let reader, ready != nil { wasReady(reader, since: began) }
                 ready = nil
                 run?.say(.heard(scan))
                 continue
@@ -191,11 +252,33 @@ final class FingerprintWorker {
             let limit = min(deadline, ready ?? deadline)
             switch await channel.readable(until: limit) {
             case .closed: throw .lost(.ended)
-            case .timedOut: if Clock.bootMilliseconds() >= limit { throw .lost(.tooSlow) }
+            case .timedOut:
+                guard Clock.bootMilliseconds() >= limit else { continue }
+                if ready != nil { hungAt = Clock.bootMilliseconds() }
+                throw .lost(.tooSlow)
             case .ready: guard Self.read(channel, into: inbox) else { throw .lost(.ended) }
             }
         }
     }
+
+    /// Some readers take seconds, and one that hangs keeps a person from the passcode for as long.
+    private func readyWait(_ reader: ReaderChoice) -> UInt64 {
+        if let hungAt, Clock.bootMilliseconds() - hungAt < Self.hangRemembered {
+            return Self.shortReadyWait
+        }
+        return quick.contains(Self.key(reader)) ? Self.shortReadyWait : Self.readyWait
+    }
+
+    private func wasReady(_ reader: ReaderChoice, since began: UInt64) {
+        hungAt = nil
+        if Clock.bootMilliseconds() - began <= Self.shortReadyWait / 2 {
+            quick.insert(Self.key(reader))
+        } else {
+            quick.remove(Self.key(reader))
+        }
+    }
+
+    private static func key(_ reader: ReaderChoice) -> [UInt8] { reader.id + [0] + reader.port }
 
     private static func soon(_ wait: UInt64) -> UInt64 { Clock.bootMilliseconds() + wait }
 

@@ -64,6 +64,10 @@ final class Onboarding {
         }
     }
 
+    func forgetPlans() {
+        for handle in entries.keys { _ = take(handle) }
+    }
+
     func isFirstWeak(_ person: Person) -> Bool { weak.insert(person).inserted }
 
     // MARK: who wants none

@@ -11,6 +11,7 @@ package struct OptionEntry: Sendable {
         case help
         case version
         case texts
+        case flag(@Sendable (inout Options) -> Void)
         /// `wrong` is what is said where the value is missing or is none.
         case set(wrong: String, @Sendable (inout Options, String) -> Bool)
     }
@@ -79,6 +80,10 @@ package struct OptionEntry: Sendable {
                 options, setting in
                 options.deadlines.shorten(setting)
             }),
+        OptionEntry(
+            "--stopped-before-hibernation",
+            "systemd ends this daemon before memory goes to a disk: fingers open stores after any other sleep",
+            .flag { options in options.isStoppedBeforeHibernation = true }),
         OptionEntry("--list-texts", "print every text as a gettext template", .texts),
         OptionEntry("--help", short: "-h", "show this", .help),
         OptionEntry("--version", "show the version", .version),

@@ -15,6 +15,8 @@ public struct Options: Sendable, Equatable {
     public var rulesSocket = "/run/appvault/rules.socket"
     /// Where appvault-fingerprint is asked for readers.
     public var fingerprintSocket = "/run/appvault/fingerprint.socket"
+    /// Otherwise a sleep that may be a hibernation takes what a finger opens.
+    public var isStoppedBeforeHibernation = false
     public var deadlines = Deadlines()
 
     public struct Deadlines: Sendable, Equatable {
@@ -62,6 +64,7 @@ public struct Options: Sendable, Equatable {
             case .help: return .say(help)
             case .texts: return .say(TextTemplate.pot)
             case .version: return .say("appvaultd \(Service.software)\n")
+            case .flag(let set): set(&options)
             case .set(let wrong, let set):
                 guard let value = rest.popFirst(), set(&options, value) else {
                     return .wrong("\(entry.flag): \(wrong)")

@@ -27,6 +27,7 @@ public final class Service {
     let residents = Residents()
     private let catalogues: [String: Catalogue]
     let people: PolicyPeople
+    private(set) lazy var sleep = Sleep(self)
     private(set) lazy var idleLocks = IdleLocks { [unowned self] host in await self.lockIdle(host) }
     /// Uids that have the policy look at something of theirs: one thing at a time.
     var checking: Set<UInt32> = []
@@ -321,9 +322,10 @@ public final class Service {
 
     /// What becomes of a store from now on is heard of here.
     private func follow(_ host: StoreHost) {
-        host.whenOpened = { host in EventLoop.shared.task { await self.followIdle(host) } }
+        host.whenOpened = { host in EventLoop.shared.task { await self.opened(host) } }
         host.whenResident = { host in
             EventLoop.shared.task {
+                self.sleep.look()
                 await self.followResident(host)
                 self.startIdling()
             }
@@ -334,6 +336,7 @@ public final class Service {
 
     func sweepAtStart() async throws(StartFailure) {
         vault.prepare = { host in self.follow(host) }
+        fingerSeat.whenTaken = { self.sleep.look() }
         let failure = await vault.open { event, text, store in
             self.audit.note(event, text, store: store)
         }
@@ -356,6 +359,7 @@ public final class Service {
 
     /// A socket-activated daemon leaves when nothing would be lost by it.
     func startIdling() {
+        sleep.look()
         guard isActivated, connections.isEmpty, idleTimer == nil else { return }
         let end = Clock.bootMilliseconds() + UInt64(options.deadlines.idle) * 1000
         idleTimer = EventLoop.shared.at(end) {

@@ -22,6 +22,13 @@ final class Ticker {
         waiting[ObjectIdentifier(connection)] = nil
     }
 
+    /// Whoever is asked while a secret lies with the flow is asked no longer, as if they had not answered in time.
+    func endQuestions() {
+        for connection in waiting.values where connection.isAsking && connection.holdsSecret {
+            connection.wakeReader()
+        }
+    }
+
     private func arm() {
         guard !isArmed, !waiting.isEmpty else { return }
         isArmed = true

@@ -127,6 +127,10 @@ final class Transactions {
         }
     }
 
+    func forgetKeys() {
+        for transaction in entries.values.map(\.transaction) { forgetKeys(of: transaction.store) }
+    }
+
     /// One confirmation each.
     func take(_ handle: Handle) -> Transaction? {
         guard let entry = entries.removeValue(forKey: handle) else { return nil }

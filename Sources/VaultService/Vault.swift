@@ -487,7 +487,12 @@ final class Vault {
         for host in stores(of: person.uid) { host.cancelShut() }
     }
 
+    /// At once, because one may have to wait for its disk.
     func lockAll() async {
-        for host in hosts.values where host.isOpen { await host.lock() }
+        let locks = withKeys.map { host in EventLoop.shared.task { await host.lock() } }
+        for lock in locks { await lock.value }
     }
+
+    /// Also those that are shut for everybody already, because nobody has used them.
+    var withKeys: [StoreHost] { hosts.values.filter { $0.records.isOpen } }
 }

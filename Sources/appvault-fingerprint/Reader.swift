@@ -80,9 +80,18 @@ final class Reader {
 final class Readers {
     private var context: UnsafeMutablePointer<FpContext>?
     private let fixed: Bool
+    private var slept: UInt64 = 0
 
     init(fixed: Bool) {
         self.fixed = fixed
+    }
+
+    /// What libfprint knew before a sleep may be a ghost after it.
+    func forgetAfterSleep() {
+        // The two clocks are read one after the other.
+        let slept = Clock.sleptMilliseconds()
+        if slept > self.slept + 50 { forget() }
+        self.slept = slept
     }
 
     /// Looked for anew where there is none of them, or the one that is asked for is missing.

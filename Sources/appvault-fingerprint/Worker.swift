@@ -83,6 +83,7 @@ enum Worker {
             }
             guard came else { break }
             guard let (nonce, request, stop) = connection.begin() else { continue }
+            readers.forgetAfterSleep()
             let session = Session(
                 nonce: nonce, stop: stop, connection: connection, readers: readers)
             session.run(request)

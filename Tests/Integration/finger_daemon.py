@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import socket
 import struct
 import threading
 import time
@@ -674,6 +675,57 @@ class Lies(Case):
 
         self.lie(after_place)
         self.survives(enter=lambda scan: scan.event == "place", seconds=4)
+
+    def test_bound(self):
+        """however it hangs, the passcode is asked for within about two seconds"""
+        self.desk.enroll()
+        # One that only connects.
+        path = self.worker.path
+
+        def deaf():
+            os.rename(path, path + ".aside")
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            listener.bind(path)
+            os.chmod(path, 0o666)
+            listener.listen(0)
+            self.addCleanup(listener.close)
+            return [listener]
+
+        def full():
+            held = deaf()
+            for _ in range(2):
+                held.append(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+                held[-1].setblocking(False)
+                held[-1].connect_ex(path)
+            return held
+
+        def silent():
+            self.worker.behave = lambda visit, request: visit.is_cancelled(30)
+
+        def lists_alone():
+            self.lie(lambda visit, request: visit.is_cancelled(30))
+
+        took = {}
+        for hangs in (deaf, full, silent, lists_alone):
+            held = hangs() or []
+            self.desk.lock()
+            asked = []
+
+            def passcode(ask, asked=asked):
+                asked.append(time.monotonic())
+                return PASSCODE
+
+            began = time.monotonic()
+            self.check(self.desk.open(passcode).last, "done")
+            took[hangs.__name__] = round(asked[0] - began, 2)
+            for each in held:
+                each.close()
+            if held:
+                os.rename(path + ".aside", path)
+            self.worker.behave = self.worker.honest
+            # Nobody is kept waiting by one that works again.
+            self.assertTrue(self.opened_by_finger(), hangs.__name__)
+        self.assertLess(max(took.values()), 2.8, took)
 
     def test_lies_count(self):
         """who ends or hangs while it compares has used up a match"""

@@ -15,10 +15,10 @@ TIMEOUT = 300
 class RealDesk(Desk):
     """A daemon whose worker comes after it, as its account's."""
 
-    def __init__(self, reader="device", policy="", **options):
+    def __init__(self, reader="device", policy="", daemon_env=(), **options):
         self.reader, self.options, self.real = reader, options, None
         self.folder_path = os.path.join("/tmp", f"appvault-finger-{os.getpid()}-{time.monotonic_ns()}")
-        super().__init__(None, policy, path=self.folder_path)
+        super().__init__(None, policy, path=self.folder_path, env=daemon_env)
         try:
             self.work()
         except BaseException:

@@ -631,6 +631,21 @@ class Peers(unittest.TestCase):
             worker.play("device", "SCAN alice")
             self.assertEqual(link.next(), ("matched", 0))
 
+    def test_slept(self):
+        """After a sleep of the machine, what libfprint knew of readers before it is not relied on"""
+        library = pamlab.compiled("slept.c", "slept.so", "-shared", "-fPIC", "-ldl")
+        with tempfile.NamedTemporaryFile() as slept:
+            worker = Worker(environment={"LD_PRELOAD": library}, variables=[f"SLEPT={slept.name}"])
+            with worker, worker.link() as link:
+                template = worker.enroll(link, "alice")
+                looks = worker.log().count("looks for readers")
+                self.assertEqual(worker.match(link, [template], "alice"), ("matched", 0))
+                self.assertEqual(worker.log().count("looks for readers"), looks)
+                for sleep in (1, 2):
+                    os.truncate(slept.name, 60 * sleep)
+                    self.assertEqual(worker.match(link, [template], "alice"), ("matched", 0))
+                    self.assertEqual(worker.log().count("looks for readers"), looks + sleep)
+
     def test_terminated(self):
         """Asked to end, it ends its scan and lets the reader go first"""
         with Worker() as worker, worker.link() as link:

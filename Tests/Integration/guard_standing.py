@@ -48,14 +48,32 @@ class Logind:
         config = os.path.join(self.folder, "bus.conf")
         with open(config, "w") as file:
             file.write(BUS.format(f"{self.folder}/bus"))
-        self.bus = self._run("dbus-daemon", "--nofork", "--nopidfile", "--config-file", config)
+        self.uid, self.config = uid, config
         try:
-            wait_until(lambda: os.path.exists(f"{self.folder}/bus"), "the bus listens")
-            self.mock = self._run(sys.executable, "-m", "dbusmock", "--system", "--template", "logind")
-            self._fill(uid)
+            self.start()
         except BaseException:
             self.close()
             raise
+
+    def start(self):
+        self.bus = self._run("dbus-daemon", "--nofork", "--nopidfile", "--config-file", self.config)
+        wait_until(self._listens, "the bus listens")
+        self.mock = self._run(sys.executable, "-m", "dbusmock", "--system", "--template", "logind")
+        self._fill(self.uid)
+
+    def _listens(self):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            return connection.connect_ex(f"{self.folder}/bus") == 0
+
+    def end(self):
+        """Ends the bus and all that is on it."""
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.wait()
+        self.processes.clear()
+        if os.path.exists(f"{self.folder}/bus"):
+            os.unlink(f"{self.folder}/bus")
 
     def _run(self, *command):
         environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": self.address}
@@ -118,10 +136,7 @@ class Logind:
         connection.close()
 
     def close(self):
-        for process in reversed(self.processes):
-            process.send_signal(signal.SIGCONT)
-            process.kill()
-            process.wait()
+        self.end()
         subprocess.run(["rm", "-rf", self.folder], check=True)
 
 

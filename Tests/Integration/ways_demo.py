@@ -40,7 +40,7 @@ class Demo(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         self.assertNotIn("\033", done.stdout)
         self.assertRegex(done.stdout, r"All \d+ steps as they should be")
-        for heading in ("wrong passcode", "right one", "read it back", "Lock", "Forget", "hangs", "dead"):
+        for heading in ("wrong passcode", "right one", "read it back", "Lock", "Forget", "finger", "hangs", "dead"):
             self.assertRegex(done.stdout, rf"(?m)^ *\d+  .*{heading}")
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 96)
         self.assertEqual(os.listdir(self.folder), [])
@@ -61,7 +61,7 @@ class Demo(unittest.TestCase):
         os.mkdir(build)
         for part in ("demo", "demo_stage.py"):
             shutil.copy(os.path.join(pamlab.ROOT, "Tools", part), os.path.join(tree, "Tools", part))
-        for part in ("appvaultd", "appvault"):
+        for part in ("appvaultd", "appvault", "appvault-fingerprint"):
             shutil.copy(daemonlab.build(part), os.path.join(build, part))
         shutil.copy(pamlab.module_path(), os.path.join(build, "pam_appvault.so"))
         temporary = os.path.join(self.folder, "tmp")
@@ -75,13 +75,15 @@ class Demo(unittest.TestCase):
         shutil.rmtree(tree)
         self.assertPlayed(done)
         self.assertIn(f"A store for {name}", done.stdout)
+        self.assertIn("the finger has opened the store", done.stdout)
 
     def sabotaged(self, **parts):
         """A build folder in which some parts are something else."""
         build = os.path.join(self.folder, "build")
         os.mkdir(build)
         self.addCleanup(shutil.rmtree, build, True)
-        whole = {"appvaultd": daemonlab.build("appvaultd"), "appvault": daemonlab.build("appvault"),
+        programs = ("appvaultd", "appvault", "appvault-fingerprint")
+        whole = {**{name: daemonlab.build(name) for name in programs},
                  "pam_appvault": pamlab.module_path(), **parts}
         for name, path in whole.items():
             os.symlink(path, os.path.join(build, name + (".so" if name.startswith("pam") else "")))
