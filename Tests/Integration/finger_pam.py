@@ -501,6 +501,16 @@ class Programs(Case):
         self.assertNotIn("finger", done.stdout + done.stderr)
         return done
 
+    def test_sudo_of_nobody_known(self):
+        """sudo where logind knows of no session: the passcode at once"""
+        self.logind.set()
+        self.machine.way_b("sudo")
+        sudo = self.terminal("sudo", "id", "-u")
+        sudo.expect(PROMPT)
+        self.assertNotIn("finger", sudo.shown)
+        sudo.type(PASSCODE)
+        self.assertEqual(sudo.end(), 0)
+
     def test_sudo_in_a_pipe(self):
         """echo pw | sudo -S: the passcode and the login password as ever, at once; an empty line starts no reader"""
         for typed, code in ((PASSCODE, 0), (LOGIN, 0), ("", 1)):

@@ -15,8 +15,8 @@ TIMEOUT = 300
 class RealDesk(Desk):
     """A daemon whose worker comes after it, as its account's."""
 
-    def __init__(self, reader="device", policy="", daemon_env=(), **options):
-        self.reader, self.options, self.real = reader, options, None
+    def __init__(self, *readers, policy="", daemon_env=(), **options):
+        self.reader, self.readers, self.options, self.real = readers[0], readers, options, None
         self.folder_path = os.path.join("/tmp", f"appvault-finger-{os.getpid()}-{time.monotonic_ns()}")
         super().__init__(None, policy, path=self.folder_path, env=daemon_env)
         try:
@@ -29,7 +29,7 @@ class RealDesk(Desk):
         uid = self.daemon.uid
         # A change of user forgets that it ends with the test.
         wrapper = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--pdeathsig=KILL"]
-        self.real = Worker(readers=(self.reader,), wrapper=wrapper if IS_ROOT else [], **self.options)
+        self.real = Worker(readers=self.readers, wrapper=wrapper if IS_ROOT else [], **self.options)
         os.symlink(self.real.socket, self.folder_path)
 
     def close(self):
@@ -47,7 +47,8 @@ class RealDesk(Desk):
         def touch(scan):
             # After what did not match the reader says anew that it waits.
             if left and (scan.event in ("place", "stage") or scan.line[0].startswith("fingerprint.retry")):
-                self.real.play(self.reader, left.pop(0))
+                command = left.pop(0)
+                command() if callable(command) else self.real.play(self.reader, command)
             return False
 
         return touch
@@ -66,7 +67,7 @@ class Case(unittest.TestCase):
     reader = "device"
 
     def setUp(self):
-        self.desk = RealDesk(self.reader)
+        self.desk = RealDesk(*((self.reader,) if isinstance(self.reader, str) else self.reader))
         self.addCleanup(self.desk.close)
 
     def check(self, finger, name, **fields):
@@ -124,7 +125,8 @@ class Device(Case):
             lines |= {line for line in finger.lines if line.startswith("fingerprint.retry")}
             self.desk.lock()
         self.assertEqual(len(lines), 4, lines)
-        for error in range(11):
+        # What was said to a reader that is not there any more comes to the next one.
+        for error in (*range(11), 0x100, 0x101):
             with self.subTest(error=error):
                 finger = self.desk.touch(f"ERROR {error}")
                 self.check(finger, "refused", code=27)
@@ -135,7 +137,7 @@ class Device(Case):
     def test_worker_killed(self):
         """the worker is killed or stopped while it waits: the passcode, at once or within a few seconds; the next touch opens"""
         self.enroll()
-        for number, longest in ((signal.SIGKILL, 3), (signal.SIGSTOP, 6)):
+        for number, longest in ((signal.SIGKILL, 3), (signal.SIGILL, 3), (signal.SIGSTOP, 6)):
             self.desk.lock()
             real = self.desk.real
 
@@ -163,10 +165,93 @@ class Device(Case):
         self.check(finger, "refused", code=27)
         self.assertEqual([ask.purpose for ask in finger.client.asked], ["passcode"])
         self.assertEqual(self.desk.list().failuresLeft, 5)
+        self.check(self.desk.touch("SCAN alice"), "done")
+        self.desk.lock()
+        # After a touch that was not read, and after one that did not match, which has failed.
+        self.check(self.desk.touch("RETRY 1", "UNPLUG"), "refused", code=27)
+        self.assertEqual(self.desk.list().failuresLeft, 5)
+        self.check(self.desk.touch("SCAN bob", "UNPLUG"), "refused", code=27)
+        self.assertEqual(self.desk.list().failuresLeft, 4)
+        self.check(self.desk.touch("SCAN alice"), "done")
+
+    def test_unplugged_enrolling(self):
+        """unplugged, or broken, at each stage of an enrolment: said, and nothing is kept; the next one is whole"""
+        for what, reason in {
+            "UNPLUG": "removed", "ERROR 0": "fault", "ERROR 1": "not-supported", "ERROR 4": "busy", "ERROR 5": "fault",
+            f"ERROR {0x101}": "hot",
+        }.items():
+            for stages in (0, 2, 4) if what == "UNPLUG" else (1,):
+                with self.subTest(what, stages=stages):
+                    touches = self.desk.playing(*["SCAN alice"] * stages, what)
+                    finger = self.desk.ask("fingerprintEnroll", answers(), touches, finger="unnamed")
+                    self.check(finger, "refused", code=28)
+                    self.assertEqual(finger.last.parameters["reason"], "fingerprint." + reason)
+                    state = self.desk.list()
+                    self.assertEqual((state.on, state.fingers), (False, []))
+        finger = self.enroll(before=[f"RETRY {retry}" for retry in range(4)])
+        retries = {line for line in finger.lines if line.startswith("fingerprint.retry")}
+        self.assertEqual(len(retries), 4, finger.lines)
+        self.desk.lock()
+        self.check(self.desk.touch("SCAN alice"), "done")
+
+    def test_killed_enrolling(self):
+        """the worker dies in an enrolment: said, and nothing is kept"""
+        touches = self.desk.playing("SCAN alice", self.desk.real.process.kill)
+        finger = self.desk.ask("fingerprintEnroll", answers(), touches, finger="unnamed")
+        self.check(finger, "refused", code=28)
+        self.assertFalse(self.desk.list().on)
+        self.desk.real.start()
+        self.enroll()
+
+
+class Two(Case):
+    """Two readers."""
+
+    reader = ("device", "storage")
+
+    def test_two(self):
+        """the one that the finger was enrolled on is asked, whichever others there are"""
+        def alone(reader, other, finger):
+            self.assertFalse(self.desk.real.is_open(other))
+            self.desk.real.play(reader, f"SCAN {finger}")
+
+        self.enroll(finger="alice", number="leftThumb")
+        self.desk.lock()
+        self.check(self.desk.touch(lambda: alone("device", "storage", "alice")), "done")
+        self.restart("storage")
+        self.desk.lock()
+        finger = self.desk.open(answers())
+        self.check(finger, "done")
+        self.assertEqual(finger.events, [], "hers is not there")
+        self.enroll(finger="bob", number="rightThumb")
+        self.assertEqual([each["usable"] for each in self.desk.list().fingers], [False, True])
+        self.desk.lock()
+        self.check(self.desk.touch("SCAN bob"), "done")
+        self.restart("device", "storage")
+        self.assertEqual([each["usable"] for each in self.desk.list().fingers], [True, True])
+        self.desk.lock()
+        self.check(self.desk.touch(lambda: alone("device", "storage", "alice")), "done")
+
+    def restart(self, *readers):
+        """Those that are there now."""
+        self.desk.real.close()
+        os.unlink(self.desk.folder_path)
+        self.desk.readers, self.desk.reader = readers, readers[0]
+        self.desk.work()
 
 
 class Storage(Case):
     reader = "storage"
+
+    def test_full(self):
+        """a chip that is full, or has the finger already: said, and nothing is kept"""
+        for error, reason in ((8, "full"), (9, "duplicate")):
+            touches = self.desk.playing(f"ERROR {error}")
+            finger = self.desk.ask("fingerprintEnroll", answers(), touches, finger="unnamed")
+            self.check(finger, "refused", code=28)
+            self.assertEqual(finger.last.parameters["reason"], "fingerprint." + reason)
+            self.assertFalse(self.desk.list().on)
+        self.enroll()
 
     def test_chip(self):
         """a reader that keeps prints: enrolled, matched, listed beside strangers, and deleted on the chip as well"""

@@ -400,7 +400,7 @@ class Real(unittest.TestCase):
         """libfprint's own reader: a scan that sleep interrupts, and the same finger after it"""
         logind = SleepyLogind()
         self.addCleanup(logind.close)
-        desk = RealDesk(daemon_env={"DBUS_SYSTEM_BUS_ADDRESS": logind.address})
+        desk = RealDesk("device", daemon_env={"DBUS_SYSTEM_BUS_ADDRESS": logind.address})
         self.addCleanup(desk.close)
         desk.enroll_real()
         for _ in range(3):

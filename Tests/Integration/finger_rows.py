@@ -1,0 +1,261 @@
+"""Each reason for which no finger is asked for, at the real module and daemon: the passcode's question comes at once, and
+not one line before it. And the policy that allows fingers again, from its one line to the finger that opens."""
+
+import os
+import time
+import unittest
+
+from daemonlab import IS_ROOT, answers
+from fingerlab import FakeWorker, Finger, Reader
+from flowlab import Flows
+from fprintlab import LIST, MATCH, Worker
+from guard_standing import SEATS, SESSION, Logind
+from pamlab import PAM_SUCCESS, TEXT_INFO, Talk
+from wayslab import PASSCODE, Machine, account
+
+NEEDS_ROOT = True
+TIMEOUT = 300
+POLICY = "RetryLimit=0\nThrottleAfter=0\n"
+ALLOWED = "Your policy now allows unlocking with a fingerprint."
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not IS_ROOT:
+            raise unittest.SkipTest("needs root: accounts, and a bus of its own")
+        cls.logind = Logind(account()[1])
+        cls.addClassCleanup(cls.logind.close)
+
+    def setUp(self):
+        self.logind.set()
+        self.logind.lid(False)
+
+
+class Rows(Case):
+    def setUp(self):
+        super().setUp()
+        self.worker = FakeWorker()
+        self.addCleanup(self.worker.close)
+        self.machine = Machine(
+            POLICY, options=["--fingerprint-socket", self.worker.path],
+            env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
+        self.addCleanup(self.machine.close)
+        self.machine.create(PASSCODE, is_open=True)
+        self.logind.set(**SEATS["at the seat"])
+        self.worker.touches("match", "match", "match")
+        done = self.ask("fingerprintEnroll", finger="unnamed")
+        self.assertEqual(done.name, "done", done)
+        self.machine.lock()
+        self.logind.set()
+        self.option = ""
+
+    def ask(self, request, **fields):
+        with self.machine.daemon.client(frontEnd="terminal") as client:
+            return Finger(client, answers(PASSCODE)).run(request, subject=self.machine.daemon.person, **fields)
+
+    def policy(self, text):
+        self.machine.daemon.policy(POLICY + text, reload=True)
+
+    def enter(self, service="login", typed=(), **items):
+        self.machine.stack(service, "auth required {ours} " + self.option)
+        self.talk = Talk(typed)
+        began = time.monotonic()
+        with self.machine.login(service, self.talk, tty=":0", **items) as login:
+            code = login.authenticate()
+        self.took = time.monotonic() - began
+        return code
+
+    def assertFinger(self, **more):
+        """As it is without the row: nothing is asked."""
+        self.machine.lock()
+        self.worker.touches("match")
+        self.assertEqual((self.enter(**more), self.talk.prompts), (PAM_SUCCESS, []))
+
+    def assertPasscode(self, matches=0, **more):
+        """At once: no line, one question, and no touch was waited for."""
+        self.machine.lock()
+        before = self.worker.kinds().count(MATCH)
+        self.assertEqual(self.enter(typed=[PASSCODE], **more), PAM_SUCCESS, self.talk.messages)
+        self.assertEqual(self.talk.messages[0][1], "AppVault passcode: ")
+        self.assertLess(self.took, 2)
+        self.assertEqual(self.worker.kinds().count(MATCH) - before, matches)
+
+    def test_remote_host(self):
+        """PAM_RHOST"""
+        self.assertFinger()
+        self.assertPasscode(RHOST="192.0.2.7")
+
+    def test_sessions(self):
+        """a remote session, another's, one that is not active or has no seat, and one that nobody knows"""
+        self.logind.set(**SEATS["at the seat"])
+        self.assertFinger(service="sudo")
+        # "no session" is for the real sudo to show: this process works as root, as login does.
+        for name in ("remote", "another's session", "not active", "no seat", "refuses", "a session that is gone",
+                     "user manager, display remote"):
+            with self.subTest(name):
+                self.logind.set(**SEATS[name])
+                self.assertPasscode(service="sudo")
+        self.logind.set(**SEATS["remote"])
+        self.assertPasscode()
+
+    def test_lid(self):
+        """the lid is shut"""
+        self.assertFinger()
+        self.logind.lid(True)
+        self.assertPasscode()
+
+    def test_not_enrolled(self):
+        """no finger is enrolled"""
+        self.logind.set(**SEATS["at the seat"])
+        self.assertEqual(self.ask("fingerprintSwitch", on=False).name, "done")
+        self.logind.set()
+        self.assertPasscode()
+
+    def test_policy(self):
+        """the policy does not allow it, from the reload on"""
+        self.assertFinger()
+        self.policy("AllowFingerprint=no\n")
+        self.assertPasscode()
+
+    def test_option(self):
+        """the service file says no"""
+        self.option = "fingerprint=off"
+        self.assertPasscode()
+        self.option = "fingerprint=first"
+        self.assertFinger()
+
+    def test_external(self):
+        """the reader is not built in, and the policy wants one that is"""
+        self.worker.readers = [Reader(internal=False)]
+        self.assertPasscode()
+        self.policy("FingerprintReaders=any\n")
+        self.assertFinger()
+
+    def test_due(self):
+        """a flow is due"""
+        self.policy("MinLength=14\n")
+        self.assertPasscode()
+
+    def test_busy(self):
+        """another program has the reader: when it is looked for, and when the finger is to be read"""
+        for kind in (LIST, MATCH):
+            with self.subTest(kind):
+                def busy(visit, request):
+                    if request.kind == kind:
+                        return self.worker.fail(visit, request, "busy")
+                    return self.worker.honest(visit, request)
+
+                self.worker.behave = busy
+                self.assertPasscode(matches=int(kind == MATCH))
+        self.worker.behave = self.worker.honest
+        self.assertFinger()
+
+    def test_no_reader(self):
+        """no reader, or another one; it is there again, and is asked"""
+        here = self.worker.readers
+        for readers in ([], [Reader("other")], [Reader(port="9-9")]):
+            self.worker.readers = readers
+            self.assertPasscode()
+        self.worker.readers = here
+        self.assertFinger()
+
+    def test_no_worker(self):
+        """the worker's package is not installed"""
+        os.unlink(self.worker.path)
+        self.assertPasscode()
+
+    def test_failures(self):
+        """too many touches that did not match"""
+        self.policy("FingerprintMaxFailures=1\n")
+        self.worker.touches("no")
+        self.assertEqual(self.enter(typed=[PASSCODE + "?"]) == PAM_SUCCESS, False)
+        self.assertPasscode()
+        self.assertFinger()
+
+    def test_passcode_first(self):
+        """the passcode has not opened the store since the daemon began, and after PasscodeEvery"""
+        self.machine.daemon.restart()
+        self.assertPasscode()
+        self.assertFinger()
+        self.policy("PasscodeEvery=1s\n")
+        time.sleep(1.1)
+        self.assertPasscode()
+
+
+class Allowed(Case):
+    """Flow 5 with a real reader."""
+
+    def setUp(self):
+        super().setUp()
+        self.worker = Worker()
+        self.addCleanup(self.worker.close)
+        self.machine = Flows(
+            POLICY + "AllowFingerprint=no\nAllowRecoveryKey=no\n",
+            options=["--fingerprint-socket", self.worker.socket],
+            env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
+        self.addCleanup(self.machine.close)
+        self.machine.create(PASSCODE)
+        self.machine.stack("login", "auth required {ours}")
+        self.machine.stack("sudo", "auth required {ours}")
+
+    def enter(self, typed=(PASSCODE,), finger=None, service="login"):
+        talk = Talk(typed)
+        plain = talk.answer
+
+        def answer(style, text):
+            if style == TEXT_INFO and "place your finger" in text:
+                self.worker.play("device", f"SCAN {finger}")
+            return plain(style, text)
+
+        talk.answer = answer
+        self.machine.lock()
+        with self.machine.login(service, talk, tty=":0") as login:
+            self.assertEqual(login.authenticate(), PAM_SUCCESS)
+        return talk.messages
+
+    def turn_on(self):
+        """Whether the person may, as `actions` says it."""
+        with self.machine.daemon.client(frontEnd="terminal") as client:
+            found = client.run("actions", subject=self.machine.daemon.person).actions
+        return {each["name"]: each["allowed"] for each in found}["turn-on-fingerprint"]
+
+    def enroll(self):
+        """`appvault fingerprint enroll left-thumb` on a terminal."""
+        with self.machine.terminal("fingerprint", "enroll", "left-thumb") as screen:
+            screen.expect("Current passcode: ")
+            screen.type(PASSCODE + "\n")
+            screen.expect("Place your left thumb")
+            self.worker.play("device", "RETRY 1")
+            screen.expect("Too short")
+            for _ in range(5):
+                self.worker.play("device", "SCAN alice")
+            return screen.end(), screen.seen
+
+    def test_pam(self):
+        """allowed again: one line at the next login that shows lines, nothing is asked, a finger may be enrolled, and opens"""
+        self.assertEqual(self.enter(), [(1, "AppVault passcode: ")])
+        self.assertFalse(self.turn_on())
+        self.machine.policy(POLICY + "AllowRecoveryKey=no\n")
+        self.assertEqual(self.enter(), [(1, "AppVault passcode: "), (TEXT_INFO, ALLOWED)])
+        self.assertEqual(self.enter(), [(1, "AppVault passcode: ")])
+        self.logind.set(session=SESSION + "seat")
+        self.assertTrue(self.turn_on())
+        code, seen = self.enroll()
+        self.assertEqual(code, 0, seen)
+        self.assertIn(b"Enrolled: left thumb.", seen)
+        self.assertEqual(len(self.enter((), "alice", "sudo")), 1)
+
+    def test_taken_back(self):
+        """off again before anybody enrolled: nothing is told, and nothing is due; then told once more"""
+        self.machine.policy(POLICY)
+        self.assertEqual(self.enter()[1:], [(TEXT_INFO, ALLOWED)])
+        self.machine.policy(POLICY + "AllowFingerprint=no\n")
+        self.assertEqual(self.enter()[1:], [])
+        self.assertFalse(self.turn_on())
+        self.machine.policy(POLICY)
+        self.assertEqual(self.enter()[1:], [(TEXT_INFO, ALLOWED)])
+
+
+if __name__ == "__main__":
+    unittest.main()
