@@ -83,6 +83,13 @@ struct PamConfiguration {
         return own.steps.isEmpty ? other : own
     }
 
+    /// The lines that can be read, also where libpam would not start the service.
+    func readable(_ service: String, _ kind: PamLine.Kind) -> [PamLine] {
+        var stack = PamStack()
+        _ = load(service, kind, level: 0, depth: 0, false, into: &stack)
+        return stack.lines
+    }
+
     private func own(_ service: String, _ kind: PamLine.Kind) -> PamStack? {
         var stack = PamStack()
         return load(service, kind, level: 0, depth: 0, false, into: &stack) == .broken ? nil : stack

@@ -212,18 +212,22 @@ struct PamService {
 
     // MARK: the rest
 
+    /// They log people in whether logind is there or not.
+    private static let logins: Set = [
+        "login", "sshd", "gdm-password", "lightdm", "sddm", "greetd",
+    ]
+
     private func session(_ stack: PamStack, _ judgement: inout Judgement) {
-        guard let system = stack.lines.firstIndex(where: { $0.name == "pam_systemd.so" }) else {
-            return
-        }
+        let system = stack.lines.firstIndex { $0.name == "pam_systemd.so" }
         guard let ours = stack.lines.lastIndex(where: \.isOurs) else {
+            guard system != nil || Self.logins.contains(name) else { return }
             judgement.add(
                 .warning,
                 "no session line: a store that a login opened here is shut again after a minute",
                 mend: "add `session optional pam_appvault.so` behind pam_systemd")
             return
         }
-        if ours < system {
+        if let system, ours < system {
             judgement.add(
                 .warning,
                 "\(stack.lines[ours].place): the session line stands in front of pam_systemd, which makes the session",

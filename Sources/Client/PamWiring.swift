@@ -16,7 +16,7 @@ enum PamWiring: Equatable {
             return ToolIO.contents(of: Array(path.utf8)).map { .init(path: path, text: $0) }
         }
         let roles = ["common-auth", "login"].flatMap { service in
-            (configuration.stack(service, .auth)?.lines ?? []).filter(\.isOurs).map { PamRole($0) }
+            configuration.readable(service, .auth).filter(\.isOurs).map { PamRole($0) }
         }
         if roles.isEmpty { return .none }
         return roles.contains(.asks) ? .ownPasscode : .followsLogin

@@ -35,7 +35,11 @@ struct FakeMachine {
         }
         files["/etc/pam.d/common-auth"] = managed.text
         files["/var/lib/pam/auth"] = managed.saved
-        files["/etc/pam.d/login"] = "@include common-auth\n@include common-account\n"
+        let session = PamAuthUpdateTests.managed(["optional pam_appvault.so"], "session")
+        files["/etc/pam.d/common-session"] = session.text
+        files["/var/lib/pam/session"] = session.saved
+        files["/etc/pam.d/login"] =
+            "@include common-auth\n@include common-account\n@include common-session\n"
     }
 
     var machine: Machine {
@@ -303,6 +307,8 @@ struct DoctorTests {
         var fake = FakeMachine()
         fake.files["/etc/pam.d/common-auth"]!.replace(
             "auth\toptional pam_appvault.so unlock \n", with: "")
+        fake.files["/etc/pam.d/common-session"]!.replace(
+            "session\toptional pam_appvault.so \n", with: "")
         func whole() -> Finding? { fake.findings().first { $0.link == .pam && $0.name.isEmpty } }
         #expect(whole()?.mend == "`pam-auth-update --enable appvault-unlock`")
         #expect(whole()?.paste == [])
@@ -347,7 +353,7 @@ struct DoctorTests {
     @Test("services that say the same share a line, programs get one each")
     func view() {
         var fake = FakeMachine()
-        fake.files["/etc/pam.d/sshd"] = "@include common-auth\n"
+        fake.files["/etc/pam.d/sshd"] = "@include common-auth\n@include common-session\n"
         let view = DoctorView(findings: fake.findings(), isRoot: true)
         let fields = String(decoding: view.fields, as: UTF8.self)
         #expect(fields.contains("ok\tpam\tlogin\t(a)") && fields.contains("ok\tpam\tsshd\t(a)"))

@@ -158,7 +158,7 @@ struct PamServiceTests {
         ])
     func takesOver(auth: String) {
         let files = PamFiles(files: [
-            "login": auth + "\n",
+            "login": auth + "\nsession optional pam_appvault.so\n",
             "more": "auth required pam_faildelay.so\nauth required pam_unix.so\n",
         ])
         #expect(files.judge() == .init(ways: [.own]))
@@ -247,6 +247,7 @@ struct PamServiceTests {
         }
         let login =
             "auth substack system-auth\nauth optional pam_appvault.so unlock\nauth include postlogin\n"
+            + "session optional pam_appvault.so\n"
         for unix in [
             "auth sufficient pam_unix.so nullok", "auth [success=done default=ignore] pam_unix.so",
         ] {
@@ -308,7 +309,10 @@ struct PamServiceTests {
             "session optional pam_appvault.so\nsession optional pam_systemd.so\n"
         #expect(texts(files.judge(), .warning).first?.contains("in front of pam_systemd") == true)
         files.files["common-session"] = "session required pam_unix.so\n"
-        #expect(files.judge() == .init(ways: [.follows]))
+        #expect(texts(files.judge(), .warning).first?.contains("no session line") == true)
+        // A locker opens no session.
+        files.files["swaylock"] = "@include common-auth\n@include common-session\n"
+        #expect(files.judge("swaylock", unlock: ["swaylock"]) == .init(ways: [.follows]))
     }
 
     @Test("passwd keeps the store in step, and password_rules leaves nobody without a question")
