@@ -8,7 +8,7 @@ struct Doctor {
     /// What the daemon said; nothing where it says nothing.
     struct Daemon {
         /// Why there is none.
-        var failure: Refused?
+        var failure: ClientError?
         var software: [UInt8] = []
         var health: Health?
         var policy: PolicyValues?
@@ -84,12 +84,19 @@ struct Doctor {
 
     private func daemonFindings() -> [Finding] {
         if let failure = daemon.failure {
+            let refused = failure.refusal.complete(.english)
+            let mend: String
+            if socketFindings().contains(where: { $0.state == .broken }) {
+                // That is what has to be mended first.
+                mend = ""
+            } else if failure == .unavailable(.notRunning) {
+                mend = startCommand
+            } else {
+                mend = String(decoding: refused.hint, as: UTF8.self)
+            }
             return [
                 Finding(
-                    .daemon, .broken, String(decoding: failure.message, as: UTF8.self),
-                    // Without a socket that is what has to be mended.
-                    mend: socketFindings().contains { $0.state == .broken }
-                        ? "" : String(decoding: failure.hint, as: UTF8.self))
+                    .daemon, .broken, String(decoding: refused.message, as: UTF8.self), mend: mend)
             ]
         }
         let version = String(decoding: daemon.software, as: UTF8.self)

@@ -25,7 +25,7 @@ extension Run {
         do throws(ClientError) {
             daemon.software = try connect().software
         } catch {
-            daemon.failure = error.refusal.complete(.english)
+            daemon.failure = error
             return daemon
         }
         daemon.policy = ask { connection throws(ClientError) in try connection.policy(Target()) }

@@ -171,7 +171,7 @@ struct DoctorTests {
         var fake = FakeMachine()
         fake.facts["/run/appvault/socket"] = nil
         var daemon = Doctor.Daemon()
-        daemon.failure = ClientError.unavailable(.notRunning).refusal
+        daemon.failure = .unavailable(.notRunning)
         for (unit, mend) in [
             (nil, "apt install appvault"),
             (FileFacts.Kind.regular, "enable --now appvaultd.socket"),
@@ -186,6 +186,11 @@ struct DoctorTests {
             #expect(findings.contains { $0.link == .pam && $0.name == "login" && $0.state == .ok })
             #expect(findings.first { $0.link == .state }?.state == .ok)
             #expect(findings.first { $0.link == .clock }?.state == .unseen)
+            // A socket that nobody removed, and nobody listens at.
+            var left = fake
+            left.facts["/run/appvault/socket"] = FakeMachine().facts["/run/appvault/socket"]
+            let told = left.findings(daemon).first { $0.link == .daemon }
+            #expect(told?.mend.contains(mend) == true)
             #expect(DoctorView(findings: findings, isRoot: true).exitStatus == .refused)
         }
     }
