@@ -18,8 +18,7 @@ sysusersdir = $(prefix)/lib/sysusers.d
 pamconfigsdir = $(prefix)/share/pam-configs
 apparmordir = $(sysconfdir)/apparmor.d
 sysconfdir = /etc
-# Empty where a package build strips, or must not.
-STRIP = -s
+STRIP = $(PYTHON) Tools/strip
 
 RELEASE = .build/release
 LANGUAGES = $(patsubst po/%.po,%,$(wildcard po/*.po))
@@ -124,11 +123,13 @@ format: swift
 # After `make`, so that `sudo make install` compiles nothing as root.
 install:
 	@test -x $(RELEASE)/appvaultd || { echo 'appvault: run make first' >&2; exit 1; }
-	install -D $(STRIP) -m 755 $(RELEASE)/appvaultd $(DESTDIR)$(libexecdir)/appvaultd
-	install -D $(STRIP) -m 755 $(RELEASE)/appvault-rules $(DESTDIR)$(libexecdir)/appvault-rules
-	install -D $(STRIP) -m 755 $(RELEASE)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-fingerprint
-	install -D $(STRIP) -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
+	install -D -m 755 $(RELEASE)/appvaultd $(DESTDIR)$(libexecdir)/appvaultd
+	install -D -m 755 $(RELEASE)/appvault-rules $(DESTDIR)$(libexecdir)/appvault-rules
+	install -D -m 755 $(RELEASE)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-fingerprint
+	install -D -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
 	install -D -m 644 $(RELEASE)/pam_appvault.so $(DESTDIR)$(moduledir)/pam_appvault.so
+	$(STRIP) $(DESTDIR)$(libexecdir)/appvaultd $(DESTDIR)$(libexecdir)/appvault-rules $(DESTDIR)$(prefix)/bin/appvault \
+		$(DESTDIR)$(libexecdir)/appvault-fingerprint $(DESTDIR)$(moduledir)/pam_appvault.so
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
 	install -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(pamconfigsdir)
 	install -m 644 config/systemd/* $(DESTDIR)$(unitdir)
@@ -161,7 +162,7 @@ deb:
 		echo 'appvault: sudo apt-get build-dep -Ppkg.appvault.toolchain ./ installs these' >&2; exit 1; }
 	rm -rf .build/deb debian/tmp && mkdir -p .build/deb
 	DEB_BUILD_PROFILES=pkg.appvault.toolchain DEB_BUILD_OPTIONS=nocheck DEB_RULES_REQUIRES_ROOT=no \
-		$(MAKE) -f debian/rules binary DEBS=$(CURDIR)/.build/deb
+		$(MAKE) -f debian/rules binary DEBS=$(CURDIR)/.build/deb PACK=-z1
 	dh_clean
 	@ls -l .build/deb
 
