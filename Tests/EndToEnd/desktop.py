@@ -119,9 +119,12 @@ class Desktop(machine.Machine):
 
     def _import(self, form):
         """What the screen shows."""
-        self.x(f"import -window root -depth 8 {form}:/tmp/screen")
-        with open(f"/proc/{self.leader}/root/tmp/screen", "rb") as file:
+        self.x(f"import -window root -depth 8 {form}:/run/screen")
+        with open(self._inside("run/screen"), "rb") as file:
             return file.read()
+
+    def _inside(self, path):
+        return os.path.join("/proc", str(self.leader), "root", path)
 
     def picture(self, name):
         """Keeps what the screen shows, to be looked at."""
@@ -188,7 +191,7 @@ class Desktop(machine.Machine):
         def played():
             with socket.socket(socket.AF_UNIX) as reader:
                 try:
-                    reader.connect(f"/proc/{self.leader}/root{READER}/reader")
+                    reader.connect(self._inside(f"{READER[1:]}/reader"))
                 except OSError:
                     return False
                 reader.sendall(f"SCAN {finger}".encode())

@@ -1,7 +1,7 @@
-"""The built packages, in a machine.
+"""The packages that `make deb` built, in a machine.
 
-    with Machine(bind=BIND) as machine:
-        install(machine)
+    with Machine(bind=packages.BIND) as machine:
+        packages.install(machine)
 """
 
 import glob
@@ -10,14 +10,20 @@ import unittest
 
 from machine import ROOT
 
+NAMES = ("appvault", "libpam-appvault", "appvault-fingerprint")
 DEBS = os.path.join(ROOT, ".build", "deb")
 BIND = {DEBS: "/packages"}
-APT = "DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "
+APT = "DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 --no-install-recommends "
 
 
-def install(machine, names=("appvault", "libpam-appvault", "appvault-fingerprint")):
-    """By apt, from a folder, gives what apt said."""
-    if not glob.glob(os.path.join(DEBS, "*.deb")):
+def file(name):
+    found = glob.glob(os.path.join(DEBS, f"{name}_*.deb"))
+    if not found:
         raise unittest.SkipTest("no packages in .build/deb: make deb")
-    files = " ".join(f"/packages/{name}_*.deb" for name in names)
-    return machine.check(f"{APT} install --no-install-recommends {files} 2>&1", timeout=300)
+    return found[0]
+
+
+def install(machine):
+    """By apt, from a folder."""
+    names = " ".join(f"/packages/{os.path.basename(file(name))}" for name in NAMES)
+    return machine.check(f"{APT} install {names} 2>&1", timeout=300)

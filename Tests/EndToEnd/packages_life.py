@@ -1,0 +1,135 @@
+"""The packages installed, upgraded, half upgraded, removed, installed again and purged, under people who log in."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import packages
+from machine import PASSWORDS, Machine
+
+NEEDS_ROOT = True
+TIMEOUT = 600
+NEWER = "9.9"
+LINGER = "[Service]\nExecStart=\nExecStart=/usr/libexec/appvault/appvaultd --deadline idle=1\n"
+
+
+def newer(folder):
+    """The same packages with a higher version."""
+    for name in packages.NAMES:
+        root = os.path.join(folder, name)
+        subprocess.run(["dpkg-deb", "-R", packages.file(name), root], check=True)
+        control = os.path.join(root, "DEBIAN", "control")
+        with open(control) as file:
+            text = file.read()
+        version = re.search(r"^Version: (.*)$", text, re.M).group(1)
+        with open(control, "w") as file:
+            file.write(text.replace(version, NEWER))
+        subprocess.run(["dpkg-deb", "-Znone", "--root-owner-group", "-b", root, folder], check=True, capture_output=True)
+        shutil.rmtree(root)
+
+
+class Life(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        packages.file("appvault")
+        folder = tempfile.mkdtemp(prefix="appvault-newer-")
+        cls.addClassCleanup(shutil.rmtree, folder)
+        newer(folder)
+        cls.machine = Machine(bind={**packages.BIND, folder: "/newer"})
+        cls.addClassCleanup(cls.machine.stop)
+
+    def state(self, name="alice"):
+        return self.machine.check("appvault status", user=name).split("\n")[1].split(None, 1)[1]
+
+    def daemon(self):
+        return self.machine.check("systemctl show -P MainPID appvaultd").strip()
+
+    def login(self, name="alice"):
+        """A login shell on a terminal."""
+        terminal = self.machine.terminal(f"exec login {name}")
+        self.addCleanup(terminal.close)
+        terminal.expect("Password: ")
+        terminal.send(PASSWORDS[name])
+        terminal.expect(r"\$ ")
+        return terminal
+
+    def reads(self, terminal, command="appvault get mail"):
+        terminal.send(command)
+        terminal.expect(r"the otter's\s")
+        terminal.expect(r"\$ ")
+
+    def logout(self, terminal):
+        terminal.send("exit")
+        terminal.wait()
+
+    def apt(self, words, timeout=120):
+        return self.machine.check(packages.APT + words + " 2>&1", timeout=timeout)
+
+    def test_a_life(self):
+        machine = self.machine
+        packages.install(machine)
+        machine.write("/etc/systemd/system/appvaultd.service.d/test.conf", LINGER)
+        machine.check("systemctl daemon-reload")
+        shell = self.login()
+        self.assertEqual(self.state(), "open")
+        machine.check("appvault set mail -", user="alice", stdin="the otter's")
+        # Asked once, at a terminal.
+        shell.send("appvault get mail")
+        shell.expect("recovery key")
+        shell.send("n")
+        shell.expect(r"\$ ")
+
+        # An upgrade, while the store is open: the daemon goes on, and old and new understand each other.
+        before = self.daemon()
+        self.assertNotEqual(before, "0")
+        output = self.apt("install /newer/*.deb")
+        self.assertIn(f"Version: {NEWER}", machine.check("dpkg -s libpam-appvault"), output)
+        self.assertEqual((self.daemon(), self.state()), (before, "open"))
+        self.assertIn("(deleted)", machine.check(f"readlink /proc/{before}/exe"))
+        self.reads(shell)
+        bob = self.login("bob")
+        self.assertEqual(self.state("bob"), "open")
+        self.logout(bob)
+        self.logout(shell)
+        # With nobody's store open it leaves, and the next login is the new one's.
+        machine.check(f"timeout 20 tail --pid={before} -f /dev/null")
+        shell = self.login()
+        self.assertNotIn("(deleted)", machine.check(f"readlink /proc/{self.daemon()}/exe"))
+        self.reads(shell)
+
+        # Half an upgrade: unpacked, not configured; then the module alone, without its daemon.
+        machine.check("dpkg --force-downgrade --unpack /packages/*.deb 2>&1")
+        self.reads(shell)
+        self.logout(self.login("bob"))
+        machine.check("dpkg --configure -a 2>&1")
+        self.reads(shell)
+        machine.check("dpkg --force-depends --remove appvault 2>&1")
+        self.logout(self.login("bob"))
+        machine.check("dpkg --force-depends --unpack /newer/appvault_*.deb 2>&1")
+        self.logout(self.login("bob"))
+        self.apt("--fix-broken install /newer/*.deb")
+        self.logout(shell)
+        shell = self.login()
+        self.reads(shell)
+        self.logout(shell)
+
+        # Removed and installed again: the stores are there.
+        for word in ("remove", "purge"):
+            with self.subTest(word):
+                self.apt(f"{word} appvault libpam-appvault appvault-fingerprint")
+                self.assertEqual(machine.run("grep -r pam_appvault /etc/pam.d"), (1, ""))
+                self.logout(self.login())
+                packages.install(machine)
+                shell = self.login()
+                self.reads(shell)
+                self.logout(shell)
+
+        # Erased, where the administrator says so, and nothing of the packages is left.
+        machine.check("rm -r /etc/systemd/system/appvaultd.service.d")
+        machine.check("echo appvault appvault/erase-stores boolean true | debconf-set-selections")
+        self.apt("purge appvault libpam-appvault appvault-fingerprint")
+        self.assertEqual(machine.check("find / -xdev -name '*appvault*' -not -path '/var/log/*'"), "")
+        self.logout(self.login())
