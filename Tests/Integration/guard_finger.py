@@ -30,6 +30,12 @@ class Case(unittest.TestCase):
         self.desk.enroll()
         self.desk.lock()
 
+    def two_failures(self):
+        """Two touches that match nothing, and Enter."""
+        self.worker.touches("no", "no")
+        self.desk.open(enter=lambda scan: scan.line[0] == "fingerprint.no-match.again" and "3" in scan.line[2])
+        wait_until(lambda: self.desk.list().failuresLeft == 3, "Enter is given back")
+
     def on_match(self, say):
         def behave(visit, request):
             if request.kind == MATCH:
@@ -241,8 +247,7 @@ class Waiting(Case):
 
     def test_lowered(self):
         """a lower limit of failures"""
-        self.worker.touches("no", "no")
-        self.desk.open(enter=lambda scan: scan.line[0] == "fingerprint.no-match.again" and "3" in scan.line[2])
+        self.two_failures()
         self.while_waiting(self.policy_says("FingerprintMaxFailures=2"), False)
 
 
@@ -341,9 +346,8 @@ class Disk(Case):
 class Limits(Case):
     def test_lowered(self):
         """a lower FingerprintMaxFailures holds for those that were counted before, and nothing stays in memory"""
-        self.worker.touches("no", "no")
-        self.desk.open(enter=lambda scan: scan.line[0] == "fingerprint.no-match.again" and "3" in scan.line[2])
-        self.assertEqual((self.desk.list().failuresLeft, self.desk.list().ready), (3, True))
+        self.two_failures()
+        self.assertTrue(self.desk.list().ready)
         self.desk.daemon.policy("FingerprintMaxFailures=2\nThrottleAfter=0", reload=True)
         wait_until(lambda: not self.desk.list().ready, "the slot is gone")
         finger = self.desk.open(answers())
