@@ -257,14 +257,18 @@ extension Service {
                 usable: readers.contains { $0.id == finger.reader && $0.port == finger.port })
         }
         state.keepsPassword = host.keepsKeyringPassword
-        if isAtReader, !fingerSeat.isTaken { state.foreign = await foreignPrints(readers) }
+        let run = FingerRun()
+        if isAtReader, fingerSeat.takeIfFree(run, of: host.id) {
+            state.foreign = await foreignPrints(readers, run)
+            fingerSeat.leave()
+        }
         return state
     }
 
     /// Prints on chips that are no store's of ours.
-    private func foreignPrints(_ readers: [FingerprintReader]) async -> UInt16 {
+    private func foreignPrints(_ readers: [FingerprintReader], _ run: FingerRun) async -> UInt16 {
         var foreign = 0
-        for reader in readers where reader.stores {
+        for reader in readers where reader.stores && run.stop == nil {
             var ours: [SecretBox] = []
             for host in vault.all where host.fingerprintIsOn {
                 let found = (try? await host.enrolledFingers())?.fingers ?? []
@@ -277,9 +281,8 @@ extension Service {
             repeat {
                 let some = Array(rest.prefix(FingerprintLink.templatesMost))
                 rest = rest.dropFirst(some.count)
-                guard let stored = try? await fingerprints.stored(some, at: reader.choice) else {
-                    break
-                }
+                guard let stored = try? await fingerprints.stored(some, at: reader.choice, run)
+                else { break }
                 count = stored.count
                 known.formUnion(stored.indices.filter { stored[$0].given > 0 })
             } while !rest.isEmpty

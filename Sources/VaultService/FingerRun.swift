@@ -125,6 +125,14 @@ final class FingerSeat {
         whenTaken?()
     }
 
+    /// For what nobody waits for at the reader: false where somebody has it.
+    func takeIfFree(_ run: FingerRun, of store: StoreID) -> Bool {
+        guard gate.enterAtOnce(leaving: 0) else { return false }
+        current = (run, store)
+        whenTaken?()
+        return true
+    }
+
     func leave() {
         current = nil
         gate.leave()

@@ -128,14 +128,14 @@ final class FingerprintWorker {
 
     /// What a reader's chip holds, and which of it is ours.
     func stored(
-        _ prints: [SecretBox], at reader: ReaderChoice
+        _ prints: [SecretBox], at reader: ReaderChoice, _ run: FingerRun
     ) async throws(Failure) -> [FingerprintStored.Print] {
         let nonce = Self.nonce()
         let frame = Self.frame(
             prints, FingerprintLink.stored,
             TemplatesRequest(nonce: nonce, reader: reader, seconds: 0, sizes: []))
         guard let frame else { throw .fault(.badTemplate) }
-        let answer = try await ask(.stored, nonce, frame, within: FingerprintLink.readerWait)
+        let answer = try await ask(.stored, nonce, frame, within: FingerprintLink.readerWait, run)
         guard case .stored(let found) = answer else { throw .lost(.nonsense) }
         return found
     }

@@ -11,7 +11,7 @@ import unittest
 import pamlab
 from daemonlab import IS_ROOT, answers, derivation_counter, wait_until
 from fingerlab import ENROLL, LIST, MATCH, PLACE, RETRY, Desk, FakeWorker, Finger, Gone
-from fprintlab import MATCHED, NO_MATCH, READERS
+from fprintlab import MATCHED, NO_MATCH, READERS, STORED
 from guard_standing import SESSION, Logind
 from pamlab import PAM_SUCCESS, Talk
 from wayslab import PASSCODE, Machine, account
@@ -29,6 +29,12 @@ class Case(unittest.TestCase):
         self.addCleanup(self.desk.close)
         self.desk.enroll()
         self.desk.lock()
+
+    def two_failures(self):
+        """Two touches that match nothing, and Enter."""
+        self.worker.touches("no", "no")
+        self.desk.open(enter=lambda scan: scan.line[0] == "fingerprint.no-match.again" and "3" in scan.line[2])
+        wait_until(lambda: self.desk.list().failuresLeft == 3, "Enter is given back")
 
     def on_match(self, say):
         def behave(visit, request):
@@ -241,8 +247,7 @@ class Waiting(Case):
 
     def test_lowered(self):
         """a lower limit of failures"""
-        self.worker.touches("no", "no")
-        self.desk.open(enter=lambda scan: scan.line[0] == "fingerprint.no-match.again" and "3" in scan.line[2])
+        self.two_failures()
         self.while_waiting(self.policy_says("FingerprintMaxFailures=2"), False)
 
 
@@ -341,9 +346,8 @@ class Disk(Case):
 class Limits(Case):
     def test_lowered(self):
         """a lower FingerprintMaxFailures holds for those that were counted before, and nothing stays in memory"""
-        self.worker.touches("no", "no")
-        self.desk.open(enter=lambda scan: scan.line[0] == "fingerprint.no-match.again" and "3" in scan.line[2])
-        self.assertEqual((self.desk.list().failuresLeft, self.desk.list().ready), (3, True))
+        self.two_failures()
+        self.assertTrue(self.desk.list().ready)
         self.desk.daemon.policy("FingerprintMaxFailures=2\nThrottleAfter=0", reload=True)
         wait_until(lambda: not self.desk.list().ready, "the slot is gone")
         finger = self.desk.open(answers())
@@ -368,6 +372,40 @@ class Limits(Case):
             frontEnd="pamAuth", service="login"), payloads=(b"",))
         matches = [request for request in self.worker.heard if request.kind == MATCH]
         self.assertEqual([request.seconds for request in matches], [120])
+
+
+class Listing(Case):
+    def test_login_comes(self):
+        """who lists the prints of a chip makes way for a login: the finger is asked for at once"""
+        self.worker.readers[0].stores = True
+        asked = threading.Event()
+
+        def behave(visit, request):
+            if request.kind != STORED:
+                return self.worker.honest(visit, request)
+            asked.set()
+            if visit.is_cancelled(20):
+                self.worker.fail(visit, request, "cancelled")
+
+        self.worker.behave = behave
+        listing = self.behind(self.desk.list)
+        self.assertTrue(asked.wait(5))
+        began = time.monotonic()
+        self.worker.touches("match")
+        self.assertEqual(self.desk.open().last.name, "done")
+        self.assertTrue(self.desk.is_open())
+        self.assertLess(time.monotonic() - began, 2)
+        self.assertEqual([each["finger"] for each in listing().fingers], ["rightIndex"])
+
+    def test_scan_goes_on(self):
+        """who lists ends nobody's scan"""
+        self.worker.readers[0].stores = True
+        place = threading.Event()
+        opening = self.behind(self.desk.open, enter=lambda scan: place.set())
+        self.assertTrue(place.wait(5))
+        self.assertEqual(self.desk.list().foreign, 0)
+        self.worker.touches("match")
+        self.assertEqual(opening().last.name, "done")
 
 
 class Manners(Case):
