@@ -49,7 +49,7 @@ extension ClientError.Unavailable {
             Refused(
                 .serviceUnavailable, "appvaultd is not running",
                 hint:
-                    "`systemctl status appvaultd.socket` says why; `systemctl start appvaultd.socket` starts it"
+                    "`systemctl start appvaultd.socket` starts it; `appvault doctor` says why it did not"
             )
         case .notReachable(let error):
             Refused(

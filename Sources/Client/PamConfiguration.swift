@@ -72,7 +72,9 @@ struct PamConfiguration {
     /// nil where there is none. A name without a slash lies in PAM's folders.
     let file: (String) -> File?
 
-    static let deepest = 16
+    private static let deepest = 16
+    /// Files that include each other would come to millions.
+    private static let most = 4096
 
     /// The service's own stack, or that of `other` where it has none; nil where libpam does not even start.
     func stack(_ service: String, _ kind: PamLine.Kind) -> PamStack? {
@@ -114,7 +116,9 @@ struct PamConfiguration {
         _ name: String, _ wanted: PamLine.Kind, level: Int, depth: Int, _ isNested: Bool,
         into stack: inout PamStack
     ) -> Loaded {
-        guard depth < Self.deepest, let file = file(name) else { return .missing }
+        guard depth < Self.deepest, stack.steps.count < Self.most, let file = file(name) else {
+            return .missing
+        }
         guard let lines = PamText.lines(file.text) else { return .broken }
         for (number, words) in lines {
             if words[0] == "@include" {

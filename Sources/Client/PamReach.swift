@@ -61,7 +61,7 @@ struct PamReach {
     }
 
     /// Stacks of people have some dozens of lines; more ways than these are nobody's.
-    private static let most = 200_000
+    private static let most = 50_000
 
     let stack: PamStack
 

@@ -74,7 +74,7 @@ extension Service {
         }
         let findings = await ruleWorker.judge(
             SecretBox(candidate), asking: [.init(kind: .matches, pattern: Array("o".utf8))],
-            for: RuleAsker(isTrusted: false, uid: caller.credentials.uid))
+            for: RuleAsker(isTrusted: false, uid: caller.credentials.uid), .nothing)
         return switch findings.first {
         case .satisfied: (.works, [])
         case .unmetBecause(.cannotRun(.noWorker)): (.missing, [])

@@ -20,6 +20,12 @@ final class RuleWorker {
         self.audit = audit
     }
 
+    enum Journaling {
+        case faults
+        /// Nobody's passcode hangs on the answer.
+        case nothing
+    }
+
     func judge(
         _ candidate: SecretBox, _ rules: [CustomRule], for asker: RuleAsker,
         kind: Gate.Class? = nil
@@ -31,7 +37,7 @@ final class RuleWorker {
     /// its box. `kind` is for whoever only wants to know: those who set a passcode go first.
     func judge(
         _ candidate: SecretBox, asking rules: [RuleQuestion.Rule], for asker: RuleAsker,
-        kind: Gate.Class? = nil
+        kind: Gate.Class? = nil, _ journal: Journaling = .faults
     ) async -> [Finding] {
         guard !rules.isEmpty else { return [] }
         let end = Clock.bootMilliseconds() + RuleLink.wait
@@ -49,10 +55,10 @@ final class RuleWorker {
         let nonce = (try? Random.bytes(RuleLink.nonce)) ?? []
         var answers = RuleAnswers(rules, nonce: nonce)
         let fault = await ask(candidate, RuleQuestion(nonce: nonce, rules: rules), &answers)
-        switch answers.state {
-        case .complete: break
-        case .nonsense: note(.nonsense)
-        case .more: note(fault)
+        switch (answers.state, journal) {
+        case (.complete, _), (_, .nothing): break
+        case (.nonsense, .faults): note(.nonsense)
+        case (.more, .faults): note(fault)
         }
         return answers.findings(fault: fault)
     }

@@ -348,4 +348,13 @@ struct PamServiceTests {
             PamFiles(files: ["login": "@include gone\nauth required pam_appvault.so\n"]).judge()
                 == nil)
     }
+
+    @Test("files that include each other come to an end")
+    func loops() {
+        let line = "auth include login\n"
+        let files = PamFiles(files: [
+            "login": line + line + line + line + "auth required pam_appvault.so\n"
+        ])
+        #expect(files.judge()?.findings.isEmpty == false)
+    }
 }

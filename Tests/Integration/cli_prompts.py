@@ -340,6 +340,7 @@ class Waits(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 1)
         self.assertEqual(result.status, 5)
         self.assertTrue(result.err.startswith(b"appvault: appvaultd is not running\nhint: `systemctl "), result.err)
+        self.assertIn(b"`appvault doctor`", result.err)
 
     def test_a_socket_at_which_nobody_listens_is_the_same(self):
         self.lab.stop_listening()

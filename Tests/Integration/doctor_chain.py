@@ -77,6 +77,10 @@ class Chain(Case):
         self.assertIn(daemon.state, texts["state"])
         self.assertTrue(texts["pam"].startswith("(a)"))
         self.assertEqual(texts["store"], "there is none yet")
+        rules.close()
+        self.assertEqual(doctor.states("rules"), ["unseen"])
+        # It was no passcode of anybody's.
+        self.assertNotIn("passcode is refused", daemon.log())
 
     def test_what_breaks_is_seen(self):
         daemon = self.daemon(policy="MinLength=9\nHoldMax=1h")
