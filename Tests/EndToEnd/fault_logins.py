@@ -1,0 +1,149 @@
+"""Whatever becomes of the daemon: every login works as it did, and soon."""
+
+import base64
+import concurrent.futures
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+import installed
+from machine import ROOT
+
+TIMEOUT = 900
+# What a login may take longer than without us. A daemon that hangs is given up after this.
+SOON = 1.0
+SILENT = 8.0
+
+
+class Faults(installed.Case):
+    """Each fault with both ways to ask: the unlocker behind pam_unix, and the authenticator in front of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.someone = cls.person()
+        case = cls()
+        case.with_store(cls.someone)
+        cls.usual = case.logins()
+
+    def logins(self):
+        """Seconds of a login, su and sudo, each with the login password; the prompt is whichever comes."""
+
+        def one(command, user, mark):
+            with self.machine.terminal(command, user=user) as terminal:
+                began = time.monotonic()
+                terminal.expect(r"assword[^\n]*: \Z", 30)
+                terminal.send(self.someone.password)
+                terminal.expect(mark, 60)
+                return time.monotonic() - began
+
+        programs = {
+            "login": (f"exec login {self.someone.name}", None, r"\$ $"),
+            "su": (f"su - {self.someone.name} -c 'echo inside; read end'", "carol", "inside\n"),
+            "sudo": ("sudo sh -c 'echo inside; read end'", self.someone.name, "inside\n"),
+        }
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            jobs = {name: pool.submit(one, *words) for name, words in programs.items()}
+            return {name: job.result() for name, job in jobs.items()}
+
+    def through(self, what, limit=SOON):
+        """All logins with both profiles; prints what they took."""
+        for profile in (False, True):
+            if profile:
+                self.profile("appvault")
+            try:
+                took = self.logins()
+            finally:
+                if profile:
+                    self.profile("appvault", on=False)
+            shown = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in took.items())
+            print(f"        {what}, {'passcode profile' if profile else 'as installed'}: {shown}")
+            for name, seconds in took.items():
+                self.assertLess(seconds, self.usual[name] + limit, f"{what}: {name}")
+
+    def setUp(self):
+        self.addCleanup(self.mend)
+
+    def mend(self):
+        """And afterwards the store opens again: nothing of it is lost."""
+        self.machine.check(
+            "rm -rf /etc/systemd/system/appvaultd.service.d /etc/ld.so.preload; umount -l /var/lib/appvault 2>/dev/null;"
+            "systemctl unmask -q appvaultd.service appvaultd.socket; systemctl daemon-reload;"
+            "chown -R _appvault: /var/lib/appvault; systemctl reset-failed;"
+            "systemctl stop appvaultd.service; systemctl restart appvaultd.socket")
+        shell = self.login(self.someone).ready()
+        self.assertEqual(self.state(self.someone), "unlocked")
+        shell.leave()
+        self.until_state(self.someone, "locked")
+
+    def test_masked(self):
+        """the daemon is masked"""
+        self.machine.check(
+            "systemctl stop appvaultd.socket appvaultd.service; systemctl mask -q --now appvaultd.socket appvaultd.service")
+        self.through("masked")
+
+    def test_stopped(self):
+        """the daemon and its socket are stopped"""
+        self.machine.check("systemctl stop appvaultd.socket appvaultd.service")
+        self.through("stopped")
+
+    def test_no_program(self):
+        """the module without the daemon: a package half configured; systemd's socket is there"""
+        self.machine.write(
+            "/etc/systemd/system/appvaultd.service.d/fault.conf", "[Service]\nExecStart=\nExecStart=/nonexistent\n")
+        self.machine.check("systemctl daemon-reload; systemctl stop appvaultd.service")
+        self.through("no program", SILENT)
+
+    def test_killed(self):
+        """the daemon is killed again and again, while people log in"""
+        self.machine.write(
+            "/var/tmp/killer", "while sleep 0.05; do pkill -KILL -x appvaultd; done\n", "755")
+        self.machine.check("systemd-run -q --unit=killer sh /var/tmp/killer")
+        self.addCleanup(self.machine.check, "systemctl stop killer")
+        self.through("killed", SILENT)
+
+    def test_hung(self):
+        """the daemon hangs"""
+        self.state(self.someone)
+        self.machine.check("systemctl kill --kill-whom=main -s STOP appvaultd.service")
+        self.addCleanup(self.machine.run, "systemctl kill --kill-whom=main -s CONT appvaultd.service")
+        self.through("hung", SILENT)
+
+    def test_full(self):
+        """the state folder is full"""
+        self.machine.check(
+            "systemctl stop appvaultd.service; cp -a /var/lib/appvault /var/tmp/kept;"
+            "mount -t tmpfs -o size=256k,mode=700 full /var/lib/appvault; cp -a /var/tmp/kept/. /var/lib/appvault/;"
+            "dd if=/dev/zero of=/var/lib/appvault/ballast bs=4k 2>/dev/null || true")
+        self.through("full")
+
+    def test_read_only(self):
+        """the state folder is read-only"""
+        self.machine.check(
+            "systemctl stop appvaultd.service;"
+            "mount --bind /var/lib/appvault /var/lib/appvault && mount -o remount,bind,ro /var/lib/appvault")
+        self.through("read-only", SILENT)
+
+    def test_wrong_owner(self):
+        """the state folder belongs to somebody else"""
+        self.machine.check("systemctl stop appvaultd.service; chown -R carol: /var/lib/appvault; chmod 700 /var/lib/appvault")
+        self.through("wrong owner", SILENT)
+
+    def test_clock(self):
+        """the clock says 1970"""
+        with tempfile.TemporaryDirectory() as folder:
+            library = os.path.join(folder, "wallclock.so")
+            source = os.path.join(ROOT, "Tests", "EndToEnd", "clock1970.c")
+            subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
+            with open(library, "rb") as file:
+                library = base64.b64encode(file.read()).decode()
+        self.machine.check("base64 -d > /usr/lib/clock1970.so", stdin=library)
+        self.machine.check("echo /usr/lib/clock1970.so > /etc/ld.so.preload; systemctl stop appvaultd.service")
+        self.assertIn("1970", self.machine.check("date"))
+        self.through("1970")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,60 @@
+"""Runs in the machine: ROUNDS NAME PASSWORD. Times su, sudo and login under each of the stacks in /var/tmp/pam, in
+turns; a line each: program, stack, the median, and the median of what it took more than "without", in seconds."""
+
+import os
+import pty
+import pwd
+import shutil
+import statistics
+import sys
+import time
+
+ROUNDS, NAME, PASSWORD = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+STACKS = sorted(os.listdir("/var/tmp/pam"))
+PROGRAMS = {
+    "su": ("carol", ["su", NAME, "-c", "true"]),
+    "sudo": (NAME, ["sudo", "-k", "true"]),
+    "login": (None, ["login", NAME]),
+}
+
+
+def once(user, words):
+    """Until it asks, and from the answer to its end; what a shell does meanwhile is no login's."""
+    began = time.monotonic()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        if user is not None:
+            account = pwd.getpwnam(user)
+            os.initgroups(user, account.pw_gid)
+            os.setgid(account.pw_gid)
+            os.setuid(account.pw_uid)
+        os.execvp(words[0], words)
+    shown = b""
+    while b"assword" not in shown or not shown.endswith(b": "):
+        shown += os.read(terminal, 1024)
+    os.write(terminal, PASSWORD.encode() + b"\n")
+    try:
+        while os.read(terminal, 1024):
+            pass
+    except OSError:
+        pass
+    _, status = os.waitpid(pid, 0)
+    took = time.monotonic() - began
+    os.close(terminal)
+    assert status == 0, (words, status, shown)
+    return took
+
+
+os.system(f"usermod --shell /bin/true {NAME}")
+times = {(program, stack): [] for program in PROGRAMS for stack in STACKS}
+for number in range(ROUNDS + 1):
+    for stack in STACKS:
+        for file in os.listdir(f"/var/tmp/pam/{stack}"):
+            shutil.copy(f"/var/tmp/pam/{stack}/{file}", "/etc/pam.d/")
+        for program, (user, words) in PROGRAMS.items():
+            took = once(user, words)
+            if number > 0:
+                times[program, stack].append(took)
+for (program, stack), values in times.items():
+    more = statistics.median(a - b for a, b in zip(values, times[program, "without"]))
+    print(program, stack, statistics.median(values), more)

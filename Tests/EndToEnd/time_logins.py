@@ -1,0 +1,54 @@
+"""What we cost a login: su, sudo and login with and without us, on the same boot, in turns."""
+
+import os
+import unittest
+
+import installed
+
+TIMEOUT = 600
+ROUNDS = 20
+# A person without a store pays at most this.
+ALLOWED = 0.005
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Times(installed.Case):
+    POLICY = installed.COUNTING + "Onboard=cli\n"
+
+    def setting(self, name, *profiles):
+        """Keeps the stacks as they are with these profiles."""
+        for profile in ("appvault-unlock", "appvault"):
+            self.profile(profile, on=profile in profiles)
+        self.machine.check(f"mkdir -p /var/tmp/pam/{name} && cp /etc/pam.d/common-* /var/tmp/pam/{name}/")
+
+    def measure(self, person, what):
+        """For each program and stack what it took more than without us; and all of it printed."""
+        with open(os.path.join(HERE, "stopwatch.py"), encoding="utf-8") as file:
+            self.machine.write("/var/tmp/stopwatch.py", file.read())
+        # What else this computer does is not to be measured: everything in the machine goes first.
+        self.machine.check(
+            f"loginctl enable-linger {person.name}; appvault status --user root;"
+            "for pid in $(ps -eo pid=); do chrt --all-tasks --rr --pid 5 $pid || true; done")
+        lines = self.machine.check(
+            f"chrt --rr 5 python3 /var/tmp/stopwatch.py {ROUNDS} {person.name} {person.password}", timeout=300)
+        taken = {(program, stack): (float(median), float(more))
+                 for program, stack, median, more in map(str.split, lines.splitlines())}
+        for (program, stack), (median, more) in taken.items():
+            if stack != "without":
+                ratio = median / taken[program, "without"][0]
+                print(f"        {program}, {stack}, {what}: {ratio:.2f} of one without us ({more * 1000:+.1f} ms)")
+        return {key: more for key, (_, more) in taken.items()}
+
+    def test_a_person_without_a_store_pays_nothing_to_speak_of(self):
+        self.setting("without")
+        self.setting("passcode", "appvault-unlock", "appvault")
+        self.setting("unlock", "appvault-unlock")
+        for key, more in self.measure(self.person(), "no store").items():
+            self.assertLess(more, ALLOWED, key)
+        self.policy(installed.COUNTING)
+        self.machine.check("cp /var/tmp/pam/unlock/* /etc/pam.d/")
+        self.measure(self.with_store(self.person()), "a store")
+
+
+if __name__ == "__main__":
+    unittest.main()
