@@ -41,6 +41,8 @@ final class Exchange: Conversation {
     private static let longestPrompt = 480
     /// A secret was answered in this exchange: what an authentication may rest on.
     private(set) var answered = false
+    /// Nobody is asked anything then while a secret lies with the flow.
+    static var isSleepComing = false
     /// The request itself brought one.
     var cameWithSecret = false
 
@@ -85,6 +87,10 @@ final class Exchange: Conversation {
             line: carrying(message))
         connection.isAsking = true
         connection.holdsSecret = answered || cameWithSecret
+        guard !(connection.holdsSecret && Self.isSleepComing) else {
+            connection.isAsking = false
+            throw .refused(.cancelled)
+        }
         defer {
             connection.isAsking = false
             connection.workingSince = Clock.bootMilliseconds()

@@ -326,6 +326,7 @@ public final class Service {
         host.whenResident = { host in
             EventLoop.shared.task {
                 self.sleep.look()
+                if self.sleep.wipesResidents { host.wipeResident() }
                 await self.followResident(host)
                 self.startIdling()
             }

@@ -13,6 +13,8 @@ final class Sleep {
     private var retryWait: UInt64?
     /// From the word that sleep comes to the word that it is over.
     private(set) var isComing = false
+    /// Memory may go to the disk in it.
+    private(set) var wipesResidents = false
     private var sleeps: UInt64 = 0
 
     /// Milliseconds. logind waits for 5 s at most, in its factory setting.
@@ -100,6 +102,7 @@ final class Sleep {
     private func begin() {
         guard !isComing else { return }
         isComing = true
+        Exchange.isSleepComing = true
         sleeps += 1
         let now = sleeps
         EventLoop.shared.task {
@@ -131,7 +134,8 @@ final class Sleep {
 
     /// A suspend to RAM leaves them, and logind does not say which of the two it will be.
     private func wipeResidents() async {
-        guard service.vault.hasResidents, await mayHibernate() else { return }
+        guard await mayHibernate() else { return }
+        wipesResidents = isComing
         service.stopFingers(wiping: true)
     }
 
@@ -151,6 +155,8 @@ final class Sleep {
     private func end() {
         guard isComing else { return }
         isComing = false
+        wipesResidents = false
+        Exchange.isSleepComing = false
         service.fingerprints.wakeUp()
     }
 }

@@ -202,6 +202,27 @@ class Suspend(Case):
         self.check(last["newPasscode"], "refused", code=27)
         self.check(last["passcode"], "done")
 
+    def test_next_question(self):
+        """a passcode that is being looked at as sleep comes leads to no further question"""
+        wait_until(self.logind.is_delayed, "the daemon delays sleep")
+        self.desk.daemon.hold()
+        before = self.desk.daemon.derivations()
+        found = {}
+
+        def change():
+            found["finger"] = self.desk.ask("passcode", answers(newPasscode="another passcode"), change="change")
+
+        thread = threading.Thread(target=change, daemon=True)
+        thread.start()
+        wait_until(lambda: self.desk.daemon.derivations() > before, "the passcode is looked at")
+        self.logind.falls_asleep()
+        self.desk.daemon.release()
+        thread.join(20)
+        self.check(found["finger"].last, "refused", code=27)
+        self.assertEqual([ask.purpose for ask in found["finger"].client.asked], ["passcode"])
+        self.logind.wakes()
+        self.check(self.desk.open(answers()).last, "done")
+
     def test_impostor(self):
         """a word of sleep that is not logind's is nothing"""
         import dbus
@@ -363,6 +384,15 @@ class Hibernation(Case):
         self.check(self.desk.open(answers()).last, "done")
         self.desk.lock()
         self.assertTrue(self.opens_by_finger())
+
+    def test_too_late(self):
+        """what a passcode that is typed after the word of sleep would let a finger open is not kept either"""
+        self.desk.enroll()
+        self.logind.falls_asleep()
+        self.check(self.desk.open(answers()).last, "done")
+        wait_until(lambda: not self.desk.is_open(), "it is locked again")
+        self.logind.wakes()
+        wait_until(lambda: self.desk.list().unavailable == NOT_OPENED, "the finger opens nothing")
 
     def test_unknown(self):
         """nobody who answers is nobody who knows"""
