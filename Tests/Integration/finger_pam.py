@@ -501,6 +501,18 @@ class Programs(Case):
         self.assertNotIn("finger", done.stdout + done.stderr)
         return done
 
+    def test_login_shells(self):
+        """sudo -i and su -l, which have services of their own"""
+        self.at_seat()
+        for service, words in (("sudo-i", ("sudo", "-i", "id", "-u")),
+                               ("su-l", ("su", "-l", self.machine.name, "-c", "id -u"))):
+            with self.subTest(service):
+                self.machine.way_b(service)
+                program = self.terminal(*words)
+                program.expect(PLACE.format(service))
+                self.worker.play("device", "SCAN alice")
+                self.assertEqual(program.end(), 0)
+
     def test_sudo_of_nobody_known(self):
         """sudo where logind knows of no session: the passcode at once"""
         self.logind.set()

@@ -245,6 +245,12 @@ class Allowed(Case):
         self.assertEqual(code, 0, seen)
         self.assertIn(b"Enrolled: left thumb.", seen)
         self.assertEqual(len(self.enter((), "alice", "sudo")), 1)
+        self.machine.lock()
+        with self.machine.terminal("unlock") as screen:
+            screen.expect("Place your finger")
+            self.worker.play("device", "SCAN alice")
+            self.assertEqual(screen.end(), 0, screen.seen)
+        self.assertTrue(self.machine.is_open)
 
     def test_taken_back(self):
         """off again before anybody enrolled: nothing is told, and nothing is due; then told once more"""
