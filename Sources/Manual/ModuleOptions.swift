@@ -66,7 +66,8 @@ enum ModuleOptions {
                 + "open too. For a login at this machine (a service of both LocalServices and UnlockServices) by somebody "
                 + "whose fingers open the store, and for root's programs alone. The password is learned from a login at "
                 + "such a service that succeeded with it, and lies sealed in the store; `appvault keyring forget` forgets "
-                + "it. Where none is kept, the token is left as it is."),
+                + "it. Where none is kept, the token is left as it is. Modules behind take it as if it had been typed: a stack "
+                + "that wants a finger and the login password must not have this option."),
         Entry("debug", "all", "Writes to the system log what it did, never a secret."),
         Entry(
             "socket=", argument: "PATH", "all",

@@ -7,7 +7,9 @@ import unittest
 from daemonlab import answers, as_uid
 from finger_pam import Case as FingerCase
 from finger_pam import Touching
+from fault_memory import needles, word
 from fingerlab import Finger
+from memorylab import gone, scan
 from pamlab import PAM_SUCCESS
 from wayslab import LOGIN, NEW_LOGIN, PASSCODE
 
@@ -162,6 +164,36 @@ class Given(Case):
         self.assertEqual(self.by_finger(), NEW_LOGIN)
 
 
+    def test_no_record(self):
+        """it is no record: none is counted or listed, and nothing on the disk has it"""
+        self.teach()
+        self.passcode()
+        self.assertEqual(self.machine.daemon.unlock(PASSCODE).name, "done")
+        self.assertEqual(self.machine.daemon.status().records, 0)
+        listed = self.machine.appvault("list")
+        self.assertEqual((listed.returncode, listed.stdout), (0, ""), listed.stderr)
+        for folder, _, names in os.walk(self.machine.daemon.state):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    self.assertNotIn(LOGIN.encode(), file.read(), name)
+
+
+    def test_memory(self):
+        """the daemon has the password in its memory from the login to its confirmation, and not after it was given"""
+        password = word()
+        told = needles(password=password)
+        pid = self.machine.daemon.pid
+        self.profile(password=password)
+        self.teach(password, confirm=False)
+        self.assertIn("password", scan(pid, told), "the scan sees what must be there")
+        self.machine.lock()
+        self.assertEqual(gone(pid, told), {}, "after a lock")
+        self.teach(password)
+        self.assertEqual(gone(pid, told), {}, "after it was learned")
+        self.assertEqual(self.by_finger(), password)
+        self.assertEqual(gone(pid, told), {}, "after it was given")
+
+
 class Peers(Case):
     """What the daemon says to whom; the frames themselves."""
 
@@ -277,6 +309,14 @@ class Forgotten(Case):
         store = self.machine.daemon.store()
         with open(f"{store}/slots", "rb") as file:
             self.assertFalse(any(file.read()[SEALED * 4096:]))
+
+    def test_chown(self):
+        """it goes when the store is given to another account"""
+        self.teach()
+        store = bytes.fromhex(os.path.basename(self.machine.daemon.store()).replace("-", ""))
+        done = self.machine.daemon.ask("chown", store=store, owner=("somebody else", 47997))
+        self.assertEqual(done.name, "done", done)
+        self.assertFalse(any(self.machine.daemon.blocks()[SEALED]))
 
     def test_passwd(self):
         """passwd renews it; where it was another one it stays, and where nobody can tell it goes"""

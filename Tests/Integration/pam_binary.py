@@ -290,6 +290,12 @@ class Memory(Case):
         self.assertTrue(any(secret.encode() in each.payload for each in daemon.messages("unlock")))
         self.lab.daemon(lambda peer: (peer.greet(), peer.ask(), peer.send_raw(b"\xff" * 30)))
         self.assertEqual(self.spilled(secret), 0)
+        # What the store keeps, given to the stack, to nobody, and to a stack that it then does not reach.
+        for outcome, options in (("success", "set_authtok"), ("success", "debug"), ("authError", "set_authtok")):
+            self.lab.daemon(lambda peer, outcome=outcome: (
+                peer.greet(), peer.ask(), peer.send("token", 2, [f"{secret} kept".encode()]), peer.verdict(outcome)))
+            self.lab.stack(f"auth required {{ours}} {options}", "auth optional pam_permit.so")
+            self.assertEqual(self.spilled("typed"), 0)
         # And it would be seen.
         self.stack("{lab} spill=1")
         self.assertEqual(self.spilled(secret), 3)

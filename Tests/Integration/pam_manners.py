@@ -2,6 +2,7 @@
 
 import os
 import re
+import struct
 import unittest
 
 import wire
@@ -235,6 +236,60 @@ class Tokens(Case):
                 self.front("or_password", ["typed"])
                 expected = "typed" if purpose in ("passcode", "loginPassword") else "(none)"
                 self.assertEqual(self.token, expected)
+
+    def given(self, *tokens, outcome="success", answers=("typed",)):
+        """A daemon that gives these tokens before its verdict."""
+
+        def handler(peer):
+            request = peer.greet()
+            if request.name == "authenticate":
+                peer.ask()
+                for token in tokens:
+                    peer.send("token", 2, [token])
+                peer.verdict(outcome)
+            else:
+                peer.verdict("ignore")
+
+        return self.lab.daemon(handler)
+
+    def test_given(self):
+        """what the daemon gives becomes the token with a success, where the service file wants it"""
+        kept, typed, longest = b"kept", b"", b"k" * 1024
+        for tokens, options, found in (
+            ((kept,), "set_authtok", "kept"), ((longest,), "or_password set_authtok", longest.decode()),
+            ((kept,), "", "(none)"), ((kept,), "or_password", "(none)"), ((typed,), "or_password", "typed"),
+            ((typed,), "set_authtok", "(none)"), ((), "or_password set_authtok", "(none)"),
+        ):
+            with self.subTest(tokens=tokens, options=options):
+                daemon = self.given(*tokens)
+                result, _ = self.front(options, ["typed"], control="required")
+                self.assertEqual((result, self.token), (PAM_SUCCESS, found))
+                (request,) = daemon.messages("authenticate")
+                self.assertEqual(request.setsToken, "set_authtok" in options)
+
+    def test_given_without_success(self):
+        """nothing is given with any other verdict"""
+        for outcome in CODES:
+            if outcome != "success":
+                with self.subTest(outcome):
+                    self.given(b"kept", outcome=outcome)
+                    self.front("set_authtok", ["typed"])
+                    self.assertEqual(self.token, "(none)")
+
+    def test_given_nonsense(self):
+        """two tokens, one that is too long, and one at a line that asks for none make no sense, and nobody is let in"""
+        self.given(b"kept", b"kept")
+        result, _ = self.front("set_authtok", ["typed"], control="required")
+        self.assertEqual((result, self.token), (PAM_AUTHINFO_UNAVAIL, "(none)"))
+        self.lab.daemon(lambda peer: (
+            peer.greet(), peer.ask(), peer.send_raw(struct.pack("<IHII", 1029, 0x6B, 2, 1025) + b"k" * 1025),
+            peer.verdict("success")))
+        result, _ = self.front("set_authtok", ["typed"], control="required")
+        self.assertEqual((result, self.token), (PAM_AUTHINFO_UNAVAIL, "(none)"))
+        self.lab.daemon(lambda peer: (peer.greet(), peer.send("token", 2, [b"kept"]), peer.verdict("success")))
+        result, _ = self.run_auth(
+            "auth required {lab} set=before", "auth optional {ours} unlock set_authtok", LOOK)
+        self.assertEqual((result, self.token), (PAM_SUCCESS, "before"))
 
     def test_taken_over(self):
         """try_first_pass and use_first_pass send the stack's token, once and as it is"""

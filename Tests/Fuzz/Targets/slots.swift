@@ -68,7 +68,7 @@ struct Lab {
         try place(SlotFile.tallyBlock, Tally().payload(), in: &file)
         var at = 0
         while at + 3 <= input.count {
-            let number = Int(input[at]) % (SlotFile.historyBlocks[3] + 1)
+            let number = Int(input[at]) % (SlotFile.keyringBlock + 1)
             let length = (Int(input[at + 1]) | Int(input[at + 2]) << 8) % (Block.payloadSize + 1)
             let payload = Array(input.dropFirst(at + 3).prefix(length))
             try place(number, payload, in: &file)
@@ -110,6 +110,11 @@ struct Lab {
             let history = try? file.history(storeKey: key)
         {
             must(history.former.isEmpty, "a key that is none opened a history")
+        }
+        if let key = try? SecretBytes.random(WrappedKey.keySize),
+            let password = try? file.keyringPassword(storeKey: key)
+        {
+            must(password.count == 0, "a key that is none opened the login password")
         }
         _ = file.terms.pending(on: slots.first)
         must((try? file.write(file.terms)) != nil, "terms cannot be written")
