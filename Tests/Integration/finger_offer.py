@@ -12,7 +12,7 @@ from fprintlab import Worker
 from guard_standing import SESSION, Logind
 from pam_scan import Person
 from pamlab import ECHO_ON, ERROR_MSG, PAM_CONV_ERR, PAM_SUCCESS, TEXT_INFO, Talk
-from wayslab import LOGIN, PASSCODE, Machine, account
+from wayslab import LOGIN, PASSCODE, Machine, account, in_child
 
 NEEDS_ROOT = True
 TIMEOUT = 300
@@ -259,6 +259,26 @@ class Login(Case):
         self.worker.close()
         self.machine.daemon.restart()
         plain()
+
+    def test_application_dies(self):
+        """the application is gone at each question and each line: nothing is made, and the reader is free at once"""
+        self.enter(confirm=False)
+        whole = len(self.talk.messages)
+        for at in range(1, whole):
+            with self.subTest(at):
+                class Dying(Newcomer):
+                    def answer(this, style, text):
+                        if len(this.messages) == at:
+                            os._exit(1)
+                        return super().answer(style, text)
+
+                with self.assertRaisesRegex(AssertionError, "the child died"):
+                    in_child(lambda: self.enter(Dying(self.worker)))
+                wait_until(lambda: not self.worker.is_open(), "the reader is free again")
+                state = self.machine.daemon.status()
+                self.assertEqual((state.lock, list(state.pending), self.fingers().on), ("locked", [2], False))
+        self.enter()
+        self.assertMade(True)
 
     def test_daemon_killed(self):
         """the daemon is killed at each question and each line: what was asked for is due again, and the next login makes it"""
