@@ -47,6 +47,8 @@ enum FingerTurn: Equatable, Sendable {
         }
     }
 
+    static func isGreeter(_ service: [UInt8]) -> Bool { Place(service) == .greeter }
+
     /// Where the service shows a line and takes an answer.
     private enum Place {
         /// Its input, whatever that is.

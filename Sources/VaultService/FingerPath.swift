@@ -289,9 +289,10 @@ extension Service {
         FingerTurn.isAtDisplay(visit.caller.hello.service, tty: visit.caller.hello.tty)
     }
 
-    /// A greeter leaves the last line standing, so that it must be true until the next one.
+    /// A greeter leaves the last line standing, so that it must be true until the next one. A locker may want a key
+    /// for each line.
     private static func lastWords(_ end: FingerEnd, _ visit: Visit) -> Message? {
-        guard isDisplay(visit) else { return nil }
+        guard isDisplay(visit), FingerTurn.isGreeter(visit.caller.hello.service) else { return nil }
         return switch end {
         case .matched: .fingerVerified
         case .failed(.timedOut): .fingerWaitOver
