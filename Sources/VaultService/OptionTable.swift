@@ -74,6 +74,13 @@ package struct OptionEntry: Sendable {
                 return true
             }),
         OptionEntry(
+            "--session-dir", argument: "DIR",
+            "where logind lists sessions (default \(Options().sessionFolder))",
+            .set(wrong: "a folder is missing") { options, folder in
+                options.sessionFolder = folder
+                return true
+            }),
+        OptionEntry(
             "--deadline", argument: "NAME=SECONDS",
             "shorten one of: session, transaction, idle, touch (60 each)",
             .set(wrong: "session, transaction, idle or touch = 1 to 60 seconds") {

@@ -15,6 +15,8 @@ public struct Options: Sendable, Equatable {
     public var rulesSocket = "/run/appvault/rules.socket"
     /// Where appvault-fingerprint is asked for readers.
     public var fingerprintSocket = "/run/appvault/fingerprint.socket"
+    /// Where logind has a file for each session.
+    public var sessionFolder = "/run/systemd/sessions"
     /// Otherwise a sleep that may be a hibernation takes what a finger opens.
     public var isStoppedBeforeHibernation = false
     public var deadlines = Deadlines()

@@ -10,7 +10,7 @@ extension Service {
         guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
         guard counts(session, caller) else { return Verdict(outcome: .ignore) }
         let person = try await person(session.subject, caller)
-        sessions.add(session.id, of: person.uid)
+        begin(session.id, of: person.uid)
         vault.followed(person)
         audit.note(
             .session, "a session began", person: vault.hasStore(person) ? person : nil,
@@ -25,15 +25,19 @@ extension Service {
         guard counts(session, caller) else { return Verdict(outcome: .ignore) }
         let person = try await person(session.subject, caller)
         if sessions.remove(session.id, of: person.uid) {
-            for host in vault.stores(of: person.uid) where host.isOpen {
-                await host.lock()
-                transactions.forgetKeys(of: host.id)
-                audit.note(
-                    .lock, "the last session ended", store: host.id.description, person: person,
-                    service: caller.hello.service)
-            }
+            await lastSessionEnded(of: person.uid, person, caller.hello.service)
         }
         return Verdict(outcome: .ignore)
+    }
+
+    func lastSessionEnded(of uid: UInt32, _ person: Person?, _ service: [UInt8]) async {
+        for host in vault.stores(of: uid) where host.isOpen {
+            await host.lock()
+            transactions.forgetKeys(of: host.id)
+            audit.note(
+                .lock, "the last session ended", store: host.id.description, person: person,
+                service: service)
+        }
     }
 
     /// logind's sessions of class user count; without logind, those of services that log people in.

@@ -14,6 +14,7 @@ public final class Service {
     let policies: PolicyKeeper
     let vault: Vault
     let sessions = Sessions()
+    var isWatchingSessions = false
     let transactions: Transactions
     let onboarding: Onboarding
     let failedTokens = FailedTokens()

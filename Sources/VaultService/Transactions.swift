@@ -143,6 +143,8 @@ final class Transactions {
 @LoopActor
 final class Sessions {
     private var open: [UInt32: [[UInt8]: Int]] = [:]
+    /// Those that logind knew of when they began.
+    private var listed: Set<[UInt8]> = []
 
     var isEmpty: Bool { open.isEmpty }
 
@@ -150,15 +152,31 @@ final class Sessions {
         open[uid]?.count ?? 0
     }
 
-    func add(_ id: [UInt8], of uid: UInt32) {
+    func add(_ id: [UInt8], of uid: UInt32, isListed: Bool) {
         open[uid, default: [:]][id, default: 0] += 1
+        if isListed { listed.insert(id) }
     }
 
     /// True where this was the person's last one.
     func remove(_ id: [UInt8], of uid: UInt32) -> Bool {
         guard var sessions = open[uid], let times = sessions[id] else { return false }
         sessions[id] = times > 1 ? times - 1 : nil
+        if times == 1 { listed.remove(id) }
         open[uid] = sessions.isEmpty ? nil : sessions
         return sessions.isEmpty
+    }
+
+    /// Forgets those that logind knew of and no longer does; whose last one that was.
+    func forget(where isGone: ([UInt8]) -> Bool) -> [UInt32] {
+        let gone = listed.filter(isGone)
+        listed.subtract(gone)
+        var left: [UInt32] = []
+        for (uid, sessions) in open {
+            let others = sessions.filter { !gone.contains($0.key) }
+            guard others.count < sessions.count else { continue }
+            open[uid] = others.isEmpty ? nil : others
+            if others.isEmpty { left.append(uid) }
+        }
+        return left
     }
 }

@@ -86,6 +86,36 @@ class Sessions(unittest.TestCase):
         self.closed("c2")
         self.assertEqual(self.lock(), "locked")
 
+    def test_gone(self):
+        """a session that logind no longer lists is over, however often PAM began it and whatever it said since"""
+        with tempfile.TemporaryDirectory() as listed:
+            os.chmod(listed, 0o755)
+            lab = Lab(policy(), options=["--deadline", "session=1", "--session-dir", listed])
+            self.addCleanup(lab.close)
+            lab.make(PASSCODE)
+            lab.lock()
+            self.lab = lab
+            for name in ("c1", "c2"):
+                with open(os.path.join(listed, name), "w"):
+                    pass
+            self.login()
+            for id_ in ("c1", "c2", "c2", "unlisted"):
+                self.opened(id_)
+            self.assertEqual(lab.state_of().sessions, 3)
+            os.remove(os.path.join(listed, "c2"))
+            wait_until(lambda: lab.state_of().sessions == 2, "the session is over")
+            self.stays_open()
+            self.closed("unlisted")
+            self.assertEqual(self.lock(), "unlocked")
+            os.remove(os.path.join(listed, "c1"))
+            self.is_shut()
+            self.assertEqual(lab.state_of().sessions, 0)
+            # What PAM says of it afterwards shuts nobody else's.
+            self.opened("c3")
+            self.login()
+            self.closed("c1")
+            self.assertEqual(self.lock(), "unlocked")
+
     def test_unknown(self):
         """the end of a session that nobody registered shuts nothing"""
         self.login()
