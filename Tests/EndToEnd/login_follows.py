@@ -50,6 +50,92 @@ class Follows(installed.Case):
             shell = login()
             self.assertEqual(shell("appvault get wifi"), (0, "the wifi is otter\n"))
 
+    def test_a_session_that_is_cut_off_locks_as_a_logout_does(self):
+        """the terminal gone, login killed, the session ended by an administrator"""
+        person = self.with_store(self.person())
+        for end in ("hang-up", "pkill -KILL -x -u root login", f"loginctl terminate-user {person.name}"):
+            with self.subTest(end):
+                shell = self.login(person).ready()
+                self.assertEqual(self.state(person), "unlocked")
+                if end == "hang-up":
+                    shell.terminal.close()
+                else:
+                    self.machine.check(end)
+                self.until_state(person, "locked")
+                self.assertEqual(self.status(person)["sessions"], 0)
+
+    def test_the_store_follows_passwd_and_an_administrators_change_asks_for_the_former_password(self):
+        """passwd re-keys in the same breath; after chpasswd the login works, the store waits, resync mends"""
+        person = self.with_store(self.person())
+        former, person.password = person.password, "heron-in-the-reeds-9"
+        with self.machine.terminal("passwd; read end", user=person.name) as terminal:
+            for prompt, answer in (
+                ("Current password: ", former), ("New password: ", person.password),
+                ("Retype new password: ", person.password)):
+                terminal.expect(prompt)
+                terminal.send(answer)
+            terminal.expect("updated successfully")
+        self.machine.reboot()
+        shell = self.login(person).ready()
+        self.assertEqual(self.state(person), "unlocked")
+        shell.leave()
+
+        former, person.password = person.password, "bittern-in-the-reeds-7"
+        self.machine.check("chpasswd", stdin=f"{person.name}:{person.password}\n")
+        shell = self.login(person)
+        shell.terminal.expect("Former password or recovery key .*: ")
+        shell.terminal.send(former)
+        shell.ready()
+        self.assertEqual(self.state(person), "unlocked")
+        shell.leave()
+        self.machine.reboot()
+        shell = self.login(person).ready()
+        self.assertEqual(self.state(person), "unlocked")
+
+    def test_nobody_reaches_another_persons_store(self):
+        """the daemon tells two people apart under the installed unit"""
+        one, other = (self.with_store(person) for person in self.crowd(2))
+        shell = self.login(one).ready()
+        self.assertEqual(shell("echo otter | appvault set animal")[0], 0)
+        for command in ("status", "lock", "unlock", "reset --yes", "tries clear --yes"):
+            with self.subTest(command):
+                code, said = self.machine.run(f"appvault {command} --user {one.name}", user=other.name)
+                self.assertEqual(code, 1)
+                self.assertRegex(said, "that is not permitted|only root may do that")
+        # One's own, by who one is and not by what one says.
+        self.assertEqual(self.machine.run("appvault get animal", user=other.name)[0], 4)
+        self.assertEqual(self.machine.run("appvault get animal", user=one.name), (0, "otter\n"))
+        self.assertNotEqual(self.machine.run("appvault get animal")[0], 0)
+        self.assertEqual(self.state(one), "unlocked")
+        shell.leave()
+
+    def test_after_the_daemon_left_the_next_login_starts_it(self):
+        """its idle exit, and the socket's folder that stays"""
+        self.machine.write(
+            "/etc/systemd/system/appvaultd.service.d/idle.conf",
+            "[Service]\nExecStart=\nExecStart=/usr/libexec/appvault/appvaultd --deadline idle=1\n")
+        self.addCleanup(
+            self.machine.check, "rm -r /etc/systemd/system/appvaultd.service.d; systemctl daemon-reload")
+        self.machine.check("systemctl daemon-reload; systemctl stop appvaultd.service")
+        person = self.person()
+        for state in ("absent", "locked"):
+            self.assertEqual(self.state(person), state)
+            self.until(lambda: self.machine.run("systemctl is-active appvaultd.service")[1] == "inactive\n")
+            self.machine.check("test -S /run/appvault/socket && systemctl is-active appvaultd.socket")
+            shell = self.login(person).ready()
+            self.assertEqual(self.state(person), "unlocked")
+            shell.leave()
+            self.until_state(person, "locked")
+
+    def test_a_hundred_logins_at_once_leave_the_socket_alive(self):
+        """a burst"""
+        person = self.with_store(self.person())
+        self.machine.check(
+            "systemctl stop appvaultd.service;"
+            f"for i in $(seq 100); do appvault status --user {person.name} > /dev/null & done; wait")
+        self.assertEqual(self.machine.run("systemctl is-failed appvaultd.socket appvaultd.service")[0], 1)
+        self.login(person).ready().leave()
+
 
 if __name__ == "__main__":
     unittest.main()
