@@ -4,8 +4,10 @@ import PackageDescription
 // Every target: no warning passes, and every unsafe expression is marked and argued for. One view
 // of glibc's headers in all C modules: CLinux needs _GNU_SOURCE, and a module that sees the same
 // structs without it does not load beside it.
+// Lifetimes: Swift 6.2, Debian's own, wants it said that a span handed in is the one that comes back.
 let strict: [SwiftSetting] = [
     .strictMemorySafety(), .treatAllWarnings(as: .error), .unsafeFlags(["-Xcc", "-D_GNU_SOURCE"]),
+    .enableExperimentalFeature("Lifetimes"),
 ]
 
 // What serves is confined to one thread by its actor, and the tests run with the dynamic checks of

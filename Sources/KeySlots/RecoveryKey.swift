@@ -105,6 +105,7 @@ public struct RecoveryKey: ~Copyable, Sendable {
         return [hash[0], hash[1] & 0xf0]
     }
 
+    @_lifetime(symbols: copy symbols)
     private static func read(
         _ text: Span<UInt8>, into symbols: inout MutableSpan<UInt8>
     ) throws(TextError) {
@@ -165,6 +166,7 @@ public struct RecoveryKey: ~Copyable, Sendable {
         return (doubled ^ (value >> 4 == 1 ? 0b00101 : 0)) & 31
     }
 
+    @_lifetime(bytes: copy bytes)
     private static func pack(_ symbols: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) {
         for bit in 0..<(groups * dataSize * 5) {
             let symbol = bit / 5
@@ -174,6 +176,7 @@ public struct RecoveryKey: ~Copyable, Sendable {
         }
     }
 
+    @_lifetime(symbols: copy symbols)
     private static func unpack(
         _ bytes: Span<UInt8>, _ end: [UInt8], into symbols: inout MutableSpan<UInt8>
     ) {

@@ -22,6 +22,8 @@ public enum PasscodeText {
 
     /// Other spaces become U+0020, then NFC. Output and scratch are the caller's secret memory, because both hold the
     /// passcode afterwards; where one is too small for the text, the text is too long.
+    @_lifetime(output: copy output)
+    @_lifetime(scratch: copy scratch)
     public static func normalise(
         _ text: Span<UInt8>, into output: inout MutableSpan<UInt8>,
         scratch: inout MutableSpan<UInt8>
@@ -76,6 +78,7 @@ public enum PasscodeText {
         }
     }
 
+    @_lifetime(output: copy output)
     private static func write(
         _ cells: ScalarCells, _ scratch: borrowing MutableSpan<UInt8>,
         into output: inout MutableSpan<UInt8>

@@ -20,12 +20,17 @@ public final class BootAlarm {
     /// Waits until it rings.
     public func rings() async {
         while await channel.readable(until: nil) == .ready {
-            // SAFETY: a timer gives the eight bytes of its count.
-            let rang = unsafe withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { room in
-                if case .bytes = unsafe channel.read(into: room) { return true }
-                return false
-            }
-            if rang { return }
+            if hasRung() { return }
+        }
+    }
+
+    // Apart from what waits: Swift 6.2 cannot compile room on the stack in there.
+    @inline(never)
+    private func hasRung() -> Bool {
+        // SAFETY: a timer gives the eight bytes of its count.
+        unsafe withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { room in
+            if case .bytes = unsafe channel.read(into: room) { return true }
+            return false
         }
     }
 }

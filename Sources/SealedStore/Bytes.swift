@@ -33,6 +33,7 @@ struct ByteWriter: ~Copyable {
         }
     }
 
+    @_lifetime(target: copy target)
     mutating func put(_ bytes: Span<UInt8>, _ target: inout MutableSpan<UInt8>) {
         copy(bytes, to: &target, at: position)
         position += bytes.count
@@ -40,6 +41,7 @@ struct ByteWriter: ~Copyable {
 }
 
 /// One checked copy; a loop over 1 MiB would be felt.
+@_lifetime(target: copy target)
 func copy(_ bytes: Span<UInt8>, to target: inout MutableSpan<UInt8>, at position: Int) {
     precondition(position >= 0 && bytes.count <= target.count - position, "the target is too small")
     // SAFETY: the precondition above; different buffers.

@@ -9,6 +9,7 @@ extension OpenRecords {
     }
 
     /// The value's place in the target, or nil where there is no such record.
+    @_lifetime(target: copy target)
     func value(
         of name: Span<UInt8>, into target: inout MutableSpan<UInt8>
     ) throws(RecordsError) -> Range<Int>? {
@@ -41,6 +42,7 @@ extension OpenRecords {
     }
 
     /// Columns: generation, tag, nonce, body. Leaves zeroes in the target where it throws.
+    @_lifetime(target: copy target)
     func open(
         _ statement: borrowing Statement, row: Int64, asked: Span<UInt8>?,
         into target: inout MutableSpan<UInt8>

@@ -24,6 +24,7 @@ public enum RecordBody {
     }
 
     /// Fills the whole target, which has the size that `size` gave.
+    @_lifetime(target: copy target)
     static func encode(name: Span<UInt8>, value: Span<UInt8>, into target: inout MutableSpan<UInt8>)
     {
         var writer = ByteWriter()

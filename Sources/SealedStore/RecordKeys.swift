@@ -101,6 +101,8 @@ struct RecordKeys: ~Copyable {
         return bytes
     }
 
+    @_lifetime(text: copy text)
+    @_lifetime(tag: copy tag)
     func seal(
         _ text: inout MutableSpan<UInt8>, record row: Int64, generation: UInt64,
         nonce: Span<UInt8>, tag: inout MutableSpan<UInt8>
@@ -114,6 +116,7 @@ struct RecordKeys: ~Copyable {
     }
 
     /// False where the seal does not open.
+    @_lifetime(target: copy target)
     func open(
         _ text: Span<UInt8>, record row: Int64, generation: UInt64, nonce: Span<UInt8>,
         tag: Span<UInt8>, into target: inout MutableSpan<UInt8>
@@ -149,6 +152,7 @@ struct RecordKeys: ~Copyable {
     }
 
     /// The counterpart: the text of a whole block into the target.
+    @_lifetime(target: copy target)
     func open(
         block: Span<UInt8>, _ kind: SealKind, _ index: Int, generation: UInt64, damage: Damage,
         into target: inout MutableSpan<UInt8>

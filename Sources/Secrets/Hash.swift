@@ -31,6 +31,7 @@ public enum Hash {
     }
 
     /// The same into the caller's buffer, whose size is the hash's.
+    @_lifetime(output: copy output)
     public static func blake2b(
         _ message: Span<UInt8>, key: borrowing SecretBytes, purpose: Purpose,
         into output: inout MutableSpan<UInt8>

@@ -7,6 +7,8 @@ public enum Sealing {
     public static let tagSize = 16
 
     /// The ciphertext is as long as the plaintext; the tag stands apart.
+    @_lifetime(ciphertext: copy ciphertext)
+    @_lifetime(tag: copy tag)
     public static func seal(
         _ plaintext: Span<UInt8>, aad: Span<UInt8>, nonce: Span<UInt8>,
         key: borrowing SecretBytes, into ciphertext: inout MutableSpan<UInt8>,
@@ -28,6 +30,7 @@ public enum Sealing {
     }
 
     /// Throws `.notAuthentic`, and leaves zeroes, where the seal does not open.
+    @_lifetime(plaintext: copy plaintext)
     public static func open(
         _ ciphertext: Span<UInt8>, tag: Span<UInt8>, aad: Span<UInt8>, nonce: Span<UInt8>,
         key: borrowing SecretBytes, into plaintext: inout MutableSpan<UInt8>
@@ -49,6 +52,8 @@ public enum Sealing {
     }
 
     /// As `seal`, the text replaced by its ciphertext.
+    @_lifetime(text: copy text)
+    @_lifetime(tag: copy tag)
     public static func sealInPlace(
         _ text: inout MutableSpan<UInt8>, aad: Span<UInt8>, nonce: Span<UInt8>,
         key: borrowing SecretBytes, tag: inout MutableSpan<UInt8>
@@ -69,6 +74,7 @@ public enum Sealing {
     }
 
     /// As `open`, the ciphertext replaced by its text; where it does not open, by zeroes.
+    @_lifetime(text: copy text)
     public static func openInPlace(
         _ text: inout MutableSpan<UInt8>, tag: Span<UInt8>, aad: Span<UInt8>,
         nonce: Span<UInt8>, key: borrowing SecretBytes
@@ -88,6 +94,7 @@ public enum Sealing {
     }
 
     /// Ciphertext and tag in one, the tag last: 16 bytes longer than the plaintext.
+    @_lifetime(sealed: copy sealed)
     public static func sealCombined(
         _ plaintext: Span<UInt8>, aad: Span<UInt8>, nonce: Span<UInt8>,
         key: borrowing SecretBytes, into sealed: inout MutableSpan<UInt8>
@@ -105,6 +112,7 @@ public enum Sealing {
         }
     }
 
+    @_lifetime(plaintext: copy plaintext)
     public static func openCombined(
         _ sealed: Span<UInt8>, aad: Span<UInt8>, nonce: Span<UInt8>,
         key: borrowing SecretBytes, into plaintext: inout MutableSpan<UInt8>

@@ -31,6 +31,7 @@ public enum SecretStream {
             self.header = header
         }
 
+        @_lifetime(sealed: copy sealed)
         public mutating func push(
             _ message: Span<UInt8>, aad: Span<UInt8> = Span(), tag: Tag,
             into sealed: inout MutableSpan<UInt8>
@@ -62,6 +63,7 @@ public enum SecretStream {
             self.state = state
         }
 
+        @_lifetime(message: copy message)
         public mutating func pull(
             _ sealed: Span<UInt8>, aad: Span<UInt8> = Span(),
             into message: inout MutableSpan<UInt8>
