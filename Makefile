@@ -25,7 +25,9 @@ LANGUAGES = $(patsubst po/%.po,%,$(wildcard po/*.po))
 CATALOGUES = $(LANGUAGES:%=.build/locale/%/LC_MESSAGES/appvault.mo)
 PAGES = appvault.1 appvault-policy.conf.5 appvaultd.8 pam_appvault.8
 # SwiftPM would add RUNPATH $ORIGIN, and libpam loads the module into every process that logs people in.
-SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath
+# Without gold, as in newer Debians, swift takes ld.bfd, which leaves RELRO out of our programs; lld comes with swift.
+LINKER = $(if $(shell command -v ld.gold),,-Xswiftc -use-ld=lld)
+SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath $(LINKER)
 
 .PHONY: all build deps deps-build demo test e2e check bench soak fuzz lint format sanitize install clean
 .NOTPARALLEL:
