@@ -19,6 +19,8 @@ enum Message: Sendable {
     case throttled(seconds: Int)
     /// ShowReset: what a person does who forgot it.
     case forgotten
+    /// The same for the owner of a store with a recovery key.
+    case forgottenRecoverable
     /// ShowCancel.
     case mayCancel
     case opened
@@ -97,6 +99,7 @@ enum Message: Sendable {
     case onboardLater
     case recoveryPrompt
     case recoveryKeep
+    case recoveryMade
     case recovered
     case recoveryOffer
     case recoveryLater
@@ -162,6 +165,7 @@ enum Message: Sendable {
         case .elsewhere: Phrase(.matchElsewhere)
         case .throttled(let seconds): Phrase(.matchThrottled, .phrase(.span(seconds)))
         case .forgotten: Phrase(.matchReset)
+        case .forgottenRecoverable: Phrase(.matchRecover)
         case .mayCancel: Phrase(.matchCancel)
         case .opened: Phrase(.matchDone)
         case .openAlready: Phrase(.matchOpen)
@@ -233,6 +237,7 @@ enum Message: Sendable {
         case .onboardLater: Phrase(.onboardLater)
         case .recoveryPrompt: Phrase(.recoveryPrompt)
         case .recoveryKeep: Phrase(.recoveryKeep)
+        case .recoveryMade: Phrase(.recoveryMade)
         case .recovered: Phrase(.recoveryDone)
         case .recoveryOffer: Phrase(.recoveryOffer)
         case .recoveryLater: Phrase(.recoveryLater)

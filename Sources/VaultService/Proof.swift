@@ -120,7 +120,10 @@ extension Service {
 
     func showReset(_ visit: Visit) async throws(Interruption) {
         guard visit.policy.showReset, !visit.caller.isRemote else { return }
-        try await visit.exchange.show(.forgotten)
+        // That there is a recovery key is told to nobody but its owner.
+        let isOwner = visit.caller.credentials.uid == visit.person.uid
+        let recovers = isOwner && visit.host.hasRecovery && visit.policy.allowRecoveryKey
+        try await visit.exchange.show(recovers ? .forgottenRecoverable : .forgotten)
     }
 
     func showCancel(_ visit: Visit) async throws(Interruption) {

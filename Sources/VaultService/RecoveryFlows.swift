@@ -16,7 +16,7 @@ extension Service {
         let opening = try await admit(visit, .promptCurrent)
         try await showNewRecoveryKey(visit.host, opening, exchange)
         auditChange("a new recovery key was made", visit)
-        return .recoveryKeep
+        return .recoveryMade
     }
 
     func showNewRecoveryKey(

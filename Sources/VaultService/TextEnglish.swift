@@ -27,6 +27,7 @@ extension TextID {
         case .matchThrottled: "The next try is possible in {1}."
         case .matchReset:
             "Forgotten? `appvault reset` removes the store, and makes way for a new one."
+        case .matchRecover: "Forgotten? `appvault recover` asks for the recovery key."
         case .matchCancel: "Enter alone cancels."
         case .matchDone: "Passcode successfully validated."
         case .matchOpen: "The store is open."
@@ -184,6 +185,7 @@ extension TextID {
         case .recoveryPrompt: "Recovery key: "
         case .recoveryKeep:
             "Write this recovery key down; it is shown once and replaces any former one."
+        case .recoveryMade: "The recovery key was made."
         case .recoveryDone: "Passcode successfully changed."
         case .recoveryOffer: "Make a recovery key now, for a forgotten passcode? [y/n] "
         case .recoveryRevoked:

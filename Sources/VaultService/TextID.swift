@@ -22,6 +22,7 @@ enum TextID: String, CaseIterable, Sendable {
     case matchElsewhere = "match.elsewhere"
     case matchThrottled = "match.throttled"
     case matchReset = "match.reset"
+    case matchRecover = "match.recover"
     case matchCancel = "match.cancel"
     case matchDone = "match.done"
     case matchOpen = "match.open"
@@ -187,6 +188,7 @@ enum TextID: String, CaseIterable, Sendable {
 
     case recoveryPrompt = "recovery.prompt"
     case recoveryKeep = "recovery.keep"
+    case recoveryMade = "recovery.made"
     case recoveryDone = "recovery.done"
     case recoveryOffer = "recovery.offer"
     case recoveryRevoked = "recovery.revoked"

@@ -85,6 +85,32 @@ class Recovery(unittest.TestCase):
         self.assertIn("recovery key", state.trouble)
         self.assertNotEqual(state.advice, "")
 
+    def test_way_out(self):
+        """who has a key is shown the way that loses nothing; reset is for whoever has none, or may not use it"""
+        lab = self.lab(ThrottleAfter="0")
+
+        def way_out(store=""):
+            lab.ask("lock", store=store)
+            with lab.client(frontEnd="terminal") as client:
+                client.run("openStore", answers(["wrong", PASSCODE]), subject=ME, store=store)
+                return client.shown[-1]
+
+        lab.make(PASSCODE)
+        lab.ask("create", answers(PASSCODE), store="keyless", way="ownPasscode")
+        self.assertIn("`appvault recover`", way_out())
+        self.assertIn("`appvault reset`", way_out("keyless"))
+        self.change(lab, ThrottleAfter="0", AllowRecoveryKey="no")
+        self.assertIn("`appvault reset`", way_out())
+
+    def test_new_key_is_said_once(self):
+        """the line that ends it is not the one that stood above the key"""
+        lab = self.lab()
+        lab.make(PASSCODE)
+        with lab.client(frontEnd="terminal") as client:
+            done = client.run("recoveryNew", answers(PASSCODE), subject=ME, store="")
+            self.assertEqual((done.name, len(client.revealed)), ("done", 1), done)
+        self.assertEqual(done.line[2], "The recovery key was made.")
+
     def test_history(self):
         """the present passcode and former ones do not come back with the recovery key"""
         lab = self.lab(HistoryCount="3")
