@@ -232,7 +232,7 @@ struct Doctor {
     private func keyFindings() -> [Finding] {
         let path = stateFolder + "/machine.key"
         let restore =
-            "put \(path) back from a backup; without it stores open with their recovery keys alone"
+            "put \(path) back from a backup; without one, backup.md in /usr/share/doc/appvault says how recovery keys do"
         var findings: [Finding] = []
         if case .found(let facts) = machine.facts(path), facts.mode & 0o777 != 0o400 {
             findings.append(

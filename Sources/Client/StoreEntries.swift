@@ -95,10 +95,10 @@ extension VerbEntry {
 
     static let recover = VerbEntry(
         words: ["recover"], group: .store, operands: [], options: [.user],
-        summary: "open the store with the recovery key",
+        summary: "set a new passcode with the recovery key",
         text: [
-            "A new passcode is set at once. Capitals, spaces and dashes in what you type do not "
-                + "matter."
+            "The new passcode is asked for at once; `appvault unlock` opens the store with it. Capitals, spaces "
+                + "and dashes in what you type do not matter."
         ])
 
     static let actions = VerbEntry(
