@@ -21,7 +21,8 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-WIDTH = 88
+# Wider than a terminal it would break each line of a step in two.
+WIDTH = min(88, max(60, shutil.get_terminal_size((88, 24)).columns)) if sys.stdout.isatty() else 88
 
 
 class Page:
@@ -47,7 +48,7 @@ class Page:
     def title(self, name, *text):
         self.write()
         self.write(self.paint(name, "bold"))
-        for line in text:
+        for line in textwrap.wrap(" ".join(text), WIDTH):
             self.write(line)
 
     def section(self, heading, *why):
@@ -62,8 +63,9 @@ class Page:
         shown = " ".join(word if re.fullmatch(r"[\w@%+=:,./-]+", word) else f"'{word}'" for word in words)
         self.write("    " + self.paint("$ ", "faint") + self.paint(shown, "command"))
 
-    def note(self, line):
-        self.write("    " + self.paint(line, "faint"))
+    def note(self, text):
+        for line in textwrap.wrap(text, WIDTH - 4):
+            self.write("    " + self.paint(line, "faint"))
 
     def line(self, text, typed=None):
         self.write("    " + text + ("" if typed is None else self.typed(typed)))
