@@ -144,8 +144,10 @@ struct PamService {
     ) {
         guard let line = asking.first else { return }
         guard surroundings.passcodeServices.contains(name) else { return }
-        judgement.ways.insert(.own)
-        if surroundings.hasFingers, asking.contains(where: { !$0.has("fingerprint=off") }) {
+        // A line whose module is missing does nothing.
+        let present = asking.filter { surroundings.missing($0) == nil }
+        if !present.isEmpty { judgement.ways.insert(.own) }
+        if surroundings.hasFingers, present.contains(where: { !$0.has("fingerprint=off") }) {
             judgement.ways.insert(.finger)
         }
         guard let together = asking.first(where: { $0.has("or_password") }) else { return }
@@ -196,7 +198,9 @@ struct PamService {
         }
         guard let place = places.first, let line = stack.steps[place].line else { return }
         if proven.contains(where: { !$0.askedAfterProof.isDisjoint(with: places) }) {
-            if surroundings.unlockServices.contains(name) { judgement.ways.insert(.follows) }
+            if surroundings.unlockServices.contains(name), surroundings.missing(line) == nil {
+                judgement.ways.insert(.follows)
+            }
         } else if proven.contains(where: { !$0.asked.isDisjoint(with: places) }) {
             judgement.add(
                 .warning,

@@ -99,6 +99,7 @@ struct PamServiceTests {
             let judgement = PamFiles.debian(
                 primary: primary, additional: ["optional pam_appvault.so unlock"]
             ).judge(missing: true)
+            #expect(judgement?.ways == [])
             #expect(texts(judgement, .broken) == [])
             #expect(
                 texts(judgement, .warning).allSatisfy { $0.contains("the module is not there") })
