@@ -46,11 +46,17 @@ class Case(unittest.TestCase):
 
     @classmethod
     def policy(cls, text):
-        """The administrator's file; nothing is none."""
+        """The administrator's file; nothing is none. In force when this returns."""
+        read = "journalctl -b -q -u appvaultd -o cat | grep -cx 'the policy was read'"
+        runs = cls.machine.run("systemctl is-active --quiet appvaultd.service")[0] == 0
+        before = cls.machine.run(read)[1]
         if text:
             cls.machine.write("/etc/appvault/policy.conf", text)
         else:
             cls.machine.check("rm -f /etc/appvault/policy.conf")
+        if runs:
+            cls.machine.check("systemctl kill --kill-whom=main -s HUP appvaultd.service")
+            cls().until(lambda: cls.machine.run(read)[1] != before)
 
     @classmethod
     def profile(cls, *names, on=True):

@@ -45,7 +45,7 @@ def once(user, words):
     return took
 
 
-os.system(f"usermod --shell /bin/true {NAME}")
+os.system(f"usermod --shell /bin/true {NAME} >/dev/null 2>&1")
 times = {(program, stack): [] for program in PROGRAMS for stack in STACKS}
 for number in range(ROUNDS + 1):
     for stack in STACKS:
