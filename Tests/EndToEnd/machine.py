@@ -19,6 +19,7 @@ alice, bob and carol have passwords (PASSWORDS); alice and bob may use sudo, car
 import ctypes
 import dataclasses
 import fcntl
+import glob
 import hashlib
 import os
 import pty
@@ -157,6 +158,10 @@ def _make(name, folder):
     if done.returncode != 0:
         raise AssertionError(f"the image {name} cannot be prepared: {done.stdout.decode(errors='replace')}")
     os.rename(fresh, folder)
+    # A recipe that changed leaves a gigabyte behind.
+    for former in glob.glob(os.path.join(CACHE, f"{name}-*")):
+        if former != folder:
+            shutil.rmtree(former, ignore_errors=True)
 
 
 def why_not():
