@@ -97,8 +97,8 @@ extension VerbEntry {
         words: ["recover"], group: .store, operands: [], options: [.user],
         summary: "set a new passcode with the recovery key",
         text: [
-            "The new passcode is asked for at once; `appvault unlock` opens the store with it. Capitals, spaces "
-                + "and dashes in what you type do not matter."
+            "A new passcode is asked for at once, or the login password where the store follows it; `appvault unlock` "
+                + "opens the store with that. Capitals, spaces and dashes in the key do not matter."
         ])
 
     static let actions = VerbEntry(
