@@ -171,7 +171,7 @@ class Waiting(Case):
 
     def while_waiting(self, change, opens):
         """The finger opens it, or does not."""
-        begun, changed = [], threading.Event()
+        begun, changed, trouble = [], threading.Event(), []
 
         def behave(visit, request):
             if request.kind != MATCH:
@@ -179,14 +179,19 @@ class Waiting(Case):
             visit.scan(request, PLACE)
             if not begun:
                 begun.append(change)
-                change()
+                try:
+                    change()
+                except Exception as error:
+                    trouble.append(error)
                 changed.set()
             # Said by the worker whatever it was told meanwhile.
             visit.send(MATCHED, request, b"\0")
 
         self.worker.behave = behave
         finger = self.desk.open()
-        self.assertTrue(changed.wait(20))
+        self.assertTrue(begun, f"no finger was asked for: {finger.events}, {finger.last}")
+        self.assertTrue(changed.wait(30))
+        self.assertEqual(trouble, [])
         self.assertEqual(finger.last.name == "done", opens, finger.last)
         self.assertEqual(self.desk.is_open(), opens)
         if self.desk.daemon.status().lock in ("locked", "unlocked"):
