@@ -89,7 +89,8 @@ class Locker:
     def locks(self):
         self.machine.lock()
         self.before = self.opening()
-        return self.begin()
+        self.locker = self.begin()
+        return self.locker
 
     def starts_reader(self):
         self.until("", lambda: self.opening() != self.before, "the reader waits")
@@ -98,7 +99,7 @@ class Locker:
         """Types it until that is so: a locker hears nothing before it is there, nor right after a failure."""
         end = time.monotonic() + 30
         while not condition():
-            self.assertLess(time.monotonic(), end, what)
+            self.assertLess(time.monotonic(), end, f"{what}; the locker's status: {self.locker.poll()}")
             self.keys(text)
             try:
                 wait_until(condition, what, 3)
