@@ -3,7 +3,7 @@
 import types
 import unittest
 
-from daemonlab import PASSCODE, answers, as_uid, wait_until
+from daemonlab import IS_ROOT, PASSCODE, answers, as_uid, wait_until
 from faultlab import ME, code
 from policylab import PolicyLab, policy
 
@@ -156,6 +156,7 @@ class Actions(unittest.TestCase):
         lab = self.lab("[Passcode]\nMinLength=many\n")
         self.assertEqual(self.listed(lab)["create-passcode"].code, BROKEN)
 
+    @unittest.skipUnless(IS_ROOT, "acts for others")
     def test_others(self):
         """root asks about anybody, with the verb for them; nobody else does"""
         lab = self.lab(policy())

@@ -5,7 +5,7 @@ import threading
 import time
 import unittest
 
-from daemonlab import PASSCODE, answers, wait_until
+from daemonlab import IS_ROOT, PASSCODE, answers, wait_until
 from policylab import PolicyLab, policy
 
 TIMEOUT = 300
@@ -16,6 +16,7 @@ NO_LIMIT = policy(RetryLimit="0", OnRetryLimit="erase")
 WRONG, LIMIT = 5, 23
 
 
+@unittest.skipUnless(IS_ROOT, "acts for others")
 class InFlight(unittest.TestCase):
     def test_whole(self):
         """one snapshot from the first word to the verdict"""
