@@ -120,6 +120,27 @@ static inline int appvault_peer_of(int fd, struct appvault_peer *peer) {
     return 0;
 }
 
+// A descriptor of the very process that connected, whatever becomes of its pid; Linux 6.5 and later, else -1.
+static inline int appvault_peer_process(int fd) {
+    int process = -1;
+    socklen_t size = sizeof process;
+    // SO_PEERPIDFD, which older headers do not have.
+    if (getsockopt(fd, SOL_SOCKET, 77, &process, &size) != 0) return -1;
+    return process;
+}
+
+// Whether the process of such a descriptor has ended.
+static inline int appvault_process_ended(int process) {
+    struct pollfd wait = {.fd = process, .events = POLLIN};
+    return poll(&wait, 1, 0) != 0;
+}
+
+// Whether the other end of a socket is closed, and not only done with sending.
+static inline int appvault_hung_up(int fd) {
+    struct pollfd wait = {.fd = fd, .events = 0};
+    return poll(&wait, 1, 0) != 0 && (wait.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
 // A Unix address from a path; -1 where it does not fit (108 bytes with the final NUL).
 static inline int appvault_unix_address(const char *path, struct sockaddr_un *address, socklen_t *size) {
     size_t length = strlen(path);

@@ -1,8 +1,9 @@
-// libsystemd, imported by VaultService alone: socket activation, sd_notify, the journal, logind over sd-bus.
+// libsystemd, imported by VaultService alone: socket activation, sd_notify, the journal, sd-login, logind over sd-bus.
 // Wrapped here is what is variadic, which Swift cannot call.
 #ifndef APPVAULT_CSYSTEMD_H
 #define APPVAULT_CSYSTEMD_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,50 +11,63 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-journal.h>
+#include <systemd/sd-login.h>
 
 static const char *const appvault_login = "org.freedesktop.login1";
 
-// The object path that a method of logind's manager gives for a pid, in `path` (NUL-terminated), or -errno.
-static inline int appvault_login_object(sd_bus *bus, const char *method, uint32_t pid, char *path, size_t room) {
-    sd_bus_message *reply = NULL;
-    sd_bus_error error = SD_BUS_ERROR_NULL;
-    const char *found = NULL;
-    int result = sd_bus_call_method(bus, appvault_login, "/org/freedesktop/login1",
-                                    "org.freedesktop.login1.Manager", method, &error, &reply, "u", pid);
-    // logind knows the process and says that it is in no session: an answer, unlike silence.
-    if (result < 0 && sd_bus_error_is_set(&error) && strstr(error.name, "NoSessionForPID")) result = 0;
-    else if (result < 0 && sd_bus_error_is_set(&error) && strstr(error.name, "NoUserForPID")) result = 0;
-    else if (result >= 0) {
-        result = sd_bus_message_read(reply, "o", &found);
-        if (result > 0) {
-            if (strlen(found) < room) strcpy(path, found);
-            else result = -1;
-        }
-    }
-    sd_bus_error_free(&error);
-    sd_bus_message_unref(reply);
-    return result;
+// A word of sd-login's, copied to `text` and freed: 1, 0 where there is none, negative where nobody knows.
+static inline int appvault_login_word(int result, char *found, char *text, size_t room) {
+    if (result >= 0 && found && strlen(found) < room) strcpy(text, found);
+    else if (result >= 0) result = found ? -ENAMETOOLONG : 0;
+    free(found);
+    return result < 0 ? result : *text != 0;
 }
 
-// The first string of a property that is a pair (so) or, with `number`, the first number of a (uo).
-static inline int appvault_login_pair(sd_bus *bus, const char *path, const char *interface, const char *name,
-                                      const char *type, char *first, char *second, size_t room, uint32_t *number) {
-    sd_bus_message *reply = NULL;
-    const char *a = NULL, *b = NULL;
-    int result = sd_bus_get_property(bus, appvault_login, path, interface, name, NULL, &reply, type);
-    if (result >= 0) {
-        result = number ? sd_bus_message_read(reply, type, number, &b) : sd_bus_message_read(reply, type, &a, &b);
-        if (result >= 0 && first && a) {
-            if (strlen(a) < room) strcpy(first, a);
-            else result = -1;
-        }
-        if (result >= 0 && second && b) {
-            if (strlen(b) < room) strcpy(second, b);
-            else result = -1;
-        }
-    }
-    sd_bus_message_unref(reply);
-    return result;
+// The system manager's unit and slice of a process, by its control group.
+static inline int appvault_unit_of(pid_t pid, char *text, size_t room) {
+    char *found = NULL;
+    int result = sd_pid_get_unit(pid, &found);
+    return appvault_login_word(result, found, text, room);
+}
+static inline int appvault_slice_of(pid_t pid, char *text, size_t room) {
+    char *found = NULL;
+    int result = sd_pid_get_slice(pid, &found);
+    return appvault_login_word(result, found, text, room);
+}
+
+static inline int appvault_session_class(const char *session, char *text, size_t room) {
+    char *found = NULL;
+    int result = sd_session_get_class(session, &found);
+    return appvault_login_word(result, found, text, room);
+}
+static inline int appvault_session_state(const char *session, char *text, size_t room) {
+    char *found = NULL;
+    int result = sd_session_get_state(session, &found);
+    return appvault_login_word(result, found, text, room);
+}
+static inline int appvault_session_seat(const char *session, char *text, size_t room) {
+    char *found = NULL;
+    int result = sd_session_get_seat(session, &found);
+    if (result == -ENODATA) return 0;
+    return appvault_login_word(result, found, text, room);
+}
+static inline int appvault_display_of(uid_t uid, char *text, size_t room) {
+    char *found = NULL;
+    int result = sd_uid_get_display(uid, &found);
+    return appvault_login_word(result, found, text, room);
+}
+// The session in front on a seat; 0 where there is none.
+static inline int appvault_in_front(const char *seat, char *text, size_t room) {
+    char *found = NULL;
+    uid_t uid;
+    int result = sd_seat_get_active(seat, &found, &uid);
+    if (result == -ENODATA || result == -ENXIO) return 0;
+    return appvault_login_word(result, found, text, room);
+}
+
+static inline void appvault_free_words(char **words) {
+    for (char **word = words; word && *word; word++) free(*word);
+    free(words);
 }
 
 static inline int appvault_login_flag(sd_bus *bus, const char *path, const char *interface, const char *name,

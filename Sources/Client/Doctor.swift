@@ -30,8 +30,9 @@ struct Doctor {
 
     func findings() -> [Finding] {
         socketFindings() + daemonFindings() + userFindings() + stateFindings() + keyFindings()
-            + policyFindings() + pamFindings() + readerFindings() + ruleFindings()
-            + sandboxFindings() + memoryFindings() + clockFindings() + storeFindings()
+            + policyFindings() + pamFindings() + presenceFindings() + readerFindings()
+            + ruleFindings() + sandboxFindings() + memoryFindings() + clockFindings()
+            + storeFindings()
     }
 
     // MARK: socket, daemon

@@ -3,8 +3,8 @@ import ToolTexts
 /// What `doctor` found at one link of the chain.
 struct Finding: Equatable {
     enum Link: String, CaseIterable {
-        case socket, daemon, users, state, key, policy, pam, reader, rules, sandbox, memory, clock,
-            store
+        case socket, daemon, users, state, key, policy, pam, presence, reader, rules, sandbox,
+            memory, clock, store
 
         var title: ToolText {
             switch self {
@@ -15,6 +15,7 @@ struct Finding: Equatable {
             case .key: .doctorKey
             case .policy: .doctorPolicy
             case .pam: .doctorPam
+            case .presence: .doctorPresence
             case .reader: .doctorReader
             case .rules: .doctorRules
             case .sandbox: .doctorSandbox

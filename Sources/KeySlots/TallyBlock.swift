@@ -4,13 +4,10 @@ import Policy
 extension Tally {
     func payload() -> [UInt8] {
         var writer = FieldWriter()
-        for tries in [own, apart, recovery] {
-            writer.put(tries.wrong)
-            writer.put(tries.unresolved)
-            writer.put(tries.last.bootID.bytes)
-            writer.put(tries.last.milliseconds)
-        }
+        for tries in [own, apart, recovery] { Self.put(tries, in: &writer) }
         writer.put(UInt8(lockedForRecovery ? 1 : 0))
+        // Behind what files of an earlier release hold: theirs are read as they are, with no such tries.
+        Self.put(stranger, in: &writer)
         return writer.bytes
     }
 
@@ -18,9 +15,18 @@ extension Tally {
         var reader = FieldReader(payload)
         guard let own = Self.tries(&reader), let apart = Self.tries(&reader),
             let recovery = Self.tries(&reader), let locked = reader.number(UInt8.self),
-            locked <= 1, reader.restIsZero
+            locked <= 1, let stranger = Self.tries(&reader), reader.restIsZero
         else { throw .damaged(.block(SlotFile.tallyBlock)) }
-        self.init(own: own, apart: apart, recovery: recovery, lockedForRecovery: locked == 1)
+        self.init(
+            own: own, apart: apart, stranger: stranger, recovery: recovery,
+            lockedForRecovery: locked == 1)
+    }
+
+    private static func put(_ tries: Tries, in writer: inout FieldWriter) {
+        writer.put(tries.wrong)
+        writer.put(tries.unresolved)
+        writer.put(tries.last.bootID.bytes)
+        writer.put(tries.last.milliseconds)
     }
 
     private static func tries(_ reader: inout FieldReader) -> Tries? {

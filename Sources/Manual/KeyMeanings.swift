@@ -96,6 +96,12 @@ enum KeyMeanings {
         ),
         ("HoldMax", "The longest that a person may suspend locking."),
         (
+            "LoginUnits",
+            "systemd units whose root processes log people in at this machine: consoles and display managers; * stands "
+                + "for any letters. Where a login comes from any other unit, AppVault cannot tell that the person is at "
+                + "the machine: it asks for no finger, and wrong passcodes count as a stranger's."
+        ),
+        (
             "AllowFingerprint",
             "Whether a finger may open a store that a passcode has opened since the machine started."
         ),

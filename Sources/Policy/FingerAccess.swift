@@ -4,9 +4,9 @@ public enum NoFinger: String, CaseIterable, Sendable {
     case option
     case remoteHost
     case remoteSession
-    /// The person's session is not the active one, or it is another person's.
+    /// What asks is not known to be of the person who is in front of the machine.
     case elsewhere
-    /// Nobody says who is at the machine.
+    /// Neither systemd nor logind says who is at the machine.
     case unknownSession
     case lidShut
     case notEnrolled
@@ -142,9 +142,6 @@ public enum Lid: CaseIterable, Sendable {
 public struct FingerInput: Equatable, Sendable {
     public var purpose: FingerPurpose
     public var isSwitchedOff: Bool
-    public var circumstances: Circumstances
-    /// At PAM auth a root process may stand before any session: login, a display manager.
-    public var isBeforeSession: Bool
     public var knowledge: PolicyKnowledge
     public var store: FingerStore
     public var lid: Lid
@@ -152,14 +149,12 @@ public struct FingerInput: Equatable, Sendable {
     public var enrolled: [FingerPlace]
 
     public init(
-        purpose: FingerPurpose, isSwitchedOff: Bool, circumstances: Circumstances,
-        isBeforeSession: Bool, knowledge: PolicyKnowledge, store: FingerStore, lid: Lid,
-        readers: FingerReaders, enrolled: [FingerPlace]
+        purpose: FingerPurpose, isSwitchedOff: Bool,
+        knowledge: PolicyKnowledge, store: FingerStore, lid: Lid, readers: FingerReaders,
+        enrolled: [FingerPlace]
     ) {
         self.purpose = purpose
         self.isSwitchedOff = isSwitchedOff
-        self.circumstances = circumstances
-        self.isBeforeSession = isBeforeSession
         self.knowledge = knowledge
         self.store = store
         self.lid = lid
@@ -169,9 +164,11 @@ public struct FingerInput: Equatable, Sendable {
 }
 
 /// The whole decision. Its parts are asked one by one where the next needs somebody's answer first.
-public func fingerDecision(_ input: FingerInput, _ policy: PolicyInForce) -> FingerDecision {
+public func fingerDecision(
+    _ input: FingerInput, _ at: Circumstances, _ policy: PolicyInForce
+) -> FingerDecision {
     if let why = obstacleToFinger(of: input, policy) { return .passcode(why) }
-    if let why = obstacleToFinger(at: input, policy.policy) { return .passcode(why) }
+    if let why = obstacleToFinger(at: at) { return .passcode(why) }
     return fingerPick(
         input.purpose, input.enrolled, among: input.readers, input.lid, policy.policy)
 }
@@ -181,7 +178,6 @@ public func obstacleToFinger(of input: FingerInput, _ inForce: PolicyInForce) ->
     let policy = inForce.policy
     let store = input.store
     if input.isSwitchedOff { return .option }
-    if !input.circumstances.remoteHost.isEmpty { return .remoteHost }
     switch input.knowledge {
     case .known: break
     case .broken, .groupsUnknown: return .policyUnknown
@@ -209,18 +205,36 @@ public func obstacleToFinger(of input: FingerInput, _ inForce: PolicyInForce) ->
     }
 }
 
-/// Whether somebody is known to be at the reader.
-public func obstacleToFinger(at input: FingerInput, _ policy: Policy) -> NoFinger? {
-    let at = input.circumstances
-    switch (at.peer, at.seat) {
+/// Whether the person is known to be at the reader. Names of services and what a front end says of itself make no
+/// difference here: they can only have narrowed before.
+public func obstacleToFinger(at: Circumstances) -> NoFinger? {
+    if !at.remoteHost.isEmpty { return .remoteHost }
+    switch at.peer {
     // A private daemon's own user is root there, and logind is not asked.
-    case (.privateOwner, _), (_, .atSeat): return nil
-    case (_, .remote): return .remoteSession
-    case (_, .elsewhere): return .elsewhere
-    case (.root, .none):
-        return at.realUID == 0 && input.isBeforeSession && policy.acts(.local, at: at.service)
-            ? nil : .unknownSession
-    case (.other, .none), (_, .unknown): return .unknownSession
+    case .privateOwner: return nil
+    case .root, .other: break
+    }
+    guard at.realUID == 0 || at.realUID == at.personUID,
+        at.remoteUser.isEmpty || at.remoteUser == at.personName
+    else { return .elsewhere }
+    switch at.whereabouts {
+    case .here(.session), .here(.greeter), .here(.agent), .here(.console(isInFront: true)):
+        return nil
+    case .here(.console(isInFront: false)): return .elsewhere
+    case .elsewhere(let why): return NoFinger(why)
+    }
+}
+
+extension NoFinger {
+    fileprivate init(_ why: Elsewhere) {
+        self =
+            switch why {
+            case .sessionIsRemote, .remoteGreeter: .remoteSession
+            case .anotherPerson, .sessionIsNotInFront, .anotherSession, .somebodyElseInFront,
+                .othersAreLoggedIn, .nobodyInFront, .agentOfAnother:
+                .elsewhere
+            case .processUnknown, .notALogin, .logindUnknown, .noSession: .unknownSession
+            }
     }
 }
 

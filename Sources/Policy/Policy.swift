@@ -42,6 +42,7 @@ public struct Policy: Equatable, Sendable {
     public var idleTimeout: UInt32 = 0
     /// 0 is not at all.
     public var holdMax: UInt32 = 8 * 3600
+    public var loginUnits = LoginUnits.usual
     public var allowFingerprint = true
     public var fingerprintFirstUnlock = false
     public var fingerprintReaders = FingerprintReaders.internal

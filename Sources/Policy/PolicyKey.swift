@@ -27,6 +27,7 @@ struct PolicyKey: Sendable {
         case size(ClosedRange<UInt64>, any WritableKeyPath<Policy, UInt64> & Sendable)
         case choice(Choice)
         case services(mayReferToLocal: Bool, any WritableKeyPath<Policy, ServiceList> & Sendable)
+        case units(any WritableKeyPath<Policy, LoginUnits> & Sendable)
         case rules(any WritableKeyPath<Policy, RuleChoice> & Sendable)
     }
 
@@ -65,6 +66,7 @@ struct PolicyKey: Sendable {
         PolicyKey("LockOnBackground", .choice(Choice(\.lockOnBackground)), .notActedOn),
         PolicyKey("IdleTimeout", .time(0...7 * day, zero: "never", \.idleTimeout)),
         PolicyKey("HoldMax", .time(0...30 * day, zero: "not at all", \.holdMax), .notActedOn),
+        PolicyKey("LoginUnits", .units(\.loginUnits)),
         PolicyKey("AllowFingerprint", .flag(\.allowFingerprint)),
         PolicyKey("FingerprintFirstUnlock", .flag(\.fingerprintFirstUnlock), .notActedOn),
         PolicyKey("FingerprintReaders", .choice(Choice(\.fingerprintReaders))),

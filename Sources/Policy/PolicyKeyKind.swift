@@ -42,6 +42,8 @@ extension PolicyKey.Kind {
         case .services(let mayReferToLocal, _):
             "PAM service names with spaces between them"
                 + (mayReferToLocal ? ", and the word \(ServiceList.localWord)" : "")
+        case .units:
+            "names of systemd units with spaces between them, where * stands for any letters"
         case .rules: "\(RuleChoice.allWord), or names of [Rule NAME] sections with spaces between"
         }
     }
@@ -51,7 +53,7 @@ extension PolicyKey.Kind {
     /// Whether nothing behind the = is a value.
     var mayBeEmpty: Bool {
         switch self {
-        case .services, .rules: true
+        case .services, .units, .rules: true
         case .flag, .number, .time, .size, .choice: false
         }
     }
@@ -81,6 +83,9 @@ extension PolicyKey.Kind {
         case .services(let mayReferToLocal, let path):
             let list = try ServiceList.read(value, mayReferToLocal: mayReferToLocal)
             return { $0[keyPath: path] = list }
+        case .units(let path):
+            let units = try LoginUnits.read(value)
+            return { $0[keyPath: path] = units }
         case .rules(let path):
             let choice = try RuleChoice.read(value)
             return { $0[keyPath: path] = choice }
@@ -96,6 +101,7 @@ extension PolicyKey.Kind {
         case .size(_, let path): ByteSize.text(policy[keyPath: path])
         case .choice(let choice): choice.text(policy)
         case .services(_, let path): policy[keyPath: path].text
+        case .units(let path): policy[keyPath: path].text
         case .rules(let path): policy[keyPath: path].text
         }
     }
@@ -172,6 +178,29 @@ extension ServiceList {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
         case 0x2B, 0x2D, 0x2E, 0x40, 0x5F: true  // + - . @ _
+        default: false
+        }
+    }
+}
+
+extension LoginUnits {
+    var text: String { patterns.joined(separator: " ") }
+
+    static func read(_ value: [UInt8]) throws(BadValue) -> LoginUnits {
+        var units = LoginUnits(patterns: [])
+        for word in value.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 }) {
+            guard word.count <= 128, word.allSatisfy(isNameByte), word.first != 0x2A else {
+                throw BadValue(wrong: "\(quoted(Array(word))) is no pattern of a unit's name")
+            }
+            units.patterns.append(String(decoding: word, as: UTF8.self))
+        }
+        return units
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x2A, 0x2D, 0x2E, 0x3A, 0x40, 0x5C, 0x5F: true  // * - . : @ \ _
         default: false
         }
     }

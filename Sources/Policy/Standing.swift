@@ -3,115 +3,113 @@ public enum Peer: CaseIterable, Sendable {
     case root
     /// The user that runs a private daemon: root there.
     case privateOwner
+    /// The person, without root's rights.
     case other
 }
 
-/// What logind says of the process that asks.
-public enum SeatAnswer: CaseIterable, Sendable {
-    /// Its session is active, local and has a seat.
-    case atSeat
-    case remote
-    /// Its session is not the active one, or has no seat.
-    case elsewhere
-    /// It is in no session.
-    case none
-    /// No answer, or one that changed while it was asked.
-    case unknown
-}
-
-/// What is known of a try when it arrives. Names are bytes as PAM has them.
+/// What is known of a try when it arrives. Names are bytes as PAM has them, and can only narrow.
 public struct Circumstances: Equatable, Sendable {
     public var peer: Peer
     public var service: [UInt8]
+    /// A PAM module speaks: an application asks about somebody, and it is not a person's own program.
+    public var isPAM: Bool
     /// The answer to a prompt of ours in this exchange, not a token that another module asked for.
     public var typedAtOurPrompt: Bool
     /// PAM_RHOST.
     public var remoteHost: [UInt8]
-    /// The real uid of the process that loaded the module.
+    /// The real uid that the front end says it has.
     public var realUID: UInt32
+    /// The real uid by the kernel's word; nil where the process could not be looked at.
+    public var knownUID: UInt32?
     public var personUID: UInt32
     /// PAM_RUSER.
     public var remoteUser: [UInt8]
     public var personName: [UInt8]
     /// Not asked for, and not looked at, where the peer is a private daemon's own user.
-    public var seat: SeatAnswer
+    public var whereabouts: Whereabouts
 
     public init(
-        peer: Peer, service: [UInt8], typedAtOurPrompt: Bool, remoteHost: [UInt8], realUID: UInt32,
-        personUID: UInt32, remoteUser: [UInt8], personName: [UInt8], seat: SeatAnswer
+        peer: Peer, service: [UInt8], isPAM: Bool, typedAtOurPrompt: Bool, remoteHost: [UInt8],
+        realUID: UInt32, knownUID: UInt32?, personUID: UInt32, remoteUser: [UInt8],
+        personName: [UInt8], whereabouts: Whereabouts
     ) {
         self.peer = peer
         self.service = service
+        self.isPAM = isPAM
         self.typedAtOurPrompt = typedAtOurPrompt
         self.remoteHost = remoteHost
         self.realUID = realUID
+        self.knownUID = knownUID
         self.personUID = personUID
         self.remoteUser = remoteUser
         self.personName = personName
-        self.seat = seat
+        self.whereabouts = whereabouts
     }
 }
 
-/// Why a try is not known to be the person's at this machine.
-public enum ApartReason: String, CaseIterable, Sendable {
+/// Why a try is not known to be made by the person at this machine, at our own prompt.
+public enum NotOwn: Equatable, Sendable {
     case peerIsNotRoot
     case serviceIsNotLocal
     case tokenOfAnotherModule
     case remoteHost
     case anotherRealUser
     case anotherRemoteUser
-    case sessionIsRemote
-    case sessionIsElsewhere
-    case noSession
-    case seatUnknown
+    case notHere(Elsewhere)
 }
 
 /// On whose count a try goes.
 public enum Standing: Equatable, Sendable {
+    /// The person at this machine, at our own prompt.
     case own
-    case apart(ApartReason)
+    /// The person, as far as the kernel, systemd and logind know.
+    case apart(NotOwn)
+    /// Anybody: it uses up nothing of what the person needs, and is told nothing.
+    case stranger(NotOwn)
 
     public var kind: TryKind {
         switch self {
         case .own: .own
         case .apart: .apart
+        case .stranger: .stranger
         }
     }
 }
 
 extension Policy {
-    /// A try is own only where everything says so; what is not known counts as a stranger's.
+    /// A try is own, or the person's at all, only where everything says so; what is not known counts
+    /// as a stranger's.
     public func standing(_ at: Circumstances) -> Standing {
-        guard at.peer != .other else { return .apart(.peerIsNotRoot) }
+        let narrowed = narrowing(at)
+        switch at.peer {
+        // By the kernel's own word the person, whatever else is said.
+        case .other: return .apart(.peerIsNotRoot)
+        case .privateOwner: if let narrowed { return .apart(narrowed) }
+        case .root:
+            if let narrowed { return .stranger(narrowed) }
+            switch at.whereabouts {
+            case .here: break
+            case .elsewhere(let why):
+                return startedByPerson(at) ? .apart(.notHere(why)) : .stranger(.notHere(why))
+            }
+        }
         guard acts(.local, at: at.service) else { return .apart(.serviceIsNotLocal) }
         guard at.typedAtOurPrompt else { return .apart(.tokenOfAnotherModule) }
-        guard at.remoteHost.isEmpty else { return .apart(.remoteHost) }
-        guard at.realUID == 0 || at.realUID == at.personUID else { return .apart(.anotherRealUser) }
+        return .own
+    }
+
+    private func narrowing(_ at: Circumstances) -> NotOwn? {
+        if !at.remoteHost.isEmpty { return .remoteHost }
+        guard at.realUID == 0 || at.realUID == at.personUID else { return .anotherRealUser }
         guard at.remoteUser.isEmpty || at.remoteUser == at.personName else {
-            return .apart(.anotherRemoteUser)
+            return .anotherRemoteUser
         }
-        switch at.peer {
-        case .privateOwner, .other: return .own
-        case .root: return at.realUID == 0 ? forRoot(at.seat) : forPerson(at.seat)
-        }
+        return nil
     }
 
-    // login and the display managers ask before there is a session: only a remote one speaks against them.
-    private func forRoot(_ seat: SeatAnswer) -> Standing {
-        switch seat {
-        case .remote: .apart(.sessionIsRemote)
-        case .atSeat, .elsewhere, .none, .unknown: .own
-        }
-    }
-
-    // sudo, su and polkit's helper run for anything that the person's account runs, from wherever it was started.
-    private func forPerson(_ seat: SeatAnswer) -> Standing {
-        switch seat {
-        case .atSeat: .own
-        case .remote: .apart(.sessionIsRemote)
-        case .elsewhere: .apart(.sessionIsElsewhere)
-        case .none: .apart(.noSession)
-        case .unknown: .apart(.seatUnknown)
-        }
+    /// sudo over ssh is the person's, although not at this machine. Root starts everything that logs people in, so
+    /// that for root's own store only what is no PAM module is surely root's.
+    private func startedByPerson(_ at: Circumstances) -> Bool {
+        at.knownUID == at.personUID && (at.personUID != 0 || !at.isPAM)
     }
 }

@@ -3,16 +3,18 @@
 public struct Tally: Equatable, Sendable {
     public var own: Tries
     public var apart: Tries
+    public var stranger: Tries
     public var recovery: Tries
     /// The retry limit was reached and nothing was erased: only the recovery key or root opens the way again.
     public var lockedForRecovery: Bool
 
     public init(
-        own: Tries = Tries(), apart: Tries = Tries(), recovery: Tries = Tries(),
-        lockedForRecovery: Bool = false
+        own: Tries = Tries(), apart: Tries = Tries(), stranger: Tries = Tries(),
+        recovery: Tries = Tries(), lockedForRecovery: Bool = false
     ) {
         self.own = own
         self.apart = apart
+        self.stranger = stranger
         self.recovery = recovery
         self.lockedForRecovery = lockedForRecovery
     }
@@ -22,6 +24,7 @@ public struct Tally: Equatable, Sendable {
             switch kind {
             case .own: own
             case .apart: apart
+            case .stranger: stranger
             case .recovery: recovery
             }
         }
@@ -29,6 +32,7 @@ public struct Tally: Equatable, Sendable {
             switch kind {
             case .own: own = newValue
             case .apart: apart = newValue
+            case .stranger: stranger = newValue
             case .recovery: recovery = newValue
             }
         }
@@ -71,8 +75,9 @@ extension Tally {
             if policy.onRetryLimit == .erase, own.wrong >= policy.retryLimit { return .erase }
             lockedForRecovery = true
             return .lock
-        case .apart, .recovery:
-            return .left(triesLeft(kind, policy))
+        // The person's full count slows down and refuses nothing for good: there is no limit to name.
+        case .apart: return .left(isFull(apart, policy) ? nil : triesLeft(.apart, policy))
+        case .stranger, .recovery: return .left(triesLeft(kind, policy))
         }
     }
 
@@ -80,7 +85,7 @@ extension Tally {
     /// whatever place, is no guesser: every count goes. The lock gives way to the recovery key only.
     public mutating func right(_ kind: TryKind) {
         switch kind {
-        case .own, .apart: self = Tally(lockedForRecovery: lockedForRecovery)
+        case .own, .apart, .stranger: self = Tally(lockedForRecovery: lockedForRecovery)
         case .recovery: self = Tally()
         }
     }

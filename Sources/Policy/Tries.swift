@@ -35,7 +35,10 @@ public struct Tries: Equatable, Sendable {
 public enum TryKind: CaseIterable, Sendable {
     /// Positively known to be the person at this machine.
     case own
+    /// The person's, and not known to be made at this machine, or not at our own prompt.
     case apart
+    /// Anybody else's, as far as is known.
+    case stranger
     /// With the recovery key.
     case recovery
 }

@@ -10,7 +10,7 @@ public enum TryVerdict: Equatable, Sendable {
 public enum Stake: Equatable, Sendable {
     /// A count, no more.
     case nothing
-    /// Tries apart end until an own unlock.
+    /// Strangers' tries end until the person unlocks.
     case refusal
     /// The store is locked until the recovery key or root.
     case lock
@@ -22,8 +22,8 @@ public enum Stake: Equatable, Sendable {
 public enum LimitReached: Equatable, Sendable {
     /// The store is locked until the recovery key or root.
     case own
-    /// Too many tries apart: an own unlock or root clears them.
-    case apart
+    /// Too many tries of strangers: the person's next unlock or root clears them.
+    case stranger
 }
 
 extension Tally {
@@ -32,7 +32,9 @@ extension Tally {
         switch kind {
         case .own, .apart:
             if isRetryLocked(policy) { return .limitReached(.own) }
-            if kind == .apart, isFull(apart, policy) { return .limitReached(.apart) }
+        case .stranger:
+            if isRetryLocked(policy) { return .limitReached(.own) }
+            if isFull(stranger, policy) { return .limitReached(.stranger) }
         case .recovery:
             break
         }
@@ -53,7 +55,7 @@ extension Tally {
     /// Tries left for display; nil is no limit, which answers give as -1.
     public func triesLeft(_ kind: TryKind, _ policy: Policy) -> Int? {
         switch kind {
-        case .own, .apart:
+        case .own, .apart, .stranger:
             if isRetryLocked(policy) { return 0 }
             guard policy.retryLimit > 0 else { return nil }
             return Int(policy.retryLimit) - Int(min(self[kind].count, policy.retryLimit))
@@ -71,7 +73,8 @@ extension Tally {
             case .erase: return own.unresolved == 0 ? .erase : .lock
             case .lock: return .lock
             }
-        case .apart: return .refusal
+        case .stranger: return .refusal
+        case .apart: return .nothing
         case .recovery: return .nothing
         }
     }
@@ -79,6 +82,8 @@ extension Tally {
     /// Seconds between the last try and the next.
     private func delay(_ kind: TryKind, _ policy: Policy) -> UInt64 {
         let count = self[kind].count
+        // Whoever has no own unlock (ssh alone, no logind) is slowed down and never shut out.
+        if kind == .apart, isFull(apart, policy) { return UInt64(policy.throttleMax) }
         guard policy.throttleAfter > 0, count > 0 else { return 0 }
         // No passer-by erases a store in a minute.
         let isLastBeforeErasing =

@@ -82,6 +82,10 @@ public final class Channel: @unchecked Sendable {
         unsafe waiter.continuation.resume(returning: wake)
     }
 
+    /// Asked of the kernel now; a closed one has, too.
+    @LoopActor
+    public var hasHungUp: Bool { isClosed || appvault_hung_up(number) != 0 }
+
     /// Waits until a read may give something. One reader at a time.
     @LoopActor
     public func readable(until deadline: UInt64?) async -> Wake {

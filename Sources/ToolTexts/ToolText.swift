@@ -244,6 +244,7 @@ package enum ToolText: String, CaseIterable, Sendable {
     case doctorKey = "tool.doctor.key"
     case doctorPolicy = "tool.doctor.policy"
     case doctorPam = "tool.doctor.pam"
+    case doctorPresence = "tool.doctor.presence"
     case doctorReader = "tool.doctor.reader"
     case doctorRules = "tool.doctor.rules"
     case doctorSandbox = "tool.doctor.sandbox"

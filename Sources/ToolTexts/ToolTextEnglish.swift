@@ -225,6 +225,7 @@ extension ToolText {
         case .doctorKey: "machine key"
         case .doctorPolicy: "policy"
         case .doctorPam: "PAM"
+        case .doctorPresence: "who is here"
         case .doctorReader: "reader"
         case .doctorRules: "rules worker"
         case .doctorSandbox: "sandbox"

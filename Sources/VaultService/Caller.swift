@@ -17,12 +17,21 @@ final class Caller {
     /// The peer's own account, once it was asked for: the directory service has no part in every
     /// single get.
     var account: Person?
+    private let connection: Connection
+    /// The process itself. Of root's it is held on to from the greeting: it speaks for others, and its pid must not
+    /// be another's by the time somebody looks.
+    private(set) lazy var process = connection.process()
 
-    init(credentials: PeerCredentials, hello: Hello, daemonUID: UInt32) {
-        self.credentials = credentials
+    init(_ connection: Connection, hello: Hello, daemonUID: UInt32) {
+        self.connection = connection
+        credentials = connection.credentials
         self.hello = hello
         standing = Self.standing(of: credentials.uid, daemonUID: daemonUID)
+        if standing == .root { _ = process }
     }
+
+    /// Its program has left, or another one has its socket now.
+    var hasHungUp: Bool { connection.hasHungUp }
 
     /// A private daemon of an ordinary user takes its own uid for root.
     nonisolated static func standing(of uid: UInt32, daemonUID: UInt32) -> Peer {
@@ -34,6 +43,14 @@ final class Caller {
         switch standing {
         case .root, .privateOwner: true
         case .other: false
+        }
+    }
+
+    /// A PAM module asks.
+    var isPAM: Bool {
+        switch hello.frontEnd {
+        case .pamAuth, .pamPassword, .pamSession: true
+        case .terminal, .program: false
         }
     }
 

@@ -50,6 +50,12 @@ final class Connection {
         pending = nil
     }
 
+    func process() -> PeerProcess {
+        PeerProcess(of: credentials, socket: channel.number)
+    }
+
+    var hasHungUp: Bool { channel.hasHungUp }
+
     /// Ends a `receive` that waits, as if its time were over; what came of a frame stays.
     func wakeReader() {
         channel.wakeReader()

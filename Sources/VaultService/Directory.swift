@@ -7,7 +7,9 @@ import Posix
 final class Directory {
     // Threads of their own for each: a logind that hangs must not take the accounts along.
     let accounts = Questions(name: "accounts")
-    fileprivate let seats = Questions(name: "seats")
+    fileprivate let lids = Questions(name: "lid")
+    // As many as root may have connections: none of them waits for anybody's service.
+    private let surroundings = Questions(name: "surroundings", limit: 1024)
     private let memberships = Questions(name: "groups", threads: 4)
 
     func account(of uid: UInt32) async -> Accounts.Answer {
@@ -21,15 +23,17 @@ final class Directory {
         await memberships.ask(otherwise: .unknown, late: late) { Groups.of(person.name) }
     }
 
-    /// logind has the same deadline: what it does not say in time is unknown.
-    func seat(of peer: PeerCredentials, person: UInt32) async -> SeatAnswer {
-        await seats.ask(otherwise: .unknown) { Seat.ask(about: peer, person: person) }
+    /// The same deadline: what is not known in time is unknown.
+    func surroundings(of peer: PeerProcess, person: UInt32) async -> Surroundings {
+        await surroundings.ask(otherwise: .unknown) {
+            Surroundings.look(at: peer, person: person)
+        }
     }
 }
 
 extension Directory {
     func lid() async -> Lid {
-        await seats.ask(otherwise: .unknown) { Seat.lid() }
+        await lids.ask(otherwise: .unknown) { Seat.lid() }
     }
 }
 
@@ -37,11 +41,13 @@ extension Directory {
 @LoopActor
 final class Questions {
     private let pool: WorkerPool
+    private let limit: Int
     private var inFlight = 0
     private static let patience: UInt64 = 2_000
 
-    init(name: String, threads: Int = 2) {
+    init(name: String, threads: Int = 2, limit: Int = 64) {
         pool = WorkerPool(name: name, threads: threads)
+        self.limit = limit
     }
 
     func ask<Answer: Sendable>(
@@ -49,7 +55,7 @@ final class Questions {
         _ question: @escaping @Sendable () -> Answer
     ) async -> Answer {
         // Threads that hang in a dead service are not joined by more and more questions.
-        guard inFlight < 64 else { return otherwise }
+        guard inFlight < limit else { return otherwise }
         inFlight += 1
         let box = First<Answer>()
         let timer = EventLoop.shared.at(Clock.bootMilliseconds() + Self.patience) {

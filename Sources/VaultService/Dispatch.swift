@@ -77,7 +77,7 @@ final class Dispatcher {
                 try await connection.send(service.voice.refused(refusal), .refused, tag: tag)
                 return false
             }
-            let caller = service.caller(connection.credentials, hello)
+            let caller = service.caller(connection, hello)
             guard service.claim(caller) else {
                 try await connection.send(
                     service.voice(of: caller).refused(.busy), .refused, tag: tag)
@@ -285,17 +285,18 @@ final class Dispatcher {
             case .gone(let end): throw end
             case .refused(let refusal):
                 service.noteRefusal(refusal, caller)
-                verdict = Self.verdict(refusal, caller)
+                verdict = Self.verdict(refusal, exchange)
             }
         }
         try await connection.send(verdict, .verdict, tag: tag)
     }
 
-    /// To a remote front end a limit or a throttle looks like any wrong passcode.
-    static func verdict(_ refusal: Refusal, _ caller: Caller, handle: Handle = .none) -> Verdict {
+    /// To a stranger a limit or a throttle looks like any wrong passcode.
+    static func verdict(_ refusal: Refusal, _ exchange: Exchange, handle: Handle = .none) -> Verdict
+    {
         var code = refusal.code
-        switch refusal {
-        case .throttled, .retryLimitReached: if caller.isRemote { code = .invalidPasscode }
+        switch (refusal, exchange.audience) {
+        case (.throttled, .stranger), (.retryLimitReached, .stranger): code = .invalidPasscode
         default: break
         }
         return Verdict(outcome: code.outcome, code: code.rawValue, handle: handle)

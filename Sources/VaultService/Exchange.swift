@@ -43,6 +43,8 @@ final class Exchange: Conversation {
     private(set) var answered = false
     /// Nobody is asked anything then while a secret lies with the flow.
     static var isSleepComing = false
+    /// Until somebody looks, a remote front end is a stranger's.
+    var audience: Audience
     /// The request itself brought one.
     var cameWithSecret = false
 
@@ -51,6 +53,7 @@ final class Exchange: Conversation {
         self.caller = caller
         self.voice = voice
         self.tag = tag
+        audience = caller.isRemote ? .stranger : .person
     }
 
     func show(_ message: Message, _ style: Show.Style = .info) async throws(Interruption) {

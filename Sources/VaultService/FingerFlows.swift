@@ -46,13 +46,14 @@ extension Service {
             throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
         }
         let (read, former) = try await readNewFinger(
-            finger, visit.policy, visit.exchange, beside: visit)
+            finger, of: visit.person, visit.policy, visit.exchange, beside: visit)
         return try await keep(read, visit, opening, former)
     }
 
     /// The reader's part: a finger that nobody keeps yet, and those that are enrolled beside it.
     func readNewFinger(
-        _ finger: Finger, _ policy: Policy, _ exchange: Exchange, beside visit: Visit?
+        _ finger: Finger, of person: Person, _ policy: Policy, _ exchange: Exchange,
+        beside visit: Visit?
     ) async throws(Interruption) -> (EnrolledFinger, former: [EnrolledFinger]) {
         let run = FingerRun()
         do { try await fingerSeat.take(run, of: visit?.host.id) } catch {
@@ -85,6 +86,11 @@ extension Service {
             self.fingerSeat.leave()
         }
         defer { run.settle() }
+        // Whoever comes in front of the reader meanwhile enrols no finger for this person.
+        func isStillHere() async -> Bool {
+            await isAtReader(person, policy, exchange.caller)
+        }
+        watchOver(run) { await isStillHere() }
         let hello = exchange.caller.hello
         let place: Message =
             switch hello.frontEnd {
@@ -100,7 +106,13 @@ extension Service {
             return Self.words($0, place: place)
         }
         switch end {
-        case .enrolled(let print): return (Self.enrolled(finger, reader, print), enrolled)
+        case .enrolled(let print):
+            let read = Self.enrolled(finger, reader, print)
+            guard await isStillHere() else {
+                if read.isOnChip { forgetOnChips([read]) }
+                throw .refused(.fingerprintUnavailable(.stopped))
+            }
+            return (read, enrolled)
         case .stopped(.person): throw .refused(.cancelled)
         case .stopped(.nobody): throw .refused(.fingerprintUnavailable(.noFinger))
         case .stopped: throw .refused(.fingerprintUnavailable(.stopped))

@@ -44,12 +44,12 @@ extension Service {
         _ person: Person, _ host: StoreHost?, _ exchange: Exchange
     ) async throws(Interruption) -> ComingFinger? {
         guard let inForce = try? await policy(for: person, host), await isFingerToOffer(inForce),
-            await isAtReader(person, inForce, exchange.caller)
+            await isAtReader(person, inForce.policy, exchange.caller)
         else { return nil }
         var coming: ComingFinger?
         try await offering(exchange) { () async throws(Interruption) in
             let (read, _) = try await self.readNewFinger(
-                .rightIndex, inForce.policy, exchange, beside: nil)
+                .rightIndex, of: person, inForce.policy, exchange, beside: nil)
             coming = ComingFinger(read) { [weak self] finger in
                 EventLoop.shared.task { self?.forgetOnChips([finger]) }
             }
@@ -69,24 +69,9 @@ extension Service {
     }
 
     /// As for any other enrolment; the passcode that it wants is there in a moment.
-    private func isAtReader(_ person: Person, _ inForce: PolicyInForce, _ caller: Caller) async
-        -> Bool
-    {
-        var input = FingerInput(
-            purpose: .enroll, isSwitchedOff: false,
-            circumstances: circumstances(caller, person, seat: .atSeat),
-            isBeforeSession: caller.hello.frontEnd == .pamAuth, knowledge: knowledge(of: person),
-            store: FingerStore(
-                state: .passcode, isRetryLocked: false, due: [], failures: 0, resident: .none),
-            lid: .unknown, readers: .found([]), enrolled: [])
-        guard obstacleToFinger(of: input, inForce) == nil else { return false }
-        switch caller.standing {
-        case .privateOwner: break
-        case .root, .other:
-            input.circumstances.seat = await directory.seat(
-                of: caller.credentials, person: person.uid)
-        }
-        return obstacleToFinger(at: input, inForce.policy) == nil
+    func isAtReader(_ person: Person, _ policy: Policy, _ caller: Caller) async -> Bool {
+        let seen = await sighting(caller, person, policy)
+        return obstacleToFinger(at: circumstances(caller, person, seen)) == nil
     }
 
     private func offering(

@@ -64,6 +64,7 @@ extension Service {
             self.fingerSeat.leave()
         }
         defer { run.settle() }
+        watchOver(run) { await self.absence(visit) == nil }
         // Said once: a second touch has its own line.
         var place: Message? = placeMessage(purpose, visit)
         let followed = try await visit.exchange.follow(run) { step in
@@ -103,6 +104,8 @@ extension Service {
         // This scan's own count is none any more.
         let input = fingerInput(purpose, present, isSwitchedOff: false, uncounted: 1)
         if let why = obstacleToFinger(of: input, present.inForce) { return .notAsked(why) }
+        // Somebody else may have come in front of the reader, and touched it.
+        if let why = await absence(present) { return .notAsked(why) }
         switch purpose {
         case .open:
             guard let resident = try? present.host.residentKey(present.policy) else {
@@ -183,15 +186,15 @@ extension Service {
     func noFinger(
         _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false
     ) async -> NoFinger? {
-        var input = fingerInput(purpose, visit, isSwitchedOff: isSwitchedOff)
+        let input = fingerInput(purpose, visit, isSwitchedOff: isSwitchedOff)
         if let why = obstacleToFinger(of: input, visit.inForce) { return why }
-        switch visit.caller.standing {
-        case .privateOwner: break
-        case .root, .other:
-            input.circumstances.seat = await directory.seat(
-                of: visit.caller.credentials, person: visit.person.uid)
-        }
-        return obstacleToFinger(at: input, visit.policy)
+        return await absence(visit)
+    }
+
+    /// Why the person is not known to be at the reader now.
+    func absence(_ visit: Visit) async -> NoFinger? {
+        let seen = await sighting(visit.caller, visit.person, visit.policy)
+        return obstacleToFinger(at: circumstances(visit.caller, visit.person, seen))
     }
 
     /// Those that can be read.
@@ -240,8 +243,6 @@ extension Service {
         let failures = UInt32(host.snapshot.terms.fingerFailures)
         return FingerInput(
             purpose: purpose, isSwitchedOff: isSwitchedOff,
-            circumstances: circumstances(visit.caller, visit.person, seat: .atSeat),
-            isBeforeSession: visit.caller.hello.frontEnd == .pamAuth,
             knowledge: knowledge(of: visit.person),
             store: FingerStore(
                 state: host.passcodeState, isRetryLocked: host.isRetryLocked(visit.policy),

@@ -1,3 +1,4 @@
+import Policy
 import Posix
 
 /// Lets so many in at once, own tries before apart ones, each kind in its order. A full queue
@@ -5,7 +6,17 @@ import Posix
 /// machine.
 @LoopActor
 final class Gate {
-    enum Class: Sendable { case own, apart }
+    enum Class: Sendable {
+        case own, apart
+
+        init(_ kind: TryKind) {
+            self =
+                switch kind {
+                case .own: .own
+                case .apart, .stranger, .recovery: .apart
+                }
+        }
+    }
 
     private let width: Int
     private let ownLimit: Int

@@ -7,6 +7,8 @@ enum Message: Sendable {
 
     case prompt
     case promptOrPassword
+    /// pam_unix's own words.
+    case promptPlain
     case promptLast(orPassword: Bool, erases: Bool)
     case promptCurrent
     case retry(left: Int?)
@@ -15,7 +17,6 @@ enum Message: Sendable {
     case lastLocks
     case erased
     case retryLocked
-    case elsewhere
     case throttled(seconds: Int)
     /// ShowReset: what a person does who forgot it.
     case forgotten
@@ -139,6 +140,7 @@ enum Message: Sendable {
         switch self {
         case .prompt: Phrase(.matchPrompt)
         case .promptOrPassword: Phrase(.matchPromptOrPassword)
+        case .promptPlain: Phrase(.matchPromptPlain)
         case .promptLast(let orPassword, let erases):
             switch (orPassword, erases) {
             case (false, true): Phrase(.matchPromptLastErase)
@@ -162,7 +164,6 @@ enum Message: Sendable {
         case .lastLocks: Phrase(.matchLastLock)
         case .erased: Phrase(.matchErased)
         case .retryLocked: Phrase(.matchLocked)
-        case .elsewhere: Phrase(.matchElsewhere)
         case .throttled(let seconds): Phrase(.matchThrottled, .phrase(.span(seconds)))
         case .forgotten: Phrase(.matchReset)
         case .forgottenRecoverable: Phrase(.matchRecover)

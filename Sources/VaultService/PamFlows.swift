@@ -44,11 +44,23 @@ extension Service {
         guard let (person, inForce) = try await actor(.passcode, request.subject, caller) else {
             return Verdict(outcome: .ignore)
         }
-        guard let host = try vault.store(of: person) else { throw .refused(.doesNotExist(.store)) }
-        try host.requireUsable()
-        // A store without a passcode proves nothing about anybody: as if there were none, and
-        // nothing is asked.
-        guard host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
+        let seen = await sighting(caller, person, inForce.policy)
+        let standing = standing(of: exchange, person, inForce.policy, seen)
+        if isHidden(request, caller, seen) { throw .refused(.doesNotExist(.store)) }
+        let host: StoreHost
+        do throws(Interruption) {
+            host = try usableStore(of: person)
+            // A person hears why it cannot be tried now; a stranger is not asked at all.
+            if exchange.audience == .stranger {
+                try refusing { () throws(Refusal) in try host.mayTry(standing.kind, inForce.policy)
+                }
+            }
+        } catch {
+            switch exchange.audience {
+            case .person: throw error
+            case .stranger: throw .refused(.doesNotExist(.store))
+            }
+        }
         let visit = Visit(person: person, host: host, exchange: exchange, inForce: inForce)
         guard setsToken(request, visit) else { return try await prove(request, token, visit) }
         do throws(Interruption) {
@@ -59,9 +71,24 @@ extension Service {
             case .refused(let refusal):
                 // The next module may know the answer.
                 noteRefusal(refusal, caller)
-                return teaching(Dispatcher.verdict(refusal, caller), visit)
+                return teaching(Dispatcher.verdict(refusal, visit.exchange), visit)
             }
         }
+    }
+
+    /// A store without a passcode proves nothing about anybody: as if there were none, and nothing is asked.
+    private func usableStore(of person: Person) throws(Interruption) -> StoreHost {
+        guard let host = try vault.store(of: person) else { throw .refused(.doesNotExist(.store)) }
+        try host.requireUsable()
+        guard host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
+        return host
+    }
+
+    /// Another person asks (su, polkit's helper) where the next module decides without us: there they are told what
+    /// they are told of somebody without a store, by the same steps. Where we are a step of our own it would let them
+    /// past us, so that they are asked, and see that there is a store.
+    private func isHidden(_ request: Authenticate, _ caller: Caller, _ seen: Sighting) -> Bool {
+        request.orPassword && caller.standing == .root && seen.isAnothers
     }
 
     private func prove(
@@ -90,7 +117,11 @@ extension Service {
         case .only:
             switch try await loginByFinger(request, visit) {
             case .admitted(let verdict): return verdict
-            case .passcode(let outcome): throw .refused(Refusal(outcome))
+            case .passcode(let outcome):
+                switch visit.exchange.audience {
+                case .person: throw .refused(Refusal(outcome))
+                case .stranger: throw .refused(.doesNotExist(.store))
+                }
             }
         }
     }
@@ -121,13 +152,14 @@ extension Service {
     /// A token that the stack brought is never known to be verified: an apart try.
     private func proveToken(_ token: SecretBox, _ visit: Visit) async throws(Refusal) -> Opening {
         let host = visit.host
+        let kind = await standing(visit, typed: false).kind
         // Judged first: what is remembered is no oracle for whoever has no tries left.
-        try host.mayTry(.apart, visit.policy)
+        try host.mayTry(kind, visit.policy)
         let hash = try hash(token, host)
         guard !failedTokens.contains(hash, of: host) else { throw .invalidPasscode(left: nil) }
         let (tried, typed) = try token.doubled()
         do throws(Refusal) {
-            return try await host.attempt(.apart, tried, visit.policy)
+            return try await host.attempt(kind, tried, visit.policy)
                 .with(typed: try Self.prepared(typed))
         } catch {
             if case .invalidPasscode = error { failedTokens.remember(hash, of: host) }
@@ -147,13 +179,12 @@ extension Service {
         let policy = visit.policy
         let host = visit.host
         let person = visit.person
-        // What is known before anybody types; the seat is asked while they do.
-        let likely = policy.standing(circumstances(caller, person, seat: .atSeat))
-        try await refuseEarly(likely.kind, visit)
-        if converses(visit) { try await showCancel(visit) }
-        try await warnBeforeLast(likely.kind, visit)
+        let before = await standing(visit)
+        try await refuseEarly(before.kind, visit)
+        if converses(visit), before.audience == .person { try await showCancel(visit) }
+        try await warnBeforeLast(before.kind, visit)
         let secret = try await visit.exchange.ask(
-            prompt(request.orPassword, likely.kind, visit), .passcode)
+            prompt(request.orPassword, before.kind, visit), .passcode)
         guard let typed = secret.take() else { throw .refused(.unknown) }
         guard typed.count > 0 else {
             switch finger {
@@ -162,7 +193,8 @@ extension Service {
             }
         }
         let answer = SecretBox(typed)
-        let standing = await standing(caller, person, policy)
+        let standing = before.and(await standing(visit))
+        visit.exchange.audience = standing.audience
         let hash = try refusing { () throws(Refusal) in try self.hash(answer, host) }
 
         let isKnown = request.orPassword && isKnownWrong(hash, standing, host)
@@ -183,7 +215,7 @@ extension Service {
                 service: caller.hello.service, code: error.code, uid: caller.credentials.uid)
             if request.orPassword, case .invalidPasscode(let left) = error {
                 // It may well be the login password, which is no mistake to be told of twice.
-                if !isKnown, !caller.isRemote {
+                if !isKnown, standing.audience == .person {
                     try await visit.exchange.show(.retryOrPassword(left: left))
                 }
             } else {
@@ -197,10 +229,10 @@ extension Service {
                 case .own:
                     let transaction = Transaction(store: host.id, person: person, wrongOwn: hash)
                     handle = (try? transactions.keep(transaction)) ?? .none
-                case .apart: failedTokens.remember(hash, of: host)
+                case .apart, .stranger: failedTokens.remember(hash, of: host)
                 }
             }
-            return Dispatcher.verdict(error, caller, handle: handle)
+            return Dispatcher.verdict(error, visit.exchange, handle: handle)
         }
         // The login password it was: the modules behind us find it, as they would behind pam_unix.
         if request.orPassword, host.followsLogin { try await visit.exchange.give(token: nil) }
@@ -226,14 +258,20 @@ extension Service {
     func isKnownWrong(_ hash: TokenHash, _ standing: Standing, _ host: StoreHost) -> Bool {
         switch standing {
         case .own: failedTokens.isConfirmed(hash, of: host)
-        case .apart: failedTokens.contains(hash, of: host)
+        case .apart, .stranger: failedTokens.contains(hash, of: host)
         }
     }
 
     /// Where no line is shown, as at sudo, the question itself says what the last try would bring.
     func prompt(_ orPassword: Bool, _ kind: TryKind, _ visit: Visit) -> Message {
-        let usual: Message = orPassword ? .promptOrPassword : .prompt
-        guard visit.caller.hello.silent, !visit.caller.isRemote else { return usual }
+        let usual: Message
+        switch (orPassword, visit.exchange.audience) {
+        case (true, .person): usual = .promptOrPassword
+        // In pam_unix's words, which ask next where there is no store.
+        case (true, .stranger): usual = .promptPlain
+        case (false, _): usual = .prompt
+        }
+        guard visit.caller.hello.silent, visit.exchange.audience == .person else { return usual }
         return switch visit.host.stakes(kind, visit.policy) {
         case .nothing, .refusal: usual
         case .lock: .promptLast(orPassword: orPassword, erases: false)
@@ -290,16 +328,14 @@ extension Service {
         }
     }
 
-    /// One line, and none to a remote front end.
+    /// One line, and none to a stranger.
     func tell(_ refusal: Refusal, _ visit: Visit) async throws(Interruption) {
         let exchange = visit.exchange
-        guard !exchange.caller.isRemote else { return }
+        guard exchange.audience == .person else { return }
         switch refusal {
         case .invalidPasscode(let left): try await exchange.show(.retry(left: left), .error)
         case .retryLimitReached(true): try await exchange.show(.erased, .error)
-        case .retryLimitReached(false):
-            let isLocked = visit.host.isRetryLocked(visit.policy)
-            try await exchange.show(isLocked ? .retryLocked : .elsewhere, .error)
+        case .retryLimitReached(false): try await exchange.show(.retryLocked, .error)
         case .throttled(let seconds): try await exchange.show(.throttled(seconds: seconds), .error)
         default: break
         }

@@ -45,11 +45,13 @@ extension Service {
         // A password that is known to have drifted away costs no second try.
         let former = try refusing { () throws(Refusal) in try self.hash(old, host) }
         guard !failedTokens.contains(former, of: host) else { return nil }
-        let policy = try await visit(host, person, exchange).policy
+        let visit = try await visit(host, person, exchange)
+        let policy = visit.policy
+        let kind = await standing(visit, typed: false).kind
         let kept = try await refusingAsync { () async throws(Refusal) in
             let opening: Opening
             do throws(Refusal) {
-                opening = try await host.attempt(.apart, old, policy)
+                opening = try await host.attempt(kind, old, policy)
             } catch {
                 if case .invalidPasscode = error { self.failedTokens.remember(former, of: host) }
                 throw error

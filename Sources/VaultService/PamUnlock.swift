@@ -32,9 +32,10 @@ extension Service {
         }
 
         let (tried, kept) = try refusing { () throws(Refusal) in try token.doubled() }
+        let standing = await standing(visit, typed: false)
         let opening: Opening
         do throws(Refusal) {
-            opening = try await host.attempt(.apart, tried, visit.policy)
+            opening = try await host.attempt(standing.kind, tried, visit.policy)
         } catch {
             audit.note(
                 .attempt, "a login password did not open the store", store: host.id.description,
@@ -45,6 +46,9 @@ extension Service {
                 failedTokens.remember(hash, of: host)
                 return try await mendDrift(kept, request.handle, visit, .changed)
             case .retryLimitReached:
+                return try await mendDrift(kept, request.handle, visit, .triesUsedUp)
+            // The person's count is full: at our own prompt they need not wait as long as a token has to.
+            case .throttled where host.snapshot.tally.triesLeft(.apart, visit.policy) == 0:
                 return try await mendDrift(kept, request.handle, visit, .triesUsedUp)
             default: return ignored
             }
@@ -202,7 +206,9 @@ extension Service {
         guard converses(visit), !visit.caller.isRemote, !visit.caller.hello.silent else {
             return ignored
         }
-        let standing = await standing(visit.caller, visit.person, visit.policy)
+        let standing = await standing(visit)
+        // A stranger is not told that there is a store, and their wrong recovery keys keep nobody waiting.
+        guard standing.audience == .person else { return ignored }
         try await exchange.show(drift.notice)
         try await warnBeforeLast(standing.kind, visit)
         let answer = try await exchange.ask(drift.question, .former)

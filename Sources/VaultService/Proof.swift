@@ -70,7 +70,7 @@ extension Service {
     func prove(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
         let exchange = visit.exchange
         let host = visit.host
-        let standing = await standing(exchange.caller, visit.person, visit.policy)
+        let standing = await standing(visit)
         var rounds = exchange.caller.isTerminal ? 3 : 1
         try await showCancel(visit)
         while true {
@@ -110,7 +110,7 @@ extension Service {
 
     /// One line before a try that may be the last.
     func warnBeforeLast(_ kind: TryKind, _ visit: Visit) async throws(Interruption) {
-        guard !visit.caller.isRemote else { return }
+        guard visit.exchange.audience == .person else { return }
         switch visit.host.stakes(kind, visit.policy) {
         case .nothing, .refusal: break
         case .lock: try await visit.exchange.show(.lastLocks)
@@ -119,7 +119,7 @@ extension Service {
     }
 
     func showReset(_ visit: Visit) async throws(Interruption) {
-        guard visit.policy.showReset, !visit.caller.isRemote else { return }
+        guard visit.policy.showReset, visit.exchange.audience == .person else { return }
         // That there is a recovery key is told to nobody but its owner.
         let isOwner = visit.caller.credentials.uid == visit.person.uid
         let recovers = isOwner && visit.host.hasRecovery && visit.policy.allowRecoveryKey

@@ -16,7 +16,7 @@ extension Service {
         let now = try await askLoginPassword(exchange)
         let typed = try await exchange.ask(.former, .former)
         guard let former = typed.take(), former.count > 0 else { throw .refused(.cancelled) }
-        let standing = await standing(exchange.caller, visit.person, visit.policy)
+        let standing = await standing(visit)
         let box = SecretBox(former)
         let opening = try await refusingAsync { () async throws(Refusal) in
             try await self.openFormer(box, standing.kind, visit)

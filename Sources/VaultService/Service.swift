@@ -159,8 +159,8 @@ public final class Service {
         claimed[caller.hello.realUID] = count > 0 ? count : nil
     }
 
-    func caller(_ credentials: PeerCredentials, _ hello: Hello) -> Caller {
-        Caller(credentials: credentials, hello: hello, daemonUID: ThisProcess.uid)
+    func caller(_ connection: Connection, _ hello: Hello) -> Caller {
+        Caller(connection, hello: hello, daemonUID: ThisProcess.uid)
     }
 
     // MARK: in whose language
@@ -247,24 +247,6 @@ public final class Service {
         let key = host?.identity.policyKey ?? Vault.defaultName
         let keeps = host != nil || vault.hasStore(person)
         return await people.policy(for: person, key: key, keeps: keeps)
-    }
-
-    // MARK: own or apart
-
-    func circumstances(_ caller: Caller, _ person: Person, seat: SeatAnswer) -> Circumstances {
-        Circumstances(
-            peer: caller.standing, service: caller.hello.service, typedAtOurPrompt: true,
-            remoteHost: caller.hello.remoteHost, realUID: caller.hello.realUID,
-            personUID: person.uid,
-            remoteUser: caller.hello.remoteUser, personName: person.name, seat: seat)
-    }
-
-    /// logind is asked only where its answer can still make a difference.
-    func standing(_ caller: Caller, _ person: Person, _ policy: Policy) async -> Standing {
-        let likely = policy.standing(circumstances(caller, person, seat: .atSeat))
-        guard case .own = likely, caller.standing == .root else { return likely }
-        let seat = await directory.seat(of: caller.credentials, person: person.uid)
-        return policy.standing(circumstances(caller, person, seat: seat))
     }
 
     // MARK: small things that flows share

@@ -12,7 +12,7 @@ extension StoreHost {
         _ kind: TryKind, _ secret: SecretBox, _ policy: Policy, counted: () -> Void = {}
     ) async throws(Refusal) -> Opening {
         try mayTry(kind, policy)
-        let queue: Gate.Class = kind == .own ? .own : .apart
+        let queue = Gate.Class(kind)
         return try await inTurn(queue) { () async throws(Refusal) in
             let deadline = Clock.bootMilliseconds() + Workers.queueWait
             try await workers.tries.enter(queue, until: deadline)

@@ -5,6 +5,7 @@ extension TextID {
         switch self {
         case .matchPrompt: "AppVault passcode: "
         case .matchPromptOrPassword: "Passcode or login password: "
+        case .matchPromptPlain: "Password: "
         case .matchPromptLastErase: "One try left, then the store is erased. AppVault passcode: "
         case .matchPromptLastLock: "One try left, then the store is locked. AppVault passcode: "
         case .matchPromptOrPasswordLastErase:
@@ -22,8 +23,6 @@ extension TextID {
         case .matchLastLock: "One try left. A wrong passcode now locks the store."
         case .matchErased: "Too many wrong passcodes. The store was erased."
         case .matchLocked: "Too many wrong passcodes. The store needs its recovery key."
-        case .matchElsewhere:
-            "Too many wrong tries from elsewhere: log in at this machine, or ask root."
         case .matchThrottled: "The next try is possible in {1}."
         case .matchReset:
             "Forgotten? `appvault reset` removes the store, and makes way for a new one."

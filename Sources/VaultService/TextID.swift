@@ -5,6 +5,7 @@ enum TextID: String, CaseIterable, Sendable {
 
     case matchPrompt = "match.prompt"
     case matchPromptOrPassword = "match.prompt.or-password"
+    case matchPromptPlain = "match.prompt.plain"
     case matchPromptLastErase = "match.prompt.last.erase"
     case matchPromptLastLock = "match.prompt.last.lock"
     case matchPromptOrPasswordLastErase = "match.prompt.or-password.last.erase"
@@ -19,7 +20,6 @@ enum TextID: String, CaseIterable, Sendable {
     case matchLastLock = "match.last.lock"
     case matchErased = "match.erased"
     case matchLocked = "match.locked"
-    case matchElsewhere = "match.elsewhere"
     case matchThrottled = "match.throttled"
     case matchReset = "match.reset"
     case matchRecover = "match.recover"

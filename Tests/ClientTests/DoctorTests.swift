@@ -26,6 +26,8 @@ struct FakeMachine {
 
     init() {
         files["/proc/812/status"] = Self.status
+        files["/proc/mounts"] = "proc /proc proc rw,nosuid,relatime 0 0\n"
+        files["/run/systemd/seats/seat0"] = "IS_SEAT0=1\n"
         files["/usr/sbin/pam-auth-update"] = ""
         files["/usr/share/pam-configs/appvault-unlock"] = ""
         let managed = PamAuthUpdateTests.managed(["optional pam_appvault.so unlock"])
@@ -193,6 +195,26 @@ struct DoctorTests {
             #expect(told?.mend.contains(mend) == true)
             #expect(DoctorView(findings: findings, isRoot: true).exitStatus == .refused)
         }
+    }
+
+    @Test("where nobody says who is at the machine, that is told, and what follows from it")
+    func presence() {
+        var fake = FakeMachine()
+        #expect(fake.found(.presence).map(\.state) == [.ok])
+        fake.files["/proc/mounts"] = "proc /proc proc rw,hidepid=invisible 0 0\n"
+        #expect(fake.found(.presence)[0].text.contains("hidepid"))
+        fake.files["/proc/mounts"] =
+            "proc /proc proc rw,hidepid=2 0 0\nproc /proc proc rw,hidepid=2,gid=990 0 0\n"
+        #expect(fake.found(.presence).map(\.state) == [.ok])
+        fake.files["/run/systemd/seats/seat0"] = nil
+        #expect(fake.found(.presence)[0].text.hasPrefix("there is no logind, so AppVault"))
+        fake.facts["/run/systemd/system"] = nil
+        #expect(fake.found(.presence)[0].text.hasPrefix("there is no systemd, so AppVault"))
+        #expect(fake.found(.presence)[0].state == .warning)
+        let own = Doctor(
+            machine: fake.machine, daemon: FakeMachine.daemon, socket: "/run/user/1000/socket",
+            pamFolder: nil)
+        #expect(own.findings().filter { $0.link == .presence }.map(\.state) == [.unseen])
     }
 
     @Test("an account that is missing breaks the chain")

@@ -31,6 +31,7 @@ import tempfile
 import time
 import traceback
 
+import loginlab
 import pamlab
 import wire
 
@@ -43,6 +44,9 @@ CHEAP = "DerivationMemory=19MiB\nDerivationPasses=2\n"
 BLOCK, PAGE = 512, 4096
 
 _libc = ctypes.CDLL(None, use_errno=True)
+
+# Tries of root's are a person's own only where the daemon itself sees that they are made at a console.
+loginlab.at_console()
 
 
 def build(name):
@@ -182,12 +186,13 @@ class Tally:
         payload = block[48:480]
         self.own, self.apart, self.recovery = (Tries(payload[at : at + 32]) for at in (0, 32, 64))
         self.locked = payload[96] == 1
+        self.stranger = Tries(payload[97:129])
 
     def counts(self):
         return (self.own.count, self.apart.count, self.recovery.count)
 
     def __repr__(self):
-        return f"<own {self.own}, apart {self.apart}, recovery {self.recovery}, locked={self.locked}>"
+        return f"<own {self.own}, apart {self.apart}, stranger {self.stranger}, recovery {self.recovery}, locked={self.locked}>"
 
 
 class Daemon:

@@ -9,7 +9,7 @@ import unittest
 from daemonlab import IS_ROOT, answers, wait_until
 from fingerlab import Finger
 from fprintlab import Worker
-from guard_standing import SESSION, Logind
+from loginlab import Logind
 from pam_scan import Person
 from pamlab import ECHO_ON, ERROR_MSG, PAM_CONV_ERR, PAM_SUCCESS, TEXT_INFO, Talk
 from wayslab import LOGIN, PASSCODE, Machine, account, in_child
@@ -71,7 +71,7 @@ class Case(unittest.TestCase):
         self.addCleanup(self.worker.close)
         self.machine = Machine(
             POLICY, options=["--fingerprint-socket", self.worker.socket, *self.OPTIONS],
-            env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
+            before=self.logind.before, env=self.logind.env)
         self.addCleanup(self.machine.close)
         self.logind.set()
         self.machine.way_a("login")
@@ -253,7 +253,7 @@ class Login(Case):
 
         self.machine.daemon.policy(POLICY + "AllowNoPasscode=no\nAllowFingerprint=no\n", reload=True)
         plain()
-        self.logind.set(session=SESSION + "remote")
+        self.logind.set(session="remote")
         plain()
         self.logind.set()
         self.worker.close()
@@ -400,7 +400,7 @@ class Terminal(Case):
         """the passcode, then the finger; or the passcode alone"""
         for choice, finger in (("y", True), ("n", False)):
             with self.subTest(choice):
-                self.logind.set(session=SESSION + "seat")
+                self.logind.set(session="here")
                 self.without_passcode()
                 self.assertEqual(self.run_it(choice).count("choice"), 1)
                 self.assertMade(finger)

@@ -12,7 +12,7 @@ import unittest
 from daemonlab import IS_ROOT, answers, wait_until
 from fingerlab import Finger
 from fprintlab import Worker
-from guard_standing import SESSION, Logind
+from loginlab import Logind
 from pam_scan import Person
 from pamlab import PAM_AUTH_ERR, PAM_AUTHINFO_UNAVAIL, PAM_SILENT, PAM_SUCCESS, TEXT_INFO, Talk
 from ways_programs import NAMESPACE, SUDOERS, Terminal
@@ -71,7 +71,7 @@ class Case(unittest.TestCase):
         self.addCleanup(self.worker.close)
         self.machine = Machine(
             POLICY, options=["--fingerprint-socket", self.worker.socket],
-            env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
+            before=self.logind.before, env=self.logind.env)
         self.addCleanup(self.machine.close)
         self.machine.create(*self.CREATE, is_open=True)
         self.machine.way_b("login")
@@ -81,7 +81,7 @@ class Case(unittest.TestCase):
         self.before_session()
 
     def at_seat(self):
-        self.logind.set(session=SESSION + "seat")
+        self.logind.set(session="here")
 
     def before_session(self):
         self.logind.set()

@@ -9,7 +9,7 @@ from daemonlab import IS_ROOT, answers
 from fingerlab import FakeWorker, Finger, Reader
 from flowlab import Flows
 from fprintlab import LIST, MATCH, Worker
-from guard_standing import SEATS, SESSION, Logind
+from loginlab import Logind, place
 from pamlab import PAM_SUCCESS, TEXT_INFO, Talk
 from wayslab import PASSCODE, Machine, account
 
@@ -39,10 +39,10 @@ class Rows(Case):
         self.addCleanup(self.worker.close)
         self.machine = Machine(
             POLICY, options=["--fingerprint-socket", self.worker.path],
-            env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
+            before=self.logind.before, env=self.logind.env)
         self.addCleanup(self.machine.close)
         self.machine.create(PASSCODE, is_open=True)
-        self.logind.set(**SEATS["at the seat"])
+        place(self.logind, "at the seat")
         self.worker.touches("match", "match", "match")
         done = self.ask("fingerprintEnroll", finger="unnamed")
         self.assertEqual(done.name, "done", done)
@@ -88,15 +88,14 @@ class Rows(Case):
 
     def test_sessions(self):
         """a remote session, another's, one that is not active or has no seat, and one that nobody knows"""
-        self.logind.set(**SEATS["at the seat"])
+        place(self.logind, "at the seat")
         self.assertFinger(service="sudo")
-        # "no session" is for the real sudo to show: this process works as root, as login does.
-        for name in ("remote", "another's session", "not active", "no seat", "refuses", "a session that is gone",
+        for name in ("remote", "another's session", "not active", "no seat", "a service", "a session that is gone",
                      "user manager, display remote"):
             with self.subTest(name):
-                self.logind.set(**SEATS[name])
+                place(self.logind, name)
                 self.assertPasscode(service="sudo")
-        self.logind.set(**SEATS["remote"])
+        place(self.logind, "remote")
         self.assertPasscode()
 
     def test_lid(self):
@@ -107,7 +106,7 @@ class Rows(Case):
 
     def test_not_enrolled(self):
         """no finger is enrolled"""
-        self.logind.set(**SEATS["at the seat"])
+        place(self.logind, "at the seat")
         self.assertEqual(self.ask("fingerprintSwitch", on=False).name, "done")
         self.logind.set()
         self.assertPasscode()
@@ -193,7 +192,7 @@ class Allowed(Case):
         self.machine = Flows(
             POLICY + "AllowFingerprint=no\nAllowRecoveryKey=no\n",
             options=["--fingerprint-socket", self.worker.socket],
-            env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
+            before=self.logind.before, env=self.logind.env)
         self.addCleanup(self.machine.close)
         self.machine.create(PASSCODE)
         self.machine.stack("login", "auth required {ours}")
@@ -239,7 +238,7 @@ class Allowed(Case):
         self.machine.policy(POLICY + "AllowRecoveryKey=no\n")
         self.assertEqual(self.enter(), [(1, "AppVault passcode: "), (TEXT_INFO, ALLOWED)])
         self.assertEqual(self.enter(), [(1, "AppVault passcode: ")])
-        self.logind.set(session=SESSION + "seat")
+        self.logind.set(session="here")
         self.assertTrue(self.turn_on())
         code, seen = self.enroll()
         self.assertEqual(code, 0, seen)

@@ -1,12 +1,13 @@
 """No finger is asked for when: each row at a daemon of root's own, with a logind that says what the test wants."""
 
 import os
+import threading
 import unittest
 
-from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid, remove_account
+from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid, remove_account, wait_until
 from fingerlab import POLICY, FakeWorker, Finger, Reader
 from fprintlab import LIST, MATCH
-from guard_standing import SEATS, SESSION, Logind
+from loginlab import PLACES, Logind, front_terminal, place
 
 NEEDS_ROOT = True
 TIMEOUT = 180
@@ -14,22 +15,21 @@ TIMEOUT = 180
 REMOTE = "the session is a remote one"
 ELSEWHERE = "your session is not the active one at this machine"
 UNKNOWN = "nobody can say who is at this machine"
-# By logind's answer: to sudo (the person's real uid), to login (root's), to a terminal of the person's.
+# By the place of the process that asks, whatever it says of itself.
 SAID = {
-    "at the seat": ("", ""),
-    "remote": (REMOTE, REMOTE),
-    "remote with a seat": (REMOTE, REMOTE),
-    "not active": (ELSEWHERE, ELSEWHERE),
-    "no seat": (ELSEWHERE, ELSEWHERE),
-    "another's session": (ELSEWHERE, ELSEWHERE),
-    "a session that is gone": (UNKNOWN, UNKNOWN),
-    "no session": (UNKNOWN, ""),
-    "refuses": (UNKNOWN, UNKNOWN),
-    "user manager, display at the seat": ("", ""),
-    "user manager, display remote": (REMOTE, REMOTE),
-    "user manager, display not active": (ELSEWHERE, ELSEWHERE),
-    "user manager, no display": (UNKNOWN, ""),
-    "user manager, refuses": (UNKNOWN, UNKNOWN),
+    "at the seat": "",
+    "remote": REMOTE,
+    "remote with a seat": REMOTE,
+    "not active": ELSEWHERE,
+    "leaving": ELSEWHERE,
+    "no seat": ELSEWHERE,
+    "another's session": ELSEWHERE,
+    "a session that is gone": UNKNOWN,
+    "a service": UNKNOWN,
+    "user manager, display at the seat": "",
+    "user manager, display remote": REMOTE,
+    "user manager, display not active": ELSEWHERE,
+    "user manager, no display": UNKNOWN,
 }
 
 
@@ -46,12 +46,13 @@ class Rows(unittest.TestCase):
         self.addCleanup(self.worker.close)
         self.daemon = Daemon(
             policy=POLICY, options=["--fingerprint-socket", self.worker.path],
-            env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address}, start=False)
+            before=self.logind.before, env=self.logind.env, start=False)
         self.daemon.person = (self.name, self.uid)
         self.addCleanup(self.daemon.close)
         self.daemon.start()
-        self.logind.set(session=SESSION + "seat")
+        self.logind.set(session="here")
         self.addCleanup(self.logind.lid, False)
+        self.addCleanup(self.logind.front, front_terminal())
         self.daemon.create()
         self.worker.touches("match", "match", "match")
         enrolled = self.ask("fingerprintEnroll", answers(), frontEnd="terminal", finger="unnamed")
@@ -70,18 +71,16 @@ class Rows(unittest.TestCase):
         return state.unavailable
 
     def test_seats(self):
-        """whether somebody is at the machine, by every answer of logind; login asks before there is a session"""
-        self.assertEqual(set(SAID), set(SEATS))
-        for seat, (to_sudo, to_login) in SAID.items():
-            with self.subTest(seat):
-                self.logind.set(**SEATS[seat])
-                self.assertEqual(self.why(), to_sudo)
-                with self.daemon.client(frontEnd="pamAuth", service="login", realUID=0) as client:
-                    state = Finger(client).run("fingerprintList", subject=(self.name, self.uid))
-                self.assertEqual(state.unavailable, to_login)
-                with self.daemon.client(frontEnd="terminal", realUID=0) as client:
-                    state = Finger(client).run("fingerprintList", subject=(self.name, self.uid))
-                self.assertEqual(state.unavailable, to_sudo)
+        """whether somebody is at the machine, by every place that the process that asks can have"""
+        self.assertEqual(set(SAID), set(PLACES))
+        for name, said in SAID.items():
+            with self.subTest(name):
+                place(self.logind, name)
+                self.assertEqual(self.why(), said)
+                for kind, service in (("pamAuth", "login"), ("terminal", "")):
+                    with self.daemon.client(frontEnd=kind, service=service, realUID=0) as client:
+                        state = Finger(client).run("fingerprintList", subject=(self.name, self.uid))
+                    self.assertEqual(state.unavailable, said)
 
     def test_person(self):
         """a locker, which is the person's own, is asked after as well"""
@@ -89,10 +88,62 @@ class Rows(unittest.TestCase):
             with self.daemon.client(frontEnd="pamAuth", service="swaylock") as client:
                 return Finger(client).run("fingerprintList", subject=("", 0xFFFFFFFF)).unavailable
 
-        for seat in ("at the seat", "remote", "no session", "another's session", "refuses"):
-            with self.subTest(seat):
-                self.logind.set(**SEATS[seat])
-                self.assertEqual(as_uid(self.uid, why), SAID[seat][0])
+        for name in ("at the seat", "remote", "another's session", "a service", "user manager, display at the seat"):
+            with self.subTest(name):
+                place(self.logind, name)
+                self.assertEqual(as_uid(self.uid, why), SAID[name])
+
+    def test_console(self):
+        """at a console's login only while its terminal is in front"""
+        self.logind.set()
+        self.assertEqual(self.why(service="login"), "")
+        self.logind.front("tty9")
+        self.assertEqual(self.why(service="login"), ELSEWHERE)
+        self.logind.set(unit="system-getty.slice/getty@tty9.service")
+        self.assertEqual(self.why(service="login"), "")
+        self.logind.set(unit="system-serial\\x2dgetty.slice/serial-getty@ttyS0.service")
+        self.assertEqual(self.why(service="login"), ELSEWHERE)
+
+    def leaves(self, change):
+        """A scan that waits, and what the person does meanwhile; the answer, and how long it took."""
+        client = self.daemon.client(frontEnd="pamAuth", service="login", realUID=0)
+        self.addCleanup(client.close)
+        asked = self.worker.kinds().count(MATCH)
+        answer = []
+        thread = threading.Thread(
+            target=lambda: answer.append(Finger(client).run("fingerprintVerify", subject=(self.name, self.uid))))
+        thread.start()
+        wait_until(lambda: self.worker.kinds().count(MATCH) > asked, "the reader waits for a touch")
+        change()
+        thread.join(20)
+        self.assertFalse(thread.is_alive(), "the scan goes on before somebody else")
+        return answer[0]
+
+    def test_terminal_switched(self):
+        """a switch to another terminal ends the scan"""
+        self.logind.set()
+        refused = self.leaves(lambda: self.logind.front("tty9"))
+        self.assertEqual((refused.name, refused.code), ("refused", 28))
+
+    def test_person_switched(self):
+        """and so does a switch to another person"""
+        self.logind.set(session="here")
+        refused = self.leaves(lambda: self.logind.session("here", self.uid, active=False))
+        self.addCleanup(self.logind.session, "here", self.uid)
+        self.assertEqual((refused.name, refused.code), ("refused", 28))
+
+    def test_match_of_somebody_else(self):
+        """a match counts for nothing where somebody else has come in front before it"""
+        self.logind.set(session="here")
+        self.addCleanup(self.logind.session, "here", self.uid)
+
+        def touch(visit, request):
+            self.logind.session("here", self.uid, active=False)
+            return "match"
+
+        self.worker.touch = touch
+        refused = self.ask("fingerprintVerify")
+        self.assertEqual((refused.name, refused.code), ("refused", 28))
 
     def test_remote_host(self):
         """PAM_RHOST: no finger, whatever logind says, and no worker is asked for one"""
@@ -113,8 +164,8 @@ class Rows(unittest.TestCase):
         """verified at the seat, and only there"""
         self.worker.touches("match")
         self.assertEqual(self.ask("fingerprintVerify").name, "done")
-        for seat in ("remote", "not active", "no session", "refuses"):
-            self.logind.set(**SEATS[seat])
+        for name in ("remote", "not active", "another's session", "a service"):
+            place(self.logind, name)
             asked = self.worker.kinds().count(MATCH)
             refused = self.ask("fingerprintVerify")
             self.assertEqual((refused.name, refused.code), ("refused", 28))
@@ -122,7 +173,7 @@ class Rows(unittest.TestCase):
 
     def test_not_root(self):
         """no finger is enrolled over a remote session either"""
-        self.logind.set(**SEATS["remote"])
+        place(self.logind, "remote")
         refused = self.ask("fingerprintEnroll", answers(PASSCODE), frontEnd="terminal", finger="leftThumb")
         self.assertEqual((refused.name, refused.code), ("refused", 28))
 

@@ -10,7 +10,7 @@ from daemonlab import PASSCODE, answers, wait_until
 from finger_reader import RealDesk
 from fingerlab import PLACE, Desk, FakeWorker
 from fprintlab import LIST, MATCH
-from guard_standing import Logind
+from loginlab import Logind
 
 TIMEOUT = 240
 MANAGER = "org.freedesktop.login1.Manager"
@@ -93,7 +93,7 @@ class Case(unittest.TestCase):
         self.addCleanup(self.desk.close)
 
     def make_desk(self):
-        return Desk(self.worker, options=self.options, env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
+        return Desk(self.worker, options=self.options, env=self.logind.env)
 
     def check(self, last, name, **fields):
         self.assertIsNotNone(last, self.desk.daemon.log())
@@ -430,7 +430,7 @@ class Real(unittest.TestCase):
         """libfprint's own reader: a scan that sleep interrupts, and the same finger after it"""
         logind = SleepyLogind()
         self.addCleanup(logind.close)
-        desk = RealDesk("device", daemon_env={"DBUS_SYSTEM_BUS_ADDRESS": logind.address})
+        desk = RealDesk("device", daemon_env=logind.env)
         self.addCleanup(desk.close)
         desk.enroll_real()
         for _ in range(3):

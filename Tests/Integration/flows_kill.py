@@ -16,7 +16,7 @@ import pamlab
 import wire
 from daemonlab import IS_ROOT, answers, derivation_counter
 from fingerlab import FakeWorker
-from guard_standing import Logind
+from loginlab import Logind
 from pamlab import PAM_SUCCESS, Talk
 from wayslab import LOGIN, WRONG, Machine, account
 

@@ -12,7 +12,7 @@ import pamlab
 from daemonlab import IS_ROOT, answers, derivation_counter, wait_until
 from fingerlab import ENROLL, LIST, MATCH, PLACE, RETRY, Desk, FakeWorker, Finger, Gone
 from fprintlab import MATCHED, NO_MATCH, READERS, STORED
-from guard_standing import SESSION, Logind
+from loginlab import Logind
 from pamlab import PAM_SUCCESS, Talk
 from wayslab import PASSCODE, Machine, account
 
@@ -465,11 +465,11 @@ class AtPam(unittest.TestCase):
         self.addCleanup(self.worker.close)
         self.machine = Machine(
             "RetryLimit=0\nThrottleAfter=0\n", options=["--fingerprint-socket", self.worker.path],
-            env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address})
+            before=self.logind.before, env=self.logind.env)
         self.addCleanup(self.machine.close)
         self.machine.create(PASSCODE, is_open=True)
         self.machine.way_b("login")
-        self.logind.set(session=SESSION + "seat")
+        self.logind.set(session="here")
         self.worker.touches(*["match"] * 3)
         with self.machine.daemon.client(frontEnd="terminal") as client:
             done = Finger(client, answers(PASSCODE)).run("fingerprintEnroll", subject=self.machine.daemon.person)

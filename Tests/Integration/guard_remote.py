@@ -9,8 +9,10 @@ from wayslab import LOGIN, PASSCODE, WRONG, Machine
 
 FAR = "192.0.2.7"
 PROMPT, EITHER = "AppVault passcode: ", "Passcode or login password: "
+# What somebody without a store gives.
+UNASKED = (PAM_USER_UNKNOWN, [], [])
 FORGOTTEN = "Forgotten? `appvault reset` removes the store, and makes way for a new one."
-INVALID, DELETED, LIMIT_REACHED, THROTTLED = 5, 16, 23, 24
+UNKNOWN, INVALID, DELETED, LIMIT_REACHED, THROTTLED = 3, 5, 16, 23, 24
 
 
 class Case(unittest.TestCase):
@@ -40,9 +42,9 @@ class Lines(Case):
                                    "Too many wrong passcodes. The store was erased."]),
          (PAM_AUTH_ERR, [PROMPT], [])),
         ("RetryLimit=1\nThrottleAfter=0\nOnRetryLimit=lock", 1, PASSCODE,
-         (PAM_MAXTRIES, [], ["Too many wrong passcodes. The store needs its recovery key."]), (PAM_AUTH_ERR, [], [])),
+         (PAM_MAXTRIES, [], ["Too many wrong passcodes. The store needs its recovery key."]), UNASKED),
         ("ThrottleAfter=1", 1, PASSCODE,
-         (PAM_AUTH_ERR, [], ["The next try is possible in 1 s."]), (PAM_AUTH_ERR, [], [])),
+         (PAM_AUTH_ERR, [], ["The next try is possible in 1 s."]), UNASKED),
     ]
 
     def enter(self, policy, before, typed, **items):
@@ -65,13 +67,15 @@ class Lines(Case):
 
     def test_or_password(self):
         """the same in front of pam_unix: the login password goes on, in silence"""
-        for items, lines in (
-            ({}, ["Not the passcode (tries left: 4); trying it as the login password."]), ({"RHOST": FAR}, []),
+        for items, prompt, lines in (
+            ({}, EITHER, ["Not the passcode (tries left: 4); trying it as the login password."]),
+            # pam_unix's own words, as for somebody without a store.
+            ({"RHOST": FAR}, "Password: ", []),
         ):
             with self.subTest(items=items):
                 machine = self.machine("RetryLimit=5\nThrottleAfter=0")
                 machine.way_b()
-                self.assertEqual(self.heard(machine.enter(typed=[LOGIN], **items)), (PAM_SUCCESS, [EITHER], lines))
+                self.assertEqual(self.heard(machine.enter(typed=[LOGIN], **items)), (PAM_SUCCESS, [prompt], lines))
                 machine.close()
 
     def test_silent_question(self):
@@ -93,7 +97,7 @@ class Lines(Case):
         self.addCleanup(nobody.close)
         nobody.stack("login", "auth required {ours}")
         without = self.heard(nobody.enter(typed=[PASSCODE], RHOST=FAR))
-        self.assertEqual(without, (PAM_USER_UNKNOWN, [], []))
+        self.assertEqual(without, UNASKED)
 
         def erased():
             self.assertIn("Too many wrong passcodes. The store was erased.", machine.enter(typed=[WRONG]).lines)
@@ -103,11 +107,11 @@ class Lines(Case):
         self.assertEqual(self.heard(machine.enter(typed=[PASSCODE], RHOST=FAR)), without)
 
     def test_last_elsewhere(self):
-        """who used up the tries from elsewhere hears what every wrong passcode gives, whatever is typed from then on"""
+        """who used up the tries from elsewhere is asked nothing more, as if there were no store"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0")
         codes = {machine.enter(typed=[f"guess {guess}"], RHOST=FAR).code for guess in range(3)}
-        self.assertEqual((codes, machine.own, machine.apart), ({PAM_AUTH_ERR}, 0, 3))
-        self.assertEqual(self.heard(machine.enter(typed=[PASSCODE], RHOST=FAR)), (PAM_AUTH_ERR, [], []))
+        self.assertEqual((codes, machine.own, machine.apart + machine.stranger), ({PAM_AUTH_ERR}, 0, 3))
+        self.assertEqual(self.heard(machine.enter(typed=[PASSCODE], RHOST=FAR)), UNASKED)
         # At the machine nothing has happened.
         self.assertEqual(self.heard(machine.enter(typed=[PASSCODE])), (PAM_SUCCESS, [PROMPT], []))
 
@@ -122,7 +126,7 @@ class Wire(Case):
             return verdict.code, client.shown
 
     def test_codes(self):
-        """a limit and a throttle look like any wrong passcode"""
+        """a limit and a throttle look like a wrong passcode, and then like no store"""
         for policy, near in (
             ("RetryLimit=2\nThrottleAfter=0\nOnRetryLimit=lock", [INVALID, LIMIT_REACHED, LIMIT_REACHED]),
             ("RetryLimit=2\nThrottleAfter=0", [INVALID, LIMIT_REACHED, DELETED]),
@@ -135,8 +139,9 @@ class Wire(Case):
                 self.assertTrue(all(lines for code, lines in told if code != DELETED), told)
                 machine.close()
                 machine = self.machine(policy)
-                for _ in range(4):
-                    self.assertEqual(self.ask(machine, WRONG, remoteHost=FAR), (INVALID, []))
+                # Asked, a stranger hears of a wrong passcode; not asked any more, of no store.
+                told = [self.ask(machine, WRONG, remoteHost=FAR) for _ in range(4)]
+                self.assertEqual(told, [(INVALID, [])] * 2 + [(UNKNOWN, [])] * 2)
                 machine.close()
 
 

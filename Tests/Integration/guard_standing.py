@@ -1,189 +1,43 @@
-"""Own and apart: on whose count a try goes, by everything that is known of it; logind by python3-dbusmock."""
+"""On whose count a try goes, and whether a finger may be asked for: by real processes in real control groups, with
+what logind writes down as the test wants it. PAM items, names and environments can only narrow."""
 
-import json
+import contextlib
 import os
 import signal
 import socket
-import subprocess
-import sys
-import tempfile
-import threading
+import statistics
 import time
 import unittest
 
 import wire
-from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid, remove_account, wait_until
+from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid, remove_account
+from loginlab import OTHER, PLACES, Logind, Standby, as_peer, manager, move, place, polkit, session
 
 NEEDS_ROOT = True
 TIMEOUT = 180
-OTHER = 47999
 POLICY = "RetryLimit=100\nThrottleAfter=0\nOnRetryLimit=lock\n"
 LOCAL = "login gdm-password lightdm sddm greetd sudo sudo-i su su-l polkit-1".split()
 LOCKERS = "swaylock i3lock xscreensaver kde cinnamon-screensaver mate-screensaver".split()
-SESSION, USER = "/org/freedesktop/login1/session/", "/org/freedesktop/login1/user/"
+OWN, APART, STRANGER = "own", "apart", "stranger"
 
-BUS = """<busconfig><type>system</type><listen>unix:path={}</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*" eavesdrop="true"/>
-<allow eavesdrop="true"/></policy></busconfig>"""
-# What the mock answers stands in a file, so that a test changes it without asking the mock.
-ANSWER = """
-import json
-value = json.load(open({path!r})).get({method!r})
-if value is None: raise dbus.exceptions.DBusException("none", name="org.freedesktop.login1." + {missing!r})
-if value == "error": raise dbus.exceptions.DBusException("no", name="org.freedesktop.DBus.Error.AccessDenied")
-ret = dbus.ObjectPath(value)
-"""
+# A process of root's (real uid 0) in each place that a session's process can have.
+SESSIONS = {name: STRANGER for name in PLACES} | {"at the seat": OWN, "user manager, display at the seat": OWN}
 
-
-class Logind:
-    """A bus of its own, and on it a logind whose sessions are of every kind."""
-
-    def __init__(self, uid):
-        self.folder = tempfile.mkdtemp(prefix="appvault-logind-")
-        os.chmod(self.folder, 0o755)
-        self.address = f"unix:path={self.folder}/bus"
-        self.answers = os.path.join(self.folder, "answers")
-        self.processes = []
-        self.set()
-        config = os.path.join(self.folder, "bus.conf")
-        with open(config, "w") as file:
-            file.write(BUS.format(f"{self.folder}/bus"))
-        self.uid, self.config = uid, config
-        try:
-            self.start()
-        except BaseException:
-            self.close()
-            raise
-
-    def start(self):
-        self.bus = self._run("dbus-daemon", "--nofork", "--nopidfile", "--config-file", self.config)
-        wait_until(self._listens, "the bus listens")
-        self.mock = self._run(sys.executable, "-m", "dbusmock", "--system", "--template", "logind")
-        self._fill(self.uid)
-
-    def _listens(self):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            return connection.connect_ex(f"{self.folder}/bus") == 0
-
-    def end(self):
-        """Ends the bus and all that is on it."""
-        for process in reversed(self.processes):
-            process.send_signal(signal.SIGCONT)
-            process.kill()
-            process.wait()
-        self.processes.clear()
-        if os.path.exists(f"{self.folder}/bus"):
-            os.unlink(f"{self.folder}/bus")
-
-    def _run(self, *command):
-        environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": self.address}
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.processes.append(process)
-        return process
-
-    def _fill(self, uid):
-        import dbus
-
-        connection = dbus.bus.BusConnection(self.address)
-        wait_until(lambda: connection.name_has_owner("org.freedesktop.login1"), "logind is on the bus")
-
-        def mock(path="/org/freedesktop/login1", interface="org.freedesktop.DBus.Mock"):
-            return dbus.Interface(connection.get_object("org.freedesktop.login1", path), interface)
-
-        def change(path, kind, **properties):
-            for name, value in properties.items():
-                mock(path, dbus.PROPERTIES_IFACE).Set(f"org.freedesktop.login1.{kind}", name, value)
-
-        for method, missing in (("GetSessionByPID", "NoSessionForPID"), ("GetUserByPID", "NoUserForPID")):
-            code = ANSWER.format(path=self.answers, method=method, missing=missing)
-            mock().AddMethod("org.freedesktop.login1.Manager", method, "u", "o", code)
-        mock().AddProperty("org.freedesktop.login1.Manager", "LidClosed", dbus.Boolean(False))
-        nowhere = dbus.Struct(("", dbus.ObjectPath("/")), signature="so")
-        kinds = {
-            "seat": (uid, {}),
-            "remote": (uid, {"Remote": True, "Seat": nowhere}),
-            "remoteseat": (uid, {"Remote": True}),
-            "inactive": (uid, {"Active": False}),
-            "seatless": (uid, {"Seat": nowhere}),
-            "others": (OTHER, {}),
-        }
-        for name, (owner, changed) in kinds.items():
-            mock().AddSession(name, "seat0", dbus.UInt32(owner), f"u{owner}", True)
-            change(SESSION + name, "Session", **changed)
-        for number, display in ((1, "seat"), (2, "remote"), (3, "inactive"), (4, "")):
-            path = mock().AddUser(dbus.UInt32(number), f"u{number}", True)
-            pair = nowhere
-            if display:
-                pair = dbus.Struct((display, dbus.ObjectPath(SESSION + display)), signature="so")
-            change(path, "User", Display=pair)
-        connection.close()
-
-    def set(self, session=None, user=None):
-        """What it says of every process: a session, or a user, or an error; None is none."""
-        with open(self.answers + ".new", "w") as file:
-            found = {"GetSessionByPID": session, "GetUserByPID": user}
-            json.dump(found, file)
-        os.rename(self.answers + ".new", self.answers)
-
-    def lid(self, shut):
-        """Whether the manager says that the lid is shut."""
-        import dbus
-
-        connection = dbus.bus.BusConnection(self.address)
-        manager = connection.get_object("org.freedesktop.login1", "/org/freedesktop/login1")
-        properties = dbus.Interface(manager, "org.freedesktop.DBus.Mock")
-        properties.UpdateProperties("org.freedesktop.login1.Manager", {"LidClosed": dbus.Boolean(shut)})
-        connection.close()
-
-    def close(self):
-        self.end()
-        subprocess.run(["rm", "-rf", self.folder], check=True)
-
-
-# logind's answer by the name that the table has for it.
-SEATS = {
-    "at the seat": dict(session=SESSION + "seat"),
-    "remote": dict(session=SESSION + "remote"),
-    "remote with a seat": dict(session=SESSION + "remoteseat"),
-    "not active": dict(session=SESSION + "inactive"),
-    "no seat": dict(session=SESSION + "seatless"),
-    "another's session": dict(session=SESSION + "others"),
-    "a session that is gone": dict(session=SESSION + "gone"),
-    "no session": dict(),
-    "refuses": dict(session="error"),
-    "user manager, display at the seat": dict(user=USER + "1"),
-    "user manager, display remote": dict(user=USER + "2"),
-    "user manager, display not active": dict(user=USER + "3"),
-    "user manager, no display": dict(user=USER + "4"),
-    "user manager, refuses": dict(user="error"),
-}
-# At login and the display managers (real uid 0) only a remote session speaks against a person at this machine; where a
-# process of the person's own asks (sudo), everything must speak for one.
-FOR_ROOT = {seat: "apart" if "remote" in seat else "own" for seat in SEATS}
-FOR_PERSON = {seat: "own" if seat.endswith("at the seat") else "apart" for seat in SEATS}
-
-# (peer, real uid, PAM_RUSER, PAM_RHOST, service, logind's answer, verdict); "person" is the store's owner.
-TABLE = [
-    *[("root", "root", "", "", "login", seat, verdict) for seat, verdict in FOR_ROOT.items()],
-    *[("root", "person", "person", "", "sudo", seat, verdict) for seat, verdict in FOR_PERSON.items()],
-    *[("root", "other", "", "", "login", seat, "apart") for seat in ("at the seat", "no session", "remote")],
-    *[("root", "root", "", "", service, "no session", "own") for service in LOCAL],
-    *[("root", "person", "person", "", service, "at the seat", "own") for service in LOCAL],
-    *[("root", "root", "", "", service, "at the seat", "apart") for service in LOCKERS],
-    *[("root", "person", "", "", service, "at the seat", "apart") for service in LOCKERS],
-    ("root", "root", "person", "", "login", "no session", "own"),
-    ("root", "root", "root", "", "login", "no session", "apart"),
-    ("root", "root", "other", "", "login", "at the seat", "apart"),
-    ("root", "person", "", "", "su", "at the seat", "own"),
-    ("root", "person", "other", "", "sudo", "at the seat", "apart"),
-    ("root", "root", "", "198.51.100.7", "login", "at the seat", "apart"),
-    ("root", "root", "", "localhost", "login", "at the seat", "apart"),
-    ("root", "person", "person", "host.example", "sudo", "at the seat", "apart"),
-    ("root", "person", "other", "host.example", "swaylock", "remote", "apart"),
-    # What a peer says that is not root never makes a try own.
-    *[("person", real, "", "", service, "at the seat", "apart")
-      for real in ("root", "person") for service in ("login", "sudo", "swaylock")],
-    ("person", "person", "person", "", "polkit-1", "user manager, display at the seat", "apart"),
+# (real uid, PAM_RUSER, PAM_RHOST, service, verdict) at the person's own seat; "person" is the store's owner.
+CLAIMS = [
+    *[("root", "", "", service, OWN) for service in LOCAL],
+    *[("person", "person", "", service, OWN) for service in LOCAL],
+    *[("root", "", "", service, APART) for service in LOCKERS],
+    *[("person", "", "", service, APART) for service in LOCKERS],
+    ("root", "person", "", "login", OWN),
+    ("root", "root", "", "login", STRANGER),
+    ("root", "other", "", "login", STRANGER),
+    ("other", "", "", "login", STRANGER),
+    ("person", "other", "", "sudo", STRANGER),
+    ("root", "", "198.51.100.7", "login", STRANGER),
+    ("root", "", "localhost", "login", STRANGER),
+    ("person", "person", "host.example", "sudo", STRANGER),
+    ("person", "other", "host.example", "swaylock", STRANGER),
 ]
 
 
@@ -194,7 +48,7 @@ class Case(unittest.TestCase):
         cls.addClassCleanup(remove_account, cls.name)
         cls.logind = Logind(cls.uid)
         cls.addClassCleanup(cls.logind.close)
-        cls.daemon = Daemon(policy=POLICY, env={"DBUS_SYSTEM_BUS_ADDRESS": cls.logind.address})
+        cls.daemon = Daemon(policy=POLICY, before=cls.logind.before, env=cls.logind.env)
         cls.addClassCleanup(cls.daemon.close)
         cls.daemon.person = (cls.name, cls.uid)
         cls.daemon.create()
@@ -211,58 +65,129 @@ class Case(unittest.TestCase):
         )
 
     def verdict(self, before, after):
-        own, apart = after.own.count - before.own.count, after.apart.count - before.apart.count
-        self.assertEqual(own + apart, 1, f"one try: {before} -> {after}")
-        return "own" if own else "apart"
+        grown = [
+            kind for kind in (OWN, APART, STRANGER)
+            for _ in range(getattr(after, kind).count - getattr(before, kind).count)
+        ]
+        self.assertEqual(len(grown), 1, f"one try: {before} -> {after}")
+        return grown[0]
 
-    def one_try(self, peer="root", **hello):
-        """One wrong passcode; on whose count it went."""
+    def one_try(self, **hello):
+        """One wrong passcode of this process; on whose count it went."""
         before = self.daemon.tally()
-        greeting = self.hello(**hello)
-        attempt = lambda: self.daemon.authenticate("wrong", hello=greeting, service=greeting["service"]).code
-        code = attempt() if peer == "root" else as_uid(self.uid, attempt)
-        self.assertEqual(code, 5)
+        self.assertEqual(self.wrong(**hello), 5)
         return self.verdict(before, self.daemon.tally())
 
+    def wrong(self, **hello):
+        greeting = self.hello(**hello)
+        return self.daemon.authenticate("wrong", hello=greeting, service=greeting["service"]).code
 
-class Table(Case):
-    def test_table(self):
-        """Own and apart: the whole table"""
-        self.assertEqual({row[-1] for row in TABLE}, {"own", "apart"})
-        for peer, real, ruser, rhost, service, seat, expected in TABLE:
-            with self.subTest(peer=peer, real=real, ruser=ruser, rhost=rhost, service=service, seat=seat):
-                self.logind.set(**SEATS[seat])
-                found = self.one_try(peer, real=real, ruser=ruser, rhost=rhost, service=service)
-                self.assertEqual(found, expected)
-        own = sum(1 for row in TABLE if row[-1] == "own")
-        status = self.daemon.status()
-        self.assertEqual((status.ownTriesLeft, status.apartTriesLeft), (100 - own, 100 - len(TABLE) + own))
+    def at(self, path, uid=0, **hello):
+        """The same of another process, in another place, with root's rights and that real uid."""
+        before = self.daemon.tally()
+        self.assertEqual(as_peer(lambda: self.wrong(**hello), path, uid), 5)
+        return self.verdict(before, self.daemon.tally())
+
+    @contextlib.contextmanager
+    def desk(self, seats=(("seat0", None),), sessions=(), logind=True):
+        """Other people's sessions than usual: (name, uid, kind, more); and who is in front where."""
+        self.logind.clear()
+        try:
+            for name, uid, kind, more in sessions:
+                self.logind.session(name, uid, kind, **more)
+            for seat, name in seats:
+                owner = next((uid for known, uid, *_ in sessions if known == name), 0)
+                self.logind.seat(seat, name, owner)
+            if not logind:
+                self.logind.no_logind()
+            yield
+        finally:
+            if not logind:
+                for kind in ("seats", "sessions"):
+                    os.makedirs(os.path.join(self.logind.folder, "run", kind), exist_ok=True)
+            self.logind.clear()
+            self.logind.people()
+
+
+class Sessions(Case):
+    def test_sessions(self):
+        """The person's own active, local session, or a process of their manager with it in front"""
+        for name, expected in SESSIONS.items():
+            with self.subTest(name):
+                place(self.logind, name)
+                self.assertEqual(self.one_try(service="sudo"), expected)
+
+    def test_claims(self):
+        """What the front end says of itself narrows, and makes nothing own that is not"""
+        for name, raised in (("at the seat", lambda verdict: verdict), ("another's session", lambda _: STRANGER)):
+            place(self.logind, name)
+            for real, ruser, rhost, service, expected in CLAIMS:
+                with self.subTest(name, real=real, ruser=ruser, rhost=rhost, service=service):
+                    found = self.one_try(real=real, ruser=ruser, rhost=rhost, service=service)
+                    self.assertEqual(found, raised(expected))
+
+    def test_started_by(self):
+        """Who started the process counts by the kernel's word: sudo is its person's also over ssh, su is not"""
+        here, remote = session("here", self.uid), session("remote", self.uid)
+        others = session("others", OTHER)
+        for path, real, expected in (
+            (here, 0, OWN), (here, self.uid, OWN), (here, OTHER, STRANGER),
+            (remote, 0, STRANGER), (remote, self.uid, APART), (remote, OTHER, STRANGER),
+            (others, OTHER, STRANGER), (others, self.uid, APART),
+        ):
+            for claimed in ("root", "person"):
+                with self.subTest(path, real=real, claimed=claimed):
+                    self.assertEqual(self.at(path, real, real=claimed, service="su"), expected)
+
+    def test_person_without_root(self):
+        """A peer that is the person without root's rights is apart, wherever it is and whatever it says"""
+        for name in ("at the seat", "user manager, display at the seat", "remote", "a service"):
+            place(self.logind, name)
+            for service in ("login", "sudo", "swaylock", "polkit-1"):
+                with self.subTest(name, service=service):
+                    before = self.daemon.tally()
+                    code = as_uid(self.uid, lambda: self.wrong(real="person", ruser="person", service=service))
+                    self.assertEqual(code, 5)
+                    self.assertEqual(self.verdict(before, self.daemon.tally()), APART)
+
+    def test_names_that_a_person_may_choose(self):
+        """A user's own unit or control group is no unit of the system, whatever it is called"""
+        for name in ("gdm.service", "getty@tty1.service", "lightdm.service", "system.slice/gdm.service",
+                     "polkit-agent-helper@1-1-0.service", "session-here.scope"):
+            with self.subTest(name):
+                self.assertEqual(self.at(manager(OTHER, name)), STRANGER)
+                self.assertEqual(self.at(f"/user.slice/user-{OTHER}.slice/{name}"), STRANGER)
+        for path in ("/machine.slice/x.service/system.slice/gdm.service", "/gdm.service", "/init.scope",
+                     "/system.slice/gdm.scope", "/system.slice/some.service/getty@tty1.service"):
+            with self.subTest(path):
+                self.assertEqual(self.at(path), STRANGER)
 
     def test_flows_of_the_cli(self):
-        """Flows of the CLI are apart tries, by root for a person too"""
-        for request, peer, fields in (
-            ("openStore", "root", {}),
-            ("openStore", "person", {}),
-            ("passcode", "root", {"change": "change"}),
-            ("passcode", "person", {"change": "change"}),
-            ("passcode", "person", {"change": "turnOff"}),
-            ("reset", "person", {}),
+        """Flows of the CLI are the person's apart tries; root's for a person are where root is"""
+        for request, fields in (
+            ("openStore", {}), ("passcode", {"change": "change"}), ("passcode", {"change": "turnOff"}), ("reset", {}),
         ):
-            with self.subTest(request=request, peer=peer, **fields):
-                self.daemon.lock()
-                before = self.daemon.tally()
-                attempt = lambda: self.daemon.ask(request, answers("wrong"), **fields).code
-                self.assertEqual(attempt() if peer == "root" else as_uid(self.uid, attempt), 5)
-                self.assertEqual(self.verdict(before, self.daemon.tally()), "apart")
+            attempt = lambda: self.daemon.ask(request, answers("wrong"), **fields).code
+            for peer, where, expected in (
+                ("person", "a service", APART), ("root", "at the seat", APART), ("root", "a service", STRANGER),
+            ):
+                if (peer, request) == ("root", "reset"):
+                    continue
+                with self.subTest(request=request, peer=peer, where=where, **fields):
+                    self.daemon.lock()
+                    place(self.logind, where)
+                    before = self.daemon.tally()
+                    self.assertEqual(attempt() if peer == "root" else as_uid(self.uid, attempt), 5)
+                    self.assertEqual(self.verdict(before, self.daemon.tally()), expected)
 
     def test_private_daemon(self):
-        """A daemon that an ordinary user runs takes that user for root, and asks no logind"""
-        self.logind.set(**SEATS["remote"])
-        with Daemon(policy=POLICY, uid=self.uid, env={"DBUS_SYSTEM_BUS_ADDRESS": self.logind.address}) as daemon:
+        """A daemon that an ordinary user runs takes that user for root, wherever they are"""
+        place(self.logind, "remote")
+        with Daemon(policy=POLICY, uid=self.uid) as daemon:
             daemon.person = (self.name, self.uid)
             self.assertEqual(as_uid(self.uid, lambda: daemon.create().name), "done")
             for service, rhost, expected in (
-                ("login", "", "own"), ("swaylock", "", "apart"), ("login", "host.example", "apart")
+                ("login", "", OWN), ("swaylock", "", APART), ("login", "host.example", APART)
             ):
                 before = daemon.tally()
                 hello = dict(frontEnd="pamAuth", service=service, realUID=self.uid, remoteHost=rhost)
@@ -271,18 +196,282 @@ class Table(Case):
                 self.assertEqual(self.verdict(before, daemon.tally()), expected)
 
 
+class Logins(Case):
+    def test_console(self):
+        """A console's login, whoever is in front and without logind; only of real uid 0, and no other service"""
+        for logind in (True, False):
+            with self.desk(logind=logind):
+                for unit in ("system-getty.slice/getty@tty3.service", "console-getty.service",
+                             "system-serial\\x2dgetty.slice/serial-getty@ttyS0.service",
+                             "system-container\\x2dgetty.slice/container-getty@0.service"):
+                    with self.subTest(unit, logind=logind):
+                        self.assertEqual(self.at("/system.slice/" + unit), OWN)
+                        self.assertEqual(self.at("/system.slice/" + unit, OTHER), STRANGER)
+                for unit in ("ssh.service", "cron.service", "gettyx@tty1.service", "dovecot.service"):
+                    with self.subTest(unit, logind=logind):
+                        self.assertEqual(self.at("/system.slice/" + unit), STRANGER)
+
+    def test_login_units(self):
+        """LoginUnits says which units log people in"""
+        self.daemon.policy(POLICY + "LoginUnits=ssh.service my*door@*\n", reload=True)
+        try:
+            for unit, expected in (
+                ("ssh.service", OWN), ("sshd.service", STRANGER), ("myfrontdoor@1.service", OWN),
+                ("mydoor.service", STRANGER), ("system-getty.slice/getty@tty1.service", STRANGER),
+            ):
+                with self.subTest(unit), self.desk():
+                    self.assertEqual(self.at("/system.slice/" + unit), expected)
+        finally:
+            self.daemon.policy(POLICY, reload=True)
+
+    def test_display_manager(self):
+        """A display manager: a greeter, the person or nobody in front on every seat, and no remote greeter"""
+        greeter = ("c1", 117, "greeter", {})
+        mine, theirs = ("m", self.uid, "user", {}), ("o", OTHER, "user", {})
+        far_away = dict(remote=True, seat=None)
+        ssh, own_ssh = ("s1", OTHER, "user", far_away), ("s2", self.uid, "user", far_away)
+        far = ("c2", 117, "greeter", far_away)
+        seatless = ("c2", 117, "greeter", dict(seat=None))
+        cron, daemon = ("k", 0, "background", dict(seat=None)), ("u", OTHER, "manager", dict(seat=None))
+        one, two = "seat0", "seat1"
+        for what, seats, sessions, lightdm, gdm in (
+            ("greeter", [(one, "c1")], [greeter], OWN, OWN),
+            ("nobody", [(one, None)], [], OWN, STRANGER),
+            ("the person", [(one, "m")], [mine], OWN, OWN),
+            ("somebody else", [(one, "o")], [theirs], STRANGER, STRANGER),
+            ("a session that is gone", [(one, "x")], [], STRANGER, STRANGER),
+            ("greeter, somebody behind", [(one, "c1")], [greeter, theirs], OWN, STRANGER),
+            ("greeter, somebody over ssh", [(one, "c1")], [greeter, ssh], OWN, STRANGER),
+            ("greeter, the person over ssh", [(one, "c1")], [greeter, own_ssh], OWN, OWN),
+            ("nobody, the person over ssh", [(one, None)], [own_ssh], OWN, STRANGER),
+            ("greeter, cron of root's", [(one, "c1")], [greeter, cron], OWN, OWN),
+            ("greeter, a manager", [(one, "c1")], [greeter, daemon], OWN, OWN),
+            ("greeter, one far away", [(one, "c1")], [greeter, far], STRANGER, STRANGER),
+            ("greeter, one without a seat", [(one, "c1")], [greeter, seatless], STRANGER, STRANGER),
+            ("two greeters", [(one, "c1"), (two, "c3")], [greeter, ("c3", 117, "greeter", dict(seat=two))], OWN, OWN),
+            ("greeter and the person", [(one, "c1"), (two, "m")], [greeter, mine], OWN, OWN),
+            ("greeter and somebody else", [(one, "c1"), (two, "o")], [greeter, theirs], STRANGER, STRANGER),
+            ("somebody else and the person", [(one, "o"), (two, "m")], [theirs, mine], STRANGER, STRANGER),
+        ):
+            with self.subTest(what), self.desk(seats, sessions):
+                for unit in ("lightdm.service", "sddm.service", "greetd.service"):
+                    self.assertEqual(self.at("/system.slice/" + unit, service="lightdm"), lightdm, unit)
+                for unit in ("gdm.service", "gdm3.service"):
+                    self.assertEqual(self.at("/system.slice/" + unit, service="gdm-password"), gdm, unit)
+                self.assertEqual(self.at("/system.slice/lightdm.service", OTHER), STRANGER)
+        with self.desk(logind=False):
+            self.assertEqual(self.at("/system.slice/lightdm.service"), STRANGER)
+
+    def test_who_comes_in_front_meanwhile(self):
+        """Own only where it was so when the person was asked and is when they have answered"""
+        greeter = ("c1", 117, "greeter", {})
+        theirs = ("o", OTHER, "user", {})
+        for first, second, expected in (("c1", "o", STRANGER), ("o", "c1", STRANGER), ("c1", "c1", OWN)):
+            with self.subTest(first=first, second=second), self.desk([("seat0", first)], [greeter, theirs]):
+                self.logind.set(unit="lightdm.service")
+                before = self.daemon.tally()
+
+                def answer(ask):
+                    self.logind.seat("seat0", second, 117)
+                    return "wrong"
+
+                with self.daemon.client(**self.hello(service="lightdm")) as client:
+                    code = client.run("authenticate", answer, [b""], subject=self.daemon.person).code
+                self.assertEqual(code, 5)
+                self.assertEqual(self.verdict(before, self.daemon.tally()), expected)
+
+
+class Agents(Case):
+    def agent(self, instance):
+        return self.at(polkit(instance), service="polkit-1", ruser="person")
+
+    def connected(self, path, real, effective=None):
+        process = Standby(path, real, real if effective is None else effective)
+        self.addCleanup(process.close)
+        return process.pid
+
+    def test_instances(self):
+        """polkit's helper is the person's where systemd says that they connected, in every form of its name"""
+        self.logind.set(session="here")
+        mine = self.connected(session("here", self.uid), self.uid)
+        for instance in (f"7-{mine}-{self.uid}", f"0-99-{mine}-{self.uid}", f"7-99-{mine}_1234-{self.uid}"):
+            with self.subTest(instance):
+                self.assertEqual(self.agent(instance), OWN)
+        for instance in ("7-unknown", "7-99-unknown", f"{mine}-{self.uid}", f"7-{mine}-", f"7--{self.uid}", "",
+                         f"7-{mine}-{self.uid}-", f"7-{mine}_x-{self.uid}", f"7-{mine}-+{self.uid}", f"7-0-{self.uid}",
+                         f"7-1-2-{mine}-{self.uid}", f"7-{mine}-{OTHER}", f"7-99-{mine}-0x{self.uid:x}",
+                         f"7-{mine}-{self.uid + (1 << 32)}"):
+            with self.subTest(instance):
+                self.assertEqual(self.agent(instance), STRANGER)
+
+    def test_who_connects(self):
+        """Another person, the person from elsewhere, root's text agent that the person or another one started"""
+        for path, real, effective, uid, expected in (
+            (session("here", self.uid), self.uid, None, self.uid, OWN),
+            (manager(self.uid, "app.slice/agent.service"), self.uid, None, self.uid, OWN),
+            (session("here", self.uid), self.uid, 0, 0, OWN),
+            (session("remote", self.uid), self.uid, None, self.uid, APART),
+            (session("remote", self.uid), self.uid, 0, 0, APART),
+            (session("others", OTHER), OTHER, None, OTHER, STRANGER),
+            (session("here", self.uid), OTHER, None, OTHER, STRANGER),
+            (session("here", self.uid), OTHER, 0, 0, STRANGER),
+            (session("here", self.uid), 0, None, 0, STRANGER),
+            ("/system.slice/some.service", self.uid, None, self.uid, APART),
+        ):
+            with self.subTest(path, real=real, effective=effective):
+                pid = self.connected(path, real, effective)
+                self.assertEqual(self.agent(f"7-{pid}-{uid}"), expected)
+
+    def test_pid_of_another(self):
+        """A process that began after the helper has its number by chance; one that has ended is unknown"""
+        before = self.daemon.tally()
+        # The helper is there first: it connects only when it is told the pid that its name should have had.
+        ended = self.connected(session("here", self.uid), self.uid)
+        os.kill(ended, signal.SIGKILL)
+        self.assertEqual(self.agent(f"7-{ended}-{self.uid}"), STRANGER)
+        self.assertEqual(self.verdict(before, self.daemon.tally()), STRANGER)
+
+        def late():
+            # Ticks are hundredths: the agent is made after the helper beyond any doubt.
+            time.sleep(0.05)
+            young = Standby(session("here", self.uid), self.uid, self.uid)
+            try:
+                move(polkit(f"7-{young.pid}-{self.uid}"))
+                return self.wrong(service="polkit-1")
+            finally:
+                young.close()
+
+        before = self.daemon.tally()
+        self.assertEqual(as_peer(late), 5)
+        self.assertEqual(self.verdict(before, self.daemon.tally()), STRANGER)
+
+
+class Told(Case):
+    """What another person's program, or one far away, is told of somebody who has a store and of somebody who has none."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.without = add_account()
+        cls.addClassCleanup(remove_account, cls.without[0])
+
+    def frames(self, subject, typed, fields, hello):
+        """Every byte that the daemon sends, and how long it took to say the first word after the request."""
+        with self.daemon.client(frontEnd="pamAuth", **hello) as client:
+            began = time.monotonic()
+            client.send("authenticate", 2, [b""], subject=subject, **fields)
+            heard, first = [], None
+            while True:
+                message = client.receive()
+                first = first or time.monotonic() - began
+                if message is None:
+                    break
+                # A handle is random, and is of use to root alone.
+                heard.append((message.name, {k: v for k, v in vars(message).items() if k not in ("handle", "tag")}))
+                if message.name == "ask":
+                    client.send("reply", 2, [typed], question=message.question)
+                if message.name == "verdict":
+                    break
+            return repr(heard).replace(subject[0], "NAME"), first
+
+    def both(self, path, uid, typed, fields, hello):
+        return [
+            as_peer(lambda subject=subject: self.frames(subject, typed, fields, hello), path, uid)
+            for subject in (self.daemon.person, self.without)
+        ]
+
+    def states(self):
+        """The store as it may stand: locked, open, its tries used up, erased."""
+        self.daemon.lock()
+        yield "locked"
+        self.daemon.authenticate()
+        yield "open"
+        self.daemon.lock()
+        self.daemon.policy(POLICY + "RetryLimit=2\n", reload=True)
+        for _ in range(2):
+            self.daemon.authenticate("wrong")
+        yield "locked for recovery"
+        self.daemon.ask("triesClear")
+        self.daemon.policy("RetryLimit=2\nThrottleAfter=0\n", reload=True)
+        for _ in range(2):
+            self.daemon.authenticate("wrong")
+        self.assertEqual(self.daemon.status().lock, "erased")
+        yield "erased"
+
+    def test_every_byte(self):
+        """Another person's su and polkit's helper hear the same of every store and of none, and try nothing"""
+        self.addCleanup(self.remake)
+        agent = Standby(session("others", OTHER), OTHER, OTHER)
+        self.addCleanup(agent.close)
+        doors = [
+            ("su", session("others", OTHER), OTHER, dict(service="su", realUID=OTHER)),
+            ("su that lies", session("others", OTHER), OTHER, dict(service="su", realUID=0)),
+            ("su in the owner's session", session("here", self.uid), OTHER, dict(service="su", realUID=OTHER)),
+            ("polkit", polkit(f"1-{agent.pid}-{OTHER}"), 0, dict(service="polkit-1", realUID=0)),
+            ("polkit, nobody", polkit("1-99-unknown"), 0, dict(service="polkit-1", realUID=0)),
+        ]
+        for state in self.states():
+            before = self.daemon.tally() if state != "erased" else None
+            for door, path, uid, hello in doors:
+                for typed in (b"wrong", PASSCODE.encode()):
+                    for fields in (dict(orPassword=True), dict(orPassword=True, finger="first", presence="inFront")):
+                        with self.subTest(state, door=door, typed=typed, **fields):
+                            (store, _), (none, _) = self.both(path, uid, typed, fields, hello)
+                            self.assertEqual(store, none)
+                            self.assertNotIn("'ask'", store)
+            if before is not None:
+                self.assertEqual(repr(self.daemon.tally()), repr(before), "nobody has tried anything")
+
+    def test_time(self):
+        """Nor can the two be told by the time: a store's answer takes no derivation and no disk"""
+        self.daemon.lock()
+        hello, fields = dict(service="su", realUID=OTHER), dict(orPassword=True)
+
+        def many():
+            took = ([], [])
+            for _ in range(150):
+                for which, subject in enumerate((self.daemon.person, self.without)):
+                    took[which].append(self.frames(subject, b"wrong", fields, hello)[1])
+            return [statistics.median(times) for times in took]
+
+        before = self.daemon.derivations()
+        for attempt in range(3):
+            store, none = as_peer(many, session("others", OTHER), OTHER)
+            if max(store, none) < 1.5 * min(store, none):
+                break
+        self.assertLess(max(store, none), 1.5 * min(store, none), "medians of 150 each, three times")
+        self.assertEqual(self.daemon.derivations(), before)
+
+    def test_no_more_than_a_wrong_passcode(self):
+        """Where a stranger may try, they hear of a wrong passcode, in pam_unix's words, and then of nothing any more"""
+        self.daemon.policy("RetryLimit=2\nThrottleAfter=0\n", reload=True)
+        self.addCleanup(self.daemon.policy, POLICY, True)
+        hello, fields = dict(service="login", realUID=0), dict(orPassword=True)
+        seen = [self.both("/system.slice/some.service", 0, b"wrong %d" % number, fields, hello) for number in range(3)]
+        for (store, _), _ in seen[:2]:
+            self.assertIn("Password: ", store)
+            self.assertNotIn("show", store)
+            self.assertIn("'code': 5", store)
+        (store, _), (none, _) = seen[2]
+        self.assertEqual(store, none)
+
+    def remake(self):
+        self.daemon.policy(POLICY, reload=True)
+        self.daemon.ask("reset")
+        self.daemon.create()
+
+
 class Processes(Case):
     def test_peer_that_is_gone(self):
-        """A peer whose process is gone cannot be asked about: unknown"""
-        self.logind.set(**SEATS["at the seat"])
-        for keep, expected in ((True, "own"), (False, "apart")):
+        """A peer whose process is gone cannot be looked at: a stranger"""
+        for keep, expected in ((True, OWN), (False, STRANGER)):
             with self.subTest(keep=keep):
                 before = self.daemon.tally()
                 ours, theirs = socket.socketpair()
                 child = os.fork()
                 if child == 0:
                     try:
-                        client = self.daemon.client(**self.hello("person", "person", service="sudo"))
+                        client = self.daemon.client(**self.hello(service="login"))
                         socket.send_fds(theirs, [b"+"], [client.socket.fileno()])
                         theirs.recv(1) if keep else None
                     finally:
@@ -304,69 +493,50 @@ class Processes(Case):
                 self.assertEqual(self.verdict(before, self.daemon.tally()), expected)
 
 
-class Hangs(Case):
-    def stop(self, process):
-        process.send_signal(signal.SIGSTOP)
-        self.addCleanup(process.send_signal, signal.SIGCONT)
+class Counts(Case):
+    def limit(self, policy):
+        self.daemon.policy(policy, reload=True)
+        self.addCleanup(self.daemon.policy, POLICY, True)
+        self.daemon.lock()
 
-    def assertUnknownInTime(self):
-        for real, ruser, service, expected in (("root", "", "login", "own"), ("person", "person", "sudo", "apart")):
-            began = time.monotonic()
-            self.assertEqual(self.one_try(real=real, ruser=ruser, service=service), expected)
-            self.assertLess(time.monotonic() - began, 2.8)
+    def test_strangers_take_nothing(self):
+        """Strangers' tries, used up, keep neither the person's programs nor the person at the machine waiting"""
+        self.limit("RetryLimit=5\nThrottleAfter=0\nPasscodeServices=LocalServices sshd swaylock\n")
+        remote = dict(remoteHost="198.51.100.7")
+        for number in range(8):
+            token = b"wrong%d" % number
+            as_peer(
+                lambda: self.daemon.authenticate(None, token, service="sshd", hello=remote, tokenOnly=True).code,
+                "/system.slice/ssh.service")
+            su = dict(realUID=OTHER)
+            as_peer(
+                lambda: self.daemon.authenticate("wrong", service="su", hello=su).code, session("others", OTHER), OTHER)
+        tally = self.daemon.tally()
+        self.assertEqual((tally.own.count, tally.apart.count, tally.stranger.count), (0, 0, 5))
+        # The right passcode at the same door is refused now, and it is the same word as for a wrong one.
+        self.assertEqual(as_peer(
+            lambda: self.daemon.authenticate(service="su", hello=dict(realUID=OTHER)).outcome,
+            session("others", OTHER), OTHER), "userUnknown")
+        # At a locker, at the terminal, and at the machine it opens.
+        locker = lambda: self.daemon.authenticate(service="swaylock", hello=dict(realUID=self.uid)).outcome
+        self.assertEqual(as_uid(self.uid, lambda: self.daemon.unlock("wrong").code), 5)
+        self.assertEqual(as_uid(self.uid, locker), "success")
+        self.assertEqual(self.daemon.tally().stranger.count, 0, "whoever knows the passcode clears every count")
 
-    def test_logind_hangs(self):
-        """A logind that hangs is unknown, and a login waits no longer than two seconds for it"""
-        self.logind.set(**SEATS["at the seat"])
-        self.stop(self.logind.mock)
-        self.assertUnknownInTime()
-        self.logind.mock.send_signal(signal.SIGCONT)
-        wait_until(
-            lambda: self.one_try(real="person", ruser="person", service="sudo") == "own", "logind is heard again"
-        )
-
-    def test_bus_hangs(self):
-        """So is a bus that hangs"""
-        self.stop(self.logind.bus)
-        self.assertUnknownInTime()
-
-    def test_right_passcode_while_it_hangs(self):
-        """Meanwhile the right passcode logs in, twenty people at once wait no longer than one, and others are served"""
-        self.logind.set(**SEATS["at the seat"])
-        self.stop(self.logind.mock)
-        took, outcomes = [], []
-
-        def login():
-            began = time.monotonic()
-            outcomes.append(self.daemon.authenticate(hello=self.hello()).outcome)
-            took.append(time.monotonic() - began)
-
-        threads = [threading.Thread(target=login) for _ in range(20)]
-        for thread in threads:
-            thread.start()
-        slowest, answered = 0, set()
-        while any(thread.is_alive() for thread in threads):
-            began = time.monotonic()
-            answered.add(as_uid(self.uid, lambda: self.daemon.client().run("status").name))
-            slowest = max(slowest, time.monotonic() - began)
-        self.assertEqual(answered, {"state"})
-        self.assertEqual(outcomes, ["success"] * 20)
-        self.assertLess(max(took), 4.5)
-        self.assertLess(slowest, 1.0, "another person's request waits for no logind")
-
-    def test_no_bus(self):
-        """Without a bus at all a login waits for nothing"""
-        with Daemon(policy=POLICY) as daemon:
-            daemon.person = self.daemon.person
-            daemon.create()
-            began = time.monotonic()
-            for real, service, expected in ((0, "login", "own"), (self.uid, "sudo", "apart")):
-                before = daemon.tally()
-                hello = dict(realUID=real)
-                self.assertEqual(daemon.authenticate("wrong", service=service, hello=hello).code, 5)
-                self.assertEqual(self.verdict(before, daemon.tally()), expected)
-            self.assertLess(time.monotonic() - began, 1.5)
-            self.assertEqual(daemon.authenticate(PASSCODE).outcome, "success")
+    def test_full_count_of_the_person(self):
+        """The person's own full count slows them down, and never keeps them out for good"""
+        self.limit("RetryLimit=3\nThrottleAfter=0\nThrottleMax=2s\n")
+        wrong = lambda: as_uid(self.uid, lambda: self.daemon.unlock("wrong").code)
+        self.assertEqual([wrong() for _ in range(3)], [5] * 3)
+        refused = as_uid(self.uid, lambda: self.daemon.unlock().code)
+        self.assertEqual(refused, 24, "one try per ThrottleMax")
+        time.sleep(2.1)
+        self.assertEqual(wrong(), 5)
+        self.assertEqual(wrong(), 24)
+        self.assertEqual(self.daemon.authenticate("wrong").code, 5, "an own try waits for none of it")
+        time.sleep(2.1)
+        self.assertEqual(as_uid(self.uid, lambda: self.daemon.unlock().name), "done")
+        self.assertEqual(self.daemon.tally().apart.count, 0)
 
 
 def setUpModule():

@@ -213,14 +213,14 @@ class OwnTries(Case):
 
 class ApartTries(Case):
     def test_64_at_once_get_ten_and_the_person_comes_in(self):
-        """64 at once as apart tries: ten derivations, then 23; the store is there, the owner's unlock works and clears them"""
+        """64 at once as apart tries: ten derivations, then one each ThrottleMax; the owner's unlock works and clears them"""
         daemon = self.with_store()
         codes = at_once(64, guess(daemon, APART))
         self.assertEqual(self.derived(daemon), 10)
-        self.assertEqual(sorted(codes), [INVALID] * 9 + [LIMIT_REACHED] * 55)
+        self.assertEqual(sorted(codes), [INVALID] * 10 + [THROTTLED] * 54)
         self.assertEqual(daemon.tally().counts(), (0, 10, 0))
-        self.assertEqual(daemon.authenticate(service=APART).code, LIMIT_REACHED)
-        self.assertEqual(daemon.unlock().code, LIMIT_REACHED)
+        self.assertEqual(daemon.authenticate(service=APART).code, THROTTLED)
+        self.assertEqual(daemon.unlock().code, THROTTLED)
         self.assertEqual(self.derived(daemon), 10)
         self.assertEqual(daemon.status().lock, "locked")
 
@@ -235,13 +235,13 @@ class ApartTries(Case):
         daemon = self.with_store("RetryLimit=3\nThrottleAfter=0")
         self.assertEqual(daemon.unlock("wrong 1").code, INVALID)
         self.assertEqual(daemon.authenticate("wrong 2", service=APART).code, INVALID)
-        self.assertEqual(daemon.authenticate(None, b"wrong 3", tokenOnly=True).code, LIMIT_REACHED)
+        self.assertEqual(daemon.authenticate(None, b"wrong 3", tokenOnly=True).code, INVALID)
         for refused in (
             daemon.unlock(),
             daemon.authenticate(service=APART),
             daemon.authenticate(None, PASSCODE.encode(), tokenOnly=True),
         ):
-            self.assertEqual(refused.code, LIMIT_REACHED)
+            self.assertEqual(refused.code, THROTTLED)
         self.assertEqual(self.derived(daemon), 3)
         self.assertLives(daemon)
 
@@ -251,7 +251,7 @@ class ApartTries(Case):
         at_once(16, guess(daemon, APART))
         self.assertEqual(daemon.tally().counts(), (0, 4, 0))
         self.assertEqual(daemon.authenticate("wrong").code, INVALID)
-        self.assertEqual(daemon.authenticate(service=APART).code, LIMIT_REACHED)
+        self.assertEqual(daemon.authenticate(service=APART).code, THROTTLED)
         self.assertEqual(daemon.tally().counts(), (1, 4, 0))
         self.assertLives(daemon)
 
@@ -266,7 +266,7 @@ class ApartTries(Case):
     def test_one_wrong_try_is_enough_for_the_limit_of_one(self):
         """With a limit of one, an apart try erases nothing"""
         daemon = self.with_store("RetryLimit=1\nThrottleAfter=0")
-        self.assertEqual(daemon.authenticate("wrong", service=APART).code, LIMIT_REACHED)
+        self.assertEqual(daemon.authenticate("wrong", service=APART).code, INVALID)
         self.assertEqual(daemon.status().lock, "locked")
         self.assertLives(daemon)
 

@@ -96,7 +96,7 @@ class Silence(Case):
         machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
         for expected in (1, 0):
             count, entered = machine.derivations(lambda: machine.enter(typed=[WRONG], tty=None, RHOST=FAR))
-            self.assertEqual((entered.code, count, machine.own, machine.apart), (PAM_AUTH_ERR, expected, 0, 1))
+            self.assertEqual((entered.code, count, machine.own, machine.others), (PAM_AUTH_ERR, expected, 0, 1))
         self.assertFalse(machine.is_open)
 
     def test_other_services(self):
@@ -297,7 +297,7 @@ class Drift(Case):
         for expected in (1, 0, 0):
             count, entered = machine.derivations(lambda: machine.enter("sshd", [NEW_LOGIN], tty="ssh", RHOST=FAR))
             self.assertEntered(entered, ["Password: "])
-            self.assertEqual((count, machine.own, machine.apart), (expected, 0, 1))
+            self.assertEqual((count, machine.own, machine.others), (expected, 0, 1))
         self.assertFalse(machine.is_open)
 
     def test_years(self):
@@ -309,22 +309,36 @@ class Drift(Case):
             for _ in range(20):
                 self.assertEqual(machine.enter("sshd", [NEW_LOGIN], tty="ssh", RHOST=FAR).code, PAM_SUCCESS)
             machine.daemon.restart()
-        self.assertEqual((machine.own, machine.apart), (0, 3))
-        entered = machine.enter(typed=[NEW_LOGIN, LOGIN])
-        self.assertEntered(
-            entered, ["Password: ", "Password of the store or recovery key (Enter to skip): "],
-            ["Too many wrong tries from elsewhere: your store asks for itself this once."])
+        self.assertEqual((machine.own, machine.others), (0, 3))
+        self.assertEntered(machine.enter(typed=[NEW_LOGIN, LOGIN]), ["Password: ", FORMER], [NOTICE])
         self.assertTrue(machine.opens_with(NEW_LOGIN))
 
+    @unittest.skipUnless(IS_ROOT, "a private daemon knows no strangers")
     def test_guessed_from_elsewhere(self):
-        """who used up the apart tries keeps no person out: the next login at the machine asks for the password"""
+        """who used up the strangers' tries keeps no person out, and asks them nothing"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0")
         machine.stack("sshd", machine.unix("required"), "auth optional {ours} unlock")
         machine.way_a()
         for guess in range(5):
             machine.enter("sshd", [f"guess {guess}"], tty="ssh", RHOST=FAR)
+        self.assertEqual((machine.own, machine.apart, machine.stranger), (0, 0, 3))
+        self.assertEntered(machine.enter(typed=[LOGIN]), ["Password: "])
+        self.assertTrue(machine.is_open)
+        self.assertEqual(machine.stranger, 0)
+
+    def test_tokens_used_up(self):
+        """where the person's own mistyped passwords fill the count, their store asks for itself at the next login"""
+        machine = self.machine("RetryLimit=3\nThrottleAfter=0")
+        machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
+        for guess in range(4):
+            # Enter alone where the former password is asked for.
+            machine.enter(typed=[f"guess {guess}", ""])
         self.assertEqual((machine.own, machine.apart), (0, 3))
-        self.assertEqual(machine.enter(typed=[LOGIN, LOGIN]).code, PAM_SUCCESS)
+        machine.way_a()
+        self.assertEntered(
+            machine.enter(typed=[LOGIN, LOGIN]),
+            ["Password: ", "Password of the store or recovery key (Enter to skip): "],
+            ["Too many wrong tries from elsewhere: your store asks for itself this once."])
         self.assertTrue(machine.is_open)
         self.assertEqual((machine.own, machine.apart), (0, 0))
         machine.lock()

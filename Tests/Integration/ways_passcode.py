@@ -376,7 +376,7 @@ class Daily(Case):
             count, entered = machine.derivations(
                 lambda: machine.enter("sudo", [LOGIN], RHOST="192.0.2.7"))
             self.assertEqual((entered.code, entered.lines, count), (PAM_SUCCESS, [], expected))
-            self.assertEqual((machine.own, machine.apart), (0, 1))
+            self.assertEqual((machine.own, machine.others), (0, 1))
 
     def test_typing_errors(self):
         """mistyped login passwords count until the passcode is typed once, and before the last the person is told"""
@@ -441,7 +441,7 @@ class Daily(Case):
             ])
         machine.enter("kde", [WRONG])
         entered = machine.enter("kde", [WRONG])
-        self.assertEqual(entered.lines, ["Too many wrong tries from elsewhere: log in at this machine, or ask root."])
+        self.assertEqual(entered.lines, ["The next try is possible in 15 min."])
 
 
 if __name__ == "__main__":

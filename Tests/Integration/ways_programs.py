@@ -11,8 +11,8 @@ import subprocess
 import time
 import unittest
 
-from daemonlab import IS_ROOT, wait_until
-from guard_standing import SESSION, Logind
+from daemonlab import IS_ROOT, answers, wait_until
+from loginlab import Logind
 from wayslab import LOGIN, NEW_LOGIN, PASSCODE, WRONG, Machine, account
 
 NEEDS_ROOT = True
@@ -141,12 +141,12 @@ class Sudo(Case):
         """A machine whose logind says where sudo runs."""
         logind = Logind(account()[1])
         self.addCleanup(logind.close)
-        logind.set(session=SESSION + session)
-        return self.machine(env={"DBUS_SYSTEM_BUS_ADDRESS": logind.address}, **options)
+        logind.set(session=session)
+        return self.machine(before=logind.before, env=logind.env, **options)
 
     def test_own(self):
         """sudo's tries are the person's own at the seat, and apart in a remote session"""
-        for session, counts in (("seat", (1, 0)), ("remote", (0, 1))):
+        for session, counts in (("here", (1, 0)), ("remote", (0, 1))):
             with self.subTest(session=session):
                 machine = self.seated(session)
                 machine.way_b("sudo")
@@ -163,7 +163,7 @@ class Sudo(Case):
 
     def test_terminal(self):
         """on a terminal: wrong, then the login password; the first stays counted, the second is given back"""
-        machine = self.seated("seat")
+        machine = self.seated("here")
         machine.way_b("sudo")
         sudo = Terminal(self.command(machine, "sudo", "id", "-u"))
         sudo.expect("Passcode or login password: ")
@@ -178,7 +178,7 @@ class Sudo(Case):
 
     def test_last(self):
         """sudo shows no lines, so its question says that the next wrong passcode erases"""
-        machine = self.seated("seat", policy="RetryLimit=2\nThrottleAfter=0")
+        machine = self.seated("here", policy="RetryLimit=2\nThrottleAfter=0")
         machine.way_b("sudo")
         sudo = Terminal(self.command(machine, "sudo", "id", "-u"))
         sudo.expect("Passcode or login password: ")
@@ -257,23 +257,24 @@ class Su(Case):
                 self.assertEqual(su.shown.endswith(f"{machine.uid}\n"), code == 0)
 
     def test_stranger(self):
-        """another account's su is apart: it erases nothing and delays nobody"""
+        """another account's su tries no passcode, and shows not a byte by which a store could be told from none"""
         machine = self.machine("RetryLimit=2\nThrottleAfter=0")
         self.wired(machine)
-        for guess in range(4):
+
+        def seen(guess):
             su = Terminal(self.command(
                 machine, "setpriv", "--reuid", "daemon", "--regid", "daemon", "--clear-groups",
                 "su", machine.name, "-c", "id -u", as_person=False))
-            if guess < 2:
-                su.expect("Passcode or login password: ")
-            else:
-                su.expect("Password: ")
-            su.type(f"guess {guess}")
-            self.assertNotEqual(su.end(), 0)
-        self.assertEqual((machine.own, machine.apart), (0, 2))
-        machine.way_b()
-        self.assertEqual(machine.enter(typed=[PASSCODE]).code, 0)
-        self.assertEqual((machine.own, machine.apart), (0, 0))
+            su.expect("Password: ")
+            su.type(guess)
+            return su.end(), su.shown
+
+        guesses = [WRONG, PASSCODE, LOGIN, WRONG, WRONG]
+        with_store = [seen(guess) for guess in guesses]
+        self.assertEqual((machine.own, machine.others), (0, 0))
+        self.assertEqual(machine.daemon.ask("reset", answers(PASSCODE)).name, "done")
+        self.assertEqual(with_store, [seen(guess) for guess in guesses])
+        self.assertEqual([code == 0 for code, _ in with_store], [False, False, True, False, False])
 
 
 class Passwd(Case):

@@ -218,6 +218,15 @@ class Machine:
     def apart(self):
         return self.daemon.tally().apart.count
 
+    @property
+    def stranger(self):
+        return self.daemon.tally().stranger.count
+
+    @property
+    def others(self):
+        """Of whoever is not known to be the person at this machine. A private daemon knows no strangers."""
+        return self.apart + self.stranger
+
     def derivations(self, work):
         """How many derivations that cost, and what it gave."""
         before = self.daemon.derivations()

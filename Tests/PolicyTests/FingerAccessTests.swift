@@ -16,9 +16,9 @@ import Testing
         _ change: (inout Circumstances) -> Void = { _ in }
     ) -> Circumstances {
         var at = Circumstances(
-            peer: .root, service: Array("sudo".utf8), typedAtOurPrompt: true, remoteHost: [],
-            realUID: 1000, personUID: 1000, remoteUser: [], personName: Array("alice".utf8),
-            seat: .atSeat)
+            peer: .root, service: Array("sudo".utf8), isPAM: true, typedAtOurPrompt: true,
+            remoteHost: [], realUID: 1000, knownUID: 1000, personUID: 1000, remoteUser: [],
+            personName: Array("alice".utf8), whereabouts: .here(.session))
         change(&at)
         return at
     }
@@ -28,8 +28,7 @@ import Testing
         _ change: (inout FingerInput) -> Void = { _ in }
     ) -> FingerInput {
         var input = FingerInput(
-            purpose: .open, isSwitchedOff: false, circumstances: at(), isBeforeSession: true,
-            knowledge: .known,
+            purpose: .open, isSwitchedOff: false, knowledge: .known,
             store: FingerStore(
                 state: .passcodeAndFingerprint, isRetryLocked: false, due: [], failures: 0,
                 resident: .good),
@@ -40,9 +39,10 @@ import Testing
     }
 
     private static func ask(
-        _ input: FingerInput, _ change: (inout Policy) -> Void = { _ in }
+        _ input: FingerInput, at circumstances: Circumstances = at(),
+        _ change: (inout Policy) -> Void = { _ in }
     ) -> FingerDecision {
-        fingerDecision(input, .standard(policy(change)))
+        fingerDecision(input, circumstances, .standard(policy(change)))
     }
 
     @Test("where everything is as it should be, a finger is asked for")
@@ -52,43 +52,26 @@ import Testing
 
     struct Row: Sendable, CustomTestStringConvertible {
         let why: NoFinger
-        let input: FingerInput
+        var input = good()
+        var at = FingerAccessTests.at()
         var policy: @Sendable (inout Policy) -> Void = { _ in }
         var testDescription: String { why.rawValue }
     }
 
     static let rows: [Row] = [
         Row(why: .option, input: good { $0.isSwitchedOff = true }),
-        Row(why: .remoteHost, input: good { $0.circumstances.remoteHost = [0x68] }),
-        Row(why: .remoteSession, input: good { $0.circumstances.seat = .remote }),
-        Row(why: .elsewhere, input: good { $0.circumstances.seat = .elsewhere }),
-        Row(why: .unknownSession, input: good { $0.circumstances.seat = .unknown }),
-        Row(why: .unknownSession, input: good { $0.circumstances.seat = .none }),
+        Row(why: .remoteHost, at: at { $0.remoteHost = [0x68] }),
+        Row(why: .remoteSession, at: at { $0.whereabouts = .elsewhere(.sessionIsRemote) }),
+        Row(why: .elsewhere, at: at { $0.whereabouts = .elsewhere(.somebodyElseInFront) }),
+        Row(why: .elsewhere, at: at { $0.whereabouts = .here(.console(isInFront: false)) }),
+        Row(why: .elsewhere, at: at { $0.realUID = 1001 }),
+        Row(why: .elsewhere, at: at { $0.remoteUser = [0x62] }),
+        Row(why: .unknownSession, at: at { $0.whereabouts = .elsewhere(.logindUnknown) }),
         Row(
             why: .unknownSession,
-            input: good {
-                $0.circumstances.seat = .unknown
-                $0.circumstances.realUID = 0
-            }),
-        Row(
-            why: .unknownSession,
-            input: good {
-                $0.circumstances.seat = .none
-                $0.circumstances.realUID = 0
-                $0.isBeforeSession = false
-            }),
-        Row(
-            why: .unknownSession,
-            input: good {
-                $0.circumstances.seat = .none
-                $0.circumstances.realUID = 0
-                $0.circumstances.service = Array("cups".utf8)
-            }),
-        Row(
-            why: .unknownSession,
-            input: good {
-                $0.circumstances.seat = .none
-                $0.circumstances.peer = .other
+            at: at {
+                $0.whereabouts = .elsewhere(.notALogin)
+                $0.peer = .other
             }),
         Row(why: .lidShut, input: good { $0.lid = .shut }),
         Row(why: .notEnrolled, input: good { $0.enrolled = [] }),
@@ -130,7 +113,7 @@ import Testing
 
     @Test("no finger is asked for, and by which reason", arguments: rows)
     func refused(_ row: Row) {
-        #expect(Self.ask(row.input, row.policy) == .passcode(row.why))
+        #expect(Self.ask(row.input, at: row.at, row.policy) == .passcode(row.why))
     }
 
     @Test("each reason has its row")
@@ -141,7 +124,8 @@ import Testing
     @Test("no finger is asked for in no-passcode mode")
     func noPasscodeMode() {
         #expect(
-            fingerDecision(Self.good(), .noPasscodeMode(Self.policy())) == .passcode(.policy))
+            fingerDecision(Self.good(), Self.at(), .noPasscodeMode(Self.policy()))
+                == .passcode(.policy))
     }
 
     @Test("nothing but the announcement may be due", arguments: Flow.allCases)
@@ -150,33 +134,37 @@ import Testing
         #expect(isAsked == (flow == .announceFingerprint))
     }
 
-    @Test("login and the display managers ask before there is a session")
-    func beforeSession() {
-        for service in ["login", "lightdm"] {
-            let input = Self.good {
-                $0.circumstances = Self.at {
-                    $0.seat = .none
-                    $0.realUID = 0
+    @Test("only where the person is known to be here, and whatever the service is called")
+    func presence() {
+        let here: [Here] = [.session, .greeter, .agent, .console(isInFront: true)]
+        for service in ["login", "cups", "swaylock"] {
+            for place in here {
+                let at = Self.at {
+                    $0.whereabouts = .here(place)
                     $0.service = Array(service.utf8)
                 }
+                #expect(Self.ask(Self.good(), at: at) == .ask(FingerPick(reader: 0, fingers: [0])))
             }
-            #expect(Self.ask(input) == .ask(FingerPick(reader: 0, fingers: [0])))
+            for why in Elsewhere.allCases {
+                for peer in [Peer.root, .other] {
+                    let at = Self.at {
+                        $0.whereabouts = .elsewhere(why)
+                        $0.service = Array(service.utf8)
+                        $0.peer = peer
+                    }
+                    #expect(obstacleToFinger(at: at) != nil)
+                }
+            }
         }
     }
 
-    @Test("a private daemon's own user is taken at their word", arguments: SeatAnswer.allCases)
-    func privateOwner(_ seat: SeatAnswer) {
-        let input = Self.good {
-            $0.circumstances.peer = .privateOwner
-            $0.circumstances.seat = seat
+    @Test("a private daemon's own user is taken at their word", arguments: Elsewhere.allCases)
+    func privateOwner(_ why: Elsewhere) {
+        let at = Self.at {
+            $0.peer = .privateOwner
+            $0.whereabouts = .elsewhere(why)
         }
-        #expect(Self.ask(input) == .ask(FingerPick(reader: 0, fingers: [0])))
-    }
-
-    @Test("a locker is asked where logind knows its person to be at the machine")
-    func locker() {
-        let input = Self.good { $0.circumstances.peer = .other }
-        #expect(Self.ask(input) == .ask(FingerPick(reader: 0, fingers: [0])))
+        #expect(Self.ask(Self.good(), at: at) == .ask(FingerPick(reader: 0, fingers: [0])))
     }
 
     @Test("of several readers the one that knows a finger and may be used")

@@ -3,14 +3,14 @@ import Testing
 @testable import Policy
 
 private func circumstances(
-    _ service: String = "sudo", peer: Peer = .root, typed: Bool = true, host: String = "",
-    realUID: UInt32 = 1000, personUID: UInt32 = 1000, remoteUser: String = "alice",
-    seat: SeatAnswer = .atSeat
+    _ service: String = "sudo", peer: Peer = .root, isPAM: Bool = true, typed: Bool = true,
+    host: String = "", realUID: UInt32 = 1000, knownUID: UInt32? = 1000, personUID: UInt32 = 1000,
+    remoteUser: String = "alice", _ whereabouts: Whereabouts = .here(.session)
 ) -> Circumstances {
     Circumstances(
-        peer: peer, service: bytes(service), typedAtOurPrompt: typed, remoteHost: bytes(host),
-        realUID: realUID, personUID: personUID, remoteUser: bytes(remoteUser),
-        personName: bytes("alice"), seat: seat)
+        peer: peer, service: bytes(service), isPAM: isPAM, typedAtOurPrompt: typed,
+        remoteHost: bytes(host), realUID: realUID, knownUID: knownUID, personUID: personUID,
+        remoteUser: bytes(remoteUser), personName: bytes("alice"), whereabouts: whereabouts)
 }
 
 /// One situation of real life.
@@ -28,71 +28,128 @@ struct Scene: Sendable, CustomTestStringConvertible {
 
 private let scenes: [Scene] = [
     Scene(
-        "login at a console", circumstances("login", realUID: 0, remoteUser: "", seat: .none), .own),
-    Scene("GDM's greeter", circumstances("gdm-password", realUID: 0, remoteUser: ""), .own),
+        "login at a console",
+        circumstances(
+            "login", realUID: 0, knownUID: 0, remoteUser: "", .here(.console(isInFront: false))),
+        .own),
     Scene(
-        "LightDM, logind silent",
-        circumstances("lightdm", realUID: 0, remoteUser: "", seat: .unknown), .own),
+        "GDM's greeter",
+        circumstances("gdm-password", realUID: 0, knownUID: 0, remoteUser: "", .here(.greeter)),
+        .own),
+    Scene(
+        "GDM, and somebody else is logged in",
+        circumstances(
+            "gdm-password", realUID: 0, knownUID: 0, remoteUser: "",
+            .elsewhere(.othersAreLoggedIn)), .stranger(.notHere(.othersAreLoggedIn))),
+    Scene(
+        "LightDM, no logind",
+        circumstances(
+            "lightdm", realUID: 0, knownUID: 0, remoteUser: "", .elsewhere(.logindUnknown)),
+        .stranger(.notHere(.logindUnknown))),
     Scene("sudo at the desktop", circumstances(), .own),
-    Scene("sudo over ssh", circumstances(seat: .remote), .apart(.sessionIsRemote)),
     Scene(
-        "sudo in a session switched away", circumstances(seat: .elsewhere),
-        .apart(.sessionIsElsewhere)),
-    Scene("sudo from cron", circumstances(seat: .none), .apart(.noSession)),
-    Scene("sudo, logind silent", circumstances(seat: .unknown), .apart(.seatUnknown)),
+        "sudo over ssh", circumstances("sudo", .elsewhere(.sessionIsRemote)),
+        .apart(.notHere(.sessionIsRemote))),
     Scene(
-        "sudo as real uid 0 over ssh", circumstances(realUID: 0, seat: .remote),
-        .apart(.sessionIsRemote)),
+        "sudo in a session switched away", circumstances("sudo", .elsewhere(.sessionIsNotInFront)),
+        .apart(.notHere(.sessionIsNotInFront))),
     Scene(
-        "bob's su to alice", circumstances("su", realUID: 1001, remoteUser: "bob"),
-        .apart(.anotherRealUser)),
+        "bob's su to alice",
+        circumstances(
+            "su", realUID: 1001, knownUID: 1001, remoteUser: "bob", .elsewhere(.anotherPerson)),
+        .stranger(.anotherRealUser)),
+    Scene(
+        "bob's su, which says that it is alice's",
+        circumstances("su", knownUID: 1001, .elsewhere(.anotherPerson)),
+        .stranger(.notHere(.anotherPerson))),
     Scene(
         "a real uid of hers and bob's name", circumstances("su", remoteUser: "bob"),
-        .apart(.anotherRemoteUser)),
-    Scene("polkit's helper", circumstances("polkit-1", remoteUser: ""), .own),
+        .stranger(.anotherRemoteUser)),
     Scene(
-        "sshd", circumstances("sshd", host: "203.0.113.9", realUID: 0), .apart(.serviceIsNotLocal)),
+        "polkit's helper for her own agent",
+        circumstances("polkit-1", realUID: 0, remoteUser: "", .here(.agent)), .own),
     Scene(
-        "login with a remote host", circumstances("login", host: "::1", realUID: 0),
-        .apart(.remoteHost)),
+        "polkit's helper for her agent over ssh",
+        circumstances("polkit-1", realUID: 0, remoteUser: "", .elsewhere(.sessionIsRemote)),
+        .apart(.notHere(.sessionIsRemote))),
     Scene(
-        "behind pam_unix", circumstances("login", typed: false, realUID: 0),
-        .apart(.tokenOfAnotherModule)),
-    Scene("a locker", circumstances("swaylock", peer: .other), .apart(.peerIsNotRoot)),
+        "polkit's helper for bob, in her name",
+        circumstances(
+            "polkit-1", realUID: 0, knownUID: 1001, .elsewhere(.agentOfAnother)),
+        .stranger(.notHere(.agentOfAnother))),
     Scene(
-        "somebody's own program that says sudo", circumstances(peer: .other), .apart(.peerIsNotRoot)
-    ),
-    Scene("a private daemon", circumstances(peer: .privateOwner, seat: .unknown), .own),
+        "sshd",
+        circumstances(
+            "sshd", typed: false, host: "203.0.113.9", realUID: 0, knownUID: 0, remoteUser: "",
+            .elsewhere(.notALogin)), .stranger(.remoteHost)),
+    Scene(
+        "behind pam_unix at a console",
+        circumstances(
+            "login", typed: false, realUID: 0, knownUID: 0, remoteUser: "",
+            .here(.console(isInFront: true))), .apart(.tokenOfAnotherModule)),
+    Scene(
+        "a setuid locker at the desktop", circumstances("xscreensaver"),
+        .apart(.serviceIsNotLocal)),
+    Scene(
+        "a locker", circumstances("swaylock", peer: .other, .elsewhere(.notALogin)),
+        .apart(.peerIsNotRoot)),
+    Scene(
+        "somebody's own program that says sudo", circumstances(peer: .other),
+        .apart(.peerIsNotRoot)),
+    Scene(
+        "root's command for her, in bob's session",
+        circumstances(
+            "", isPAM: false, realUID: 0, knownUID: 0, remoteUser: "",
+            .elsewhere(.anotherSession)), .stranger(.notHere(.anotherSession))),
+    Scene("a private daemon", circumstances(peer: .privateOwner, .elsewhere(.notALogin)), .own),
     Scene(
         "a private daemon, over ssh", circumstances(peer: .privateOwner, host: "h"),
         .apart(.remoteHost)),
     Scene(
-        "root's own store", circumstances("login", realUID: 0, personUID: 0, remoteUser: ""), .own),
+        "root's own store at a console",
+        circumstances(
+            "login", realUID: 0, knownUID: 0, personUID: 0, remoteUser: "",
+            .here(.console(isInFront: true))), .own),
+    Scene(
+        "root's own store, guessed at over ssh",
+        circumstances(
+            "sshd", typed: false, realUID: 0, knownUID: 0, personUID: 0, remoteUser: "",
+            .elsewhere(.notALogin)), .stranger(.notHere(.notALogin))),
+    Scene(
+        "root's own command",
+        circumstances(
+            "", isPAM: false, realUID: 0, knownUID: 0, personUID: 0, remoteUser: "",
+            .elsewhere(.anotherSession)), .apart(.notHere(.anotherSession))),
 ]
 
 @Suite struct StandingTests {
     @Test("situations of real life stand where they should", arguments: scenes)
     func realLife(scene: Scene) {
         #expect(Policy.builtIn.standing(scene.at) == scene.standing)
-        #expect(scene.standing.kind == (scene.standing == .own ? .own : .apart))
     }
 
-    @Test("over the whole product, own needs every rule, and the first that fails is the reason")
+    @Test("over the whole product: own needs every rule, and nothing said makes a try better")
     func product() {
-        var counts: [Standing.Label: Int] = [:]
+        let places: [Whereabouts] =
+            [.here(.session), .here(.greeter), .here(.agent), .here(.console(isInFront: false))]
+            + Elsewhere.allCases.map { .elsewhere($0) }
+        var counts: [TryKind: Int] = [:]
         for peer in Peer.allCases {
             for service in ["sudo", "swaylock"] {
                 for typed in [true, false] {
                     for host in ["", "h"] {
                         for realUID in [0, 1000, 1001] as [UInt32] {
-                            for remoteUser in ["", "alice", "bob"] {
-                                for seat in SeatAnswer.allCases {
-                                    let at = circumstances(
-                                        service, peer: peer, typed: typed, host: host,
-                                        realUID: realUID, remoteUser: remoteUser, seat: seat)
-                                    let standing = Policy.builtIn.standing(at)
-                                    #expect(standing == expected(at), "\(at)")
-                                    counts[Standing.Label(standing), default: 0] += 1
+                            for knownUID in [nil, 0, 1000, 1001] as [UInt32?] {
+                                for remoteUser in ["", "alice", "bob"] {
+                                    for place in places {
+                                        let at = circumstances(
+                                            service, peer: peer, typed: typed, host: host,
+                                            realUID: realUID, knownUID: knownUID,
+                                            remoteUser: remoteUser, place)
+                                        let kind = Policy.builtIn.standing(at).kind
+                                        #expect(kind == expected(at), "\(at)")
+                                        counts[kind, default: 0] += 1
+                                    }
                                 }
                             }
                         }
@@ -100,29 +157,25 @@ private let scenes: [Scene] = [
                 }
             }
         }
-        // Of 1,080: a root peer 2 names x (4 answers at uid 0 + 1 at the person's), a private owner 2 x 2 x 5.
-        #expect(counts[.own] == 30)
-        #expect(counts.values.reduce(0, +) == 1080)
-        for reason in ApartReason.allCases { #expect(counts[.apart(reason), default: 0] > 0) }
+        // Root peers in 4 places, private owners in all: 2 real uids, 2 names, 4 known uids.
+        #expect(counts[.own] == (4 + places.count) * 2 * 2 * 4)
+        #expect(counts[.apart, default: 0] > 0 && counts[.stranger, default: 0] > 0)
     }
 
-    // The rules once more, as a list: the first that holds is the answer.
-    private func expected(_ at: Circumstances) -> Standing {
-        let isPerson = at.realUID == 1000
-        let asksSeat = at.peer == .root
-        let rules: [(Bool, ApartReason)] = [
-            (at.peer == .other, .peerIsNotRoot),
-            (at.service == bytes("swaylock"), .serviceIsNotLocal),
-            (!at.typedAtOurPrompt, .tokenOfAnotherModule),
-            (at.remoteHost == bytes("h"), .remoteHost),
-            (at.realUID == 1001, .anotherRealUser),
-            (at.remoteUser == bytes("bob"), .anotherRemoteUser),
-            (asksSeat && at.seat == .remote, .sessionIsRemote),
-            (asksSeat && isPerson && at.seat == .elsewhere, .sessionIsElsewhere),
-            (asksSeat && isPerson && at.seat == .none, .noSession),
-            (asksSeat && isPerson && at.seat == .unknown, .seatUnknown),
-        ]
-        return rules.first { $0.0 }.map { .apart($0.1) } ?? .own
+    // The rules once more, in other words.
+    private func expected(_ at: Circumstances) -> TryKind {
+        let isNarrowed =
+            at.remoteHost == bytes("h") || at.realUID == 1001 || at.remoteUser == bytes("bob")
+        let isOurs = at.service == bytes("sudo") && at.typedAtOurPrompt
+        let isHere: Bool
+        if case .here = at.whereabouts { isHere = true } else { isHere = false }
+        return switch at.peer {
+        case .other: .apart
+        case .privateOwner: isOurs && !isNarrowed ? .own : .apart
+        case .root where isNarrowed: .stranger
+        case .root where isHere: isOurs ? .own : .apart
+        case .root: at.knownUID == 1000 ? .apart : .stranger
+        }
     }
 
     @Test("LocalServices decides which services are local")
@@ -131,19 +184,5 @@ private let scenes: [Scene] = [
         policy.localServices = ServiceList(names: ["kiosk"])
         #expect(policy.standing(circumstances("sudo")) == .apart(.serviceIsNotLocal))
         #expect(policy.standing(circumstances("kiosk")) == .own)
-    }
-}
-
-extension Standing {
-    fileprivate enum Label: Hashable {
-        case own
-        case apart(ApartReason)
-
-        init(_ standing: Standing) {
-            switch standing {
-            case .own: self = .own
-            case .apart(let reason): self = .apart(reason)
-            }
-        }
     }
 }

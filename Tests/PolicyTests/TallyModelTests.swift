@@ -6,6 +6,7 @@ import Testing
 private enum Event: CaseIterable {
     case ownWrong, ownRight, ownLost, ownNotDerived
     case apartWrong, apartRight, apartLost
+    case strangerWrong, strangerRight, strangerLost
     case recoveryWrong, recoveryRight
     case givenBack, movedToApart, cleared
 }
@@ -15,6 +16,7 @@ private struct Book: Hashable {
     var ownWrong: UInt32 = 0
     var ownLost: UInt32 = 0
     var apart: UInt32 = 0
+    var stranger: UInt32 = 0
     var isErased = false
 }
 
@@ -22,12 +24,14 @@ private struct Place: Hashable {
     var book: Book
     var own: [UInt32]
     var apart: [UInt32]
+    var stranger: [UInt32]
     var isLocked: Bool
 
     init(_ book: Book, _ tally: Tally) {
         self.book = book
         own = [tally.own.wrong, tally.own.unresolved]
         apart = [tally.apart.wrong, tally.apart.unresolved]
+        stranger = [tally.stranger.wrong, tally.stranger.unresolved]
         isLocked = tally.lockedForRecovery
     }
 }
@@ -43,7 +47,7 @@ private struct Place: Hashable {
         var open = [(Book(), Tally())]
         while let (book, tally) = open.popLast() {
             // Without a limit the counts have no end.
-            guard tally.own.count <= 5, tally.apart.count <= 5,
+            guard tally.own.count <= 4, tally.apart.count <= 4, tally.stranger.count <= 4,
                 seen.insert(Place(book, tally)).inserted
             else { continue }
             check(book, tally, rules)
@@ -63,12 +67,15 @@ private struct Place: Hashable {
         #expect(tally.own.wrong == book.ownWrong)
         #expect(tally.own.unresolved == book.ownLost)
         #expect(tally.apart.count == book.apart)
+        #expect(tally.stranger.count == book.stranger)
         guard limit > 0 else {
             #expect(!tally.isRetryLocked(rules))
             return
         }
         #expect(book.ownWrong + book.ownLost <= limit)
+        // At one moment: the person's full count lets one through each ThrottleMax.
         #expect(book.apart <= limit)
+        #expect(book.stranger <= limit)
         #expect(tally.isRetryLocked(rules) == (book.ownWrong + book.ownLost == limit))
         #expect(tally.triesLeft(.own, rules) == Int(limit - book.ownWrong - book.ownLost))
     }
@@ -109,7 +116,8 @@ private struct Place: Hashable {
             guard begin(.apart, &tally, rules) else { return false }
             book.apart += 1
             let aftermath = tally.wrong(.apart, rules)
-            #expect(aftermath == .left(tally.triesLeft(.apart, rules)))
+            let left = tally.triesLeft(.apart, rules)
+            #expect(aftermath == .left(left == 0 ? nil : left))
             #expect(tally.own == own)
         case .apartRight:
             guard begin(.apart, &tally, rules) else { return false }
@@ -118,6 +126,19 @@ private struct Place: Hashable {
         case .apartLost:
             guard begin(.apart, &tally, rules) else { return false }
             book.apart += 1
+        case .strangerWrong:
+            let (own, apart) = (tally.own, tally.apart)
+            guard begin(.stranger, &tally, rules) else { return false }
+            book.stranger += 1
+            #expect(tally.wrong(.stranger, rules) == .left(tally.triesLeft(.stranger, rules)))
+            #expect(tally.own == own && tally.apart == apart)
+        case .strangerRight:
+            guard begin(.stranger, &tally, rules) else { return false }
+            tally.right(.stranger)
+            book = Book()
+        case .strangerLost:
+            guard begin(.stranger, &tally, rules) else { return false }
+            book.stranger += 1
         case .recoveryWrong:
             let before = tally
             guard begin(.recovery, &tally, rules) else { return false }

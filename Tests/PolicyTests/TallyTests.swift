@@ -64,17 +64,18 @@ extension Tally {
         #expect(byRoot == Tally())
     }
 
-    @Test("tries apart end at the limit, harm no own try, and an own unlock clears them")
-    func apart() {
+    @Test("strangers' tries end at the limit, harm no other, and an own unlock clears them")
+    func strangers() {
         let rules = policy(limit: 10)
         var tally = Tally()
         for left in stride(from: 9, through: 0, by: -1) {
             #expect(
-                tally.verdict(.apart, rules, at(0)) == .allowed(left == 0 ? .refusal : .nothing))
-            #expect(tally.miss(.apart, rules) == .left(left))
+                tally.verdict(.stranger, rules, at(0)) == .allowed(left == 0 ? .refusal : .nothing))
+            #expect(tally.miss(.stranger, rules) == .left(left))
         }
-        #expect(tally.verdict(.apart, rules, at(0)) == .limitReached(.apart))
+        #expect(tally.verdict(.stranger, rules, at(0)) == .limitReached(.stranger))
         #expect(tally.verdict(.own, rules, at(0)) == .allowed(.nothing))
+        #expect(tally.verdict(.apart, rules, at(0)) == .allowed(.nothing))
         #expect(tally.triesLeft(.own, rules) == 10)
         tally.began(.own, at(0))
         tally.right(.own)
@@ -189,7 +190,8 @@ extension Tally {
                     ] {
                         for kind in TryKind.allCases {
                             for now in moments {
-                                var tally = Tally(own: tries, apart: tries, recovery: tries)
+                                var tally = Tally(
+                                    own: tries, apart: tries, stranger: tries, recovery: tries)
                                 _ = tally.verdict(kind, rules, now)
                                 _ = tally.miss(kind, rules, now)
                                 #expect(tally[kind].count >= tries.count)

@@ -50,7 +50,16 @@ private func waits(_ count: Int, _ kind: TryKind, _ rules: Policy) -> [UInt64] {
 
     @Test("the last try apart does not wait longer than the others: it erases nothing")
     func lastApart() {
-        #expect(waits(4, .apart, policy(limit: 4, .erase, after: 2, max: 900)) == [0, 0, 1, 2])
+        for kind in [TryKind.apart, .stranger] {
+            #expect(waits(4, kind, policy(limit: 4, .erase, after: 2, max: 900)) == [0, 0, 1, 2])
+        }
+    }
+
+    @Test(
+        "behind the person's full count there is one try each ThrottleMax, however few came before")
+    func fullApart() {
+        #expect(waits(6, .apart, policy(limit: 3, after: 0, max: 900)) == [0, 0, 0, 900, 900, 900])
+        #expect(waits(5, .apart, policy(limit: 3, after: 2, max: 900)) == [0, 0, 1, 900, 900])
     }
 
     @Test("the wait before the last own try is no wait for tries apart")
@@ -60,7 +69,7 @@ private func waits(_ count: Int, _ kind: TryKind, _ rules: Policy) -> [UInt64] {
         _ = tally.miss(.own, rules)
         _ = tally.miss(.apart, policy(limit: 9))
         #expect(tally.verdict(.own, rules, at(0)) == .throttled(seconds: 900))
-        #expect(tally.verdict(.apart, rules, at(0)) == .allowed(.refusal))
+        #expect(tally.verdict(.apart, rules, at(0)) == .allowed(.nothing))
     }
 
     @Test("a try whose outcome was lost delays the next as a wrong one does")

@@ -125,9 +125,10 @@ struct TextTests {
     /// What services that do not converse show, at most two lines of 80 columns.
     private static let oneLine: [Message] =
         [
-            .prompt, .promptOrPassword, .retry(left: nil), .retry(left: 1), .retry(left: 99),
+            .prompt, .promptOrPassword, .promptPlain, .retry(left: nil), .retry(left: 1),
+            .retry(left: 99),
             .retryOrPassword(left: nil), .retryOrPassword(left: 99), .lastErases, .lastLocks,
-            .erased, .retryLocked, .elsewhere, .throttled(seconds: 900), .forgotten,
+            .erased, .retryLocked, .throttled(seconds: 900), .forgotten,
             .fingerprintAllowed, .opened, .drift,
             .former, .driftElsewhere, .present, .differ, .unmet(.minLength(256)),
             .unmet(.groups(4)), .unmet(.unique(256)), .unmet(.history(24)), .unmet(.same),

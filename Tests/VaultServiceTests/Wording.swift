@@ -74,9 +74,10 @@ enum Wording {
 
     static let messages: [Message] = {
         var all: [Message] = [
-            .prompt, .promptOrPassword, .promptCurrent, .retry(left: nil), .retry(left: 1),
+            .prompt, .promptOrPassword, .promptPlain, .promptCurrent, .retry(left: nil),
+            .retry(left: 1),
             .retry(left: 5), .retryOrPassword(left: nil), .retryOrPassword(left: 4), .lastErases,
-            .lastLocks, .erased, .retryLocked, .elsewhere, .throttled(seconds: 4),
+            .lastLocks, .erased, .retryLocked, .throttled(seconds: 4),
             .throttled(seconds: 900), .throttled(seconds: 90_000), .throttled(seconds: 900_000),
             .forgotten, .forgottenRecoverable, .mayCancel, .opened, .openAlready, .lockedNow,
             .cancelledChange, .rules(rules), .chooseNew, .confirmNew, .loginPassword, .maySkip,

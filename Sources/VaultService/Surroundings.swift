@@ -1,0 +1,148 @@
+internal import CSystemd
+import Policy
+import Posix
+
+/// Who asks and who is at this machine, by the kernel, systemd and logind: what they have written down, so that no
+/// crowd at the bus can keep the answer away. Blocking: on a worker only.
+struct Surroundings: Equatable, Sendable {
+    var process: KnownProcess?
+    /// Nil where there is no logind.
+    var machine: MachineView?
+
+    static let unknown = Surroundings(process: nil, machine: nil)
+
+    static func look(at peer: PeerProcess, person: UInt32) -> Surroundings {
+        Surroundings(
+            process: peer.during { pid in known(pid) }, machine: machine(person: person))
+    }
+
+    // MARK: the process
+
+    private static func known(_ pid: Int32) -> KnownProcess? {
+        guard let uid = ProcessFacts.realUID(of: pid) else { return nil }
+        let place = place(of: pid)
+        guard case .systemUnit(let unit) = place, let instance = PolkitInstance(unit: unit) else {
+            return KnownProcess(realUID: uid, place: place)
+        }
+        return KnownProcess(
+            realUID: uid, place: place, connector: connector(of: instance, before: pid))
+    }
+
+    /// systemd started the helper when that process connected: one that began later has its pid by chance.
+    private static func connector(
+        of instance: PolkitInstance, before helper: Int32
+    ) -> KnownProcess.Connector? {
+        guard let started = ProcessFacts.beginning(of: helper),
+            let began = ProcessFacts.beginning(of: instance.pid), began <= started,
+            let uid = ProcessFacts.realUID(of: instance.pid)
+        else { return nil }
+        let place = place(of: instance.pid)
+        guard ProcessFacts.beginning(of: instance.pid) == began else { return nil }
+        return KnownProcess.Connector(uid: instance.uid, realUID: uid, place: place)
+    }
+
+    private static func place(of pid: Int32) -> ProcessPlace {
+        guard let slice = unsafe word({ unsafe appvault_slice_of(pid, $0, room) }),
+            let unit = unsafe word({ unsafe appvault_unit_of(pid, $0, room) })
+        else { return .unknown }
+        // A slice's name has its parents' in it.
+        if slice == "system.slice" || slice.hasPrefix("system-") { return .systemUnit(unit) }
+        let (user, end) = ("user-", ".slice")
+        guard slice.hasPrefix(user), slice.hasSuffix(end),
+            let uid = UInt32(slice.dropFirst(user.count).dropLast(end.count))
+        else { return .unknown }
+        if unit == "user@\(uid).service" { return .userManager(uid) }
+        let (session, scope) = ("session-", ".scope")
+        guard unit.hasPrefix(session), unit.hasSuffix(scope) else { return .unknown }
+        return .session(
+            String(unit.dropFirst(session.count).dropLast(scope.count)), uid: uid)
+    }
+
+    // MARK: the machine
+
+    private static func machine(person: UInt32) -> MachineView? {
+        // logind always knows a seat: where there is none, nothing here was written by one that runs.
+        guard let seats = unsafe words({ unsafe sd_get_seats($0) }), !seats.isEmpty,
+            let ids = unsafe words({ unsafe sd_get_sessions($0) })
+        else { return nil }
+        var front: [String?] = []
+        for seat in seats {
+            var text = ""
+            let result = unsafe fill(&text) { unsafe appvault_in_front(seat, $0, room) }
+            // A seat that cannot be read may have anybody in front.
+            guard result >= 0 else { return nil }
+            front.append(result > 0 ? text : nil)
+        }
+        return MachineView(
+            sessions: ids.compactMap(session), seats: front,
+            display: unsafe word { unsafe appvault_display_of(person, $0, room) },
+            frontTerminal: frontTerminal())
+    }
+
+    /// Nil where it has ended meanwhile.
+    private static func session(_ id: String) -> LoginSession? {
+        var uid: uid_t = 0
+        guard unsafe sd_session_get_uid(id, &uid) >= 0 else { return nil }
+        let state = unsafe word { unsafe appvault_session_state(id, $0, room) }
+        return LoginSession(
+            id: id, uid: uid,
+            kind: kind(unsafe word { unsafe appvault_session_class(id, $0, room) }),
+            // What is not said counts as the worse.
+            isRemote: unsafe sd_session_is_remote(id) != 0,
+            isActive: unsafe sd_session_is_active(id) > 0 && state == "active",
+            hasSeat: unsafe word { unsafe appvault_session_seat(id, $0, room) } != nil)
+    }
+
+    /// logind's classes; later ones have endings (user-early, manager-early, background-light).
+    private static func kind(_ name: String?) -> LoginSession.Kind {
+        guard let name else { return .other }
+        if name == "greeter" { return .greeter }
+        if name.hasPrefix("user") { return .person }
+        return name.hasPrefix("manager") ? .manager : .other
+    }
+
+    private static func frontTerminal() -> String? {
+        guard let text = try? TextFile.read(at: "/sys/class/tty/tty0/active", limit: 64) else {
+            return nil
+        }
+        return String(decoding: text.filter { $0 > 0x20 }, as: UTF8.self)
+    }
+
+    // MARK: words
+
+    private static let room = 512
+
+    private static func word(_ ask: (UnsafeMutablePointer<CChar>) -> Int32) -> String? {
+        var text = ""
+        return unsafe fill(&text, ask) > 0 ? text : nil
+    }
+
+    private static func fill(
+        _ text: inout String, _ ask: (UnsafeMutablePointer<CChar>) -> Int32
+    ) -> Int32 {
+        // SAFETY: the shims write a terminated string that is shorter than the room, or nothing.
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: room) { buffer in
+            unsafe buffer.initialize(repeating: 0)
+            let result = unsafe ask(buffer.baseAddress!)
+            text = unsafe String(cString: buffer.baseAddress!)
+            return result
+        }
+    }
+
+    private static func words(
+        _ ask: (UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>) -> Int32
+    ) -> [String]? {
+        var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        guard unsafe ask(&list) >= 0 else { return nil }
+        defer { unsafe appvault_free_words(list) }
+        var found: [String] = []
+        // SAFETY: sd-login ends its lists with a null pointer; an empty one may be none.
+        guard let list = unsafe list else { return found }
+        var index = 0
+        while let word = unsafe list[index] {
+            unsafe found.append(String(cString: word))
+            index += 1
+        }
+        return found
+    }
+}
