@@ -126,13 +126,9 @@ extension Service {
         let hash = try hash(token, host)
         guard !failedTokens.contains(hash, of: host) else { throw .invalidPasscode(left: nil) }
         let (tried, typed) = try token.doubled()
-        do throws(Refusal) {
-            return try await host.attempt(.apart, tried, visit.policy)
-                .with(typed: try Self.prepared(typed))
-        } catch {
-            if case .invalidPasscode = error { failedTokens.remember(hash, of: host) }
-            throw error
-        }
+        return try await host.attempt(
+            .apart, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host) }
+        ).with(typed: try Self.prepared(typed))
     }
 
     static func prepared(_ typed: SecretBox) throws(Refusal) -> SecretBox {
@@ -174,8 +170,16 @@ extension Service {
                 throw .invalidPasscode(left: nil)
             }
             let (tried, typed) = try answer.doubled()
-            opening = try await host.attempt(standing.kind, tried, policy) { isCounted = true }
-                .with(typed: try Self.prepared(typed))
+            opening = try await host.attempt(
+                standing.kind, tried, policy,
+                wrong: {
+                    // An own one waits for the word of the login that it belongs to.
+                    if request.orPassword, case .apart = standing {
+                        failedTokens.remember(hash, of: host)
+                    }
+                },
+                counted: { isCounted = true }
+            ).with(typed: try Self.prepared(typed))
         } catch {
             audit.note(
                 error == .retryLimitReached(erased: true) ? .erase : .attempt,
@@ -192,13 +196,9 @@ extension Service {
             }
             var handle = Handle.none
             // What was not counted has nothing to be given back.
-            if request.orPassword, isCounted {
-                switch standing {
-                case .own:
-                    let transaction = Transaction(store: host.id, person: person, wrongOwn: hash)
-                    handle = (try? transactions.keep(transaction)) ?? .none
-                case .apart: failedTokens.remember(hash, of: host)
-                }
+            if request.orPassword, isCounted, case .own = standing {
+                let transaction = Transaction(store: host.id, person: person, wrongOwn: hash)
+                handle = (try? transactions.keep(transaction)) ?? .none
             }
             return Dispatcher.verdict(error, caller, handle: handle)
         }

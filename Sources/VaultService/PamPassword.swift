@@ -47,13 +47,8 @@ extension Service {
         guard !failedTokens.contains(former, of: host) else { return nil }
         let policy = try await visit(host, person, exchange).policy
         let kept = try await refusingAsync { () async throws(Refusal) in
-            let opening: Opening
-            do throws(Refusal) {
-                opening = try await host.attempt(.apart, old, policy)
-            } catch {
-                if case .invalidPasscode = error { self.failedTokens.remember(former, of: host) }
-                throw error
-            }
+            let opening = try await host.attempt(
+                .apart, old, policy, wrong: { self.failedTokens.remember(former, of: host) })
             let (used, kept) = try opening.doubled()
             try await host.addPasscode(used, new, self.cost(policy), policy)
             return kept

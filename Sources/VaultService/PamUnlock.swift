@@ -34,7 +34,8 @@ extension Service {
         let (tried, kept) = try refusing { () throws(Refusal) in try token.doubled() }
         let opening: Opening
         do throws(Refusal) {
-            opening = try await host.attempt(.apart, tried, visit.policy)
+            opening = try await host.attempt(
+                .apart, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host) })
         } catch {
             audit.note(
                 .attempt, "a login password did not open the store", store: host.id.description,
@@ -42,7 +43,6 @@ extension Service {
                 uid: caller.credentials.uid)
             switch error {
             case .invalidPasscode:
-                failedTokens.remember(hash, of: host)
                 return try await mendDrift(kept, request.handle, visit, .changed)
             case .retryLimitReached:
                 return try await mendDrift(kept, request.handle, visit, .triesUsedUp)
