@@ -44,8 +44,12 @@ public struct StoreTokens: Equatable, Sendable {
 
     /// A guesser's tokens push each other out.
     public static let limit = 16
+    static let noSalt = [UInt8](repeating: 0, count: KeyDerivation.saltSize)
 
     public var refund: Refund
+    /// Of the passcode slot that they did not open: whoever is killed between a new one and forgetting them has a file
+    /// that says nothing of the new one.
+    public private(set) var salt = noSalt
     public private(set) var failed: [TokenHash] = []
     /// Those that came with a login that was confirmed.
     public private(set) var confirmed: [TokenHash] = []
@@ -65,6 +69,16 @@ public struct StoreTokens: Equatable, Sendable {
 
     public func contains(_ hash: TokenHash) -> Bool {
         isConfirmed(hash) || failed.contains(hash)
+    }
+
+    /// Of the newest passcode slot that there is now.
+    public mutating func bind(to slot: PasscodeSlot?) {
+        salt = hasHashes ? slot?.details.salt ?? Self.noSalt : Self.noSalt
+    }
+
+    /// Whether they were tried at this slot.
+    public func isBound(to slot: PasscodeSlot?) -> Bool {
+        !hasHashes || salt == slot?.details.salt ?? Self.noSalt
     }
 
     public mutating func remember(_ hash: TokenHash) {
@@ -94,6 +108,7 @@ public struct StoreTokens: Equatable, Sendable {
         }
         failed = []
         confirmed = []
+        salt = Self.noSalt
     }
 
     private static func add(_ hash: TokenHash, to list: inout [TokenHash]) {
@@ -108,7 +123,7 @@ public struct StoreTokens: Equatable, Sendable {
 extension StoreTokens {
     static let magic = Array("AVTK".utf8)
     static let version: UInt16 = 1
-    static let headerSize = 48
+    static let headerSize = 64
     static let fileLimit = headerSize + (1 + 2 * limit) * TokenHash.size
 
     func file(of store: StoreID, _ boot: BootID) -> [UInt8] {
@@ -127,6 +142,7 @@ extension StoreTokens {
         writer.put([UInt8](repeating: 0, count: 7))
         writer.put(boot.bytes)
         writer.put(store.bytes)
+        writer.put(salt)
         for hash in given + failed + confirmed { writer.put(hash.bytes) }
         return writer.bytes
     }
@@ -148,13 +164,15 @@ extension StoreTokens {
         guard made == boot else { return .ofAnotherBoot }
         let given: UInt8 = kind == 1 ? 1 : 0
         let hashes = Int(given) + Int(failed) + Int(confirmed)
-        guard reader.bytes(StoreID.size) == store.bytes, kind <= 2, failed <= limit,
+        guard reader.bytes(StoreID.size) == store.bytes,
+            let salt = reader.bytes(KeyDerivation.saltSize), kind <= 2, failed <= limit,
             confirmed <= limit, file.count == headerSize + hashes * TokenHash.size
         else { return .unreadable }
         var tokens = StoreTokens(refund: kind == 0 ? .unspent : .spent)
         for hash in reader.hashes(given) { tokens.refund = .given(hash) }
         tokens.failed = reader.hashes(failed)
         tokens.confirmed = reader.hashes(confirmed)
+        tokens.salt = salt
         return .tokens(tokens)
     }
 }

@@ -59,12 +59,16 @@ final class FailedTokens {
     }
 
     /// What an earlier daemon of this boot left.
-    func load(_ stores: Set<StoreID>) {
+    func load(_ hosts: [StoreHost]) {
         guard let folder else { return }
         do throws(TokenFolder.Unusable) {
-            known = try folder.load(stores)
+            known = try folder.load(Set(hosts.map(\.id)))
         } catch {
             fails(error)
+        }
+        // The passcode was changed, and that daemon killed before it forgot what was wrong until then.
+        for host in hosts where known[host.id]?.isBound(to: host.newestPasscode) == false {
+            forget(host)
         }
         if let found = folder.key() {
             key = found
@@ -166,7 +170,7 @@ final class FailedTokens {
         var claim = StoreTokens.Claim.spent
         let kept = change(host) { tokens in
             claim = tokens.claimRefund(for: hash)
-            tokens.confirm(hash)
+            if claim == .spent { tokens.confirm(hash) }
         }
         switch (claim, kept) {
         case (.granted, .kept): return .givenBack
@@ -186,6 +190,7 @@ final class FailedTokens {
         let before = known[host.id] ?? StoreTokens()
         var tokens = before
         body(&tokens)
+        tokens.bind(to: host.newestPasscode)
         known[host.id] = tokens
         guard let folder, tokens != before else { return .kept }
         guard isKeyKept else { return .notKept }
@@ -242,4 +247,8 @@ final class FailedTokens {
         guard let folder else { return }
         do throws(TokenFolder.Unusable) { try body(folder) } catch { fails(error) }
     }
+}
+
+extension StoreHost {
+    fileprivate var newestPasscode: PasscodeSlot? { snapshot.passcodes.first }
 }

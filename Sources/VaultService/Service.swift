@@ -345,7 +345,7 @@ public final class Service {
             self.audit.note(event, text, store: store)
         }
         if let failure { throw .keys(failure) }
-        failedTokens.load(Set(vault.all.map(\.id)))
+        failedTokens.load(vault.all)
         switch policies.standing {
         case .good: break
         case .lastGood(let problem):
