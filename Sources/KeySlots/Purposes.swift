@@ -14,4 +14,5 @@ extension Purpose {
     static let policyRules = Purpose("AV policy rules")
     static let finger = Purpose("AV finger")
     static let keyring = Purpose("AV keyring")
+    static let token = Purpose("AV token")
 }

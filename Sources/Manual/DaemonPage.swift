@@ -65,6 +65,10 @@ enum DaemonPage {
                 + "without."
         ),
         ("/var/lib/appvault/stores", "One folder for each store."),
+        (
+            "/run/appvaultd",
+            "What is remembered of failed tokens until the machine restarts, as hashes, for nobody else's eyes."
+        ),
         ("/var/lib/appvault/policy.last", "The last good policy, in force while a file is broken."),
     ]
 }

@@ -28,6 +28,14 @@ public final class Folder: Sendable {
         return Folder(FileDescriptor(owning: number), path: "\(path)/\(name)")
     }
 
+    /// Whether this process's user alone may look into it, and it is that user's own.
+    public func isPrivate() throws(PosixError) -> Bool {
+        var status = stat()
+        // SAFETY: the status is ours, and as large as fstat takes it to be.
+        guard unsafe fstat(descriptor.raw, &status) == 0 else { throw .last("fstat \(path)") }
+        return status.st_uid == geteuid() && status.st_mode & 0o077 == 0
+    }
+
     /// Mode 0700; one that is there is not an error.
     public func makeFolder(_ name: String) throws(PosixError) {
         // SAFETY: the name is passed as a C string, for this call alone.

@@ -1,4 +1,5 @@
 internal import CSystemd
+import KeySlots
 import Posix
 
 /// appvaultd, from its command line to its end.
@@ -28,6 +29,10 @@ public enum Daemon {
                 hint: "appvaultd keeps keys only in a process that cannot be dumped")
             return 1
         }
+        switch options.task {
+        case .serve: break
+        case .forgetTokens: return forgetTokens(options)
+        }
         let signals: Channel
         do throws(PosixError) {
             try Sandbox.enterKeeper()
@@ -45,6 +50,20 @@ public enum Daemon {
         EventLoop.shared.task { await start(options, signals, outcome) }
         EventLoop.shared.run()
         return outcome.status
+    }
+
+    /// Before memory goes to a disk, by systemd, when no daemon runs.
+    private static func forgetTokens(_ options: Options) -> Int32 {
+        guard let path = options.tokenFolder else { return 0 }
+        do throws(TokenFolder.Unusable) {
+            try TokenFolder(path: path, boot: Boot.id).forgetHashes()
+            return 0
+        } catch {
+            // Nothing was ever remembered.
+            if case .storage(let failure) = error, failure.isMissing { return 0 }
+            complain("\(path): \(error)", hint: "failed tokens may go to the disk with the memory")
+            return 1
+        }
     }
 
     /// Written on the loop, read after it.
@@ -66,7 +85,6 @@ public enum Daemon {
                     hint: "two would count tries twice")
             case .posix(let error):
                 complain(error.description, hint: "it must be a folder of its own user")
-            case .secrets: complain("there is no memory for keys", hint: "see ulimit -l")
             case .keys(let text), .sockets(let text): complain(text, hint: "appvaultd --help")
             }
             EventLoop.shared.stop()

@@ -1,22 +1,107 @@
 import KeySlots
+import Policy
 import Posix
+import Secrets
 
-/// Tokens of other modules that did not open a store, remembered as hashes as long as the daemon
-/// lives: the same token again is refused without a derivation and without a count, so that a login
-/// password that has drifted away costs one try.
+/// Tokens that did not open a store, remembered as hashes until the machine starts again: the same token again is
+/// refused without a derivation and without a count, so that a login password that has drifted away costs one try.
+/// With a runtime folder the end of this daemon forgets nothing of it.
 @LoopActor
 final class FailedTokens {
-    private struct Known {
-        var failed: [TokenHash] = []
-        /// Those that a confirmed login showed to be the login password.
-        var confirmed: [TokenHash] = []
+    /// What becomes of a wrong own try after the login it belonged to was confirmed.
+    enum Settlement: Equatable {
+        case givenBack
+        case moved(Reason)
+        /// The login succeeded with another token.
+        case stays
+
+        enum Reason: Equatable {
+            /// No line of ours saw the token that the login succeeded with.
+            case unseen
+            /// The store has given one token back in this boot, and this is another one.
+            case spent
+            /// That the refund is spent could not be kept, so that a restart would give another.
+            case notKept
+        }
     }
 
-    private var known: [StoreID: Known] = [:]
-    /// A guesser's tokens push each other out, which costs nobody but him a try.
-    private static let limit = 16
+    /// Where a daemon cannot keep what it gave back, it gives nothing back.
+    private enum Refunds {
+        case possible
+        case withheld
+    }
 
-    var isEmpty: Bool { known.isEmpty }
+    private let folder: TokenFolder?
+    private var refunds: Refunds
+    private let report: (TokenFolder.Unusable) -> Void
+    private var known: [StoreID: StoreTokens] = [:]
+    /// Drawn when the first token comes.
+    private var key: SecretBox?
+    private var isKeyKept = false
+    /// Of these stores nothing is known to be wrong any more.
+    var whenForgotten: ((StoreID) -> Void)?
+
+    /// Without a path everything is kept in memory. `report` hears, once, of a folder that cannot be used.
+    init(folderAt path: String?, report: @escaping (TokenFolder.Unusable) -> Void) {
+        self.report = report
+        refunds = .possible
+        guard let path else {
+            folder = nil
+            return
+        }
+        do throws(TokenFolder.Unusable) {
+            folder = try TokenFolder(path: path, boot: Boot.id)
+        } catch {
+            folder = nil
+            refunds = .withheld
+            report(error)
+        }
+    }
+
+    /// What an earlier daemon of this boot left.
+    func load(_ hosts: [StoreHost]) {
+        guard let folder else { return }
+        do throws(TokenFolder.Unusable) {
+            known = try folder.load(Set(hosts.map(\.id)))
+        } catch {
+            fails(error)
+        }
+        // The passcode was changed, and that daemon killed before it forgot what was wrong until then.
+        for host in hosts where known[host.id]?.isBound(to: host.newestPasscode) == false {
+            forget(host)
+        }
+        if let found = folder.key() {
+            key = found
+            isKeyKept = true
+        } else {
+            forgetAll()
+        }
+    }
+
+    private func fails(_ trouble: TokenFolder.Unusable) {
+        switch refunds {
+        case .possible:
+            refunds = .withheld
+            report(trouble)
+        case .withheld: break
+        }
+    }
+
+    // MARK: when the daemon may leave
+
+    var hasHashes: Bool { known.values.contains { $0.hasHashes } }
+
+    /// Whether the next daemon knows what this one does.
+    var outlivesDaemon: Bool {
+        switch refunds {
+        case .possible: folder != nil
+        case .withheld: false
+        }
+    }
+
+    var isEmpty: Bool { known.values.allSatisfy { $0 == StoreTokens() } }
+
+    // MARK: what is known
 
     /// A login password has failed here that no later one has mended.
     func hasDrifted(_ host: StoreHost) -> Bool {
@@ -24,29 +109,146 @@ final class FailedTokens {
     }
 
     func contains(_ hash: TokenHash, of host: StoreHost) -> Bool {
-        known[host.id].map { $0.failed.contains(hash) || $0.confirmed.contains(hash) } ?? false
+        known[host.id].map { $0.contains(hash) } ?? false
     }
 
     func isConfirmed(_ hash: TokenHash, of host: StoreHost) -> Bool {
-        known[host.id].map { $0.confirmed.contains(hash) } ?? false
+        known[host.id].map { $0.isConfirmed(hash) } ?? false
     }
 
+    func hash(
+        _ token: borrowing SecretBytes, of host: StoreHost
+    ) throws(SecretsError) -> TokenHash {
+        noticeForgotten()
+        let key = try presentKey()
+        let hash = try key.read { (key) throws(SecretsError) in
+            try TokenHash(token, of: host.id, key: key)
+        }
+        guard let hash else { throw .wrongSize }
+        return hash
+    }
+
+    private func presentKey() throws(SecretsError) -> SecretBox {
+        if let key { return key }
+        let made = try SecretBytes.random(TokenFolder.keySize)
+        if let folder {
+            do throws(TokenFolder.Unusable) {
+                try folder.write(made)
+                isKeyKept = true
+            } catch {
+                fails(error)
+            }
+        }
+        let box = SecretBox(made)
+        key = box
+        return box
+    }
+
+    // MARK: what comes to be known
+
+    /// A derivation has shown it to be wrong; kept before anybody hears so.
     func remember(_ hash: TokenHash, of host: StoreHost) {
-        Self.add(hash, to: &known[host.id, default: Known()].failed)
+        _ = change(host) { $0.remember(hash) }
     }
 
-    func confirm(_ hash: TokenHash, of host: StoreHost) {
-        Self.add(hash, to: &known[host.id, default: Known()].confirmed)
+    /// The login with a wrong own try was confirmed. What a guesser can win by modules that succeed without the token
+    /// is this: one try, once a boot; every other one goes to the apart count, while that has room.
+    func settle(
+        _ hash: TokenHash, _ token: Transaction.Token, of host: StoreHost
+    ) -> Settlement {
+        switch token {
+        case .different: return .stays
+        case .unseen:
+            _ = change(host) { $0.confirm(hash) }
+            return .moved(.unseen)
+        case .same: break
+        }
+        guard case .possible = refunds else {
+            _ = change(host) { $0.confirm(hash) }
+            return .moved(.notKept)
+        }
+        var claim = StoreTokens.Claim.spent
+        let kept = change(host) { tokens in
+            claim = tokens.claimRefund(for: hash)
+            if claim == .spent { tokens.confirm(hash) }
+        }
+        switch (claim, kept) {
+        case (.granted, .kept): return .givenBack
+        case (.granted, .notKept): return .moved(.notKept)
+        case (.spent, _): return .moved(.spent)
+        }
     }
+
+    private enum Kept {
+        case kept
+        case notKept
+    }
+
+    /// Of one that cannot be kept this daemon still knows; a refund stays spent in it, although nothing was given.
+    private func change(_ host: StoreHost, _ body: (inout StoreTokens) -> Void) -> Kept {
+        noticeForgotten()
+        let before = known[host.id] ?? StoreTokens()
+        var tokens = before
+        body(&tokens)
+        tokens.bind(to: host.newestPasscode)
+        known[host.id] = tokens
+        guard let folder, tokens != before else { return .kept }
+        guard isKeyKept else { return .notKept }
+        do throws(TokenFolder.Unusable) {
+            try folder.write(tokens, of: host.id)
+            return .kept
+        } catch {
+            fails(error)
+            return .notKept
+        }
+    }
+
+    // MARK: what is forgotten
 
     /// The passcode changed: what was wrong may be right now.
     func forget(_ host: StoreHost) {
-        known[host.id] = nil
+        whenForgotten?(host.id)
+        guard var tokens = known[host.id] else { return }
+        tokens.forgetHashes()
+        known[host.id] = tokens
+        tell { (folder) throws(TokenFolder.Unusable) in
+            try folder.writeForgotten(tokens, of: host.id)
+        }
     }
 
-    private static func add(_ hash: TokenHash, to list: inout [TokenHash]) {
-        guard !list.contains(hash) else { return }
-        if list.count == limit { list.removeFirst() }
-        list.append(hash)
+    /// The store is gone.
+    func remove(_ host: StoreHost) {
+        whenForgotten?(host.id)
+        known[host.id] = nil
+        tell { (folder) throws(TokenFolder.Unusable) in try folder.remove(host.id) }
     }
+
+    /// Before memory goes to a disk: every hash, and the key. Which refunds are spent stays known.
+    func forgetAll() {
+        forgetInMemory()
+        tell { (folder) throws(TokenFolder.Unusable) in try folder.forgetHashes() }
+    }
+
+    private func forgetInMemory() {
+        key = nil
+        isKeyKept = false
+        for store in known.keys {
+            known[store]?.forgetHashes()
+            whenForgotten?(store)
+        }
+    }
+
+    /// `appvaultd --forget-tokens` has wiped the folder of a daemon that had begun meanwhile.
+    private func noticeForgotten() {
+        if let folder, isKeyKept, !folder.hasKey { forgetInMemory() }
+    }
+
+    private func tell(_ body: (TokenFolder) throws(TokenFolder.Unusable) -> Void) {
+        guard let folder else { return }
+        do throws(TokenFolder.Unusable) { try body(folder) } catch { fails(error) }
+    }
+}
+
+extension StoreHost {
+    fileprivate var newestPasscode: PasscodeSlot? { snapshot.passcodes.first }
 }

@@ -91,6 +91,18 @@ package struct OptionEntry: Sendable {
             "--stopped-before-hibernation",
             "systemd ends this daemon before memory goes to a disk: fingers open stores after any other sleep",
             .flag { options in options.isStoppedBeforeHibernation = true }),
+        OptionEntry(
+            "--runtime-dir", argument: "DIR",
+            "where failed tokens are remembered until the machine restarts: a folder in memory, mode 0700 "
+                + "(default \(Options.runtimeFolder); with --socket none, and they are forgotten with the daemon)",
+            .set(wrong: "a folder is missing") { options, folder in
+                options.runtimeFolder = folder
+                return true
+            }),
+        OptionEntry(
+            "--forget-tokens",
+            "wipe what --runtime-dir remembers, and end: before memory goes to a disk, when no daemon runs",
+            .flag { options in options.task = .forgetTokens }),
         OptionEntry("--list-texts", "print every text as a gettext template", .texts),
         OptionEntry("--help", short: "-h", "show this", .help),
         OptionEntry("--version", "show the version", .version),

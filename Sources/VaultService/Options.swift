@@ -15,11 +15,27 @@ public struct Options: Sendable, Equatable {
     public var rulesSocket = "/run/appvault/rules.socket"
     /// Where appvault-fingerprint is asked for readers.
     public var fingerprintSocket = "/run/appvault/fingerprint.socket"
+    /// Where failed tokens are remembered over the end of the daemon; nil where it was not said.
+    public var runtimeFolder: String?
     /// Where logind has a file for each session.
     public var sessionFolder = "/run/systemd/sessions"
     /// Otherwise a sleep that may be a hibernation takes what a finger opens.
     public var isStoppedBeforeHibernation = false
     public var deadlines = Deadlines()
+    public var task = Task.serve
+
+    public enum Task: Sendable, Equatable {
+        case serve
+        case forgetTokens
+    }
+
+    /// systemd's makes the folder of its own daemon; another one's memory is its own.
+    public static let runtimeFolder = "/run/appvaultd"
+
+    /// nil: they are remembered as long as the daemon runs.
+    var tokenFolder: String? {
+        runtimeFolder ?? (socket == nil ? Self.runtimeFolder : nil)
+    }
 
     public struct Deadlines: Sendable, Equatable {
         /// Seconds that a store stays open after a login that no session follows.

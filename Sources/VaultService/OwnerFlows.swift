@@ -21,7 +21,7 @@ extension Service {
         case (.live, _), (.erased, _), (.damaged, _): break
         }
         try await refusingAsync { () async throws(Refusal) in try await self.vault.remove(host) }
-        failedTokens.forget(host)
+        failedTokens.remove(host)
         audit.note(
             .erase, "a store was reset", store: host.id.description, person: person,
             uid: caller.credentials.uid)

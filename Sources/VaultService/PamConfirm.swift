@@ -18,15 +18,18 @@ extension Service {
             try await self.policy(for: transaction.person, host).policy
         }
         if let wrong = transaction.wrongOwn {
-            switch transaction.token {
-            case .same:
-                failedTokens.confirm(wrong, of: host)
-                try await returning(host) { $0.givenBack(policy) }
-            case .unseen:
-                // Wrong it was, whoever typed it: the same again is not counted again.
-                failedTokens.confirm(wrong, of: host)
+            // Kept first, so that whoever ends the daemon here wins nothing by it.
+            switch failedTokens.settle(wrong, transaction.token, of: host) {
+            case .givenBack: try await returning(host) { $0.givenBack(policy) }
+            case .moved(.unseen), .moved(.notKept):
                 try await returning(host) { $0.movedToApart(policy) }
-            case .different: break
+            case .moved(.spent):
+                audit.note(
+                    .attempt, "a wrong passcode was not given back: another one was in this boot",
+                    store: host.id.description, person: transaction.person,
+                    service: caller.hello.service)
+                try await returning(host) { $0.movedToApart(policy) }
+            case .stays: break
             }
         }
         if let rekey = transaction.rekey {

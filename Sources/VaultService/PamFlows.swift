@@ -158,13 +158,9 @@ extension Service {
         let hash = try hash(token, host)
         guard !failedTokens.contains(hash, of: host) else { throw .invalidPasscode(left: nil) }
         let (tried, typed) = try token.doubled()
-        do throws(Refusal) {
-            return try await host.attempt(kind, tried, visit.policy)
-                .with(typed: try Self.prepared(typed))
-        } catch {
-            if case .invalidPasscode = error { failedTokens.remember(hash, of: host) }
-            throw error
-        }
+        return try await host.attempt(
+            kind, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host) }
+        ).with(typed: try Self.prepared(typed))
     }
 
     static func prepared(_ typed: SecretBox) throws(Refusal) -> SecretBox {
@@ -206,8 +202,18 @@ extension Service {
                 throw .invalidPasscode(left: nil)
             }
             let (tried, typed) = try answer.doubled()
-            opening = try await host.attempt(standing.kind, tried, policy) { isCounted = true }
-                .with(typed: try Self.prepared(typed))
+            opening = try await host.attempt(
+                standing.kind, tried, policy,
+                wrong: {
+                    // An own one waits for the word of the login that it belongs to.
+                    switch standing {
+                    case .apart where request.orPassword, .stranger where request.orPassword:
+                        failedTokens.remember(hash, of: host)
+                    case .own, .apart, .stranger: break
+                    }
+                },
+                counted: { isCounted = true }
+            ).with(typed: try Self.prepared(typed))
         } catch {
             audit.note(
                 error == .retryLimitReached(erased: true) ? .erase : .attempt,
@@ -224,13 +230,9 @@ extension Service {
             }
             var handle = Handle.none
             // What was not counted has nothing to be given back.
-            if request.orPassword, isCounted {
-                switch standing {
-                case .own:
-                    let transaction = Transaction(store: host.id, person: person, wrongOwn: hash)
-                    handle = (try? transactions.keep(transaction)) ?? .none
-                case .apart, .stranger: failedTokens.remember(hash, of: host)
-                }
+            if request.orPassword, isCounted, case .own = standing {
+                let transaction = Transaction(store: host.id, person: person, wrongOwn: hash)
+                handle = (try? transactions.keep(transaction)) ?? .none
             }
             return Dispatcher.verdict(error, visit.exchange, handle: handle)
         }

@@ -49,13 +49,8 @@ extension Service {
         let policy = visit.policy
         let kind = await standing(visit, typed: false).kind
         let kept = try await refusingAsync { () async throws(Refusal) in
-            let opening: Opening
-            do throws(Refusal) {
-                opening = try await host.attempt(kind, old, policy)
-            } catch {
-                if case .invalidPasscode = error { self.failedTokens.remember(former, of: host) }
-                throw error
-            }
+            let opening = try await host.attempt(
+                kind, old, policy, wrong: { self.failedTokens.remember(former, of: host) })
             let (used, kept) = try opening.doubled()
             try await host.addPasscode(used, new, self.cost(policy), policy)
             return kept

@@ -35,7 +35,8 @@ extension Service {
         let standing = await standing(visit, typed: false)
         let opening: Opening
         do throws(Refusal) {
-            opening = try await host.attempt(standing.kind, tried, visit.policy)
+            opening = try await host.attempt(
+                standing.kind, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host) })
         } catch {
             audit.note(
                 .attempt, "a login password did not open the store", store: host.id.description,
@@ -43,7 +44,6 @@ extension Service {
                 uid: caller.credentials.uid)
             switch error {
             case .invalidPasscode:
-                failedTokens.remember(hash, of: host)
                 return try await mendDrift(kept, request.handle, visit, .changed)
             case .retryLimitReached:
                 return try await mendDrift(kept, request.handle, visit, .triesUsedUp)

@@ -17,8 +17,7 @@ public final class Service {
     var isWatchingSessions = false
     let transactions: Transactions
     let onboarding: Onboarding
-    let failedTokens = FailedTokens()
-    let hasher: TokenHasher
+    let failedTokens: FailedTokens
     let audit: Audit
     let ruleWorker: RuleWorker
     let ticker = Ticker()
@@ -41,7 +40,6 @@ public final class Service {
     enum StartFailure: Error {
         case stateFolderInUse
         case posix(PosixError)
-        case secrets(SecretsError)
         case keys(String)
         case sockets(String)
     }
@@ -59,13 +57,16 @@ public final class Service {
             case .posix(let failure): throw .posix(failure)
             }
         }
-        do throws(SecretsError) {
-            hasher = try TokenHasher()
-        } catch {
-            throw .secrets(error)
+        failedTokens = FailedTokens(folderAt: options.tokenFolder) { [audit] trouble in
+            audit.note(
+                .fault,
+                "failed tokens cannot be kept: \(trouble); no wrong try is given back from now on")
         }
         onboarding = Onboarding(options)
-        transactions = Transactions(lifeMilliseconds: UInt64(options.deadlines.transaction) * 1000)
+        let transactions = Transactions(
+            lifeMilliseconds: UInt64(options.deadlines.transaction) * 1000)
+        self.transactions = transactions
+        failedTokens.whenForgotten = { store in transactions.forgetWrong(of: store) }
         let catalogues = CatalogueFolder.read(options.localeFolder)
         self.catalogues = catalogues.good
         for problem in catalogues.problems { audit.note(.fault, problem) }
@@ -261,7 +262,7 @@ public final class Service {
     func hash(_ token: SecretBox, _ host: StoreHost) throws(Refusal) -> TokenHash {
         do throws(SecretsError) {
             let hash = try token.read { (secret) throws(SecretsError) in
-                try hasher.hash(secret, for: host.id)
+                try failedTokens.hash(secret, of: host)
             }
             guard let hash else { throw .wrongSize }
             return hash
@@ -314,6 +315,7 @@ public final class Service {
                 self.startIdling()
             }
         }
+        host.whenErased = { host in self.failedTokens.forget(host) }
         host.whenFingersGo = { [id = host.id] in self.fingerSeat.withdraw(of: id) }
         host.forgetOnChips = { self.forgetOnChips($0) }
     }
@@ -325,6 +327,7 @@ public final class Service {
             self.audit.note(event, text, store: store)
         }
         if let failure { throw .keys(failure) }
+        failedTokens.load(vault.all)
         switch policies.standing {
         case .good: break
         case .lastGood(let problem):
@@ -359,13 +362,19 @@ public final class Service {
     private func leaveIfIdle() {
         idleTimer = nil
         // The end of each of these begins the wait anew.
-        guard connections.isEmpty, !vault.hasOpenStores, sessions.isEmpty, failedTokens.isEmpty,
+        guard connections.isEmpty, !vault.hasOpenStores, sessions.isEmpty, !isHeldByTokens,
             !vault.hasResidents
         else { return }
         // These end by themselves, and nobody says so.
         guard transactions.isEmpty, onboarding.isEmpty else { return startIdling() }
         audit.note(.stop, "nothing to do")
         EventLoop.shared.stop()
+    }
+
+    /// The next daemon has to know them, and none must be left to be wiped when nobody is there to do it.
+    private var isHeldByTokens: Bool {
+        guard failedTokens.outlivesDaemon else { return !failedTokens.isEmpty }
+        return failedTokens.hasHashes && !options.isStoppedBeforeHibernation
     }
 
     func stop() async {

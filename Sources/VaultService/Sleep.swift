@@ -31,6 +31,7 @@ final class Sleep {
 
     private var isNeeded: Bool {
         service.vault.hasOpenStores || service.vault.hasResidents || service.fingerSeat.isTaken
+            || (service.failedTokens.hasHashes && !service.options.isStoppedBeforeHibernation)
     }
 
     /// Something was opened, or the last thing shut.
@@ -137,6 +138,7 @@ final class Sleep {
         guard await mayHibernate() else { return }
         wipesResidents = isComing
         service.stopFingers(wiping: true)
+        service.failedTokens.forgetAll()
     }
 
     private func mayHibernate() async -> Bool {

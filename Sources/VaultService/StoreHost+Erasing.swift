@@ -6,6 +6,7 @@ extension StoreHost {
     func erase(_ file: SlotFile) async throws(Refusal) {
         // Whatever happens from here on, nothing of this store opens again.
         health = .erased
+        whenErased?(self)
         cancelShut()
         let folder = folder.path
         let keys = await workers.disk.run {

@@ -6,10 +6,11 @@ import Secrets
 /// One try after the other, each counted on disk before it is made.
 extension StoreHost {
     /// One try with a passcode: counted and synced before the derivation, its outcome recorded
-    /// before anybody hears of it. `counted` hears of a wrong one on the
-    /// count.
+    /// before anybody hears of it. `wrong` hears that the derivation ended so, before that is
+    /// written; `counted` hears of a wrong one on the count.
     func attempt(
-        _ kind: TryKind, _ secret: SecretBox, _ policy: Policy, counted: () -> Void = {}
+        _ kind: TryKind, _ secret: SecretBox, _ policy: Policy, wrong: () -> Void = {},
+        counted: () -> Void = {}
     ) async throws(Refusal) -> Opening {
         try mayTry(kind, policy)
         let queue = Gate.Class(kind)
@@ -17,7 +18,7 @@ extension StoreHost {
             let deadline = Clock.bootMilliseconds() + Workers.queueWait
             try await workers.tries.enter(queue, until: deadline)
             defer { workers.tries.leave() }
-            return try await attemptAlone(kind, queue, secret, policy, counted)
+            return try await attemptAlone(kind, queue, secret, policy, wrong, counted)
         }
     }
 
@@ -30,7 +31,7 @@ extension StoreHost {
 
     func attemptAlone(
         _ kind: TryKind, _ queue: Gate.Class, _ secret: SecretBox, _ policy: Policy,
-        _ counted: () -> Void
+        _ wrong: () -> Void, _ counted: () -> Void
     ) async throws(Refusal) -> Opening {
         // Judged again: whoever waited for the turn may stand behind the one who used up the tries.
         try mayTry(kind, policy)
@@ -65,6 +66,7 @@ extension StoreHost {
             proven = slot
             return Opening(key: key, ground: .passcode(salt: slot.details.salt))
         case .wrong:
+            wrong()
             return try await wasWrong(kind, file, policy, counted)
         case .notDerived:
             try await count(file, .uncount) { tally in tally.notDerived(kind) }

@@ -60,6 +60,7 @@ final class StoreHost {
     var whenResident: (@LoopActor (StoreHost) -> Void)?
     var whenFingersGo: (@LoopActor () -> Void)?
     var forgetOnChips: (@LoopActor ([EnrolledFinger]) -> Void)?
+    var whenErased: (@LoopActor (StoreHost) -> Void)?
 
     // MARK: idle
 

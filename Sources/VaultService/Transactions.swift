@@ -3,38 +3,6 @@ import Posix
 import Secrets
 import Wire
 
-/// A token, as a hash under a key that exists only as long as this daemon: enough to know it again,
-/// useless to anybody else.
-struct TokenHash: Equatable, Hashable, Sendable {
-    private let bytes: [UInt8]
-
-    /// Compared in constant time, because one side is chosen by whoever types.
-    static func == (left: TokenHash, right: TokenHash) -> Bool {
-        constantTimeEqual(left.bytes.span, right.bytes.span)
-    }
-
-    fileprivate init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-}
-
-@LoopActor
-final class TokenHasher {
-    private let key: SecretBytes
-
-    init() throws(SecretsError) {
-        key = try SecretBytes.random(32)
-    }
-
-    func hash(_ token: borrowing SecretBytes, for store: StoreID) throws(SecretsError) -> TokenHash
-    {
-        var hash = try Blake2b(key: key, purpose: Purpose("AppVault token"))
-        hash.update(store.bytes)
-        hash.update(token)
-        return TokenHash(try hash.finish())
-    }
-}
-
 /// What one PAM transaction did, kept until setcred confirms it, for a minute at most.
 struct Transaction: Sendable {
     /// What is known of the token that the stack ended with.
@@ -116,6 +84,13 @@ final class Transactions {
             entries[handle]?.transaction.finger = nil
         }
         forgetLessons(of: store)
+    }
+
+    /// The passcode changed: a try that was wrong before it says nothing about the new one.
+    func forgetWrong(of store: StoreID) {
+        for handle in entries.keys where entries[handle]?.transaction.store == store {
+            entries[handle]?.transaction.wrongOwn = nil
+        }
     }
 
     func forgetLessons(of store: StoreID) {

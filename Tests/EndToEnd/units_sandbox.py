@@ -13,7 +13,7 @@ DEBS = os.path.join(machine.ROOT, ".build", "deb")
 # Times that a test can wait for; everything else is as installed.
 SHORT = """[Service]
 ExecStart=
-ExecStart=/usr/libexec/appvault/appvaultd --deadline idle=1
+ExecStart=/usr/libexec/appvault/appvaultd --stopped-before-hibernation --deadline idle=1
 WatchdogSec=2s
 """
 RULES = """[Rule animals]
@@ -101,16 +101,20 @@ class Units(unittest.TestCase):
         root = f"/proc/{pid}/root"
         for path in ("/etc", "/var/lib", "/usr", "/usr/lib", "/run", "/run/appvault", "/var/log", "/dev/shm"):
             self.assertNotEqual(self.machine.run(f"touch {root}{path}/new")[0], 0, path)
-        self.machine.check(f"touch {root}/var/lib/appvault/new; rm {root}/var/lib/appvault/new")
+        for path in ("/var/lib/appvault", "/run/appvaultd"):
+            self.machine.check(f"touch {root}{path}/new && rm {root}{path}/new")
         self.assertEqual(self.machine.run(f"ls -A {root}/home {root}/root {root}/tmp | cat")[1].split(),
                          [f"{root}{path}:" for path in ("/home", "/root", "/tmp")])
         self.assertEqual(self.machine.check(f"nsenter -t {pid} -n cat /proc/net/dev").count(":"), 1)
         # The last mount at a place is the one that is seen.
         mounts = {line.split()[4]: line.split()[5] for line in self.machine.read(f"/proc/{pid}/mountinfo").splitlines()}
-        for path in ("/var/lib/appvault", "/tmp", "/var/tmp"):
+        for path in ("/var/lib/appvault", "/run/appvaultd", "/tmp", "/var/tmp"):
             self.assertIn("noexec", mounts[path].split(","), path)
-        self.assertEqual(self.machine.check("stat -c '%U %G %a' /var/lib/appvault /var/lib/appvault/machine.key").splitlines(),
-                         ["_appvault _appvault 700", "_appvault _appvault 400"])
+        self.assertEqual(
+            self.machine.check(
+                "stat -c '%U %G %a' /var/lib/appvault /run/appvaultd /var/lib/appvault/machine.key").splitlines(),
+            ["_appvault _appvault 700"] * 2 + ["_appvault _appvault 400"])
+        self.assertEqual(self.machine.check("stat -f -c %T /run/appvaultd").strip(), "tmpfs")
         self.lock()
 
     def test_rules_of_the_administrator(self):
@@ -151,6 +155,31 @@ class Units(unittest.TestCase):
         time.sleep(3)
         self.assertEqual(self.machine.run("appvault get a", user="alice"), (0, "secret"))
         self.lock()
+
+    def test_failed_tokens(self):
+        """What failed is known to the next daemon, whether this one left or was killed; a hibernation takes it all away"""
+        self.machine.write("/etc/appvault/policy.d/tries.conf", "[Passcode]\nRetryLimit=50\nOnRetryLimit=lock\nThrottleAfter=0\n")
+        self.machine.write("/etc/pam.d/swaylock", "auth required pam_appvault.so use_first_pass\n")
+        left = "appvault status --user alice --json | grep -o '\"apartTriesLeft\":[0-9]*'"
+        self.unlock()
+        self.lock()
+        self.wait(left + "; true", '"apartTriesLeft":50')
+        # A token that pam_unix asks for, and our line is the next to try.
+        self.machine.write(
+            "/etc/pam.d/swaylock",
+            "auth optional pam_unix.so\nauth required pam_appvault.so use_first_pass\naccount required pam_permit.so\n")
+        attempt = "printf 'a password that drifted\\n' | pamtester swaylock alice authenticate; true"
+        for ended in ("kill --kill-whom=main -s KILL", "stop"):
+            self.machine.check(attempt)
+            self.assertEqual(self.machine.check(left).strip(), '"apartTriesLeft":49')
+            self.assertIn("key\n", self.machine.check("ls /run/appvaultd"))
+            self.machine.check(f"systemctl {ended} appvaultd.service")
+        self.wait("systemctl is-active appvaultd.service; true", "inactive|active")
+        self.machine.check(attempt)
+        self.assertEqual(self.machine.check(left).strip(), '"apartTriesLeft":49')
+        self.machine.check("systemctl start appvault-hibernate.service")
+        self.assertEqual(self.machine.check("ls -A /run/appvaultd"), "")
+        self.machine.check("rm /etc/pam.d/swaylock /etc/appvault/policy.d/tries.conf")
 
     def test_crash_and_burst(self):
         """Killed again and again while many connect, the daemon is there for the next one, and no try is given away"""

@@ -196,21 +196,29 @@ class Tally:
 
 
 class Daemon:
-    """`options` and `env` go to the daemon; `before` is a command line in front of its own (unshare, for one)."""
+    """`options` and `env` go to the daemon; `before` is a command line in front of its own (unshare, for one); with
+    `runtime` failed tokens are remembered over its restarts, as they are under its unit."""
 
-    def __init__(self, policy="", options=(), env=(), uid=None, start=True, before=(), socket_activated=False):
+    def __init__(
+        self, policy="", options=(), env=(), uid=None, start=True, before=(), socket_activated=False, runtime=False
+    ):
         self.uid = os.getuid() if uid is None else uid
         self.folder = tempfile.mkdtemp(prefix="appvault-daemon-")
         os.chmod(self.folder, 0o755)
         self.socket = os.path.join(self.folder, "socket")
         self.state = os.path.join(self.folder, "state")
         self.config = os.path.join(self.folder, "config")
+        self.runtime = os.path.join(self.folder, "runtime")
         self.log_path = os.path.join(self.folder, "log")
         self.count_path = os.path.join(self.folder, "derivations")
         self.options, self.env, self.before = list(options), dict(env), list(before)
         self.socket_activated, self.listener = socket_activated, None
         os.mkdir(self.state, 0o700)
+        os.mkdir(self.runtime, 0o700)
         os.mkdir(self.config, 0o755)
+        # Without --socket it would be the system's own.
+        if runtime or socket_activated:
+            self.options += ["--runtime-dir", self.runtime]
         for path in (self.log_path, self.count_path):
             with open(path, "w"):
                 pass
@@ -218,7 +226,7 @@ class Daemon:
         self.process = None
         if IS_ROOT:
             self.person = ("alice", 47011)
-            for path in (self.folder, self.state, self.log_path, self.count_path):
+            for path in (self.folder, self.state, self.runtime, self.log_path, self.count_path):
                 os.chown(path, self.uid, self.uid)
         else:
             self.person = (pwd.getpwuid(os.getuid()).pw_name, os.getuid())

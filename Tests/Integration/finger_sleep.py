@@ -6,7 +6,7 @@ import threading
 import time
 import unittest
 
-from daemonlab import PASSCODE, answers, wait_until
+from daemonlab import PASSCODE, Daemon, answers, wait_until
 from finger_reader import RealDesk
 from fingerlab import PLACE, Desk, FakeWorker
 from fprintlab import LIST, MATCH
@@ -411,6 +411,49 @@ class Hibernation(Case):
         self.logind.falls_asleep(within=4)
         self.logind.wakes()
         wait_until(lambda: self.desk.list().unavailable == NOT_OPENED, "the finger opens nothing")
+
+
+class Tokens(unittest.TestCase):
+    """What is remembered of failed tokens, with no finger anywhere."""
+
+    def fails(self, hibernation, *options):
+        """A daemon that remembers one, and its logind."""
+        logind = SleepyLogind(hibernation)
+        self.addCleanup(logind.close)
+        daemon = Daemon(
+            "RetryLimit=9\nThrottleAfter=0", runtime=True, options=options,
+            env={"DBUS_SYSTEM_BUS_ADDRESS": logind.address})
+        self.addCleanup(daemon.close)
+        daemon.create()
+        daemon.lock()
+        self.assertEqual(self.derived(daemon), 1)
+        return logind, daemon
+
+    def derived(self, daemon):
+        before = daemon.derivations()
+        daemon.authenticate(None, b"a password that drifted", service="swaylock", tokenOnly=True)
+        return daemon.derivations() - before
+
+    def test_wiped(self):
+        """where memory may go to the disk the key and the hashes go, and sleep waits for that, also with nothing open"""
+        logind, daemon = self.fails("yes")
+        self.assertEqual(len(os.listdir(daemon.runtime)), 2)
+        logind.falls_asleep()
+        self.assertEqual(os.listdir(daemon.runtime), [])
+        logind.wakes()
+        wait_until(lambda: not logind.is_delayed(), "nothing is left to be wiped")
+        self.assertEqual(self.derived(daemon), 1)
+        self.assertEqual(self.derived(daemon), 0)
+        wait_until(logind.is_delayed, "the daemon delays sleep")
+
+    def test_kept(self):
+        """where memory stays memory they stay, and where systemd wipes them the daemon keeps nobody awake"""
+        logind, daemon = self.fails("na")
+        logind.falls_asleep()
+        logind.wakes()
+        self.assertEqual((len(os.listdir(daemon.runtime)), self.derived(daemon)), (2, 0))
+        logind, daemon = self.fails("yes", "--stopped-before-hibernation")
+        wait_until(lambda: not logind.is_delayed(), "nothing is open")
 
 
 class Unit(Case):

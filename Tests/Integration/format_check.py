@@ -260,6 +260,43 @@ def is_reused(entries, passcode):
     )
 
 
+class OtherBoot(Exception):
+    pass
+
+
+def token_key(data, boot):
+    """The key of the runtime folder's hashes."""
+    if len(data) != 56 or data[:8] != b"AVBK" + struct.pack("<HH", 1, 0):
+        raise Damaged("key")
+    if data[8:24] != boot:
+        raise OtherBoot
+    return data[24:]
+
+
+def token_hash(key, store, token):
+    return h("AV token", store + token, 32, key)
+
+
+def tokens(data, store, boot):
+    """A store's file of the runtime folder: the refund (None unspent, a hash, or True where it is spent), the failed
+    hashes and the confirmed ones."""
+    if len(data) < 64:
+        raise Damaged("length")
+    magic, version, refund, failed, confirmed, rest, made, whose, _salt = struct.unpack_from("<4sHBBB7s16s16s16s", data)
+    if (magic, version, rest) != (b"AVTK", 1, bytes(7)):
+        raise Damaged("header")
+    if made != boot:
+        raise OtherBoot
+    if whose != store or refund > 2 or failed > 16 or confirmed > 16:
+        raise Damaged("header")
+    hashes = [data[at : at + 32] for at in range(64, len(data), 32)]
+    if len(data) != 64 + 32 * ((refund == 1) + failed + confirmed):
+        raise Damaged("length")
+    given = {0: None, 1: hashes[0] if hashes else None, 2: True}[refund]
+    hashes = hashes[refund == 1 :]
+    return given, hashes[:failed], hashes[failed:]
+
+
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors")
 
 
@@ -335,6 +372,19 @@ class FormatCheck(unittest.TestCase):
         self.assertIsNone(keyring_password(self.slots, self.machine, key))
         with self.assertRaises(Damaged):
             keyring_password(data, self.machine, bytes(32))
+
+    def test_tokens(self):
+        """FORMAT.md alone tells which tokens a store knows in this boot"""
+        store, boot = uuid.UUID(self.values["store"]).bytes, bytes.fromhex(self.values["tokens-boot"])
+        key = token_key(vector("tokens-key.bin"), boot)
+        given, failed, confirmed = tokens(vector("tokens.bin"), store, boot)
+        known = [token_hash(key, store, self.values[f"tokens-{name}"].encode()) for name in ("given", "failed", "moved")]
+        self.assertEqual((given, failed, confirmed), (known[0], [known[1]], [known[2]]))
+        for wrong in (OtherBoot, bytes(16)), (Damaged, boot):
+            with self.assertRaises(wrong[0]):
+                tokens(vector("tokens.bin") + bytes(wrong[1] == boot), store, wrong[1])
+        with self.assertRaises(OtherBoot):
+            token_key(vector("tokens-key.bin"), bytes(16))
 
     def test_foreign(self):
         """a foreign machine key and a changed byte are damage, not a wrong passcode"""

@@ -1,5 +1,5 @@
-/* Preloaded into appvaultd: it is killed before the Nth write, sync, renaming or removal of a slots file or of a finger's
-   file, counted from when N was written into $KILL_STEPS. Each one that is done counts it down; where the file is not there,
+/* Preloaded into appvaultd: it is killed before the Nth write, sync, renaming or removal of a slots file, of a finger's
+   file or in a runtime folder, counted from when N was written into $KILL_STEPS. Each one that is done counts it down; where the file is not there,
    nothing happens. The sync of a finger's file waits as long as there is a file $HOLD_FINGERS. While there is a file
    $FAIL_DISK that says "write N" or "sync N", these fail with errno N. */
 #define _GNU_SOURCE
@@ -16,6 +16,7 @@
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 static int is_finger(const char *path) { return strstr(path, "/fingers") != NULL; }
+static int is_runtime(const char *path) { return strstr(path, "/runtime") != NULL; }
 
 static int is_ours(int fd, char path[4096])
 {
@@ -25,7 +26,7 @@ static int is_ours(int fd, char path[4096])
     ssize_t length = readlink(link, path, 4095);
     if (length < 0) return 0;
     path[length] = 0;
-    return is_finger(path)
+    return is_finger(path) || is_runtime(path)
         || (length >= (ssize_t)sizeof name && memcmp(path + length - (sizeof name - 1), name, sizeof name - 1) == 0);
 }
 

@@ -57,7 +57,7 @@ class Units(unittest.TestCase):
 
     def test_reasons(self):
         """Behind a blank line or a heading stands a reason first, so that no directive is without one"""
-        for unit in SERVICES + SOCKETS:
+        for unit in SERVICES + SOCKETS + ["appvault-hibernate.service"]:
             before = ""
             for line in read("config", "systemd", unit).splitlines():
                 if re.match(r"[A-Z]\w+=", line) and not before:
@@ -70,12 +70,27 @@ class Units(unittest.TestCase):
         for unit in SERVICES:
             self.assertNotIn("PrivateUsers", directives(unit), unit)
         daemon = directives("appvaultd.service")
-        for name in ("ProtectProc", "ProcSubset", "RuntimeDirectory", "DynamicUser"):
+        for name in ("ProtectProc", "ProcSubset", "DynamicUser"):
             self.assertNotIn(name, daemon)
+        # Not the sockets', which would go with it.
+        self.assertEqual(
+            [daemon[f"RuntimeDirectory{word}"] for word in ("", "Mode", "Preserve")], [["appvaultd"], ["0700"], ["yes"]])
         self.assertEqual(daemon["StateDirectoryMode"], ["0700"])
         self.assertEqual(daemon["RestrictAddressFamilies"], ["AF_UNIX"])
         self.assertEqual(daemon["PrivateNetwork"], ["yes"])
         self.assertIn("WatchdogSec", daemon)
+
+    def test_hibernation(self):
+        """Before a hibernation the daemon ends, and then its runtime folder is wiped by its own user, whatever came of that"""
+        found = directives("appvault-hibernate.service")
+        self.assertEqual(found["ExecStart"], [
+            "-+/usr/bin/systemctl stop appvaultd.service", "/usr/libexec/appvault/appvaultd --forget-tokens"])
+        self.assertEqual((found["User"], found["Type"], found["Before"]), (["_appvault"], ["oneshot"], ["sleep.target"]))
+        self.assertEqual(found["ReadWritePaths"], ["-/run/appvaultd"])
+        for name, value in EVERYWHERE.items():
+            with self.subTest(name):
+                self.assertEqual(found.get(name), [value])
+        self.assertIn("--stopped-before-hibernation", directives("appvaultd.service")["ExecStart"][0])
 
     def test_readers(self):
         """The fingerprint worker hears of readers that come and go, and opens nothing but readers"""
@@ -109,13 +124,13 @@ class Units(unittest.TestCase):
     def test_verified(self):
         """systemd knows every word of them"""
         with tempfile.TemporaryDirectory() as folder:
-            for unit in SERVICES + SOCKETS:
+            for unit in SERVICES + SOCKETS + ["appvault-hibernate.service"]:
                 # What is not installed here cannot be found.
-                text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", read("config", "systemd", unit), flags=re.M)
+                text = re.sub(r"^ExecStart=(-\+)?\S+", r"ExecStart=\1/bin/true", read("config", "systemd", unit), flags=re.M)
                 with open(os.path.join(folder, unit), "w") as file:
                     file.write(re.sub(r"^(ExecPaths|Documentation)=.*\n", "", text, flags=re.M))
             done = subprocess.run(
-                ["systemd-analyze", "verify", "--man=no"] + [os.path.join(folder, unit) for unit in SOCKETS + SERVICES],
+                ["systemd-analyze", "verify", "--man=no"] + [os.path.join(folder, unit) for unit in SOCKETS + SERVICES + ["appvault-hibernate.service"]],
                 capture_output=True, text=True, check=False)
             ours = [line for line in done.stderr.splitlines() if folder in line or "appvault" in line]
             self.assertEqual(ours, [])

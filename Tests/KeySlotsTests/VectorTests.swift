@@ -276,4 +276,24 @@ import Testing
     func device() throws {
         #expect(hex(reveal(try open("slots-device.bin").openDevice())) == (try text("store-key")))
     }
+
+    @Test("the tokens of the vector are known, in their boot alone")
+    func tokens() throws {
+        let bytes = try TextFile.read(at: "\(Self.folder)/tokens.bin", limit: 4096)
+        let boot = try #require(BootID(try self.bytes("tokens-boot")))
+        let store = try store()
+        guard case .tokens(let tokens) = StoreTokens.parse(bytes, of: store, boot) else {
+            Issue.record("the vector is unreadable")
+            return
+        }
+        let key = try secret(try self.bytes("tokens-key"))
+        func hash(_ name: String) throws -> TokenHash {
+            try TokenHash(try secret(Array(try text("tokens-\(name)").utf8)), of: store, key: key)
+        }
+        #expect(tokens.refund == .given(try hash("given")))
+        #expect(tokens.failed == [try hash("failed")])
+        #expect(tokens.confirmed == [try hash("moved")])
+        #expect(StoreTokens.parse(bytes, of: store, .none) == .ofAnotherBoot)
+        #expect(tokens.file(of: store, boot) == bytes)
+    }
 }
