@@ -12,8 +12,9 @@ WRONG = "not-the-password"
 
 # The profile of `apt install`: a login password opens the store at these.
 OPENING = {"login", "ssh_password", "ssh_keyboard"}
-# With the profile "passcode and fingerprint" these ask for either, of somebody with a store.
-PASSCODE = {"login", "su", "sudo", "sudo_login", "sudo_from_a_pipe", "sudo_with_a_helper", "sudo_interrupted", "polkit"}
+# With the profile "passcode and fingerprint" these ask for either, of somebody with a store. su does not: another
+# person's sees what it sees of somebody without one.
+PASSCODE = {"login", "sudo", "sudo_login", "sudo_from_a_pipe", "sudo_with_a_helper", "sudo_interrupted", "polkit"}
 NEVER = {"sudo_interrupted", "sudo_without_asking"}
 
 

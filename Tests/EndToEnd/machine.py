@@ -21,6 +21,7 @@ import dataclasses
 import fcntl
 import glob
 import hashlib
+import itertools
 import os
 import pty
 import re
@@ -287,6 +288,8 @@ class Terminal:
 class Machine:
     """See the top of this file. `bind` maps folders of the host to where they are seen, read only, in the machine."""
 
+    _consoles = itertools.count(1)
+
     def __init__(self, image="base", bind=None, boot=True):
         reason = why_not()
         if reason is not None:
@@ -401,6 +404,11 @@ class Machine:
     def terminal(self, command, user=None):
         """A command on a terminal of its own in the machine. systemd-run may lose what it shows just before it ends."""
         return Terminal(self._unit(command, user, "--pty", "--setenv=TERM=dumb"))
+
+    def console(self, command):
+        """The same in a unit that is called as a console's getty is: a login there is one at this machine."""
+        unit = f"--unit=console-getty-{next(self._consoles)}"
+        return Terminal(self._unit(command, None, "--pty", "--setenv=TERM=dumb", unit))
 
     def write(self, path, text, mode="644"):
         self.check(f"install -D -m {mode} /dev/stdin {shlex.quote(path)}", stdin=text)
