@@ -3,7 +3,7 @@
 struct Allowance {
     private(set) var left: Int64
     private var at: UInt64
-    private let percent: Int64
+    var percent: Int64
     private let most: Int64
     /// No debt is larger: whoever ran into one long job is not punished for minutes.
     private var deepest: Int64 { -5 * most }

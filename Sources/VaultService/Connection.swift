@@ -147,6 +147,7 @@ final class Connection {
             if case .large(let whole) = left { try await enter(whole) }
             try Self.refuseEnd(await channel.readable(until: nil))
         }
+        charge()
         if let wait = crowd.turns.take(share, last: lastTurn) { try await come(wait) }
         lastTurn = EventLoop.shared.pass
         charge()

@@ -4,7 +4,7 @@ import Wire
 /// Who is connected: whose share each of them uses, and how long it may take.
 @LoopActor
 final class Crowd {
-    let turns = Turns()
+    let turns: Turns
     let rooms = Rooms()
     private let book: AccountBook
     private var shares: [Party: Share] = [:]
@@ -16,8 +16,9 @@ final class Crowd {
 
     private static let sweepEvery: UInt64 = 500
 
-    init(_ book: AccountBook) {
+    init(_ book: AccountBook, _ turns: Turns) {
         self.book = book
+        self.turns = turns
         EventLoop.shared.inEachPass = { [turns] in LoopActor.assumed { turns.grant() } }
     }
 

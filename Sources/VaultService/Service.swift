@@ -75,7 +75,9 @@ public final class Service {
         self.vault = vault
         let directory = Directory()
         self.directory = directory
-        let crowd = Crowd(AccountBook(directory) { !vault.stores(of: $0).isEmpty })
+        let crowd = Crowd(
+            AccountBook(directory) { !vault.stores(of: $0).isEmpty },
+            Turns(isDeriving: { vault.workers.isDeriving }))
         self.crowd = crowd
         audit.party = { crowd.partyNow(of: $0) }
         people = PolicyPeople(
@@ -89,8 +91,15 @@ public final class Service {
         EventLoop.shared.task { await self.acceptAll(channel) }
     }
 
-    /// So many at a time, then others' work; the rest of the queue has been waiting for longer.
+    /// So many at a time, then others' work.
     private static let accepts = 32
+    /// Of the accepting itself, in nanoseconds, which lies before what can be measured here.
+    private static let acceptCost: UInt64 = 4_000
+    /// While somebody waits for a derivation, coming in takes a tenth of a processor at most: whoever
+    /// connects and leaves all the time would have half of it. At all other times the queue is
+    /// emptied as fast as it goes, because those who log in stand in it too.
+    private var coming = Allowance(
+        percent: 10, most: 2_000_000, at: Clock.monotonicNanoseconds())
 
     private func acceptAll(_ channel: Channel) async {
         var accepted = 0
@@ -105,12 +114,20 @@ public final class Service {
                 await EventLoop.sleep(until: Clock.bootMilliseconds() + 50)
             }
             accepted += 1
-            if accepted % Self.accepts == 0 { await Task.yield() }
+            guard accepted % Self.accepts == 0 else { continue }
+            await Task.yield()
+            coming.refresh(Clock.monotonicNanoseconds())
+            while vault.workers.isDeriving, !coming.isLeft {
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + 1)
+                coming.refresh(Clock.monotonicNanoseconds())
+            }
         }
     }
 
     /// Cheap where there is no place: anybody can connect again and again.
     private func admit(_ descriptor: consuming FileDescriptor) {
+        let began = Clock.monotonicNanoseconds()
+        defer { coming.spend(Clock.monotonicNanoseconds() - began + Self.acceptCost) }
         // The peer is known before its first byte is read.
         guard let peer = try? PeerCredentials.of(descriptor.raw), !peer.isNobody else { return }
         switch crowd.place(for: peer.uid) {

@@ -13,9 +13,12 @@ final class Turns {
     private var granted = 0
     private var grantedIn: UInt64 = 0
 
-    /// Of a processor, for all together that are within their time, and for all that are not.
+    /// Of a processor, for all together that are within their time, and for all that are not: less
+    /// where somebody waits for a derivation, which wants the processors for itself.
     private static let percent: Int64 = 30
+    private static let percentBeside: Int64 = 10
     private static let burst: Int64 = 100_000_000
+    private let isDeriving: () -> Bool
     private var regular: Allowance
     private var leftover: Allowance
 
@@ -24,10 +27,12 @@ final class Turns {
 
     init(
         now: @escaping () -> UInt64 = Clock.monotonicNanoseconds,
-        pass: @escaping () -> UInt64 = { EventLoop.shared.pass }
+        pass: @escaping () -> UInt64 = { EventLoop.shared.pass },
+        isDeriving: @escaping () -> Bool
     ) {
         self.now = now
         self.pass = pass
+        self.isDeriving = isDeriving
         regular = Allowance(percent: Self.percent, most: Self.burst, at: now())
         leftover = regular
     }
@@ -54,17 +59,25 @@ final class Turns {
         }
         guard line.isEmpty, granted < Self.inPass else { return false }
         let now = now()
-        regular.refresh(now)
+        refresh(now)
         guard regular.isLeft, share.isWithin(now) else { return false }
         granted += 1
         return true
+    }
+
+    private func refresh(_ now: UInt64) {
+        let percent = isDeriving() ? Self.percentBeside : Self.percent
+        regular.percent = percent
+        leftover.percent = percent
+        regular.refresh(now)
+        leftover.refresh(now)
     }
 
     /// Whether there is time for a word to a connection that cannot be served.
     func hasTime(for share: Share) -> Bool {
         guard share.isLimited else { return true }
         let now = now()
-        regular.refresh(now)
+        refresh(now)
         return regular.isLeft && share.isWithin(now)
     }
 
@@ -74,8 +87,7 @@ final class Turns {
         root.removeAll(keepingCapacity: true)
         guard !line.isEmpty else { return -1 }
         let now = now()
-        regular.refresh(now)
-        leftover.refresh(now)
+        refresh(now)
         var left = Self.inPass
         // Those within their time first.
         for isWithin in [true, false] where (isWithin ? regular : leftover).isLeft {

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import signal
 import socket
 import statistics
@@ -72,25 +73,27 @@ class Watchdog:
 class Machine:
     """A daemon with a watchdog, which sees fifty people and an owner among the machine's accounts."""
 
-    def __init__(self, policy=POLICY, accounts=True):
+    def __init__(self, policy=POLICY):
         self.lab = Lab()
         self.folder = tempfile.mkdtemp(prefix="appvault-fair-")
         os.chmod(self.folder, 0o755)
         self.watchdog = Watchdog(os.path.join(self.folder, "notify"))
-        passwd = os.path.join(self.folder, "passwd")
-        with open("/etc/passwd") as file:
-            lines = file.read()
-        if accounts:
-            people = [(f"fair{number}", FIRST + number) for number in range(PEOPLE)] + [OWNER]
-            lines += "".join(f"{name}:x:{uid}:{uid}::/nonexistent:/bin/sh\n" for name, uid in people)
-        with open(passwd, "w") as file:
-            file.write(lines)
+        # A folder of its own in the place of /etc: other tests change the machine's accounts meanwhile.
+        etc = os.path.join(self.folder, "etc")
+        os.mkdir(etc)
+        for name in ("group", "ld.so.cache", "machine-id", "nsswitch.conf", "passwd", "shells"):
+            if os.path.exists(f"/etc/{name}"):
+                shutil.copy(f"/etc/{name}", etc)
+        people = [(f"fair{number}", FIRST + number) for number in range(PEOPLE)] + [OWNER]
+        with open(os.path.join(etc, "passwd"), "a") as file:
+            for name, uid in people:
+                file.write(f"{name}:x:{uid}:{uid}::/nonexistent:/bin/sh\n")
         self.daemon = Daemon(
             policy=policy,
             env={"NOTIFY_SOCKET": self.watchdog.path, "WATCHDOG_USEC": str(int(BEAT * 2e6))},
             before=[
                 "unshare", "-m", "--propagation", "private", "sh", "-c",
-                f'mount --bind {passwd} /etc/passwd && exec "$@"', "sh"])
+                f'mount --bind {etc} /etc && exec "$@"', "sh"])
         self.lab.service(
             "lab", f"auth required {self.lab.module} socket={self.daemon.socket}",
             "account required pam_permit.so")
@@ -100,6 +103,7 @@ class Machine:
         self.daemon.close()
         self.lab.close()
         self.watchdog.close()
+        shutil.rmtree(self.folder)
 
     def login(self):
         """By the real module; how long it took, or None where it failed."""
@@ -153,6 +157,7 @@ class Sink:
     def close(self):
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
+        os.unlink(self.path)
 
 
 def high(times):
