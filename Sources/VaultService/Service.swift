@@ -95,11 +95,11 @@ public final class Service {
     private static let accepts = 32
     /// Of the accepting itself, in nanoseconds, which lies before what can be measured here.
     private static let acceptCost: UInt64 = 4_000
-    /// While somebody waits for a derivation, coming in takes a tenth of a processor at most: whoever
-    /// connects and leaves all the time would have half of it. At all other times the queue is
-    /// emptied as fast as it goes, because those who log in stand in it too.
+    /// While somebody waits for a derivation, coming in takes a quarter of a processor at most:
+    /// whoever connects and leaves all the time would have most of one. At all other times the queue
+    /// is emptied as fast as it goes, because those who log in stand in it too.
     private var coming = Allowance(
-        percent: 10, most: 2_000_000, at: Clock.monotonicNanoseconds())
+        percent: 25, most: 2_000_000, at: Clock.monotonicNanoseconds())
 
     private func acceptAll(_ channel: Channel) async {
         var accepted = 0
@@ -127,7 +127,11 @@ public final class Service {
     /// Cheap where there is no place: anybody can connect again and again.
     private func admit(_ descriptor: consuming FileDescriptor) {
         let began = Clock.monotonicNanoseconds()
-        defer { coming.spend(Clock.monotonicNanoseconds() - began + Self.acceptCost) }
+        defer {
+            if vault.workers.isDeriving {
+                coming.spend(Clock.monotonicNanoseconds() - began + Self.acceptCost)
+            }
+        }
         // The peer is known before its first byte is read.
         guard let peer = try? PeerCredentials.of(descriptor.raw), !peer.isNobody else { return }
         switch crowd.place(for: peer.uid) {
