@@ -78,7 +78,7 @@ final class Audit {
     }
 
     /// The lines swallowed since the last one of this party; nil where this one is swallowed too.
-    private func admit(_ party: Party?) -> UInt64? {
+    func admit(_ party: Party?) -> UInt64? {
         guard let party else { return 0 }
         let now = Clock.bootMilliseconds()
         let isListed = buckets[party] != nil || hasRoom(now)

@@ -1,225 +1,126 @@
-"""A daemon that one uid cannot hold up: logins, the watchdog and memory while fifty people do their worst."""
+"""A daemon that a crowd cannot hold up: logins, the watchdog, memory and others' requests while fifty do their worst."""
 
-import ctypes
-import os
-import shutil
-import signal
-import socket
 import statistics
-import subprocess
-import tempfile
-import threading
 import time
 import unittest
 
 import wire
-from daemonlab import Daemon, answers, as_uid, wait_until
-from pamlab import PAM_SUCCESS, Lab, Talk, compiled
+from daemonlab import answers, as_uid
+from fairlab import BEAT, CROWD, EACH, FULL_COST, OWNER, PASSCODE, POLICY, STRANGERS, Machine, Sink
 
 NEEDS_ROOT = True
-TIMEOUT = 1200
-
-PASSCODE = "correct horse battery"
-POLICY = """LocalServices=lab
-PasscodeServices=lab
-UnlockServices=
-ConversingServices=
-ThrottleAfter=0
-RetryLimit=0
-DerivationMemory=64MiB
-DerivationPasses=3
-"""
-# Uids that no machine of a test has, and the accounts that the daemon's own view of the machine has.
-FIRST, PEOPLE, EACH = 61_000, 50, 16
-OWNER = ("fairowner", 60_900)
-STRANGERS = 2_000_000_000
-BEAT = 1.0
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def hostile():
-    return compiled("hostile.c", "hostile")
-
-
-class Watchdog:
-    """systemd's end of sd_notify: when the daemon said that its loop turns."""
-
-    def __init__(self, path):
-        self.path, self.beats = path, []
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.bind(path)
-        os.chmod(path, 0o666)
-        threading.Thread(target=self.listen, daemon=True).start()
-
-    def listen(self):
-        while True:
-            try:
-                said = self.socket.recv(4096)
-            except OSError:
-                return
-            if b"WATCHDOG=1" in said:
-                self.beats.append(time.monotonic())
-
-    def longest(self, since, until):
-        """The longest time without a beat."""
-        moments = [since, *(beat for beat in self.beats if since < beat < until), until]
-        return max(later - earlier for earlier, later in zip(moments, moments[1:]))
-
-    def close(self):
-        self.socket.close()
-
-
-class Machine:
-    """A daemon with a watchdog, which sees fifty people and an owner among the machine's accounts."""
-
-    def __init__(self, policy=POLICY):
-        self.lab = Lab()
-        self.folder = tempfile.mkdtemp(prefix="appvault-fair-")
-        os.chmod(self.folder, 0o755)
-        self.watchdog = Watchdog(os.path.join(self.folder, "notify"))
-        # A folder of its own in the place of /etc: other tests change the machine's accounts meanwhile.
-        etc = os.path.join(self.folder, "etc")
-        os.mkdir(etc)
-        for name in ("group", "ld.so.cache", "machine-id", "nsswitch.conf", "passwd", "shells"):
-            if os.path.exists(f"/etc/{name}"):
-                shutil.copy(f"/etc/{name}", etc)
-        people = [(f"fair{number}", FIRST + number) for number in range(PEOPLE)] + [OWNER]
-        with open(os.path.join(etc, "passwd"), "a") as file:
-            for name, uid in people:
-                file.write(f"{name}:x:{uid}:{uid}::/nonexistent:/bin/sh\n")
-        self.daemon = Daemon(
-            policy=policy,
-            env={"NOTIFY_SOCKET": self.watchdog.path, "WATCHDOG_USEC": str(int(BEAT * 2e6))},
-            before=[
-                "unshare", "-m", "--propagation", "private", "sh", "-c",
-                f'mount --bind {etc} /etc && exec "$@"', "sh"])
-        self.lab.service(
-            "lab", f"auth required {self.lab.module} socket={self.daemon.socket}",
-            "account required pam_permit.so")
-        self.daemon.create(PASSCODE, subject=("root", 0))
-
-    def close(self):
-        self.daemon.close()
-        self.lab.close()
-        self.watchdog.close()
-        shutil.rmtree(self.folder)
-
-    def login(self):
-        """By the real module; how long it took, or None where it failed."""
-        began = time.monotonic()
-        with self.lab.transaction("lab", "root", Talk([PASSCODE])) as pam:
-            result = pam.authenticate()
-        return time.monotonic() - began if result == PAM_SUCCESS else None
-
-    def logins(self, count):
-        return [self.login() for _ in range(count)]
-
-    def attack(self, mode, seconds, first=FIRST, people=PEOPLE, each=EACH, path=None):
-        frames = os.path.join(self.folder, f"frames-{mode}")
-        own = ("", wire.UNKNOWN_UID)
-        requests = ["policyShow", "texts", "actions", "status", "health"]
-        with open(frames, "wb") as file:
-            file.write(wire.encode("hello", 1, frontEnd="program"))
-            for request in requests:
-                takes = ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields
-                file.write(wire.encode(request, 2, **({"subject": own} if takes else {})))
-        words = [hostile(), path or self.daemon.socket, mode, first, people, each, seconds, frames]
-        return subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True)
-
-    def resident(self):
-        """MiB that are no file's, without what a derivation has just now."""
-        with open(f"/proc/{self.daemon.pid}/status") as file:
-            fields = dict(line.split(":", 1) for line in file)
-        return int(fields["RssAnon"].split()[0]) / 1024
-
-
-class Sink:
-    """A socket that takes whatever comes and answers nothing: what the attack itself costs this machine."""
-
-    def __init__(self, folder):
-        self.path = os.path.join(folder, "sink")
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(self.path)
-        os.chmod(self.path, 0o666)
-        listener.listen(4096)
-        self.pid = os.fork()
-        if self.pid == 0:
-            libc.prctl(1, signal.SIGKILL, 0, 0, 0)
-            held = []
-            while True:
-                connected, _ = listener.accept()
-                held.append(connected)
-                if len(held) > 800:
-                    held.pop(0).close()
-        listener.close()
-
-    def close(self):
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        os.unlink(self.path)
+TIMEOUT = 1500
+MODES = ["pipeline", "slow", "leave", "half", "unread"]
+# Beside what derivations need: there is none when it is measured.
+MEMORY = 128
 
 
 def high(times):
-    """The 99th of a hundred."""
-    return sorted(times)[max(0, len(times) * 99 // 100 - 1)]
+    """The 99th of a hundred; of a few, the last but one."""
+    return sorted(times)[-max(2, len(times) // 100 + 1)]
 
 
 class Crowd(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.machine = Machine()
+        cls.machine = Machine(POLICY + FULL_COST)
         cls.addClassCleanup(cls.machine.close)
+        cls.machine.daemon.create(PASSCODE, subject=OWNER)
 
-    def under(self, mode, count, **more):
-        """Logins while they attack: their times, and the longest time without a beat."""
+    def attacked(self, mode, work, **more):
+        """What `work` gives while they attack; no beat of the watchdog may be late, no memory taken."""
         attack = self.machine.attack(mode, 300, **more)
-        self.attack = attack
         try:
             time.sleep(1)
             began = time.monotonic()
-            times = self.machine.logins(count)
+            result = work()
             resident = []
             for _ in range(10):
                 resident.append(self.machine.resident())
                 time.sleep(0.05)
-            self.resident = max(resident)
-            self.late = self.machine.watchdog.longest(began, time.monotonic()) - BEAT
+            late = self.machine.watchdog.longest(began, time.monotonic()) - BEAT
             self.assertIsNone(attack.poll(), "the attack goes on")
         finally:
             attack.kill()
             attack.wait()
             attack.stdout.close()
-        return times
+        print(f"        {mode}: the watchdog {late:.2f} s late, {max(resident):.0f} MiB", flush=True)
+        self.assertLess(late, 1)
+        self.assertLess(max(resident), MEMORY)
+        return result
 
-    def compare(self, mode, count, **more):
+    def beside(self, mode, count, **more):
+        """Logins while the same attack goes to a socket of nobody's: this machine has as much to do."""
         sink = Sink(self.machine.folder)
-        beside = self.machine.attack(mode, 300, path=sink.path, **more)
+        attack = self.machine.attack(mode, 300, path=sink.path, **more)
         try:
-            quiet = self.machine.logins(count)
+            time.sleep(1)
+            return self.machine.logins(count)
         finally:
-            beside.kill()
-            beside.wait()
-            beside.stdout.close()
+            attack.kill()
+            attack.wait()
+            attack.stdout.close()
             sink.close()
-        times = self.under(mode, count, **more)
-        failed = times.count(None)
-        good = [one for one in times if one is not None]
-        print(
-            f"{mode}: {failed} of {count} failed; median {statistics.median(good) if good else 0:.3f} s, p99 "
-            f"{high(good) if good else 0:.3f} s; quiet median {statistics.median(quiet):.3f}, p99 {high(quiet):.3f} s; "
-            f"late {self.late:.2f} s; {self.resident:.0f} MiB", flush=True)
-        return quiet, times
+
+    def compare(self, mode, count, figure, **more):
+        """None fails, and they take at most twice as long and 50 ms more; a machine that had other things to do gets
+        two chances more to say so."""
+        for chance in (3, 2, 1):
+            quiet = self.beside(mode, count, **more)
+            times = self.attacked(mode, lambda: self.machine.logins(count), **more)
+            self.assertNotIn(None, quiet)
+            self.assertNotIn(None, times)
+            print(
+                f"        {mode}: median {statistics.median(times):.3f} s, p99 {high(times):.3f} s, otherwise "
+                f"{statistics.median(quiet):.3f} and {high(quiet):.3f} s", flush=True)
+            if figure(times) <= 2 * figure(quiet) + 0.05 or chance == 1:
+                break
+        self.assertLessEqual(figure(times), 2 * figure(quiet) + 0.05)
+
+    def test_all_at_once(self):
+        """a hundred logins while fifty people with sixteen connections each do everything at once"""
+        self.compare("mixed", 100, high)
+
+    def test_each(self):
+        """logins while fifty people do one thing: pipeline, drip, connect and leave, send half frames, read nothing"""
+        for mode in MODES:
+            with self.subTest(mode):
+                self.compare(mode, 12, statistics.median)
+
+    def test_without_account(self):
+        """logins while eight hundred uids without an account connect and leave, or ask for all they can"""
+        for mode in ("leave", "pipeline"):
+            with self.subTest(mode):
+                self.compare(mode, 12, statistics.median, first=STRANGERS, people=CROWD * EACH, each=1)
+
+    def test_owner(self):
+        """whose store is open reads and writes it while the others do their worst"""
+        uid = OWNER[1]
+        own = ("", wire.UNKNOWN_UID)
+
+        def read():
+            slowest = 0.0
+            with self.machine.daemon.client(timeout=30) as client:
+                for number in range(40):
+                    began = time.monotonic()
+                    set_ = client.run("set", (), [b"%d" % number], name="one")
+                    got = client.run("get", name="one")
+                    if (set_.name, got.name, got.payload) != ("done", "value", b"%d" % number):
+                        raise AssertionError(f"{set_}, {got}")
+                    slowest = max(slowest, time.monotonic() - began)
+            return slowest
+
+        unlock = lambda: self.machine.daemon.ask("openStore", answers(PASSCODE), subject=own).name
+        self.assertEqual(as_uid(uid, unlock), "done")
+        for mode in ("pipeline", "mixed"):
+            with self.subTest(mode):
+                slowest = self.attacked(mode, lambda: as_uid(uid, read))
+                self.assertLess(slowest, 5, "less than after which a front end gives up")
+
+    def test_one_person(self):
+        """four connections of one uid that ask for all they can keep no login waiting"""
+        self.compare("pipeline", 12, statistics.median, people=1, each=4)
 
 
 if __name__ == "__main__":
-    import sys
-    crowd = Crowd()
-    Crowd.setUpClass()
-    print("plain", [round(x, 3) for x in Crowd.machine.logins(20)], "MiB", Crowd.machine.resident())
-    for mode in sys.argv[2:] or ["pipeline", "slow", "leave", "half", "unread", "mixed"]:
-        try:
-            crowd.compare(mode, int(sys.argv[1]))
-        except AssertionError as error:
-            print(mode, "FAILED", str(error)[:200])
-    Crowd.machine.close()
+    unittest.main()
