@@ -122,7 +122,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
                 now = Clock.monotonicNanoseconds()
                 if let account {
                     self.account = nil
-                    account.took(nanoseconds: now - began)
+                    account.took(nanoseconds: computed(now - began))
                 }
             }
             dropDone()
@@ -156,6 +156,18 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// The job that runs now is that one's, as a whole.
     public func charge(to account: any JobAccount) {
         self.account = account
+    }
+
+    private var lastComputed: UInt64 = 0
+    private static let moment: UInt64 = 100_000
+
+    /// What a job took, without what others had of the processor meanwhile: who is served beside
+    /// somebody else's compile job has not used up their time by it.
+    private func computed(_ took: UInt64) -> UInt64 {
+        guard took > Self.moment else { return took }
+        let before = lastComputed
+        lastComputed = Clock.threadNanoseconds()
+        return min(took, lastComputed - before)
     }
 
     private func dropDone() {

@@ -117,7 +117,9 @@ final class Turns {
 
     func took(_ nanoseconds: UInt64, _ share: Share) {
         guard share.isLimited else { return }
-        if share.time.isLeft { regular.spend(nanoseconds) } else { leftover.spend(nanoseconds) }
+        // What others leave costs nothing of what is theirs by right.
+        guard share.time.isLeft else { return leftover.spend(nanoseconds) }
+        regular.spend(nanoseconds)
         share.spend(nanoseconds)
     }
 }
