@@ -226,6 +226,12 @@ static inline uint64_t appvault_clock_ms(clockid_t clock) {
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
+static inline uint64_t appvault_clock_ns(clockid_t clock) {
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0) return 0;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 // Pages for a secret: locked where the limit allows it, kept out of core files and children; NULL where there are none.
 static inline void *appvault_secret_map(size_t size) {
     void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -44,6 +44,17 @@ public final class Channel: @unchecked Sendable {
         }
     }
 
+    /// One that was accepted and never blocks.
+    public init(accepted descriptor: consuming FileDescriptor) throws(PosixError) {
+        number = descriptor.release()
+        do {
+            try EventLoop.shared.add(self)
+        } catch {
+            CLinux.close(number)
+            throw error
+        }
+    }
+
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -108,6 +119,12 @@ public final class Channel: @unchecked Sendable {
         finishReader(.timedOut)
     }
 
+    /// The same for whoever waits to write.
+    @LoopActor
+    public func wakeWriter() {
+        finishWriter(.timedOut)
+    }
+
     /// Somebody else reads this descriptor, and has read all that was there.
     @LoopActor
     public func drained() {
@@ -121,13 +138,15 @@ public final class Channel: @unchecked Sendable {
     }
 
     @LoopActor
-    public func writable(until deadline: UInt64) async -> Wake {
+    public func writable(until deadline: UInt64?) async -> Wake {
         if isClosed { return .closed }
         if writable { return .ready }
         // SAFETY: resumed exactly once, by finishWriter or the timer.
         return await unsafe withUnsafeContinuation { continuation in
-            let timer = EventLoop.shared.at(deadline) { [unowned self] in
-                writerTimedOut()
+            let timer = deadline.map { moment in
+                EventLoop.shared.at(moment) { [unowned self] in
+                    writerTimedOut()
+                }
             }
             writer = unsafe Waiter(continuation: continuation, timer: timer)
         }

@@ -7,6 +7,16 @@ public enum Clock {
         appvault_clock_ms(CLOCK_BOOTTIME)
     }
 
+    /// For what is measured in less than a millisecond.
+    public static func monotonicNanoseconds() -> UInt64 {
+        appvault_clock_ns(CLOCK_MONOTONIC)
+    }
+
+    /// What the calling thread has computed: a system call, unlike the others.
+    static func threadNanoseconds() -> UInt64 {
+        appvault_clock_ns(CLOCK_THREAD_CPUTIME_ID)
+    }
+
     /// How long the machine has slept since it was started.
     public static func sleptMilliseconds() -> UInt64 {
         let boot = appvault_clock_ms(CLOCK_BOOTTIME)

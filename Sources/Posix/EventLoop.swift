@@ -10,6 +10,21 @@ public actor LoopActor {
         // SAFETY: the loop lives as long as the process.
         unsafe EventLoop.shared.asUnownedSerialExecutor()
     }
+
+    /// For what the loop itself calls: timers, and what it does in each pass.
+    public static func assumed<R>(_ body: @LoopActor () -> R) -> R {
+        EventLoop.shared.checkIsolated()
+        return withoutActuallyEscaping(body) { body in
+            // SAFETY: one function under two types, which differ in the isolation that was checked above.
+            unsafe unsafeBitCast(body, to: (() -> R).self)()
+        }
+    }
+}
+
+/// Whose time on the loop a job takes.
+public protocol JobAccount: AnyObject {
+    /// On the loop, right after the job.
+    func took(nanoseconds: UInt64)
 }
 
 /// The loop is itself the executor: a request costs no thread switch (measured against three other
@@ -19,10 +34,21 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     // Used on the loop's own thread alone.
     private var ready: [UnownedJob] = []
+    private var firstReady = 0
     private var channels: [Int32: Channel] = [:]
     private var timers: [Timer] = []
     private var timerCount: UInt64 = 0
     private var stopping = false
+    private var account: (any JobAccount)?
+    /// Which pass this is: jobs, then descriptors, then timers.
+    public private(set) var pass: UInt64 = 0
+    /// Called in each pass, after its jobs; for how many milliseconds it may be left alone, -1 for ever.
+    public var inEachPass: (() -> Int32)?
+
+    /// A pass is that long and so many jobs at most, but for its last job: descriptors, timers and
+    /// the watchdog never wait for a whole queue.
+    private static let passNanoseconds: UInt64 = 2_000_000
+    private static let passJobs = 512
 
     // Guarded by `mutex`.
     private let mutex = Mutex()
@@ -83,17 +109,26 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         let room = Int(APPVAULT_EVENTS)
         var events = [appvault_event](repeating: appvault_event(), count: room)
         while !stopping {
+            pass += 1
             takeIncoming()
-            var index = 0
-            while index < ready.count {
-                unsafe ready[index].runSynchronously(isolatedTo: serial, taskExecutor: task)
-                index += 1
-                // Those that wait on descriptors and timers get their turn too.
-                if index == 1024 { break }
+            var now = ready.isEmpty ? 0 : Clock.monotonicNanoseconds()
+            let end = now + Self.passNanoseconds
+            let last = firstReady + Self.passJobs
+            while firstReady < min(ready.count, last), now < end {
+                let job = ready[firstReady]
+                firstReady += 1
+                unsafe job.runSynchronously(isolatedTo: serial, taskExecutor: task)
+                let began = now
+                now = Clock.monotonicNanoseconds()
+                if let account {
+                    self.account = nil
+                    account.took(nanoseconds: computed(now - began))
+                }
             }
-            ready.removeFirst(index)
+            dropDone()
             if stopping { break }
-            let wait = ready.isEmpty ? nextWait() : 0
+            let rest = inEachPass?() ?? -1
+            let wait = ready.isEmpty ? nextWait(atMost: rest) : 0
             // SAFETY: at most APPVAULT_EVENTS are written, which is what `events` holds.
             let count = unsafe events.withUnsafeMutableBufferPointer { buffer in
                 unsafe appvault_epoll_wait(poll, buffer.baseAddress!, wait)
@@ -116,6 +151,33 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Ends `run` after the current job. On the loop only.
     public func stop() {
         stopping = true
+    }
+
+    /// The job that runs now is that one's, as a whole.
+    public func charge(to account: any JobAccount) {
+        self.account = account
+    }
+
+    private var lastComputed: UInt64 = 0
+    private static let moment: UInt64 = 100_000
+
+    /// What a job took, without what others had of the processor meanwhile: who is served beside
+    /// somebody else's compile job has not used up their time by it.
+    private func computed(_ took: UInt64) -> UInt64 {
+        guard took > Self.moment else { return took }
+        let before = lastComputed
+        lastComputed = Clock.threadNanoseconds()
+        return min(took, lastComputed - before)
+    }
+
+    private func dropDone() {
+        if firstReady == ready.count {
+            ready.removeAll(keepingCapacity: true)
+            firstReady = 0
+        } else if firstReady >= 1024 {
+            ready.removeFirst(firstReady)
+            firstReady = 0
+        }
     }
 
     private func takeIncoming() {
@@ -172,11 +234,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         if let index = timers.lastIndex(where: { $0.id == timer }) { timers.remove(at: index) }
     }
 
-    private func nextWait() -> Int32 {
-        guard let next = timers.last else { return -1 }
+    private func nextWait(atMost most: Int32) -> Int32 {
+        guard let next = timers.last else { return most }
         let now = Clock.bootMilliseconds()
         // One more, because epoll cuts to whole milliseconds and a wake before its time would spin.
-        return next.at <= now ? 0 : Int32(clamping: next.at - now + 1)
+        let wait = next.at <= now ? 0 : Int32(clamping: next.at - now + 1)
+        return most < 0 ? wait : min(wait, most)
     }
 
     private func fireTimers() {

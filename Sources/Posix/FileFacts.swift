@@ -36,6 +36,23 @@ public struct FileFacts: Equatable, Sendable {
     }
 }
 
+/// Tells a file that was replaced or written from what it was.
+public struct FileVersion: Equatable, Sendable {
+    private let device, node: UInt64
+    private let size, seconds, nanoseconds: Int
+
+    public init(of path: String) throws(PosixError) {
+        var status = stat()
+        // SAFETY: as above.
+        guard unsafe stat(path, &status) == 0 else { throw .last("stat \(path)") }
+        device = UInt64(status.st_dev)
+        node = UInt64(status.st_ino)
+        size = Int(status.st_size)
+        seconds = Int(status.st_mtim.tv_sec)
+        nanoseconds = Int(status.st_mtim.tv_nsec)
+    }
+}
+
 /// The room that a file system has left for those who are not root.
 public struct FreeSpace: Equatable, Sendable {
     public var bytes: UInt64

@@ -23,6 +23,16 @@ public struct PeerCredentials: Equatable, Sendable {
     }
 }
 
+public enum SocketEnd {
+    /// To whoever is not served, as much as fits at once.
+    public static func write(_ bytes: [UInt8], to descriptor: borrowing FileDescriptor) {
+        // SAFETY: the kernel reads exactly the array.
+        _ = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe appvault_send(descriptor.raw, buffer.baseAddress, buffer.count)
+        }
+    }
+}
+
 public enum OutgoingSocket {
     /// Connected, and never blocking; where the listener's queue is full, an error that `isTimeout`.
     public static func connect(to path: String) throws(PosixError) -> FileDescriptor {
@@ -66,7 +76,8 @@ public enum ListeningSocket {
             }
         }
         guard unsafe chmod(path, mode_t(mode)) == 0 else { throw .last("chmod \(path)") }
-        guard listen(socket.raw, 1024) == 0 else { throw .last("listen \(path)") }
+        // As many as the kernel lets wait: whoever finds no room here goes on without us.
+        guard listen(socket.raw, 4096) == 0 else { throw .last("listen \(path)") }
         return socket
     }
 

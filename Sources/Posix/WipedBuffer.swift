@@ -113,7 +113,11 @@ public final class WipedBuffer: @unchecked Sendable {
 
     public func grow(to wanted: Int) {
         guard wanted > capacity else { return }
-        let room = max(wanted, capacity * 2)
+        grow(toExactly: max(wanted, capacity * 2))
+    }
+
+    public func grow(toExactly room: Int) {
+        guard room > capacity else { return }
         // SAFETY: the old memory is wiped before it is freed, and only `count` bytes are carried
         // over.
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: room)

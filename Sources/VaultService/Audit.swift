@@ -16,24 +16,42 @@ final class Audit {
         var tokens: Double
         var at: UInt64
         var suppressed: UInt64
+
+        mutating func refill(_ now: UInt64) {
+            tokens = min(Audit.burst, tokens + Double(now - at) / 1000 * Audit.perSecond)
+            at = now
+        }
+
+        /// As one that was never used.
+        func isFresh(_ now: UInt64) -> Bool {
+            var bucket = self
+            bucket.refill(now)
+            return bucket.tokens == Audit.burst && suppressed == 0
+        }
     }
 
     private let toStandardError: Bool
-    private var buckets: [UInt32: Bucket] = [:]
+    private var buckets: [Party: Bucket] = [:]
+    /// Of those who find the table full.
+    private var common: Bucket?
+    private var clearedAt: UInt64 = 0
+    /// Uids without an account share one bucket: anybody has as many of them as they like.
+    var party: @LoopActor (UInt32) -> Party = { .person($0) }
 
     init(toStandardError: Bool) {
         self.toStandardError = toStandardError
     }
 
-    private static let burst = 40.0
-    private static let perSecond = 2.0
+    private nonisolated static let burst = 40.0
+    private nonisolated static let perSecond = 2.0
+    private static let most = 4096
 
     func note(
         _ event: Event, _ text: String, store: String? = nil, person: Person? = nil,
         service: [UInt8] = [],
         code: Code? = nil, uid: UInt32? = nil
     ) {
-        guard let suppressed = admit(Self.bucket(uid, person)) else { return }
+        guard let suppressed = admit(Self.bucket(uid, person).map { party($0) }) else { return }
         var fields = [
             "MESSAGE=\(text)", "PRIORITY=\(event.priority)", "SYSLOG_IDENTIFIER=appvaultd",
             "APPVAULT_EVENT=\(event.rawValue)",
@@ -59,19 +77,15 @@ final class Audit {
         return person?.uid ?? uid
     }
 
-    /// The lines swallowed since the last one of this uid; nil where this one is swallowed too.
-    private func admit(_ uid: UInt32?) -> UInt64? {
-        guard let uid else { return 0 }
+    /// The lines swallowed since the last one of this party; nil where this one is swallowed too.
+    func admit(_ party: Party?) -> UInt64? {
+        guard let party else { return 0 }
         let now = Clock.bootMilliseconds()
-        var bucket = buckets[uid] ?? Bucket(tokens: Self.burst, at: now, suppressed: 0)
-        bucket.tokens = min(
-            Self.burst, bucket.tokens + Double(now - bucket.at) / 1000 * Self.perSecond)
-        bucket.at = now
-        defer {
-            // Uids come and go; a machine has fewer than this, and an attacker has one.
-            if buckets.count > 4096 { buckets.removeAll() }
-            buckets[uid] = bucket
-        }
+        let isListed = buckets[party] != nil || hasRoom(now)
+        let known = isListed ? buckets[party] : common
+        var bucket = known ?? Bucket(tokens: Self.burst, at: now, suppressed: 0)
+        bucket.refill(now)
+        defer { if isListed { buckets[party] = bucket } else { common = bucket } }
         guard bucket.tokens >= 1 else {
             bucket.suppressed += 1
             return nil
@@ -80,6 +94,16 @@ final class Audit {
         let swallowed = bucket.suppressed
         bucket.suppressed = 0
         return swallowed
+    }
+
+    /// Room is made by dropping those who have nothing to be remembered for, and nobody else: who is
+    /// being limited stays so.
+    private func hasRoom(_ now: UInt64) -> Bool {
+        if buckets.count >= Self.most, now - clearedAt >= 1000 {
+            clearedAt = now
+            buckets = buckets.filter { !$0.value.isFresh(now) }
+        }
+        return buckets.count < Self.most
     }
 }
 

@@ -27,6 +27,12 @@ final class Connection {
     let credentials: PeerCredentials
     private let channel: Channel
     private let slabs: Slabs
+    private let crowd: Crowd
+    /// Whose place it has.
+    private(set) var home: Share
+    /// Whose turns and time it takes.
+    private(set) var share: Share
+    private(set) var isClaimed = false
     /// Bytes of a frame that did not come whole, or of one that came behind another.
     private var pending: WipedBuffer?
     private(set) var lastSent: UInt64 = 0
@@ -39,14 +45,36 @@ final class Connection {
     /// What the flow has at hand then opens a store, or nearly.
     var holdsSecret = false
 
-    init(channel: Channel, credentials: PeerCredentials, slabs: Slabs) {
+    /// The pass of the loop in which it had its last turn.
+    private var lastTurn: UInt64 = 0
+    /// A turn or a room that is waited for; otherwise a reader waits for bytes.
+    private var wait: Wait?
+    /// Of whatever is received now.
+    private var deadline: UInt64?
+    private var frameBegan: UInt64?
+    private var unreadSince: UInt64?
+
+    /// Of a large frame.
+    enum Room {
+        case none, unlimited
+        case some(Share, Int)
+    }
+    var hasRoom = Room.none
+
+    init(
+        channel: Channel, credentials: PeerCredentials, share: Share, crowd: Crowd, slabs: Slabs
+    ) {
         self.channel = channel
         self.credentials = credentials
         self.slabs = slabs
+        self.crowd = crowd
+        home = share
+        self.share = share
     }
 
     func close() {
         channel.close()
+        wait?.end(.closed)
         pending = nil
     }
 
@@ -58,25 +86,120 @@ final class Connection {
 
     /// Ends a `receive` that waits, as if its time were over; what came of a frame stays.
     func wakeReader() {
-        channel.wakeReader()
+        if let wait { wait.end(.timedOut) } else { channel.wakeReader() }
+    }
+
+    // MARK: whose it is
+
+    /// It was not known at first.
+    func move(to share: Share) {
+        home = share
+        if !isClaimed { self.share = share }
+    }
+
+    /// Root's program acts for somebody.
+    func claim(_ share: Share) {
+        self.share = share
+        isClaimed = true
+    }
+
+    func endIfLate(_ now: UInt64) {
+        let whole = frameBegan.map { $0 + UInt64(Limits.frameWait) }
+        if let deadline, now >= min(deadline, whole ?? deadline) {
+            wakeReader()
+        } else if let whole, now >= whole {
+            wakeReader()
+        }
+        if let unreadSince, now >= unreadSince + UInt64(Limits.unreadWait) {
+            channel.wakeWriter()
+        }
+    }
+
+    private func charge() {
+        if share.isLimited { EventLoop.shared.charge(to: share) }
     }
 
     // MARK: in
 
     /// The next frame, decoded where it lies: the closure copies out what it keeps, then the bytes
-    /// are wiped.
+    /// are wiped. A turn for each frame, and for each piece of one.
     func receive<R>(
         limit: Int, until deadline: UInt64?,
         _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
     ) async throws(ConnectionEnd) -> R {
+        self.deadline = deadline
+        defer { self.deadline = nil }
+        // What came in the frame before is done with.
+        crowd.rooms.leave(self)
         while true {
-            if let result = try decodePending(limit: limit, decode) { return result }
-            switch await channel.readable(until: deadline) {
-            case .closed: throw .closed
-            case .timedOut: throw .timedOut
-            case .ready: break
+            try await becomeReady(limit: limit)
+            let result: R?
+            if let decoded = try decodePending(limit: limit, decode) {
+                result = decoded
+            } else {
+                result = try read(limit: limit, decode)
             }
-            if let result = try read(limit: limit, decode) { return result }
+            if let result {
+                frameBegan = nil
+                return result
+            }
+        }
+    }
+
+    /// Until there is something to read or to decode, and it is this connection's turn.
+    private func becomeReady(limit: Int) async throws(ConnectionEnd) {
+        if let left = try bytesLeft(limit: limit) {
+            if pending != nil, frameBegan == nil { frameBegan = Clock.bootMilliseconds() }
+            if case .large(let whole) = left { try await enter(whole) }
+            try Self.refuseEnd(await channel.readable(until: nil))
+        }
+        charge()
+        if let wait = crowd.turns.take(share, last: lastTurn) { try await come(wait) }
+        lastTurn = EventLoop.shared.pass
+        charge()
+    }
+
+    private enum Left {
+        case small
+        case large(Int)
+    }
+
+    /// nil where a whole frame has come.
+    private func bytesLeft(limit: Int) throws(ConnectionEnd) -> Left? {
+        guard let buffer = pending else { return .small }
+        guard let header = try Self.header(buffer, limit: limit) else { return .small }
+        let whole = FrameHeader.size + header.length
+        if buffer.count >= whole { return nil }
+        return header.length > Limits.smallFrame ? .large(whole) : .small
+    }
+
+    /// Nothing is read, and no memory set aside, before there is room for all of it.
+    private func enter(_ whole: Int) async throws(ConnectionEnd) {
+        switch share.party {
+        case .accountless: throw .notUnderstood(.tooLong)
+        case .root, .person, .unresolved: break
+        }
+        guard case .none = hasRoom, let wait = crowd.rooms.enter(self, whole) else { return }
+        try await come(wait)
+    }
+
+    /// Before an answer that may be large: one of each person waits to be read.
+    func mayAnswer() async throws(ConnectionEnd) {
+        while let wait = crowd.rooms.answer(share) { try await come(wait) }
+    }
+
+    private func come(_ wait: Wait) async throws(ConnectionEnd) {
+        self.wait = wait
+        let wake = await wait.value()
+        self.wait = nil
+        try Self.refuseEnd(channel.isClosed ? .closed : wake)
+    }
+
+    private static func refuseEnd(_ wake: Channel.Wake) throws(ConnectionEnd) {
+        switch wake {
+        case .ready: return
+        case .timedOut: throw .timedOut
+        case .closed: throw .closed
         }
     }
 
@@ -94,10 +217,15 @@ final class Connection {
         limit: Int, _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
     ) throws(ConnectionEnd) -> R? {
         if let buffer = pending {
-            // Room for the frame that was announced, and no more than the limit.
+            // Room for what has come and as much again, up to the frame that was announced: no memory
+            // for a promise.
             let header = try Self.header(buffer, limit: limit)
-            let wanted = FrameHeader.size + (header?.length ?? 0)
-            buffer.grow(to: max(wanted, buffer.count + 512))
+            let whole = FrameHeader.size + (header?.length ?? 0)
+            if whole > FrameHeader.size + Limits.smallFrame {
+                buffer.grow(toExactly: min(whole, max(buffer.count * 2, Slabs.size)))
+            } else {
+                buffer.grow(to: max(whole, buffer.count + 512))
+            }
             // SAFETY: the room lies behind what is there, and the read stays within it.
             let transfer = unsafe buffer.withRoom(from: buffer.count) { room in
                 unsafe channel.read(into: room)
@@ -107,7 +235,12 @@ final class Connection {
             return try decodePending(limit: limit, decode)
         }
         let slab = slabs.input
-        let transfer = unsafe slab.withRoom { room in unsafe channel.read(into: room) }
+        // What is left of it is kept: no more than a small frame for everybody.
+        let most = share.isLimited ? FrameHeader.size + Limits.smallFrame : Slabs.size
+        // SAFETY: the read stays within the room, of which it gets the beginning.
+        let transfer = unsafe slab.withRoom { room in
+            unsafe channel.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]))
+        }
         guard let count = try Self.count(transfer) else { return nil }
         slab.setCount(count)
         defer { slab.wipe(first: count) }
@@ -218,35 +351,81 @@ final class Connection {
     }
 
     private func flush(_ buffer: WipedBuffer) async throws(ConnectionEnd) {
+        charge()
         let total = buffer.count
         lastSent = Clock.bootMilliseconds()
-        let transfer = buffer.withBytes { bytes in channel.write(bytes) }
-        if transfer == .bytes(total) {
+        var sent = 0
+        switch buffer.withBytes({ bytes in channel.write(bytes) }) {
+        case .bytes(total):
             buffer.wipe(first: total)
             return
+        case .bytes(let count): sent = count
+        case let other:
+            do throws(ConnectionEnd) { try Self.refuseBroken(other) } catch {
+                buffer.wipe(first: total)
+                throw error
+            }
         }
         // A slow reader: the slab is for everybody, so the rest moves out of it before anybody
         // waits.
-        let rest = WipedBuffer(capacity: total)
-        buffer.withBytes { bytes in rest.append(bytes) }
-        buffer.wipe(first: total)
-        isSending = true
-        defer { isSending = false }
-        var sent = 0
-        if case .bytes(let count) = transfer {
-            sent = count
+        let rest: WipedBuffer
+        if buffer === slabs.output {
+            rest = WipedBuffer(capacity: total - sent)
+            buffer.withBytes { bytes in rest.append(bytes.extracting(sent..<total)) }
+            buffer.wipe(first: total)
+            sent = 0
         } else {
-            try Self.refuseBroken(transfer)
+            rest = buffer
         }
-        let deadline = Clock.bootMilliseconds() + UInt64(Limits.silenceWait) * 2
-        while sent < total {
-            switch await channel.writable(until: deadline) {
-            case .closed: throw .closed
-            case .timedOut: throw .timedOut
-            case .ready: break
-            }
-            let next = rest.withBytes { bytes in channel.write(bytes.extracting(sent..<total)) }
+        let left = rest.count
+        let isLarge = left > Limits.smallFrame
+        let share = share
+        if isLarge, crowd.rooms.keep(left, share) == .noRoom { throw .closed }
+        defer { if isLarge { crowd.rooms.read(left, share) } }
+        try await push(from: sent, to: left) { start in
+            rest.withBytes { bytes in channel.write(bytes.extracting(start..<left)) }
+        }
+    }
+
+    /// Writes what is left, whenever the peer has read some.
+    private func push(
+        from start: Int, to end: Int, _ write: (Int) -> Channel.Transfer
+    ) async throws(ConnectionEnd) {
+        isSending = true
+        unreadSince = Clock.bootMilliseconds()
+        defer {
+            isSending = false
+            unreadSince = nil
+        }
+        var sent = start
+        while sent < end {
+            try Self.refuseEnd(await channel.writable(until: nil))
+            let next = write(sent)
             if case .bytes(let count) = next { sent += count } else { try Self.refuseBroken(next) }
+        }
+    }
+
+    /// A body that many peers get: none has a copy of its own, also where it is not read at once.
+    func send(_ body: SharedBody, _ type: AnswerType, tag: UInt32) async throws(ConnectionEnd) {
+        charge()
+        lastSent = Clock.bootMilliseconds()
+        var header: [UInt8] = []
+        FrameHeader(length: body.bytes.count, type: type.rawValue, tag: tag).write(to: &header)
+        let (front, bytes) = (header, body.bytes)
+        let total = front.count + bytes.count
+        let channel = channel
+        func write(_ from: Int) -> Channel.Transfer {
+            guard from >= front.count else { return channel.write(front.span.extracting(from...)) }
+            return channel.write(bytes.span.extracting((from - front.count)...))
+        }
+        var sent = 0
+        while sent < total {
+            let transfer = write(sent)
+            guard case .bytes(let count) = transfer else {
+                try Self.refuseBroken(transfer)
+                return try await push(from: sent, to: total, write)
+            }
+            sent += count
         }
     }
 
@@ -255,6 +434,17 @@ final class Connection {
         case .bytes, .wouldBlock: return
         case .ended, .failed: throw .closed
         }
+    }
+}
+
+/// The body of an answer, encoded once.
+final class SharedBody: Sendable {
+    let bytes: [UInt8]
+
+    init(_ body: some Body) {
+        var bytes: [UInt8] = []
+        body.write(to: &bytes)
+        self.bytes = bytes
     }
 }
 

@@ -10,10 +10,17 @@ final class Directory {
     fileprivate let lids = Questions(name: "lid")
     // As many as root may have connections: none of them waits for anybody's service.
     private let surroundings = Questions(name: "surroundings", limit: 1024)
+    // Anybody can have these asked: their line is not the one of requests.
+    private let owners = Questions(name: "owners", threads: 1)
     private let memberships = Questions(name: "groups", threads: 4)
 
     func account(of uid: UInt32) async -> Accounts.Answer {
         await accounts.ask(otherwise: .unknown) { Accounts.of(uid: uid) }
+    }
+
+    /// Only whether there is one, for whoever is at the other end of a connection.
+    func owner(of uid: UInt32) async -> Accounts.Answer {
+        await owners.ask(otherwise: .unknown) { Accounts.of(uid: uid) }
     }
 
     /// What comes too late is still heard, by `late`.

@@ -19,7 +19,7 @@ final class Dispatcher {
     private let service: Service
     private let connection: Connection
     private var phase = Phase.greeting
-    private var claimed: Caller?
+    private let born = Clock.bootMilliseconds()
 
     init(service: Service, connection: Connection) {
         self.service = service
@@ -41,7 +41,6 @@ final class Dispatcher {
             case .closed, .timedOut: break
             }
         }
-        if let claimed { service.release(claimed) }
         connection.close()
     }
 
@@ -52,14 +51,14 @@ final class Dispatcher {
 
     private func receive() async throws(ConnectionEnd) -> Incoming {
         let limit: Int
-        let deadline: UInt64?
+        let deadline: UInt64
         switch phase {
         case .greeting:
             limit = Limits.smallFrame
-            deadline = Clock.bootMilliseconds() + UInt64(Limits.firstFrameWait)
+            deadline = born + UInt64(Limits.firstFrameWait)
         case .ready, .exporting, .importing:
             limit = Limits.frame
-            deadline = nil
+            deadline = Clock.bootMilliseconds() + UInt64(Limits.idleWait)
         }
         return try await connection.receive(limit: limit, until: deadline) {
             (header, body) throws(WireError) in
@@ -78,12 +77,11 @@ final class Dispatcher {
                 return false
             }
             let caller = service.caller(connection, hello)
-            guard service.claim(caller) else {
+            guard service.crowd.claim(connection, for: caller) else {
                 try await connection.send(
                     service.voice(of: caller).refused(.busy), .refused, tag: tag)
                 return false
             }
-            claimed = caller
             phase = .ready(caller)
             try await connection.send(
                 Welcome(software: Array(Service.software.utf8)), .welcome, tag: tag)
@@ -176,6 +174,7 @@ final class Dispatcher {
     private func get(_ record: Record, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd)
     {
         let connection = connection
+        try await connection.mayAnswer()
         do throws(Interruption) {
             try await service.get(record, for: caller) { value in
                 connection.stage(Empty(), .value, tag: tag, payload: value)
@@ -188,6 +187,7 @@ final class Dispatcher {
 
     private func list(_ list: List, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
         let names: Names
+        try await connection.mayAnswer()
         do throws(Interruption) {
             names = try await service.list(list, for: caller)
         } catch {
@@ -213,6 +213,7 @@ final class Dispatcher {
         _ type: AnswerType, _ caller: Caller, _ tag: UInt32,
         _ body: () async throws(Interruption) -> Answer
     ) async throws(ConnectionEnd) {
+        try await connection.mayAnswer()
         service.ticker.begin(connection, tag)
         let answer: Answer
         do throws(Interruption) {
@@ -337,6 +338,7 @@ final class Dispatcher {
     }
 
     private func answer(_ export: Export, tag: UInt32) async throws(ConnectionEnd) -> Progressed {
+        try await connection.mayAnswer()
         service.ticker.begin(connection, tag)
         let piece: Export.Piece
         do throws(Interruption) {

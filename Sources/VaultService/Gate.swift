@@ -1,67 +1,141 @@
 import Policy
 import Posix
 
-/// Lets so many in at once, own tries before apart ones, each kind in its order. A full queue
-/// refuses apart tries first, so that nobody else's guesses can keep a person waiting at their own
-/// machine.
+/// Lets so many in at once, own tries before the person's apart ones and those before strangers'; those of one kind by person in turn, each
+/// person's in their order. In a queue that is full whoever has most in it loses the last: nobody
+/// keeps another out by their number.
 @LoopActor
 final class Gate {
-    enum Class: Sendable {
-        case own, apart
+    enum Class: CaseIterable, Sendable {
+        case own, apart, stranger
 
         init(_ kind: TryKind) {
             self =
                 switch kind {
                 case .own: .own
-                case .apart, .stranger, .recovery: .apart
+                case .apart, .recovery: .apart
+                case .stranger: .stranger
                 }
         }
     }
 
     private let width: Int
-    private let ownLimit: Int
-    private let apartLimit: Int
+    /// What those inside may weigh together; whoever weighs more is alone.
+    private let strength: Int
     private var inside = 0
-    private var own: [Waiter] = []
-    private var apart: [Waiter] = []
+    private var weight = 0
+    private var lines: [Class: Line]
 
     @LoopActor
     private final class Waiter {
+        let weight: Int
         var continuation: CheckedContinuation<Bool, Never>?
+
+        init(weight: Int) {
+            self.weight = weight
+        }
+
+        func end(_ entered: Bool) {
+            continuation?.resume(returning: entered)
+            continuation = nil
+        }
     }
 
-    init(width: Int, ownLimit: Int, apartLimit: Int) {
+    private struct Line {
+        let limit: Int
+        var count = 0
+        /// Whose turn it is, first the next.
+        var people: [UInt32] = []
+        var waiting: [UInt32: [Waiter]] = [:]
+
+        var next: Waiter? { people.first.flatMap { waiting[$0]?.first } }
+
+        mutating func append(_ waiter: Waiter, of person: UInt32) {
+            if waiting[person] == nil { people.append(person) }
+            waiting[person, default: []].append(waiter)
+            count += 1
+        }
+
+        mutating func removeNext() {
+            guard let person = people.first else { return }
+            people.removeFirst()
+            waiting[person]?.removeFirst()
+            count -= 1
+            if waiting[person]?.isEmpty == false {
+                people.append(person)
+            } else {
+                waiting[person] = nil
+            }
+        }
+
+        mutating func remove(_ waiter: Waiter, of person: UInt32) {
+            guard let index = waiting[person]?.lastIndex(where: { $0 === waiter }) else { return }
+            waiting[person]?.remove(at: index)
+            count -= 1
+            if waiting[person]?.isEmpty == true {
+                waiting[person] = nil
+                people.removeAll { $0 == person }
+            }
+        }
+
+        /// The last of whoever has most, where that is more than this person would have.
+        mutating func giveWay(to person: UInt32) -> Waiter? {
+            guard
+                let (crowded, all) = waiting.max(by: { $0.value.count < $1.value.count }),
+                all.count > (waiting[person]?.count ?? 0) + 1, let last = all.last
+            else { return nil }
+            remove(last, of: crowded)
+            return last
+        }
+    }
+
+    init(width: Int, ownLimit: Int, apartLimit: Int, strength: Int = .max) {
         self.width = width
-        self.ownLimit = ownLimit
-        self.apartLimit = apartLimit
+        self.strength = strength
+        lines = [
+            .own: Line(limit: ownLimit), .apart: Line(limit: apartLimit),
+            .stranger: Line(limit: apartLimit),
+        ]
     }
 
-    var isIdle: Bool { inside == 0 && own.isEmpty && apart.isEmpty }
+    var isIdle: Bool { inside == 0 && waiting == 0 }
 
-    var waiting: Int { own.count + apart.count }
+    var waiting: Int { lines.values.reduce(0) { $0 + $1.count } }
 
-    func enter(_ kind: Class, until deadline: UInt64) async throws(Refusal) {
-        if inside < width {
-            inside += 1
+    /// `person` is whose turn it takes, where more than one stands here.
+    func enter(
+        _ kind: Class, of person: UInt32 = 0, weighing weight: Int = 0, until deadline: UInt64
+    ) async throws(Refusal) {
+        if fits(weight), waiting == 0 {
+            take(weight)
             return
         }
-        let waiter = Waiter()
-        switch kind {
-        case .own:
-            guard own.count < ownLimit else { throw .busy }
-            own.append(waiter)
-        case .apart:
-            guard apart.count < apartLimit else { throw .busy }
-            apart.append(waiter)
+        let waiter = Waiter(weight: weight)
+        if let line = lines[kind], line.count >= line.limit {
+            guard let last = lines[kind]?.giveWay(to: person) else { throw .busy }
+            last.end(false)
         }
+        lines[kind]?.append(waiter, of: person)
         let timer = EventLoop.shared.at(deadline) {
-            EventLoop.shared.task { self.giveUp(waiter) }
+            EventLoop.shared.task {
+                self.lines[kind]?.remove(waiter, of: person)
+                waiter.end(false)
+            }
         }
         let entered = await withCheckedContinuation { continuation in
             waiter.continuation = continuation
         }
         EventLoop.shared.cancel(timer)
         guard entered else { throw .busy }
+    }
+
+    private func fits(_ more: Int) -> Bool {
+        inside < width && (inside == 0 || weight + more <= strength)
+    }
+
+    private func take(_ more: Int) {
+        inside += 1
+        weight += more
     }
 
     /// For whoever does not wait; some places stay free for those who do.
@@ -71,25 +145,17 @@ final class Gate {
         return true
     }
 
-    func leave() {
-        let next: Waiter
-        if !own.isEmpty {
-            next = own.removeFirst()
-        } else if !apart.isEmpty {
-            next = apart.removeFirst()
-        } else {
-            inside -= 1
-            return
+    func leave(weighing weight: Int = 0) {
+        inside -= 1
+        self.weight -= weight
+        for kind in Class.allCases {
+            while let next = lines[kind]?.next {
+                // Nobody passes whoever is too heavy just now: that one would wait for ever.
+                guard fits(next.weight) else { return }
+                lines[kind]?.removeNext()
+                take(next.weight)
+                next.end(true)
+            }
         }
-        next.continuation?.resume(returning: true)
-        next.continuation = nil
-    }
-
-    private func giveUp(_ waiter: Waiter) {
-        guard let continuation = waiter.continuation else { return }
-        waiter.continuation = nil
-        own.removeAll { $0 === waiter }
-        apart.removeAll { $0 === waiter }
-        continuation.resume(returning: false)
     }
 }

@@ -48,7 +48,9 @@ final class RuleWorker {
             return rules.map { _ in .unmetBecause(.cannotRun(.busy)) }
         }
         defer { line.leave() }
-        do throws(Refusal) { try await gate.enter(kind ?? asker.kind, until: end) } catch {
+        do throws(Refusal) {
+            try await gate.enter(kind ?? asker.kind, of: asker.uid, until: end)
+        } catch {
             return rules.map { _ in .unmetBecause(.cannotRun(.crowded)) }
         }
         defer { gate.leave() }

@@ -21,9 +21,10 @@ public final class Service {
     let audit: Audit
     let ruleWorker: RuleWorker
     let ticker = Ticker()
-    let directory = Directory()
+    let directory: Directory
     let fingerprints: FingerprintWorker
     let fingerSeat = FingerSeat()
+    let crowd: Crowd
     let residents = Residents()
     private let catalogues: [String: Catalogue]
     let people: PolicyPeople
@@ -33,7 +34,6 @@ public final class Service {
     var checking: Set<UInt32> = []
     private let slabs = Slabs()
     private let lock: FolderLock
-    private var connections: [UInt32: Int] = [:]
     private var isActivated = false
     private var idleTimer: UInt64?
 
@@ -72,24 +72,38 @@ public final class Service {
         for problem in catalogues.problems { audit.note(.fault, problem) }
         policies = PolicyKeeper(options)
         policies.start()
-        vault = Vault(stateFolder: options.stateFolder)
+        let vault = Vault(stateFolder: options.stateFolder)
+        self.vault = vault
+        let directory = Directory()
+        self.directory = directory
+        let crowd = Crowd(
+            AccountBook(directory) { !vault.stores(of: $0).isEmpty },
+            Turns(isDeriving: { vault.workers.isDeriving }))
+        self.crowd = crowd
+        audit.party = { crowd.partyNow(of: $0) }
         people = PolicyPeople(
             policies, directory, stateFolder: options.stateFolder, disk: vault.workers.disk)
     }
 
     // MARK: who comes in
 
-    /// At most so many connections: enough for a person's programs, too few to fill the daemon.
-    private func limit(for uid: UInt32) -> Int {
-        uid == 0 || uid == ThisProcess.uid ? 512 : 16
-    }
-
     func listen(on descriptor: consuming FileDescriptor) throws(PosixError) {
         let channel = try Channel(owning: descriptor)
         EventLoop.shared.task { await self.acceptAll(channel) }
     }
 
+    /// So many at a time, then others' work.
+    private static let accepts = 32
+    /// Of the accepting itself, in nanoseconds, which lies before what can be measured here.
+    private static let acceptCost: UInt64 = 4_000
+    /// While somebody waits for a derivation, coming in takes a quarter of a processor at most:
+    /// whoever connects and leaves all the time would have most of one. At all other times the queue
+    /// is emptied as fast as it goes, because those who log in stand in it too.
+    private var coming = Allowance(
+        percent: 25, most: 2_000_000, at: Clock.monotonicNanoseconds())
+
     private func acceptAll(_ channel: Channel) async {
+        var accepted = 0
         while true {
             switch channel.accept() {
             case .connection(let number): admit(FileDescriptor(owning: number))
@@ -100,34 +114,57 @@ public final class Service {
                 // Out of descriptors: those who hold them leave in time.
                 await EventLoop.sleep(until: Clock.bootMilliseconds() + 50)
             }
-        }
-    }
-
-    private func admit(_ descriptor: consuming FileDescriptor) {
-        // The peer is known before its first byte is read.
-        guard let peer = try? PeerCredentials.of(descriptor.raw), !peer.isNobody,
-            let channel = try? Channel(owning: descriptor)
-        else { return }
-        let connection = Connection(channel: channel, credentials: peer, slabs: slabs)
-        let count = connections[peer.uid, default: 0]
-        guard count < limit(for: peer.uid) else {
-            EventLoop.shared.task {
-                try? await connection.send(self.voice.refused(.busy), .refused, tag: 0)
-                connection.close()
+            accepted += 1
+            guard accepted % Self.accepts == 0 else { continue }
+            await Task.yield()
+            coming.refresh(Clock.monotonicNanoseconds())
+            while vault.workers.isDeriving, !coming.isLeft {
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + 1)
+                coming.refresh(Clock.monotonicNanoseconds())
             }
-            return
-        }
-        connections[peer.uid] = count + 1
-        stopIdling()
-        EventLoop.shared.task {
-            await Dispatcher(service: self, connection: connection).serve()
-            self.left(peer.uid)
         }
     }
 
-    private func left(_ uid: UInt32) {
-        let count = connections[uid, default: 1] - 1
-        connections[uid] = count > 0 ? count : nil
+    /// Cheap where there is no place: anybody can connect again and again.
+    private func admit(_ descriptor: consuming FileDescriptor) {
+        let began = Clock.monotonicNanoseconds()
+        defer {
+            if vault.workers.isDeriving {
+                coming.spend(Clock.monotonicNanoseconds() - began + Self.acceptCost)
+            }
+        }
+        // The peer is known before its first byte is read.
+        guard let peer = try? PeerCredentials.of(descriptor.raw), !peer.isNobody else { return }
+        switch crowd.place(for: peer.uid) {
+        case .none(tells: true): SocketEnd.write(busy(), to: descriptor)
+        case .none(tells: false): return
+        case .taken(let share):
+            guard let channel = try? Channel(accepted: descriptor) else { return }
+            let connection = Connection(
+                channel: channel, credentials: peer, share: share, crowd: crowd, slabs: slabs)
+            crowd.add(connection)
+            stopIdling()
+            EventLoop.shared.task {
+                await Dispatcher(service: self, connection: connection).serve()
+                self.left(connection)
+            }
+        }
+    }
+
+    /// What whoever finds no place hears, as a whole frame.
+    private func busy() -> [UInt8] {
+        if let made = busyFrame, made.reading == policies.reading { return made.bytes }
+        var bytes: [UInt8] = []
+        Frame.write(
+            voice.refused(.busy), type: AnswerType.refused.rawValue, tag: 0, to: &bytes)
+        busyFrame = (policies.reading, bytes)
+        return bytes
+    }
+
+    private var busyFrame: (reading: Int, bytes: [UInt8])?
+
+    private func left(_ connection: Connection) {
+        crowd.remove(connection)
         startIdling()
         rest()
     }
@@ -137,27 +174,9 @@ public final class Service {
     /// Nobody is here: what the last ones needed goes, but not after every single call.
     private func rest() {
         let now = Clock.bootMilliseconds()
-        guard connections.isEmpty, !vault.hasOpenStores, now - restedAt > 10_000 else { return }
+        guard crowd.isEmpty, !vault.hasOpenStores, now - restedAt > 10_000 else { return }
         restedAt = now
         ThisProcess.giveBackMemory()
-    }
-
-    private var claimed: [UInt32: Int] = [:]
-
-    /// Programs that act for a person with root's rights (sudo, su) share that person's number of
-    /// connections: else whoever starts enough of them takes root's, and nobody logs in.
-    func claim(_ caller: Caller) -> Bool {
-        guard caller.standing == .root, caller.hello.realUID != 0 else { return true }
-        let count = claimed[caller.hello.realUID, default: 0]
-        guard count < 16 else { return false }
-        claimed[caller.hello.realUID] = count + 1
-        return true
-    }
-
-    func release(_ caller: Caller) {
-        guard caller.standing == .root, caller.hello.realUID != 0 else { return }
-        let count = claimed[caller.hello.realUID, default: 1] - 1
-        claimed[caller.hello.realUID] = count > 0 ? count : nil
     }
 
     func caller(_ connection: Connection, _ hello: Hello) -> Caller {
@@ -175,7 +194,7 @@ public final class Service {
 
     private let textLists = TextLists()
 
-    func textList(for caller: Caller) -> TextList {
+    func textList(for caller: Caller) -> SharedBody {
         textLists.list(voice(of: caller), reading: policies.reading)
     }
 
@@ -347,7 +366,7 @@ public final class Service {
     /// A socket-activated daemon leaves when nothing would be lost by it.
     func startIdling() {
         sleep.look()
-        guard isActivated, connections.isEmpty, idleTimer == nil else { return }
+        guard isActivated, crowd.isEmpty, idleTimer == nil else { return }
         let end = Clock.bootMilliseconds() + UInt64(options.deadlines.idle) * 1000
         idleTimer = EventLoop.shared.at(end) {
             EventLoop.shared.task { self.leaveIfIdle() }
@@ -362,7 +381,7 @@ public final class Service {
     private func leaveIfIdle() {
         idleTimer = nil
         // The end of each of these begins the wait anew.
-        guard connections.isEmpty, !vault.hasOpenStores, sessions.isEmpty, !isHeldByTokens,
+        guard crowd.isEmpty, !vault.hasOpenStores, sessions.isEmpty, !isHeldByTokens,
             !vault.hasResidents
         else { return }
         // These end by themselves, and nobody says so.

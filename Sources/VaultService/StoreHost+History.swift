@@ -48,7 +48,7 @@ extension StoreHost {
     /// What a passcode leaves in the history, under the salt of its slot.
     func historyHash(_ typed: SecretBox, _ salt: [UInt8]) async throws(Refusal) -> SecretBox {
         try await workers.deriveKey(
-            try typed.copied(), salt, PasscodeHistory.cost, .own)
+            try typed.copied(), salt, PasscodeHistory.cost, .own, of: identity.uid)
     }
 
     /// A look at a key that is needed once more.

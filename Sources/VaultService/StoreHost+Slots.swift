@@ -110,7 +110,7 @@ extension StoreHost {
             }
         }
         let derived = try await workers.deriveKey(
-            new.secret, details.salt, details.cost, .own)
+            new.secret, details.salt, details.cost, .own, of: identity.uid)
         return SlotChange(key: opening.key, derived: derived, details: details, history: history)
     }
 

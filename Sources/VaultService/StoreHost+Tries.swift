@@ -16,7 +16,7 @@ extension StoreHost {
         let queue = Gate.Class(kind)
         return try await inTurn(queue) { () async throws(Refusal) in
             let deadline = Clock.bootMilliseconds() + Workers.queueWait
-            try await workers.tries.enter(queue, until: deadline)
+            try await workers.tries.enter(queue, of: identity.uid, until: deadline)
             defer { workers.tries.leave() }
             return try await attemptAlone(kind, queue, secret, policy, wrong, counted)
         }
@@ -48,7 +48,9 @@ extension StoreHost {
         try await count(file, .count) { tally in tally.began(kind, Self.now()) }
         let trial: Trial
         do throws(Refusal) {
-            trial = try await workers.derive(queue) { Self.tryAll(slots, passcode, file) }
+            trial = try await workers.derive(queue, of: identity.uid, cost) {
+                Self.tryAll(slots, passcode, file)
+            }
         } catch {
             try await count(file, .uncount) { tally in tally.notDerived(kind) }
             throw error

@@ -6,16 +6,16 @@ import Wire
 @LoopActor
 final class TextLists {
     private var reading = -1
-    private var made: [Language: TextList] = [:]
+    private var made: [Language: SharedBody] = [:]
 
     /// `reading` is the number of the policy that the voice's texts come from.
-    func list(_ voice: Voice, reading: Int) -> TextList {
+    func list(_ voice: Voice, reading: Int) -> SharedBody {
         if reading != self.reading {
             made = [:]
             self.reading = reading
         }
         if let list = made[voice.language] { return list }
-        let list = voice.list
+        let list = SharedBody(voice.list)
         made[voice.language] = list
         return list
     }

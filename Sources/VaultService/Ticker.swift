@@ -34,7 +34,8 @@ final class Ticker {
         isArmed = true
         let next = Clock.bootMilliseconds() + UInt64(Limits.workingEvery)
         _ = EventLoop.shared.at(next) {
-            EventLoop.shared.task { self.tick() }
+            // From the timer itself: behind no queue.
+            LoopActor.assumed { self.tick() }
         }
     }
 

@@ -179,7 +179,8 @@ extension Service {
             do throws(SecretsError) { salt = try Random.bytes(KeyDerivation.saltSize) } catch {
                 throw .outOfMemory
             }
-            let key = try await self.vault.workers.deriveKey(SecretBox(chosen), salt, cost, .apart)
+            let key = try await self.vault.workers.deriveKey(
+                SecretBox(chosen), salt, cost, .apart, of: host.identity.uid)
             guard let secret = key.take() else { throw .unknown }
             try host.require(ground)
             do throws(ExportError) {
@@ -221,7 +222,8 @@ extension Service {
         let answer = try await exchange.ask(.passphrase, .passphrase)
         return try await refusingAsync { () async throws(Refusal) in
             let key = try await host.inTurn(.apart) { () async throws(Refusal) in
-                try await self.vault.workers.deriveKey(answer, read.salt, read.cost, .apart)
+                try await self.vault.workers.deriveKey(
+                    answer, read.salt, read.cost, .apart, of: host.identity.uid)
             }
             return try Import(
                 caller: exchange.caller, host: host, header: read, key: key,

@@ -272,7 +272,7 @@ final class Vault {
             uid: person.uid, account: person.name, createdAt: Clock.wallSeconds(),
             way: start.way, withoutPasscode: start.withoutPasscode,
             storeName: Self.name(asked), policyKey: Self.defaultName)
-        let passcode = try await derived(start.coming, cost, policy)
+        let passcode = try await derived(start.coming, cost, policy, of: person.uid)
         let now = Clock.wallSeconds()
         let terms = Terms(
             fingerprintWasAllowed: policy.allowFingerprint,
@@ -326,20 +326,21 @@ final class Vault {
     }
 
     private func derived(
-        _ coming: ComingPasscode?, _ cost: KeyDerivation.Cost, _ policy: Policy
+        _ coming: ComingPasscode?, _ cost: KeyDerivation.Cost, _ policy: Policy, of uid: UInt32
     ) async throws(Refusal) -> Derived? {
         guard let coming else { return nil }
         let details = try coming.details(cost)
         var history: HistoryChange?
         if case .own(let secret, _) = coming, policy.historyCount > 0 {
             let hash = try await workers.deriveKey(
-                try secret.copied(), details.salt, PasscodeHistory.cost, .apart)
+                try secret.copied(), details.salt, PasscodeHistory.cost, .apart,
+                of: uid)
             history = HistoryChange(
                 former: nil, present: HistoryHash(of: details, hash: hash),
                 keep: Int(policy.historyCount))
         }
         let key = try await workers.deriveKey(
-            coming.secret, details.salt, details.cost, .apart)
+            coming.secret, details.salt, details.cost, .apart, of: uid)
         return Derived(key: key, details: details, history: history)
     }
 

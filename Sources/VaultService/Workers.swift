@@ -8,14 +8,21 @@ final class Workers {
     /// Syncs and SQLite.
     let disk = WorkerPool(name: "disk", threads: 2)
     /// Argon2id: one a core, never niced, because a niced login waits for everybody's compile job.
-    let derivation = WorkerPool(
-        name: "derivation", threads: ThisProcess.cores, slice: .long)
-    let cores = Gate(width: ThisProcess.cores, ownLimit: 1024, apartLimit: 512)
+    let derivation = WorkerPool(name: "derivation", threads: Workers.derivations, slice: .long)
+    /// Together they have at most the memory that one of them may have: the unit's MemoryMax rests on it.
+    let cores = Gate(
+        width: Workers.derivations, ownLimit: 1024, apartLimit: 512,
+        strength: Int(KeyDerivation.Cost.memoryRange.upperBound))
+    /// More would not fit in memory at the lowest cost there is; the unit's TasksMax counts them.
+    private static let derivations = min(ThisProcess.cores, 64)
     /// Tries that are counted on disk already: a few more than there are cores, so that no core
     /// waits for a disk, and few enough that a kill leaves few of them without an outcome.
-    let tries = Gate(width: ThisProcess.cores + 2, ownLimit: 1024, apartLimit: 512)
+    let tries = Gate(width: Workers.derivations + 2, ownLimit: 1024, apartLimit: 512)
 
     static let queueWait: UInt64 = 60_000
+
+    /// Somebody waits for a derivation.
+    var isDeriving: Bool { !cores.isIdle }
 
     /// What takes long and hurries nobody: overwriting a store, walking through one.
     let slow = WorkerPool(name: "slow", threads: 1)
@@ -34,12 +41,15 @@ final class Workers {
         slab = nil
     }
 
-    /// Derives on a core, when there is one.
+    /// Derives on a core, when there is one. `person` is whose turn it takes.
     func derive<R: Sendable>(
-        _ kind: Gate.Class, _ body: @escaping @Sendable () -> R
+        _ kind: Gate.Class, of person: UInt32, _ cost: KeyDerivation.Cost,
+        _ body: @escaping @Sendable () -> R
     ) async throws(Refusal) -> R {
-        try await cores.enter(kind, until: Clock.bootMilliseconds() + Self.queueWait)
-        defer { cores.leave() }
+        let memory = Int(cost.memoryKiB)
+        try await cores.enter(
+            kind, of: person, weighing: memory, until: Clock.bootMilliseconds() + Self.queueWait)
+        defer { cores.leave(weighing: memory) }
         return await derivation.run(body)
     }
 }
@@ -54,13 +64,14 @@ extension Workers {
 
     /// Argon2id of what somebody typed; the typed bytes are wiped with their box.
     func deriveKey(
-        _ typed: SecretBox, _ salt: [UInt8], _ cost: KeyDerivation.Cost, _ kind: Gate.Class
+        _ typed: SecretBox, _ salt: [UInt8], _ cost: KeyDerivation.Cost, _ kind: Gate.Class,
+        of person: UInt32
     ) async throws(Refusal) -> SecretBox {
         guard let raw = typed.take() else { throw .unknown }
         guard raw.count > 0 else { throw .cancelled }
         let prepared = SecretBox(try PasscodeEntry.prepared(raw))
         try await requireMemory(for: cost)
-        let key = try await derive(kind) { () -> SecretBox? in
+        let key = try await derive(kind, of: person, cost) { () -> SecretBox? in
             guard let secret = prepared.take(),
                 let key = try? KeyDerivation.derive(secret, salt: salt, cost: cost)
             else { return nil }

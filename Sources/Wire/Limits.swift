@@ -24,10 +24,22 @@ public enum Limits {
     /// Names of one page of a listing, entries of any other list.
     public static let page = 1024
 
+    /// Connections at a time: of root and of a private daemon's own user; of a person, and once more of
+    /// root's programs that act for that person; of all uids without an account; of all but root.
+    public static let placesOfRoot = 512
+    public static let placesOfPerson = 16
+    public static let placesWithoutAccount = 32
+    public static let placesOfOthers = 1024
+
     /// Milliseconds.
     public static let connectWait: Int32 = 1_000
     public static let firstFrameWait: Int32 = 2_000
     public static let silenceWait: Int32 = 5_000
+    /// A frame that has begun, until it is whole; an answer, until it is read.
+    public static let frameWait: Int32 = 10_000
+    public static let unreadWait: Int32 = 10_000
+    /// A connection of which nothing is wanted.
+    public static let idleWait: Int32 = 300_000
     public static let workingEvery: Int32 = 1_000
     public static let personWait: Int32 = 120_000
     /// A whole create or change.

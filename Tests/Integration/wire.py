@@ -649,11 +649,20 @@ class Client(Channel):
     def __init__(self, path, timeout=10.0):
         connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connected.settimeout(timeout)
-        try:
-            connected.connect(path)
-        except OSError:
-            connected.close()
-            raise
+        end = time.monotonic() + 1
+        while True:
+            try:
+                connected.connect(path)
+                break
+            except BlockingIOError:
+                # The listener's queue is full.
+                if time.monotonic() > end:
+                    connected.close()
+                    raise
+                time.sleep(0.005)
+            except OSError:
+                connected.close()
+                raise
         super().__init__(connected)
         self.timeout, self.tag, self.shown, self.asked, self.revealed, self.tokens = timeout, 0, [], [], [], []
 

@@ -106,3 +106,51 @@ func oneLock() throws {
     _ = try FolderLock(at: path)
     SocketPair.unlink(path)
 }
+
+@Test("a timer does not wait for a queue that is long")
+func timerAmidJobs() async {
+    let done = await TestLoop.run { () -> Int in
+        let jobs = Order()
+        let seen = Order()
+        for number in 0..<300 {
+            EventLoop.shared.task {
+                let end = Clock.monotonicNanoseconds() + 2_000_000
+                while Clock.monotonicNanoseconds() < end {}
+                jobs.add(number)
+            }
+        }
+        _ = EventLoop.shared.at(Clock.bootMilliseconds() + 10) { seen.add(jobs.all.count) }
+        let end = Clock.bootMilliseconds() + 60_000
+        while jobs.all.count < 300, Clock.bootMilliseconds() < end {
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + 20)
+        }
+        return seen.all.first ?? 300
+    }
+    #expect(done < 150)
+}
+
+private final class Account: JobAccount, @unchecked Sendable {
+    // On the loop alone.
+    private(set) var jobs: [UInt64] = []
+    func took(nanoseconds: UInt64) { jobs.append(nanoseconds) }
+}
+
+@Test("a job's whole time is put down to whoever it was charged to, and no other job's")
+func chargedJobs() async {
+    let jobs = await TestLoop.run { () -> [UInt64] in
+        let account = Account()
+        @LoopActor func spin() {
+            let end = Clock.threadNanoseconds() + 3_000_000
+            while Clock.threadNanoseconds() < end {}
+        }
+        await Task.yield()
+        spin()
+        EventLoop.shared.charge(to: account)
+        await Task.yield()
+        spin()
+        await Task.yield()
+        return account.jobs
+    }
+    #expect(jobs.count == 1)
+    #expect(jobs.allSatisfy { $0 >= 3_000_000 })
+}

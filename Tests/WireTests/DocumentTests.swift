@@ -126,9 +126,13 @@ struct DocumentTests {
             ("line", Limits.line), ("messageID", Limits.messageID),
             ("parameters", Limits.parameters), ("policyText", Limits.policyText),
             ("flows", Limits.flows), ("page", Limits.page),
+            ("placesOfRoot", Limits.placesOfRoot), ("placesOfPerson", Limits.placesOfPerson),
+            ("placesWithoutAccount", Limits.placesWithoutAccount),
+            ("placesOfOthers", Limits.placesOfOthers),
             ("connectWait", Int(Limits.connectWait)),
             ("firstFrameWait", Int(Limits.firstFrameWait)),
-            ("silenceWait", Int(Limits.silenceWait)),
+            ("silenceWait", Int(Limits.silenceWait)), ("frameWait", Int(Limits.frameWait)),
+            ("unreadWait", Int(Limits.unreadWait)), ("idleWait", Int(Limits.idleWait)),
             ("workingEvery", Int(Limits.workingEvery)), ("personWait", Int(Limits.personWait)),
         ]
         #expect(

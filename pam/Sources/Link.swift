@@ -24,6 +24,7 @@ struct Link: ~Copyable {
 
     private func connect(_ options: Options) throws(Fault) {
         let deadline = Deadline(in: Limits.connectWait)
+        var pause: Int32 = 1
         while true {
             switch attempt(options) {
             case 0, -EISCONN: return
@@ -32,7 +33,8 @@ struct Link: ~Copyable {
             case -EINTR: break
             case -EAGAIN, -EINPROGRESS, -EALREADY:
                 // The listener's queue is full. Unix sockets cannot be polled for room in it.
-                _ = appvault_pam_wait(-1, 0, min(20, deadline.left))
+                _ = appvault_pam_wait(-1, 0, min(pause, deadline.left))
+                pause = min(pause * 2, 8)
             default: throw .absent
             }
             if deadline.passed { throw .late }

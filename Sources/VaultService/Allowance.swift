@@ -1,0 +1,30 @@
+/// Time on the loop that somebody may take, in nanoseconds: it comes back at a rate and is saved up
+/// to a most. What was taken too much is paid back first.
+struct Allowance {
+    private(set) var left: Int64
+    private var at: UInt64
+    var percent: Int64
+    private let most: Int64
+    /// No debt is larger: whoever ran into one long job is not punished for minutes.
+    private var deepest: Int64 { -5 * most }
+
+    init(percent: Int64, most: Int64, at now: UInt64) {
+        self.percent = percent
+        self.most = most
+        left = most
+        at = now
+    }
+
+    mutating func refresh(_ now: UInt64) {
+        guard now > at else { return }
+        left = min(most, left + Int64(clamping: now - at) / 100 * percent)
+        at = now
+    }
+
+    mutating func spend(_ nanoseconds: UInt64) {
+        left = max(deepest, left - Int64(clamping: nanoseconds))
+    }
+
+    var isLeft: Bool { left > 0 }
+    var isFull: Bool { left == most }
+}

@@ -1,0 +1,11 @@
+/// Whose share of the daemon a connection uses.
+enum Party: Hashable, Sendable {
+    /// The real uid 0, and the owner of a private daemon.
+    case root
+    /// A uid that has an account; also root's programs that say they act for it.
+    case person(UInt32)
+    /// All uids without an account together: anybody may have 65,536 of them.
+    case accountless
+    /// Of these uids the directory service has not said yet whether they have an account.
+    case unresolved
+}

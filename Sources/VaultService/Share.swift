@@ -1,0 +1,76 @@
+import Posix
+import Wire
+
+/// What one party has of the daemon: places, time on the loop, room for large frames.
+@LoopActor
+final class Share: JobAccount {
+    let party: Party
+    private let turns: Turns
+    /// Connections that came in as this party's.
+    var places = 0
+    /// Root's connections that act for it.
+    var claims = 0
+    private(set) var time: Allowance
+    /// In the order in which they came; some may be over already.
+    var waiting: [Wait] = []
+    /// Bytes of a large frame that is coming in, or is being worked on.
+    var frame = 0
+    /// Bytes of large answers that wait to be read.
+    var unread = 0
+
+    /// A tenth of a processor, and a moment's work at once.
+    private static let percent: Int64 = 10
+    private static let burst: Int64 = 200_000_000
+
+    init(_ party: Party, _ turns: Turns) {
+        self.party = party
+        self.turns = turns
+        time = Allowance(percent: Self.percent, most: Self.burst, at: turns.now())
+    }
+
+    /// Root waits for none of these limits: whoever logs people in, or mends the machine.
+    var isLimited: Bool {
+        switch party {
+        case .root: false
+        case .person, .accountless, .unresolved: true
+        }
+    }
+
+    /// Greeted by name, as it were: all others have small frames alone.
+    var mayHaveLargeFrames: Bool {
+        switch party {
+        case .root, .person: true
+        case .accountless, .unresolved: false
+        }
+    }
+
+    var mostPlaces: Int {
+        switch party {
+        case .root: Limits.placesOfRoot
+        case .person: Limits.placesOfPerson
+        case .accountless, .unresolved: Limits.placesWithoutAccount
+        }
+    }
+
+    func isWithin(_ now: UInt64) -> Bool {
+        time.refresh(now)
+        return time.isLeft
+    }
+
+    func spend(_ nanoseconds: UInt64) {
+        time.spend(nanoseconds)
+    }
+
+    /// Nothing would be forgotten with it, a debt least of all.
+    func isForgettable(_ now: UInt64) -> Bool {
+        guard places == 0, claims == 0, waiting.isEmpty, frame == 0, unread == 0 else {
+            return false
+        }
+        time.refresh(now)
+        return time.isFull
+    }
+
+    nonisolated func took(nanoseconds: UInt64) {
+        LoopActor.assumed { turns.took(nanoseconds, self) }
+    }
+}

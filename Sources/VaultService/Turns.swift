@@ -1,0 +1,125 @@
+import Posix
+
+/// Who goes on next: one frame of a connection in each pass of the loop, root's first, then one
+/// party after the other. Those who have used up their time share what is left over.
+@LoopActor
+final class Turns {
+    /// In nanoseconds; a test has a clock of its own.
+    let now: () -> UInt64
+    private let pass: () -> UInt64
+    private var root: [Wait] = []
+    /// Parties of which a connection waits; whoever had a turn goes to the end.
+    private var line: [Share] = []
+    private var granted = 0
+    private var grantedIn: UInt64 = 0
+
+    /// Of a processor, for all together that are within their time, and for all that are not: less
+    /// where somebody waits for a derivation, which wants the processors for itself.
+    private static let percent: Int64 = 30
+    private static let percentBeside: Int64 = 10
+    private static let burst: Int64 = 100_000_000
+    private let isDeriving: () -> Bool
+    private var regular: Allowance
+    private var leftover: Allowance
+
+    /// So many in a pass: root's never waits behind more.
+    private static let inPass = 4
+
+    init(
+        now: @escaping () -> UInt64 = Clock.monotonicNanoseconds,
+        pass: @escaping () -> UInt64 = { EventLoop.shared.pass },
+        isDeriving: @escaping () -> Bool
+    ) {
+        self.now = now
+        self.pass = pass
+        self.isDeriving = isDeriving
+        regular = Allowance(percent: Self.percent, most: Self.burst, at: now())
+        leftover = regular
+    }
+
+    /// nil where it goes on at once; `last` is the pass in which this connection had its last turn.
+    func take(_ share: Share, last: UInt64) -> Wait? {
+        let current = pass()
+        if last != current, mayGoOn(share, current) { return nil }
+        let wait = Wait()
+        if share.isLimited {
+            if share.waiting.isEmpty { line.append(share) }
+            share.waiting.append(wait)
+        } else {
+            root.append(wait)
+        }
+        return wait
+    }
+
+    private func mayGoOn(_ share: Share, _ current: UInt64) -> Bool {
+        guard share.isLimited else { return true }
+        if grantedIn != current {
+            grantedIn = current
+            granted = 0
+        }
+        guard line.isEmpty, granted < Self.inPass else { return false }
+        let now = now()
+        refresh(now)
+        guard regular.isLeft, share.isWithin(now) else { return false }
+        granted += 1
+        return true
+    }
+
+    private func refresh(_ now: UInt64) {
+        let percent = isDeriving() ? Self.percentBeside : Self.percent
+        regular.percent = percent
+        leftover.percent = percent
+        regular.refresh(now)
+        leftover.refresh(now)
+    }
+
+    /// Whether there is time for a word to a connection that cannot be served.
+    func hasTime(for share: Share) -> Bool {
+        guard share.isLimited else { return true }
+        let now = now()
+        refresh(now)
+        return regular.isLeft && share.isWithin(now)
+    }
+
+    /// Once in each pass; in how many milliseconds at most it wants to be asked again, -1 for never.
+    func grant() -> Int32 {
+        for wait in root { wait.end(.ready) }
+        root.removeAll(keepingCapacity: true)
+        guard !line.isEmpty else { return -1 }
+        let now = now()
+        refresh(now)
+        var left = Self.inPass
+        // Those within their time first.
+        for isWithin in [true, false] where (isWithin ? regular : leftover).isLeft {
+            var served: [Share] = []
+            line.removeAll { share in
+                guard left > 0, share.isWithin(now) == isWithin else { return false }
+                guard serveNext(of: share) else { return true }
+                left -= 1
+                served.append(share)
+                return true
+            }
+            line += served.filter { !$0.waiting.isEmpty }
+        }
+        return line.isEmpty ? -1 : 1
+    }
+
+    /// False where all that waited have gone.
+    private func serveNext(of share: Share) -> Bool {
+        while !share.waiting.isEmpty {
+            let wait = share.waiting.removeFirst()
+            guard !wait.isOver else { continue }
+            wait.end(.ready)
+            return true
+        }
+        return false
+    }
+
+    func took(_ nanoseconds: UInt64, _ share: Share) {
+        guard share.isLimited else { return }
+        // What others leave costs nothing of what is theirs by right.
+        guard share.time.isLeft else { return leftover.spend(nanoseconds) }
+        regular.spend(nanoseconds)
+        share.spend(nanoseconds)
+    }
+}

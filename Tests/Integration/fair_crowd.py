@@ -1,0 +1,126 @@
+"""A daemon that a crowd cannot hold up: logins, the watchdog, memory and others' requests while fifty do their worst."""
+
+import statistics
+import time
+import unittest
+
+import wire
+from daemonlab import answers, as_uid
+from fairlab import BEAT, CROWD, EACH, FULL_COST, OWNER, PASSCODE, POLICY, STRANGERS, Machine, Sink
+
+NEEDS_ROOT = True
+TIMEOUT = 1500
+MODES = ["pipeline", "slow", "leave", "half", "unread"]
+# Beside what derivations need: there is none when it is measured.
+MEMORY = 128
+
+
+def high(times):
+    """The 99th of a hundred; of a few, the last but one."""
+    return sorted(times)[-max(2, len(times) // 100 + 1)]
+
+
+class Crowd(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.machine = Machine(POLICY + FULL_COST)
+        cls.addClassCleanup(cls.machine.close)
+        cls.machine.daemon.create(PASSCODE, subject=OWNER)
+
+    def attacked(self, mode, work, **more):
+        """What `work` gives while they attack; no beat of the watchdog may be late, no memory taken."""
+        attack = self.machine.attack(mode, 300, **more)
+        try:
+            time.sleep(1)
+            began = time.monotonic()
+            result = work()
+            resident = []
+            for _ in range(10):
+                resident.append(self.machine.resident())
+                time.sleep(0.05)
+            late = self.machine.watchdog.longest(began, time.monotonic()) - BEAT
+            self.assertIsNone(attack.poll(), "the attack goes on")
+        finally:
+            attack.kill()
+            attack.wait()
+            attack.stdout.close()
+        print(f"        {mode}: the watchdog {late:.2f} s late, {max(resident):.0f} MiB", flush=True)
+        self.assertLess(late, 1)
+        self.assertLess(max(resident), MEMORY)
+        return result
+
+    def beside(self, mode, count, **more):
+        """Logins while the same attack goes to a socket of nobody's: this machine has as much to do."""
+        sink = Sink(self.machine.folder)
+        attack = self.machine.attack(mode, 300, path=sink.path, **more)
+        try:
+            time.sleep(1)
+            return self.machine.logins(count)
+        finally:
+            attack.kill()
+            attack.wait()
+            attack.stdout.close()
+            sink.close()
+
+    def compare(self, mode, count, figure, **more):
+        """None fails, and they take at most twice as long and 50 ms more; a machine that had other things to do gets
+        two chances more to say so."""
+        for chance in (3, 2, 1):
+            quiet = self.beside(mode, count, **more)
+            times = self.attacked(mode, lambda: self.machine.logins(count), **more)
+            self.assertNotIn(None, quiet)
+            self.assertNotIn(None, times)
+            print(
+                f"        {mode}: median {statistics.median(times):.3f} s, p99 {high(times):.3f} s, otherwise "
+                f"{statistics.median(quiet):.3f} and {high(quiet):.3f} s", flush=True)
+            if figure(times) <= 2 * figure(quiet) + 0.05 or chance == 1:
+                break
+        self.assertLessEqual(figure(times), 2 * figure(quiet) + 0.05)
+
+    def test_all_at_once(self):
+        """a hundred logins while fifty people with sixteen connections each do everything at once"""
+        self.compare("mixed", 100, high)
+
+    def test_each(self):
+        """logins while fifty people do one thing: pipeline, drip, connect and leave, send half frames, read nothing"""
+        for mode in MODES:
+            with self.subTest(mode):
+                self.compare(mode, 12, statistics.median)
+
+    def test_without_account(self):
+        """logins while eight hundred uids without an account connect and leave, or ask for all they can"""
+        for mode in ("leave", "pipeline"):
+            with self.subTest(mode):
+                self.compare(mode, 12, statistics.median, first=STRANGERS, people=CROWD * EACH, each=1)
+
+    def test_owner(self):
+        """whose store is open reads and writes it while the others do their worst"""
+        uid = OWNER[1]
+        own = ("", wire.UNKNOWN_UID)
+
+        def read():
+            slowest = 0.0
+            with self.machine.daemon.client(timeout=30) as client:
+                for number in range(40):
+                    began = time.monotonic()
+                    set_ = client.run("set", (), [b"%d" % number], name="one")
+                    got = client.run("get", name="one")
+                    if (set_.name, got.name, got.payload) != ("done", "value", b"%d" % number):
+                        raise AssertionError(f"{set_}, {got}")
+                    slowest = max(slowest, time.monotonic() - began)
+            return slowest
+
+        unlock = lambda: self.machine.daemon.ask("openStore", answers(PASSCODE), subject=own).name
+        self.assertEqual(as_uid(uid, unlock), "done")
+        for mode in ("pipeline", "mixed"):
+            with self.subTest(mode):
+                slowest = self.attacked(mode, lambda: as_uid(uid, read))
+                self.assertLess(slowest, 5, "less than after which a front end gives up")
+
+    def test_one_person(self):
+        """four connections of one uid that ask for all they can keep no login waiting"""
+        self.compare("pipeline", 12, statistics.median, people=1, each=4)
+
+
+if __name__ == "__main__":
+    unittest.main()

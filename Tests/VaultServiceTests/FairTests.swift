@@ -1,0 +1,185 @@
+import Posix
+import Testing
+
+@testable import VaultService
+
+/// A loop whose time and passes are the test's.
+@LoopActor
+private final class Bench {
+    var nanoseconds: UInt64 = 1_000_000_000
+    var pass: UInt64 = 1
+    var isDeriving = false
+    private(set) lazy var turns = Turns(
+        now: { [unowned self] in nanoseconds }, pass: { [unowned self] in pass },
+        isDeriving: { [unowned self] in isDeriving })
+
+    func share(_ party: Party) -> Share { Share(party, turns) }
+
+    /// One who waits, because this connection had its turn in this pass.
+    func waiting(_ share: Share) -> Wait? { turns.take(share, last: pass) }
+
+    /// So many passes in which every turn takes `cost`, one of a millisecond after the other; how many
+    /// turns each share had.
+    func run(_ passes: Int, cost: UInt64, _ shares: [Share]) -> [Int] {
+        var had = shares.map { _ in 0 }
+        var waits = shares.map { waiting($0) }
+        for _ in 0..<passes {
+            pass += 1
+            nanoseconds += 1_000_000
+            _ = turns.grant()
+            for index in shares.indices where waits[index]?.isOver == true {
+                had[index] += 1
+                turns.took(cost, shares[index])
+                waits[index] = waiting(shares[index])
+            }
+        }
+        return had
+    }
+}
+
+@Test("a connection has one turn in a pass, also where nobody else wants one")
+func oneTurnInAPass() async {
+    let seen = await TestLoop.run { () -> [Bool] in
+        let bench = Bench()
+        let person = bench.share(.person(1000))
+        let root = bench.share(.root)
+        let first = [person, root].map { bench.turns.take($0, last: 0) == nil }
+        let second = [person, root].map { bench.turns.take($0, last: bench.pass) == nil }
+        return first + second
+    }
+    #expect(seen == [true, true, false, false])
+}
+
+@Test("parties have turns one after the other, however many wait of one")
+func roundRobin() async {
+    let order = await TestLoop.run { () -> [Int] in
+        let bench = Bench()
+        let crowded = bench.share(.person(1000))
+        let lone = bench.share(.person(1001))
+        let many = (0..<100).compactMap { _ in bench.waiting(crowded) }
+        let one = bench.waiting(lone)
+        _ = bench.turns.grant()
+        return [many.count(where: \.isOver), one?.isOver == true ? 1 : 0]
+    }
+    #expect(order[1] == 1)
+    #expect((1...4).contains(order[0]))
+}
+
+@Test("all that wait of root go on in the next pass, and never behind more than four others")
+func rootFirst() async {
+    let seen = await TestLoop.run { () -> [Int] in
+        let bench = Bench()
+        let people = (0..<50).map { bench.share(.person($0)) }
+        let others = people.compactMap { bench.waiting($0) }
+        let root = bench.share(.root)
+        let waits = (0..<100).compactMap { _ in bench.waiting(root) }
+        _ = bench.turns.grant()
+        return [waits.count(where: \.isOver), others.count(where: \.isOver)]
+    }
+    #expect(seen == [100, 4])
+}
+
+@Test("whoever has used up a tenth waits for what others leave, and those within it do not")
+func budget() async {
+    let turns = await TestLoop.run { () -> [[Int]] in
+        let bench = Bench()
+        let hungry = bench.share(.person(1000))
+        // Ten seconds of turns that take a millisecond each: far beyond what it may have.
+        let alone = bench.run(10_000, cost: 1_000_000, [hungry])
+        let modest = bench.share(.person(1001))
+        let both = bench.run(1000, cost: 1_000_000, [hungry, modest])
+        return [alone, both]
+    }
+    // A tenth by right and three tenths of what nobody else wants, of 10,000 ms.
+    #expect((3500...4700).contains(turns[0][0]))
+    // In its first second the other one has a turn in nearly each pass that has room for one by right.
+    #expect(turns[1][1] >= 250)
+}
+
+@Test("beside a derivation all together have a fifth of a processor, and else six tenths")
+func besideDerivations() async {
+    let turns = await TestLoop.run { () -> [Int] in
+        [true, false].map { isDeriving in
+            let bench = Bench()
+            bench.isDeriving = isDeriving
+            let people = (0..<50).map { bench.share(.person($0)) }
+            return bench.run(10_000, cost: 1_000_000, people).reduce(0, +)
+        }
+    }
+    #expect((900...2300).contains(turns[0]))
+    #expect((2900...6300).contains(turns[1]))
+}
+
+@Test("root's time is not counted")
+func rootUnlimited() async {
+    let had = await TestLoop.run { () -> [Int] in
+        let bench = Bench()
+        return bench.run(1000, cost: 5_000_000, [bench.share(.root)])
+    }
+    #expect(had == [1000])
+}
+
+@Test("a connection that is gone has no turn, and another one of its party has it")
+func goneWait() async {
+    let seen = await TestLoop.run { () -> [Channel.Wake?] in
+        let bench = Bench()
+        let share = bench.share(.person(1000))
+        let gone = bench.waiting(share)
+        let next = bench.waiting(share)
+        gone?.end(.closed)
+        _ = bench.turns.grant()
+        return [gone?.outcome, next?.outcome]
+    }
+    #expect(seen == [.closed, .ready])
+}
+
+@Test("a debt is not forgotten by leaving, and nothing else is kept")
+func forgettable() async {
+    let seen = await TestLoop.run { () -> [Bool] in
+        let bench = Bench()
+        let share = bench.share(.person(1000))
+        let fresh = share.isForgettable(bench.nanoseconds)
+        bench.turns.took(500_000_000, share)
+        let indebted = share.isForgettable(bench.nanoseconds)
+        bench.nanoseconds += 6_000_000_000
+        return [fresh, indebted, share.isForgettable(bench.nanoseconds)]
+    }
+    #expect(seen == [true, false, true])
+}
+
+@Test("the machine's accounts are the third field of each line that is one")
+func passwdFile() {
+    let text = """
+        root:x:0:0:root:/root:/bin/bash
+        +nis:x:7:::
+        short:x
+        :x:9:9::/:
+        alice:x:1000:1000::/home/alice:/bin/sh
+        bad:x:10o0:1::/:
+        """
+    #expect(AccountBook.uids(in: Array(text.utf8)) == [0, 1000])
+}
+
+@Test("whose lines are being limited stays limited, also when the table of them is full")
+func auditTable() async {
+    let seen = await TestLoop.run { () -> [Bool] in
+        let audit = Audit(toStandardError: false)
+        while audit.admit(.person(1)) != nil {}
+        // Each has a line behind it that is not forgotten yet.
+        for uid in UInt32(2)..<10_000 { _ = audit.admit(.person(uid)) }
+        let limited = audit.admit(.person(1)) == nil
+        // Those that find no room share one limit.
+        let crowd = (UInt32(20_000)..<20_100).count { audit.admit(.person($0)) != nil }
+        return [limited, crowd <= 41]
+    }
+    #expect(seen == [true, true])
+}
+
+@Test("all uids without an account are one for the journal")
+func auditAccountless() async {
+    let admitted = await TestLoop.run { () -> Int in
+        let audit = Audit(toStandardError: false)
+        return (0..<200).count { _ in audit.admit(.accountless) != nil }
+    }
+    #expect((40...42).contains(admitted))
+}
