@@ -3,7 +3,7 @@ import Secrets
 
 /// A token, as a hash under a key that lives until the machine starts again: enough to know the token
 /// again, useless without the key.
-public struct TokenHash: Equatable, Hashable, Sendable {
+public struct TokenHash: Equatable, Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     public static let size = 32
 
     let bytes: [UInt8]
@@ -25,6 +25,9 @@ public struct TokenHash: Equatable, Hashable, Sendable {
     public static func == (left: TokenHash, right: TokenHash) -> Bool {
         constantTimeEqual(left.bytes.span, right.bytes.span)
     }
+
+    public var description: String { "[REDACTED]" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// What is known of the tokens that did not open one store, from one start of the machine to the next.

@@ -159,7 +159,6 @@ class Units(unittest.TestCase):
     def test_failed_tokens(self):
         """What failed is known to the next daemon, whether this one left or was killed; a hibernation takes it all away"""
         self.machine.write("/etc/appvault/policy.d/tries.conf", "[Passcode]\nRetryLimit=50\nOnRetryLimit=lock\nThrottleAfter=0\n")
-        self.machine.write("/etc/pam.d/swaylock", "auth required pam_appvault.so use_first_pass\n")
         left = "appvault status --user alice --json | grep -o '\"apartTriesLeft\":[0-9]*'"
         self.unlock()
         self.lock()
