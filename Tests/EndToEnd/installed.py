@@ -110,7 +110,7 @@ class Case(unittest.TestCase):
 
     def login(self, person, password=None, prompt="Password: "):
         """login(1) on a terminal of its own; a Shell."""
-        terminal = self.machine.console(f"exec login {person.name}")
+        terminal = self.machine.getty(f"exec login {person.name}")
         self.addCleanup(terminal.close)
         terminal.expect(re.escape(prompt))
         terminal.send(person.password if password is None else password)

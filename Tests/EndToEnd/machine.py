@@ -405,7 +405,7 @@ class Machine:
         """A command on a terminal of its own in the machine. systemd-run may lose what it shows just before it ends."""
         return Terminal(self._unit(command, user, "--pty", "--setenv=TERM=dumb"))
 
-    def console(self, command):
+    def getty(self, command):
         """The same in a unit that is called as a console's getty is: a login there is one at this machine."""
         unit = f"--unit=console-getty-{next(self._consoles)}"
         return Terminal(self._unit(command, None, "--pty", "--setenv=TERM=dumb", unit))

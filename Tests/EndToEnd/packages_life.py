@@ -49,7 +49,7 @@ class Life(unittest.TestCase):
 
     def login(self, name="alice"):
         """A login shell on a terminal."""
-        terminal = self.machine.console(f"exec login {name}")
+        terminal = self.machine.getty(f"exec login {name}")
         self.addCleanup(terminal.close)
         terminal.expect("Password: ")
         terminal.send(PASSWORDS[name])

@@ -112,7 +112,7 @@ class Passcode(installed.Case):
         self.addCleanup(self.policy, self.POLICY)
         erased = self.status(person)["store"]
         for told in ("tries left: 1", "The store was erased"):
-            with self.machine.console(f"exec login {person.name}") as terminal:
+            with self.machine.getty(f"exec login {person.name}") as terminal:
                 terminal.expect(re.escape(ASKS))
                 terminal.send(WRONG)
                 terminal.expect(told)

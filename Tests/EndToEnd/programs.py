@@ -50,7 +50,7 @@ def _talk(case, person, terminal, answers, meanwhile, prompts=r"[Pp]assword[^\n]
 
 
 def login(case, person, password, meanwhile):
-    with case.machine.console(f"exec login {person.name}") as terminal:
+    with case.machine.getty(f"exec login {person.name}") as terminal:
         terminal.expect("assword: ")
         terminal.send(password)
         if "incorrect" in terminal.expect(r"\$ $|Login incorrect\n+machine login: ", 30).group():
@@ -170,7 +170,7 @@ def user_manager(case, person, _, meanwhile):
 
 def polkit(case, person, password, meanwhile):
     """pkexec, and polkit-agent-helper-1 behind an agent on another terminal"""
-    with case.machine.console(f"exec login -f {person.name}") as terminal:
+    with case.machine.getty(f"exec login -f {person.name}") as terminal:
         terminal.expect(r"\$ $")
         terminal.send("mkfifo agent; echo shell=$$=")
         shell = terminal.expect(r"shell=(\d+)=").group(1)
