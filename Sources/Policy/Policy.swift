@@ -42,6 +42,8 @@ public struct Policy: Equatable, Sendable {
     public var idleTimeout: UInt32 = 0
     /// 0 is not at all.
     public var holdMax: UInt32 = 8 * 3600
+    /// Bytes that all stores of one person may take together; 0 is no limit.
+    public var storeQuota: UInt64 = 256 << 20
     public var allowFingerprint = true
     public var fingerprintFirstUnlock = false
     public var fingerprintReaders = FingerprintReaders.internal

@@ -63,6 +63,9 @@ private let table: [Bounds] = [
     time("LockTimeout", 0, 7 * 86_400, "1w"),
     choice("LockOnBackground", "immediate", "timeout", "never"),
     time("IdleTimeout", 0, 7 * 86_400, "7d"), time("HoldMax", 0, 30 * 86_400, "30d"),
+    Bounds(
+        "StoreQuota", ["0", "0KiB", "1KiB", "255MiB", "1GiB", "1TiB", "1024GiB"],
+        ["1", "1025GiB", "2TiB", "1TB", "-1", ""]),
     flag("AllowFingerprint"), flag("FingerprintFirstUnlock"),
     choice("FingerprintReaders", "internal", "any"), number("FingerprintMaxFailures", 1, 20),
     time("PasscodeEvery", 0, 30 * 86_400, "30d"),
@@ -78,7 +81,7 @@ private let table: [Bounds] = [
     @Test("the table has every key of BEHAVIOURS, in its order")
     func names() {
         #expect(PolicyKey.all.map(\.name) == table.map(\.key))
-        #expect(PolicyKey.all.count == 40)
+        #expect(PolicyKey.all.count == 41)
     }
 
     @Test("each value within the bounds is taken and written as it is read", arguments: table)
@@ -175,6 +178,7 @@ private let table: [Bounds] = [
                 LockOnBackground=immediate
                 IdleTimeout=0
                 HoldMax=8h
+                StoreQuota=256MiB
                 AllowFingerprint=yes
                 FingerprintFirstUnlock=no
                 FingerprintReaders=internal
