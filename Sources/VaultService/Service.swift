@@ -23,6 +23,7 @@ public final class Service {
     let ruleWorker: RuleWorker
     let ticker = Ticker()
     let directory = Directory()
+    var isKeepingReserve = false
     let fingerprints: FingerprintWorker
     let fingerSeat = FingerSeat()
     let residents = Residents()
@@ -343,6 +344,8 @@ public final class Service {
             self.audit.note(event, text, store: store)
         }
         if let failure { throw .keys(failure) }
+        vault.reserve.follow { EventLoop.shared.task { await self.reserveWasGivenUp() } }
+        EventLoop.shared.task { await self.keepReserve() }
         switch policies.standing {
         case .good: break
         case .lastGood(let problem):
