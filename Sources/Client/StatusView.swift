@@ -1,3 +1,4 @@
+import Policy
 import Posix
 import ToolTexts
 import Wire
@@ -36,6 +37,7 @@ enum StatusView {
                 row(.titleRecords, Text(state.records).bytes)
                 row(.titleSessions, Text(Int(state.sessions)).bytes)
             }
+            if state.used > 0 { row(.titleSpace, space(state, words)) }
             if hasPasscode(state) {
                 if state.passcodeSetAt > 0 {
                     row(.titleSet, set(state.passcodeSetAt, ToolIO.now, words))
@@ -157,6 +159,12 @@ enum StatusView {
         }
     }
 
+    private static func space(_ state: State, _ words: OwnWords) -> [UInt8] {
+        let used = ByteAmount.text(state.used)
+        if state.quota == 0 { return words(.spaceAll, used) }
+        return words(.spaceQuota, used, ByteAmount.text(state.quota))
+    }
+
     private static func span(_ seconds: UInt32, _ words: OwnWords) -> [UInt8] {
         let seconds = Int(seconds)
         return switch seconds {
@@ -187,6 +195,8 @@ enum StatusView {
         json.field("apartTriesLeft", Int(state.apartTriesLeft))
         json.field("throttledSeconds", Int(state.throttledSeconds))
         json.field("records", state.records)
+        json.field("used", state.used)
+        json.field("quota", state.quota)
         json.field("passcodeSetAt", state.passcodeSetAt)
         json.field("expiresAt", state.expiresAt)
         json.field("idleTimeout", Int(state.idleTimeout))

@@ -43,6 +43,8 @@ extension VerbEntry {
             Field("apartTriesLeft", "from elsewhere; -1 is no limit"),
             Field("throttledSeconds", "until the next try; 0 is now"),
             Field("records", "how many, where it is open"),
+            Field("used", "bytes that all stores of the owner take on the disk"),
+            Field("quota", "bytes that they may take; 0 is no limit"),
             Field("passcodeSetAt", "seconds since 1970; 0 where there is no passcode"),
             Field("expiresAt", "seconds since 1970; 0 is never"),
             Field("idleTimeout", "seconds without a request after which it locks; 0 is never"),

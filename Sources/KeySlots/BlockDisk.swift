@@ -13,9 +13,11 @@ package protocol BlockDisk: AnyObject {
 /// The file `slots` of a store.
 final class FileDisk: BlockDisk {
     private let file: File
+    private let reserve: DiskReserve?
 
-    init(_ file: consuming File) {
+    init(_ file: consuming File, _ reserve: DiskReserve? = nil) {
         self.file = file
+        self.reserve = reserve
     }
 
     func readBack() throws(PosixError) -> [UInt8] {
@@ -33,7 +35,12 @@ final class FileDisk: BlockDisk {
     }
 
     func write(_ bytes: [UInt8], block: Int) throws(PosixError) {
-        try file.write(bytes.span, at: block * Page.size)
+        guard let reserve else { return try file.write(bytes.span, at: block * Page.size) }
+        // The block has its place, but a file system that copies on write takes a new one for it. Not so `sync`: a
+        // second one that succeeds says nothing of what the first has lost.
+        try reserve.spending { () throws(PosixError) in
+            try file.write(bytes.span, at: block * Page.size)
+        }
     }
 
     func sync() throws(PosixError) {

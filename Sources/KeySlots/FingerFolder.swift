@@ -150,6 +150,17 @@ public struct FingerFolder: Sendable {
         }
     }
 
+    /// What a store's fingers take on the disk.
+    public static func bytes(of store: StoreID, in state: Folder) -> Int {
+        let folder = "\(state.path)/\(name)/\(store)"
+        let names = (try? TextFile.names(in: folder, dotted: true)) ?? []
+        return names.reduce(0) { sum, name in
+            sum + ((try? FileFacts(of: "\(folder)/\(name)", following: false))?.size ?? 0)
+        }
+    }
+
+    public var bytes: Int { Self.bytes(of: store, in: state) }
+
     /// What a crash has left: of stores that have none, or are gone, all; of the others what was not written to its
     /// end.
     public static func sweep(in state: Folder, keeping: Set<StoreID>) throws(KeyError) {

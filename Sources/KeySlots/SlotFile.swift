@@ -56,7 +56,8 @@ public final class SlotFile: @unchecked Sendable {
     /// Makes the file, still without a slot. A store counts as made only when its folder gets its
     /// final name, so that a crash before the first slot leaves nothing that looks like a store.
     public static func create(
-        in folder: Folder, store: StoreID, identity: Identity, machine: MachineKey
+        in folder: Folder, store: StoreID, identity: Identity, machine: MachineKey,
+        reserve: DiskReserve? = nil
     ) throws(KeyError) -> SlotFile {
         var bytes: [UInt8] = []
         var blocks: [Block?] = []
@@ -75,15 +76,16 @@ public final class SlotFile: @unchecked Sendable {
         try stored(try file.sync())
         try stored(try folder.sync())
         return SlotFile(
-            store: store, machine: machine, disk: FileDisk(file), blocks: blocks,
+            store: store, machine: machine, disk: FileDisk(file, reserve), blocks: blocks,
             identity: identity, tally: Tally())
     }
 
     /// Reads the file once; what comes back still has to be checked.
-    public static func open(in folder: Folder, store: StoreID) throws(KeyError) -> UncheckedSlotFile
-    {
+    public static func open(
+        in folder: Folder, store: StoreID, reserve: DiskReserve? = nil
+    ) throws(KeyError) -> UncheckedSlotFile {
         let file = try openFile(fileName, .readWrite, in: folder)
-        return try UncheckedSlotFile(store: store, disk: FileDisk(file))
+        return try UncheckedSlotFile(store: store, disk: FileDisk(file, reserve))
     }
 
     // MARK: Identity, tries and terms

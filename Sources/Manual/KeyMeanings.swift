@@ -102,6 +102,13 @@ enum KeyMeanings {
                 + "the machine: it asks for no finger, and wrong passcodes count as a stranger's."
         ),
         (
+            "StoreQuota",
+            "How much all stores of one person may take on the disk together. What would grow beyond it is refused: a "
+                + "new or longer value, an import, another store. Everything else goes on, deleting too, also where "
+                + "they take more already because the value was lowered. For somebody with several stores it is the "
+                + "value that holds for the store `default`."
+        ),
+        (
             "AllowFingerprint",
             "Whether a finger may open a store that a passcode has opened since the machine started."
         ),

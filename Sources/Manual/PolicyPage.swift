@@ -87,7 +87,7 @@ enum PolicyPage {
         "Lines KEY=VALUE in sections. Spaces around both do not count. Comments begin with # or ; and have lines of "
             + "their own. An unknown key or section is a mistake.",
         "Times are spans as in systemd.time(7): 90, 90s, 15min, 1h 30min; a bare number is seconds. Sizes have KiB, "
-            + "MiB or GiB.",
+            + "MiB, GiB or TiB.",
     ]
 
     private static let sections = [

@@ -115,6 +115,11 @@ struct Doubts {
                 "LockOnBackground", with: ["LockTimeout"], "without LockTimeout it never locks",
                 "LockTimeout=TIME, or LockOnBackground=never")
         }
+        if policy.storeQuota > 0, policy.storeQuota < 1 << 20 {
+            doubt(
+                "StoreQuota", "an empty store alone takes about 200 KiB",
+                "1MiB or more, or 0 (no limit)")
+        }
         if policy.fingerprintFirstUnlock {
             doubt(
                 "FingerprintFirstUnlock", "it needs a TPM, which this release does not use",

@@ -43,6 +43,8 @@ public struct Policy: Equatable, Sendable {
     /// 0 is not at all.
     public var holdMax: UInt32 = 8 * 3600
     public var loginUnits = LoginUnits.usual
+    /// Bytes that all stores of one person may take together; 0 is no limit.
+    public var storeQuota: UInt64 = 256 << 20
     public var allowFingerprint = true
     public var fingerprintFirstUnlock = false
     public var fingerprintReaders = FingerprintReaders.internal

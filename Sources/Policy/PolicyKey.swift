@@ -24,7 +24,8 @@ struct PolicyKey: Sendable {
         case time(
             ClosedRange<UInt64>, zero: String?, any WritableKeyPath<Policy, UInt32> & Sendable)
         /// Kept in bytes.
-        case size(ClosedRange<UInt64>, any WritableKeyPath<Policy, UInt64> & Sendable)
+        case size(
+            ClosedRange<UInt64>, zero: String?, any WritableKeyPath<Policy, UInt64> & Sendable)
         case choice(Choice)
         case services(mayReferToLocal: Bool, any WritableKeyPath<Policy, ServiceList> & Sendable)
         case units(any WritableKeyPath<Policy, LoginUnits> & Sendable)
@@ -67,6 +68,7 @@ struct PolicyKey: Sendable {
         PolicyKey("IdleTimeout", .time(0...7 * day, zero: "never", \.idleTimeout)),
         PolicyKey("HoldMax", .time(0...30 * day, zero: "not at all", \.holdMax), .notActedOn),
         PolicyKey("LoginUnits", .units(\.loginUnits)),
+        PolicyKey("StoreQuota", .size(0...1 << 40, zero: "no limit", \.storeQuota)),
         PolicyKey("AllowFingerprint", .flag(\.allowFingerprint)),
         PolicyKey("FingerprintFirstUnlock", .flag(\.fingerprintFirstUnlock), .notActedOn),
         PolicyKey("FingerprintReaders", .choice(Choice(\.fingerprintReaders))),
@@ -77,7 +79,7 @@ struct PolicyKey: Sendable {
         PolicyKey("ShowReset", .flag(\.showReset)),
         PolicyKey("ShowCancel", .flag(\.showCancel)),
         PolicyKey("Onboard", .choice(Choice(\.onboard))),
-        PolicyKey("DerivationMemory", .size(19 << 20...1 << 30, \.derivationMemory)),
+        PolicyKey("DerivationMemory", .size(19 << 20...1 << 30, zero: nil, \.derivationMemory)),
         PolicyKey("DerivationPasses", .number(2...16, zero: nil, \.derivationPasses)),
     ]
 

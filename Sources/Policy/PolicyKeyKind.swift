@@ -34,9 +34,9 @@ extension PolicyKey.Kind {
         case .time(let range, let zero, _):
             "a time from \(zero == nil ? TimeSpan.text(range.lowerBound) : "0")\(named(zero)) "
                 + "to \(TimeSpan.text(range.upperBound)), such as 90s, 15min or 1h 30min"
-        case .size(let range, _):
-            "a size from \(ByteSize.text(range.lowerBound)) to \(ByteSize.text(range.upperBound)), "
-                + "such as 64MiB"
+        case .size(let range, let zero, _):
+            "a size from \(ByteSize.text(range.lowerBound))\(named(zero)) "
+                + "to \(ByteSize.text(range.upperBound)), such as 64MiB"
         case .choice(let choice):
             choice.words.dropLast().joined(separator: ", ") + " or " + (choice.words.last ?? "")
         case .services(let mayReferToLocal, _):
@@ -72,8 +72,10 @@ extension PolicyKey.Kind {
         case .time(let range, _, let path):
             let seconds = UInt32(try within(range, try TimeSpan.read(value), value))
             return { $0[keyPath: path] = seconds }
-        case .size(let range, let path):
-            let bytes = try within(range, try ByteSize.read(value), value)
+        case .size(let range, let zero, let path):
+            // Nothing is nothing in every unit.
+            let isZero = zero != nil && value.elementsEqual("0".utf8)
+            let bytes = isZero ? 0 : try within(range, try ByteSize.read(value), value)
             return { $0[keyPath: path] = bytes }
         case .choice(let choice):
             guard let change = choice.change(String(decoding: value, as: UTF8.self)) else {
@@ -98,7 +100,7 @@ extension PolicyKey.Kind {
         case .flag(let path): policy[keyPath: path] ? "yes" : "no"
         case .number(_, _, let path): "\(policy[keyPath: path])"
         case .time(_, _, let path): TimeSpan.text(UInt64(policy[keyPath: path]))
-        case .size(_, let path): ByteSize.text(policy[keyPath: path])
+        case .size(_, _, let path): ByteSize.text(policy[keyPath: path])
         case .choice(let choice): choice.text(policy)
         case .services(_, let path): policy[keyPath: path].text
         case .units(let path): policy[keyPath: path].text

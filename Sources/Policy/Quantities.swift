@@ -47,7 +47,7 @@ enum TimeSpan {
 /// A size in bytes with a binary unit; a bare number would leave open which.
 enum ByteSize {
     private static let units: [(name: String, bytes: UInt64)] = [
-        ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10),
+        ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10),
     ]
 
     static func read(_ value: [UInt8]) throws(BadValue) -> UInt64 {
@@ -60,7 +60,7 @@ enum ByteSize {
             throw BadValue(
                 wrong: unit.isEmpty
                     ? "\(quoted(value)) has no unit"
-                    : "\(quoted(Array(unit))) is not KiB, MiB or GiB")
+                    : "\(quoted(Array(unit))) is not KiB, MiB, GiB or TiB")
         }
         return number.timesSaturating(factor)
     }
@@ -69,6 +69,6 @@ enum ByteSize {
         for unit in units where bytes % unit.bytes == 0 && bytes > 0 {
             return "\(bytes / unit.bytes)\(unit.name)"
         }
-        return "\(bytes / 1024)KiB"
+        return bytes == 0 ? "0" : "\(bytes / 1024)KiB"
     }
 }

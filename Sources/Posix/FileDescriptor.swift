@@ -15,6 +15,11 @@ public struct PosixError: Error, Equatable, CustomStringConvertible {
         PosixError(call: call, number: appvault_errno())
     }
 
+    /// As of a call that found no room.
+    public static func noSpace(_ call: String) -> PosixError {
+        PosixError(call: call, number: ENOSPC)
+    }
+
     public var isNoSpace: Bool { number == ENOSPC || number == EDQUOT }
     public var isMissing: Bool { number == ENOENT }
     public var isExisting: Bool { number == EEXIST }

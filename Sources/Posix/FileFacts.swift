@@ -56,10 +56,13 @@ public struct FileVersion: Equatable, Sendable {
 /// The room that a file system has left for those who are not root.
 public struct FreeSpace: Equatable, Sendable {
     public var bytes: UInt64
+    /// All that the file system has, used or free.
+    public var total: UInt64
     public var isReadOnly: Bool
 
-    public init(bytes: UInt64, isReadOnly: Bool) {
+    public init(bytes: UInt64, total: UInt64 = 0, isReadOnly: Bool) {
         self.bytes = bytes
+        self.total = total
         self.isReadOnly = isReadOnly
     }
 
@@ -68,6 +71,7 @@ public struct FreeSpace: Equatable, Sendable {
         // SAFETY: as above.
         guard unsafe statvfs(path, &status) == 0 else { throw .last("statvfs \(path)") }
         bytes = UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        total = UInt64(status.f_blocks) * UInt64(status.f_frsize)
         isReadOnly = status.f_flag & 1 != 0
     }
 }

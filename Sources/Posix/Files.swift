@@ -170,6 +170,12 @@ public struct File: ~Copyable, Sendable {
         }
     }
 
+    /// So many bytes from the start have their blocks afterwards; what was there stays.
+    public func allocate(_ count: Int) throws(PosixError) {
+        let failed = posix_fallocate(descriptor.raw, 0, count)
+        guard failed == 0 else { throw PosixError(call: "posix_fallocate", number: failed) }
+    }
+
     /// The content, and of the rest only what is needed to find it.
     public func syncData() throws(PosixError) {
         guard fdatasync(descriptor.raw) == 0 else { throw .last("fdatasync") }

@@ -6,6 +6,14 @@ public enum Change: Sendable {
     case delete(name: [UInt8])
 }
 
+/// What changes would do, before they are made.
+public struct Effect: Equatable, Sendable {
+    /// Bytes.
+    public var growth = 0
+    /// Names among them that exist already.
+    public var existing: [[UInt8]] = []
+}
+
 /// What became of one change, told after the commit.
 public enum ChangeResult: Equatable, Sendable {
     /// A record that was not there before.
@@ -23,4 +31,6 @@ public enum ChangeResult: Equatable, Sendable {
     case nameRefused
     /// More than 1 MiB.
     case tooLarge
+    /// The file would grow beyond its room; nothing of this change was stored.
+    case noRoom(Room.Limit)
 }

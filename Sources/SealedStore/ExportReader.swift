@@ -14,6 +14,8 @@ public final class ExportReader: @unchecked Sendable {
     /// names.
     public private(set) var existing: UInt64 = 0
     public private(set) var existingNames: [[UInt8]] = []
+    /// How many bytes more the store would take, as far as `check` has seen.
+    public private(set) var growth = 0
 
     private let header: [UInt8]
     private var stream: SecretStream.Reader
@@ -34,11 +36,12 @@ public final class ExportReader: @unchecked Sendable {
 
     /// Changes nothing; counts, and looks which names exist already.
     public func check(_ piece: Span<UInt8>, against records: Records) throws(ExportError) {
-        let names = try push(piece).map(\.name)
+        let changes = try push(piece)
         do throws(RecordsError) {
-            let found = try records.existing(among: names)
-            existing += UInt64(found.count)
-            existingNames += found.prefix(max(0, Self.namesKept - existingNames.count))
+            let effect = try records.effect(of: changes)
+            growth += effect.growth
+            existing += UInt64(effect.existing.count)
+            existingNames += effect.existing.prefix(max(0, Self.namesKept - existingNames.count))
         } catch {
             throw .records(error)
         }
@@ -47,7 +50,7 @@ public final class ExportReader: @unchecked Sendable {
     /// Stores the records that the piece has completed, in one transaction. Older values are
     /// replaced, or refused: also those that came after the check.
     public func store(
-        _ piece: Span<UInt8>, in records: Records, replace: Bool
+        _ piece: Span<UInt8>, in records: Records, replace: Bool, within room: Room = .unlimited
     ) throws(ExportError) {
         let changes = try push(piece)
         if !replace {
@@ -60,7 +63,7 @@ public final class ExportReader: @unchecked Sendable {
             if let name = existing.first { throw .refused(name: name, because: .replaced) }
         }
         let results: [ChangeResult]
-        do throws(RecordsError) { results = try records.apply(changes) } catch {
+        do throws(RecordsError) { results = try records.apply(changes, within: room) } catch {
             throw .records(error)
         }
         for (change, result) in zip(changes, results) where !result.isChange {

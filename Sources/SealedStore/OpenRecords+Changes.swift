@@ -5,22 +5,28 @@ extension OpenRecords {
     /// What is there before a change.
     private enum Present {
         case absent
-        /// With what it adds to its bucket's sum.
-        case record(Sum)
+        /// With what it adds to its bucket's sum, and what it takes.
+        case record(Sum, RowSize)
         case collision
     }
 
     /// All of them in one transaction; answered after its commit.
-    func apply(_ changes: [Change]) throws(RecordsError) -> [ChangeResult] {
+    func apply(
+        _ changes: [Change], within room: Room
+    ) throws(RecordsError) -> [ChangeResult] {
         let writing = try statements()
         try writing.begin.run()
         do throws(RecordsError) {
+            var budget = try Budget(room, for: changes, pages)
             ledger.head.generation += 1
             var results: [ChangeResult] = []
             results.reserveCapacity(changes.count)
-            for change in changes { results.append(try apply(change, with: writing)) }
+            for change in changes {
+                results.append(try apply(change, with: writing, &budget))
+            }
             if results.contains(where: \.isChange) {
                 try write(head: ledger.head, with: writing)
+                try countPages()
                 try writing.commit.run()
             } else {
                 try database.run("ROLLBACK")
@@ -29,6 +35,7 @@ extension OpenRecords {
             return results
         } catch {
             abandon()
+            try? countPages()
             // What the log holds goes into the file, and makes room for deleting.
             if error == .full { database.checkpoint() }
             throw error
@@ -36,7 +43,7 @@ extension OpenRecords {
     }
 
     private func apply(
-        _ change: Change, with writing: WriteStatements
+        _ change: Change, with writing: WriteStatements, _ budget: inout Budget
     ) throws(RecordsError) -> ChangeResult {
         if case .set(_, let value) = change, value.count > RecordBody.largestValue {
             return .tooLarge
@@ -53,7 +60,12 @@ extension OpenRecords {
             throw error
         }
         switch change {
-        case .set(_, let value): return try set(name, id, value, present, writing)
+        case .set(_, let value):
+            let old: RowSize? = if case .record(_, let size) = present { size } else { nil }
+            if let limit = try budget.take(RowSize(change), inPlaceOf: old, pages) {
+                return .noRoom(limit)
+            }
+            return try set(name, id, value, present, writing)
         case .delete: return try delete(id, present, writing)
         }
     }
@@ -64,6 +76,21 @@ extension OpenRecords {
         case .record: return true
         case .absent, .collision: return false
         }
+    }
+
+    /// How much more the records would take after these changes, and which of them are of names that exist already.
+    func effect(of changes: [Change]) throws(RecordsError) -> Effect {
+        var effect = Effect()
+        for change in changes where (1...RecordBody.largestName).contains(change.name.count) {
+            let new = RowSize(change)
+            switch try presence(of: change.name, try keys.identity(of: change.name.span)) {
+            case .absent, .collision: effect.growth += new.usual
+            case .record(_, let old):
+                effect.growth += max(0, new.usual - old.usual)
+                effect.existing.append(change.name)
+            }
+        }
+        return effect
     }
 
     private func presence(of name: [UInt8], _ id: RecordID) throws(RecordsError) -> Present {
@@ -84,7 +111,7 @@ extension OpenRecords {
         return .record(
             try lookUp.withBytes(1) { (tag) throws(RecordsError) in
                 try keys.term(row: id.row, tag: tag)
-            })
+            }, RowSize(body: lookUp.withBytes(3) { $0.count }))
     }
 
     private func set(
@@ -98,7 +125,7 @@ extension OpenRecords {
             try note(term, minus: .zero, in: id.bucket, writing)
             ledger.head.count += 1
             return .stored
-        case .record(let old):
+        case .record(let old, _):
             let term = try write(name, id, value, with: writing.update)
             try note(term, minus: old, in: id.bucket, writing)
             return .replaced
@@ -110,7 +137,7 @@ extension OpenRecords {
     ) throws(RecordsError) -> ChangeResult {
         switch present {
         case .absent, .collision: return .absent
-        case .record(let old):
+        case .record(let old, _):
             writing.delete.bind(1, id.row)
             try writing.delete.run()
             guard database.changedRows == 1, ledger.head.count > 0
@@ -186,7 +213,7 @@ extension ChangeResult {
     var isChange: Bool {
         switch self {
         case .stored, .replaced, .deleted: true
-        case .absent, .damaged, .collision, .nameRefused, .tooLarge: false
+        case .absent, .damaged, .collision, .nameRefused, .tooLarge, .noRoom: false
         }
     }
 }

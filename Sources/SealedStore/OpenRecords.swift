@@ -5,6 +5,8 @@ internal import Secrets
 final class OpenRecords {
     let keys: RecordKeys
     let database: Database
+    let pages: FilePages
+    private let logPath: String
     let lookUp: Statement
     let scan: Statement
     private let readHead: Statement
@@ -21,16 +23,19 @@ final class OpenRecords {
     let block = Scratch(capacity: 4096)
 
     init(path: String, store: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
+        logPath = path + Schema.logSuffix
         keys = try RecordKeys(store: store, key: key)
         database = try Database(path: path)
         try database.run(Schema.settings)
         try Schema.check(database)
+        pages = try FilePages(database)
         readHead = try database.prepare("SELECT body FROM head WHERE id=0")
         readNode = try database.prepare("SELECT body FROM nodes WHERE id=?1")
         lookUp = try database.prepare(
             "SELECT generation, tag, nonce, body FROM records WHERE id=?1")
         scan = try database.prepare("SELECT id, tag FROM records WHERE id BETWEEN ?1 AND ?2")
         ledger = Ledger(head: try Self.head(from: readHead, keys, block))
+        try countPages()
     }
 
     /// To be called before each operation.
@@ -53,6 +58,34 @@ final class OpenRecords {
         let made = try WriteStatements(database)
         writing = made
         return made
+    }
+
+    // MARK: The disk
+
+    /// As of the last commit, but for the log.
+    private var counted = RecordsSize()
+
+    /// Before a commit, where it costs next to nothing: afterwards the processor has forgotten the file.
+    func countPages() throws(RecordsError) {
+        counted.file = try pages.bytes()
+        counted.free = try pages.freeBytes()
+    }
+
+    var size: RecordsSize {
+        var size = counted
+        size.log = Records.length(logPath)
+        return size
+    }
+
+    /// In a transaction of its own, a few milliseconds of it; how many bytes are still to be given back.
+    func shrink() throws(RecordsError) -> Int {
+        let before = try pages.freeBytes()
+        guard before > 0 else { return 0 }
+        try database.run("PRAGMA incremental_vacuum(256)")
+        try countPages()
+        let left = counted.free
+        // One that was made without auto_vacuum stays as long as it is.
+        return left < before ? left : 0
     }
 
     // MARK: Head and nodes

@@ -69,9 +69,52 @@ public final class Records: @unchecked Sendable {
 
     /// All of them in one durable transaction, in their order: answered after its commit, each for itself. Throws
     /// where nothing at all was stored.
-    public func apply(_ changes: [Change]) throws(RecordsError) -> [ChangeResult] {
+    public func apply(
+        _ changes: [Change], within room: Room = .unlimited
+    ) throws(RecordsError) -> [ChangeResult] {
         guard !changes.isEmpty else { return [] }
-        return try ready().apply(changes)
+        return try ready().apply(changes, within: room)
+    }
+
+    /// More than these changes can make the records take; the log apart.
+    public static func most(_ changes: [Change]) -> Int {
+        changes.reduce(0) { $0 + RowSize($1).most }
+    }
+
+    /// What an empty records file takes.
+    public static let sizeOfNew = 31 * 4096
+
+    /// What these changes would do.
+    public func effect(of changes: [Change]) throws(RecordsError) -> Effect {
+        try ready().effect(of: changes)
+    }
+
+    // MARK: the disk
+
+    /// Of an open store; asks the file system for the log's length.
+    public var size: RecordsSize? { records?.size }
+
+    /// Of a store that is shut, or that nobody can open.
+    public static func size(inFolder path: String) -> RecordsSize {
+        var size = RecordsSize()
+        size.file = length("\(path)/\(Schema.fileName)")
+        size.log = length("\(path)/\(Schema.logName)")
+        return size
+    }
+
+    static func length(_ path: String) -> Int {
+        (try? FileFacts(of: path, following: false))?.size ?? 0
+    }
+
+    /// Brings the log into the file, as far as the disk lets it, and makes it empty.
+    public func emptyLog() {
+        records?.database.checkpoint()
+    }
+
+    /// Gives some of what deleted records have left back to the disk, which has it when the log was emptied; how many
+    /// bytes are left to be given back.
+    public func shrink() throws(RecordsError) -> Int {
+        try ready().shrink()
     }
 
     /// How many records there are.

@@ -3,7 +3,8 @@ internal import Posix
 /// How a records file is laid out for SQLite.
 enum Schema {
     static let fileName = "records.db"
-    static let logName = "records.db-wal"
+    static let logSuffix = "-wal"
+    static let logName = fileName + logSuffix
     /// With what else SQLite may put beside it: a rollback journal while it is made, and an index that is never made.
     static let allNames = [fileName, logName, "records.db-journal", "records.db-shm"]
 
@@ -28,9 +29,11 @@ enum Schema {
         PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; \
         PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA wal_autocheckpoint=1000
         """
-    /// Only for a new file: the page size is fixed with its first page, the log with its first commit.
+    /// Only for a new file: the page size is fixed with its first page, the log with its first commit. Without
+    /// auto_vacuum a file could never shrink, and what is deleted would be room for its own store alone.
     static let settingsOfNew: StaticString = """
-        PRAGMA page_size=4096; PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL
+        PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA locking_mode=EXCLUSIVE; \
+        PRAGMA journal_mode=WAL
         """
 
     /// The file's first 100 bytes, before SQLite is let at them.

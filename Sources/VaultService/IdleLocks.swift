@@ -65,7 +65,10 @@ extension Service {
     /// Of all open stores, after the policy changed.
     func followIdleAgain() {
         for host in vault.openStores {
-            EventLoop.shared.task { await self.followIdle(host) }
+            EventLoop.shared.task {
+                await self.followIdle(host)
+                await self.followQuota(of: host.owner)
+            }
         }
     }
 

@@ -10,6 +10,15 @@ import Wire
 @LoopActor
 final class OpenRecordsQueue {
     private let workers: Workers
+    private let folder: String
+    private let id: StoreID
+    /// What the owner's stores take together; set by the vault.
+    var allotment = Allotment() {
+        didSet {
+            oldValue.forget(id)
+            noteSize()
+        }
+    }
     private var records: Records?
     /// Shut for everybody, but their file is not yet: it must be before it is opened again.
     private var closing: [Records] = []
@@ -17,6 +26,8 @@ final class OpenRecordsQueue {
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var changes: [Pending] = []
     private var isDraining = false
+    /// Batches that were stored: by it a quiet moment is known.
+    private var commits: UInt64 = 0
     private(set) var damage: Refusal.Damage?
     /// Which opening this is: a scan of an earlier one stops.
     private var generation = 0
@@ -27,9 +38,37 @@ final class OpenRecordsQueue {
     }
 
     private static let batch = 512
+    /// Of values in one batch, unless the first alone has more: as much may stand in the log for a moment.
+    private static let batchBytes = 16 << 20
+    /// More than the smallest records in one piece of an import can take, in the log and in the file.
+    private static let pieceMost = 128 << 20
 
-    init(workers: Workers) {
+    init(workers: Workers, folder: String, id: StoreID) {
         self.workers = workers
+        self.folder = folder
+        self.id = id
+    }
+
+    // MARK: what it takes
+
+    /// As of the last change.
+    private var size = RecordsSize()
+    /// Of slots and fingers.
+    private var besides = 0
+
+    func take(_ size: RecordsSize, besides: Int? = nil) {
+        self.size = size
+        if let besides { self.besides = besides }
+        noteSize()
+    }
+
+    private func noteSize() {
+        allotment.note(size.total + besides, log: size.log, of: id, self)
+    }
+
+    func takeBesides(_ bytes: Int) {
+        besides = bytes
+        noteSize()
     }
 
     var isOpen: Bool { records != nil }
@@ -63,10 +102,14 @@ final class OpenRecordsQueue {
         await acquire()
         defer { release() }
         guard let records else { throw .locked }
-        let (result, count) = await workers.disk.run {
-            (Result { () throws(RecordsError) in try body(records) }, records.count)
+        let (result, count, size) = await workers.disk.run {
+            (
+                Result { () throws(RecordsError) in try body(records) }, records.count,
+                records.size
+            )
         }
         self.count = count
+        if let size { take(size) }
         return try get(result, .read)
     }
 
@@ -81,12 +124,13 @@ final class OpenRecordsQueue {
 
     // MARK: open and close
 
-    func open(_ folder: String, _ id: StoreID, _ key: SecretBox) async throws(Refusal) {
+    func open(_ key: SecretBox) async throws(Refusal) {
         await acquire()
         defer { release() }
         guard records == nil else { return }
         await finishClosing()
         let before = generation
+        let (folder, id) = (folder, id)
         let opened = await workers.disk.run { () -> Result<Records, RecordsError> in
             guard let secret = key.take() else { return .failure(.closed) }
             return Result { () throws(RecordsError) in
@@ -103,6 +147,7 @@ final class OpenRecordsQueue {
         }
         records = made
         count = made.count
+        take(made.size ?? size)
         generation += 1
         scanLater(generation)
     }
@@ -125,9 +170,12 @@ final class OpenRecordsQueue {
         guard !closing.isEmpty else { return }
         let all = closing
         closing = []
-        await workers.disk.run {
-            for records in all { records.close() }
-        }
+        let folder = folder
+        take(
+            await workers.disk.run {
+                for records in all { records.close() }
+                return Records.size(inFolder: folder)
+            })
     }
 
     /// All buckets are looked at once after unlocking, when nobody is in a hurry any more.
@@ -143,7 +191,49 @@ final class OpenRecordsQueue {
                     try records.verify(buckets: slice)
                 }
             }
+            self.shrinkLater()
         }
+    }
+
+    func emptyLog() async {
+        try? await onDisk { (records) throws(RecordsError) in records.emptyLog() }
+    }
+
+    // MARK: giving back
+
+    /// Less is not worth moving others' pages for; it is room for new records all the same.
+    private static let worthGiving = 1 << 20
+    private static let quiet: UInt64 = 1_000
+    private var isShrinkPlanned = false
+
+    /// What deleted records have left goes back to the disk, once nobody has changed anything for a moment.
+    private func shrinkLater() {
+        guard size.free >= Self.worthGiving, !isShrinkPlanned else { return }
+        isShrinkPlanned = true
+        let opening = generation
+        EventLoop.shared.task {
+            var commits: UInt64
+            repeat {
+                commits = self.commits
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.quiet)
+            } while commits != self.commits
+            self.isShrinkPlanned = false
+            await self.shrink(opening)
+        }
+    }
+
+    private func shrink(_ opening: Int) async {
+        while generation == opening, changes.isEmpty {
+            let step = try? await onDisk { (records) throws(RecordsError) in
+                let left = try records.shrink()
+                // What was moved is in the log twice: a disk that is nearly full has no room for more of it.
+                records.emptyLog()
+                return left
+            }
+            // A disk that is too full even for this, or a store that is shut: another time.
+            guard let left = step, left > 0 else { return }
+        }
+        shrinkLater()
     }
 
     // MARK: what is asked
@@ -192,6 +282,35 @@ final class OpenRecordsQueue {
         try await onDisk(body)
     }
 
+    /// As above, for what stores much: within the room that there is for it.
+    func store<R: Sendable>(
+        _ body: @escaping @Sendable (Records, Room) throws(RecordsError) -> R
+    ) async throws(Refusal) -> R {
+        _ = await allotment.emptyLogs(besides: id)
+        let allotment = allotment
+        let promise = allotment.promise(most: Self.pieceMost)
+        defer { allotment.end(promise) }
+        let (reserve, before) = (workers.reserve, size)
+        return try await onDisk { (records) throws(RecordsError) in
+            let writer = RoomyWriter(
+                records: records, reserve: reserve, promise: promise, before: before)
+            let room = writer.room(for: nil)
+            let result = Result { () throws(RecordsError) in try body(records, room) }
+            _ = writer.tidy(room)
+            return try result.get()
+        }
+    }
+
+    /// Whether that much more can be stored, as far as it can be told before.
+    func requireRoom(for growth: Int, _ during: Refusal.During) async throws(Refusal) {
+        let reserve = workers.reserve
+        let room = await workers.disk.run { try? reserve.roomForRecords() }
+        await emptyLog()
+        _ = await allotment.emptyLogs(besides: id)
+        if let left = allotment.left, growth > left + size.free { throw allotment.refusal }
+        if let room, growth > room { throw .storageFailed(during, .noSpace) }
+    }
+
     /// Answered after the commit, which other changes that wait share.
     func change(_ change: Change) async throws(Refusal) {
         guard records != nil else { throw .locked }
@@ -210,31 +329,80 @@ final class OpenRecordsQueue {
             throw .storageFailed(.store, .collision)
         case .nameRefused: throw .invalidArgument(.name)
         case .tooLarge: throw .tooLarge(limit: Limits.value)
+        case .noRoom(let limit): throw refusal(limit, .store)
+        }
+    }
+
+    func refusal(_ limit: Room.Limit, _ during: Refusal.During) -> Refusal {
+        switch limit {
+        case .owner: allotment.refusal
+        case .disk: .storageFailed(during, .noSpace)
         }
     }
 
     private func drain() async {
         while !changes.isEmpty {
             await acquire()
-            let batch = Array(changes.prefix(Self.batch))
-            changes.removeFirst(batch.count)
+            let batch = nextBatch()
             let all = batch.map(\.change)
-            let result: Result<[ChangeResult], RecordsError>
-            if let records {
-                let (done, count) = await workers.disk.run {
-                    (Result { () throws(RecordsError) in try records.apply(all) }, records.count)
-                }
-                result = done
-                self.count = count
-            } else {
-                result = .failure(.closed)
+            var results = await commit(all)
+            if results.contains(where: \.wantsRoom) {
+                release()
+                let isMore = await allotment.emptyLogs(besides: id)
+                await acquire()
+                if isMore { results = await commitAgain(all, results) }
             }
             release()
-            for (index, pending) in batch.enumerated() {
-                pending.continuation.resume(returning: result.map { $0[index] })
+            for (pending, result) in zip(batch, results) {
+                pending.continuation.resume(returning: result)
             }
         }
         isDraining = false
+        shrinkLater()
+    }
+
+    /// With the records in hand.
+    private func commit(_ all: [Change]) async -> [Result<ChangeResult, RecordsError>] {
+        guard let records else { return all.map { _ in .failure(.closed) } }
+        // A store that is given away meanwhile has another one.
+        let allotment = allotment
+        let promise = allotment.promise(most: RoomyWriter.most(all))
+        defer { allotment.end(promise) }
+        let (reserve, before) = (workers.reserve, size)
+        let (applied, count) = await workers.disk.run {
+            let writer = RoomyWriter(
+                records: records, reserve: reserve, promise: promise, before: before)
+            return (writer.apply(all), records.count)
+        }
+        self.count = count
+        commits += 1
+        take(applied.size)
+        return applied.results
+    }
+
+    /// Those that found no room, now that there is more.
+    private func commitAgain(
+        _ all: [Change], _ first: [Result<ChangeResult, RecordsError>]
+    ) async -> [Result<ChangeResult, RecordsError>] {
+        let refused = all.indices.filter { first[$0].wantsRoom }
+        var results = first
+        for (index, result) in zip(refused, await commit(refused.map { all[$0] })) {
+            results[index] = result
+        }
+        return results
+    }
+
+    private func nextBatch() -> [Pending] {
+        var bytes = 0
+        var count = 0
+        for pending in changes.prefix(Self.batch) {
+            bytes += pending.change.bytes
+            if count > 0, bytes > Self.batchBytes { break }
+            count += 1
+        }
+        let batch = Array(changes.prefix(count))
+        changes.removeFirst(count)
+        return batch
     }
 
     /// Damage is kept for `status`.
@@ -267,6 +435,16 @@ final class OpenRecordsQueue {
         case .node(let number): .recordsNode(Int(number))
         case .bucket(let number): .recordsBucket(Int(number))
         case .record(let bucket): .recordsRecord(Int(bucket))
+        }
+    }
+}
+
+extension Result<ChangeResult, RecordsError> {
+    /// Refused for what the owner's stores take.
+    fileprivate var wantsRoom: Bool {
+        switch self {
+        case .success(.noRoom(.owner)): true
+        case .success, .failure: false
         }
     }
 }

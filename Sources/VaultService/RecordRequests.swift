@@ -32,6 +32,7 @@ extension Service {
     func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption)
     {
         let host = try await ownStore(record.store, caller)
+        quotaNow(of: host.owner)
         try await refusingAsync { () async throws(Refusal) in
             try await host.change(.set(name: record.name, value: value))
         }

@@ -33,6 +33,8 @@ enum Refusal: Error, Equatable, Sendable {
     case serviceUnavailable(Unavailable)
     case storeDamaged(Damage)
     case tooLarge(limit: Int)
+    /// Of what all stores of a person take; in bytes.
+    case quotaReached(used: Int, limit: Int)
     case protocolError
     case busy
     case changeRequired(flow: UInt8, reason: ChangeReason)
@@ -67,7 +69,7 @@ enum Refusal: Error, Equatable, Sendable {
         case .notPermitted: .notPermitted
         case .serviceUnavailable: .serviceUnavailable
         case .storeDamaged: .storeDamaged
-        case .tooLarge: .tooLarge
+        case .tooLarge, .quotaReached: .tooLarge
         case .protocolError: .protocolError
         case .busy: .busy
         case .changeRequired: .changeRequired
@@ -93,7 +95,7 @@ enum Refusal: Error, Equatable, Sendable {
         case .fingerprintUnavailable(let reason): [("reason", reason.phrase.id.tail)]
         case .fingerprintNoMatch(let left): [("failuresLeft", String(left ?? -1))]
         case .storeDamaged(let what): [("what", what.phrase.id.tail)]
-        case .tooLarge(let limit): [("limit", String(limit))]
+        case .tooLarge(let limit), .quotaReached(_, let limit): [("limit", String(limit))]
         case .changeRequired(let flow, let reason):
             [("flow", String(flow)), ("reason", reason.rawValue)]
         case .policyBroken(let file, let line, let key, _, _):

@@ -1,3 +1,4 @@
+import Policy
 import Wire
 
 extension Refusal {
@@ -53,6 +54,10 @@ extension Refusal {
             Phrase(.refusedStorageFailed, .phrase(during.phrase), .phrase(storage.phrase))
         case .storeDamaged(let damage): Phrase(.refusedStoreDamaged, .phrase(damage.phrase))
         case .tooLarge(let limit): Phrase(.refusedTooLarge, .count(limit))
+        case .quotaReached(let used, let limit):
+            Phrase(
+                .refusedTooLargeQuota, .text(ByteAmount.text(UInt64(clamping: used))),
+                .text(ByteAmount.text(UInt64(clamping: limit))))
         case .protocolError: Phrase(.refusedProtocolError)
         case .busy: Phrase(.refusedBusy)
         case .changeRequired(let flow, let reason): Self.changeRequired(flow, reason)
@@ -117,6 +122,7 @@ extension Refusal {
         case .recoveryKeyInvalid: Phrase(.hintRecoveryKeyInvalid)
         case .policyBroken: Phrase(.hintPolicyBroken)
         case .storageFailed: Phrase(.hintStorageFailed)
+        case .quotaReached: Phrase(.hintTooLargeQuota)
         case .unknown, .dataType, .invalidArgument, .throttled, .cancelled, .cancelledOpening,
             .fingerprintNoMatch, .notPermitted(.notYours), .notPermitted(.rootOnly), .tooLarge,
             .protocolError, .resetRequested, .skipped:

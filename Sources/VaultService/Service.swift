@@ -22,6 +22,7 @@ public final class Service {
     let ruleWorker: RuleWorker
     let ticker = Ticker()
     let directory: Directory
+    var isKeepingReserve = false
     let fingerprints: FingerprintWorker
     let fingerSeat = FingerSeat()
     let crowd: Crowd
@@ -347,6 +348,8 @@ public final class Service {
         }
         if let failure { throw .keys(failure) }
         failedTokens.load(vault.all)
+        vault.reserve.follow { EventLoop.shared.task { await self.reserveWasGivenUp() } }
+        EventLoop.shared.task { await self.keepReserve() }
         switch policies.standing {
         case .good: break
         case .lastGood(let problem):

@@ -183,5 +183,6 @@ extension Service {
         // Too late for this one.
         if sleep.isComing { return await host.lock() }
         await followIdle(host)
+        await followQuota(of: host.owner)
     }
 }

@@ -9,6 +9,7 @@ extension Service {
         let voice = voice(of: caller)
         let host = vault.ownStore(of: person, named: target.store)
         let inForce = await policyAnswer(for: person, host).policy
+        let allotment = quotaNow(of: person)
         guard let host else {
             if let stray = vault.strayStore(of: person, named: target.store) {
                 var state = stray.state(
@@ -18,6 +19,8 @@ extension Service {
                 return state
             }
             var state = State(lock: .absent)
+            state.used = UInt64(clamping: allotment.used)
+            state.quota = UInt64(clamping: allotment.quota)
             tellOfPolicy(in: &state, inForce, voice)
             return state
         }
@@ -25,6 +28,8 @@ extension Service {
         var state = host.state(
             inForce, voice, hardware(inForce.policy), sessions: sessions.count(of: person.uid),
             lock: nil)
+        state.used = UInt64(clamping: allotment.used)
+        state.quota = UInt64(clamping: allotment.quota)
         if state.trouble.isEmpty, host.followsLogin, !host.isOpen, failedTokens.hasDrifted(host) {
             state.trouble = voice.bytes(Phrase(.troubleDrift))
             state.advice = voice.bytes(Phrase(.adviceDrift))

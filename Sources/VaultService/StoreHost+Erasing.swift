@@ -1,5 +1,6 @@
 import KeySlots
 import Posix
+import SealedStore
 
 /// The end of a store.
 extension StoreHost {
@@ -23,6 +24,7 @@ extension StoreHost {
         }
         snapshot = Self.snapshot(of: file)
         if case .failure(let error) = gone { throw Self.refusal(error, .erase) }
+        records.take(RecordsSize())
     }
 
     /// For a reset: nothing stays but what the caller removes with the folder.

@@ -93,7 +93,11 @@ extension StoreHost {
         let result: Result<R, KeyError>
         do throws(KeyError) {
             let folder = try fingerFolder()
-            result = await workers.disk.run { Result { () throws(KeyError) in try body(folder) } }
+            let fingers: Int
+            (result, fingers) = await workers.disk.run {
+                (Result { () throws(KeyError) in try body(folder) }, folder.bytes)
+            }
+            records.takeBesides(SlotFile.size + fingers)
         } catch {
             throw Self.refusal(error, during)
         }

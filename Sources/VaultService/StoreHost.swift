@@ -85,7 +85,7 @@ final class StoreHost {
         self.id = id
         self.folder = folder
         self.workers = workers
-        records = OpenRecordsQueue(workers: workers)
+        records = OpenRecordsQueue(workers: workers, folder: folder.path, id: id)
         switch contents {
         case .live(let file, let snapshot):
             self.file = file
@@ -133,6 +133,7 @@ final class StoreHost {
     // MARK: what others ask
 
     var identity: Identity { snapshot.identity }
+    var owner: Person { Person(uid: identity.uid, name: identity.account) }
     /// A store whose idle time is over is shut for everybody, also before it was locked.
     var isOpen: Bool { records.isOpen && !isIdle }
     var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
@@ -220,7 +221,8 @@ final class StoreHost {
         case .tooLong: .tooLarge(limit: Limits.name)
         case .alreadyExists: .alreadyExists
         case .storesExist: .storeDamaged(.machineKeyMissing)
-        case .storage(let error): .storageFailed(during, .system(error.description))
+        case .storage(let error):
+            .storageFailed(during, error.isNoSpace ? .noSpace : .system(error.description))
         case .secrets: .outOfMemory
         }
     }
@@ -245,7 +247,7 @@ final class StoreHost {
         lastUse = Clock.bootMilliseconds()
         guard !records.isOpen else { return }
         cancelShut()
-        try await records.open(folder.path, id, opening.key)
+        try await records.open(opening.key)
         lastUse = Clock.bootMilliseconds()
         whenOpened?(self)
     }
@@ -286,12 +288,20 @@ final class StoreHost {
         try await records.change(change)
     }
 
+    /// For what stores much: an import.
+    func store<R: Sendable>(
+        _ body: @escaping @Sendable (Records, Room) throws(RecordsError) -> R
+    ) async throws(Refusal) -> R {
+        try use()
+        return try await records.store(body)
+    }
+
     func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {
         try use()
         return try await records.names(prefix: prefix, cursor: cursor)
     }
 
-    /// For what walks over many records: export and import.
+    /// For what walks over many records: export, and an import that is checked.
     func walk<R: Sendable>(
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {

@@ -267,6 +267,8 @@ extension TextID {
             "the directory service does not say which groups you are in"
         case .refusedStoreDamaged: "the store is damaged: {1}"
         case .refusedTooLarge: "it is too large: at most {1} bytes"
+        case .refusedTooLargeQuota:
+            "that does not fit: your stores take {1} on the disk, and may take {2}"
         case .refusedProtocolError: "the request was not understood"
         case .refusedBusy: "too many requests are waiting"
         case .refusedChangeRequiredPolicy:
@@ -324,6 +326,8 @@ extension TextID {
         case .hintPolicyBroken:
             "the policy that was in force stays; an administrator mends the file"
         case .hintStorageFailed: "nothing of it was stored; make room on the disk and try again"
+        case .hintTooLargeQuota:
+            "delete records that you do not need, or ask the administrator for more (StoreQuota)"
         case .reasonNoStore: "there is no store"
         case .reasonErased: "the store was erased"
         case .reasonRetryLocked: "the store needs its recovery key"

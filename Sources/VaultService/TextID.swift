@@ -274,6 +274,7 @@ enum TextID: String, CaseIterable, Sendable {
     case refusedServiceUnavailableGroups = "refused.ServiceUnavailable.groups"
     case refusedStoreDamaged = "refused.StoreDamaged"
     case refusedTooLarge = "refused.TooLarge"
+    case refusedTooLargeQuota = "refused.TooLarge.quota"
     case refusedProtocolError = "refused.ProtocolError"
     case refusedBusy = "refused.Busy"
     case refusedChangeRequiredPolicy = "refused.ChangeRequired.policy"
@@ -326,6 +327,7 @@ enum TextID: String, CaseIterable, Sendable {
     case hintRecoveryKeyInvalid = "hint.RecoveryKeyInvalid"
     case hintPolicyBroken = "hint.PolicyBroken"
     case hintStorageFailed = "hint.StorageFailed"
+    case hintTooLargeQuota = "hint.TooLarge.quota"
 
     // MARK: Why an action is not possible
 

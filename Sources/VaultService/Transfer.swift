@@ -115,23 +115,27 @@ final class Import {
         let result: Result<Void, ExportError>
         do throws(Refusal) {
             guard host.records.opening == opening else { throw .locked }
-            result = try await host.walk { (records) throws(RecordsError) in
-                Result { () throws(ExportError) in
-                    try bytes.withBytes { (piece) throws(ExportError) in
-                        if isChecked {
-                            try reader.store(piece, in: records, replace: replace)
-                        } else {
-                            try reader.check(piece, against: records)
-                        }
+            if isChecked {
+                result = try await host.store { (records, room) throws(RecordsError) in
+                    Self.read(bytes, last, reader) { (piece) throws(ExportError) in
+                        try reader.store(piece, in: records, replace: replace, within: room)
                     }
-                    if last { try reader.finish() }
+                }
+            } else {
+                result = try await host.walk { (records) throws(RecordsError) in
+                    Self.read(bytes, last, reader) { (piece) throws(ExportError) in
+                        try reader.check(piece, against: records)
+                    }
                 }
             }
         } catch {
             throw .refused(error)
         }
-        if case .failure(let error) = result {
-            throw .refused(Transfer.refusal(error, .import))
+        switch result {
+        case .success: break
+        case .failure(.refused(_, because: .noRoom(let limit))):
+            throw .refused(host.records.refusal(limit, .import))
+        case .failure(let error): throw .refused(Transfer.refusal(error, .import))
         }
         guard last else { return .more(reader.done) }
         if isChecked { return .stored(reader.done) }
@@ -139,11 +143,25 @@ final class Import {
         self.isChecked = true
         let done = reader.done
         do throws(Refusal) {
+            // Now that its size is known, and before anything was changed.
+            try await host.records.requireRoom(for: reader.growth, .import)
             self.reader = try Self.reader(header, key)
         } catch {
             throw .refused(error)
         }
         return .checked(done)
+    }
+}
+
+extension Import {
+    private nonisolated static func read(
+        _ bytes: WipedBuffer, _ last: Bool, _ reader: ExportReader,
+        _ take: (Span<UInt8>) throws(ExportError) -> Void
+    ) -> Result<Void, ExportError> {
+        Result { () throws(ExportError) in
+            try bytes.withBytes { (piece) throws(ExportError) in try take(piece) }
+            if last { try reader.finish() }
+        }
     }
 }
 
@@ -212,6 +230,7 @@ extension Service {
         try host.requireUsable()
         try await openIfNone(host, person)
         guard host.isOpen else { throw .refused(.locked) }
+        quotaNow(of: person)
         let cost = cost(try await visit(host, person, exchange).policy)
         // The file says what its key costs: a stranger's file must not buy minutes of everybody's
         // cores.

@@ -9,12 +9,14 @@ import Wire
 @LoopActor
 final class Vault {
     let stateFolder: String
-    let workers = Workers()
+    let workers: Workers
+    let reserve: DiskReserve
     private(set) var machine: MachineKey?
     private(set) var machineTrouble: Refusal.Damage?
     private var hosts: [StoreID: StoreHost] = [:]
     private var byUID: [UInt32: [StoreHost]] = [:]
     private var reserved: Set<Place> = []
+    private var allotments: [Person: Allotment] = [:]
     /// Set before the stores are looked for.
     var prepare: (@LoopActor (StoreHost) -> Void)?
 
@@ -22,6 +24,8 @@ final class Vault {
 
     init(stateFolder: String) {
         self.stateFolder = stateFolder
+        reserve = DiskReserve(folder: stateFolder)
+        workers = Workers(reserve: reserve)
     }
 
     // MARK: start
@@ -29,7 +33,7 @@ final class Vault {
     private struct Found: Sendable {
         var machine: MachineKey?
         var machineTrouble: Refusal.Damage?
-        var stores: [(StoreID, Folder, StoreHost.Contents)] = []
+        var stores: [(StoreID, Folder, StoreHost.Contents, Footprint)] = []
         var notes: [(Audit.Event, String, String?)] = []
         /// Why the stores could not all be looked at.
         var failure: String?
@@ -38,11 +42,13 @@ final class Vault {
     /// The reason, where the stores could not all be looked at.
     func open(_ note: (Audit.Event, String, String?) -> Void) async -> String? {
         let path = stateFolder
-        let found = await workers.disk.run { Self.look(at: path) }
+        let reserve = reserve
+        let found = await workers.disk.run { Self.look(at: path, reserve) }
         machine = found.machine
         machineTrouble = found.machineTrouble
-        for (id, folder, contents) in found.stores {
-            add(StoreHost(id: id, folder: folder, workers: workers, contents: contents))
+        for (id, folder, contents, footprint) in found.stores {
+            add(
+                StoreHost(id: id, folder: folder, workers: workers, contents: contents), footprint)
         }
         for (event, text, store) in found.notes { note(event, text, store) }
         await sweepFingers()
@@ -63,7 +69,7 @@ final class Vault {
         }
     }
 
-    private nonisolated static func look(at path: String) -> Found {
+    private nonisolated static func look(at path: String, _ reserve: DiskReserve) -> Found {
         var found = Found()
         do throws(PosixError) {
             let state = try Folder(path: path)
@@ -90,13 +96,13 @@ final class Vault {
                 // A store that cannot be looked at now is not "none": whoever owns it would be told
                 // to make another one. Better no daemon than that one.
                 let folder = try stores.folder(name)
-                let contents = read(folder, id, found.machine, found.machineTrouble)
+                let contents = read(folder, id, found.machine, found.machineTrouble, reserve)
                 switch contents {
                 case .damaged(_, let what, _), .unreadable(_, let what):
                     found.notes.append((.fault, Refusal.storeDamaged(what).message.english, name))
                 case .live, .erased: break
                 }
-                found.stores.append((id, folder, contents))
+                found.stores.append((id, folder, contents, Footprint(of: id, folder, in: state)))
             }
         } catch {
             found.failure = error.description
@@ -105,11 +111,12 @@ final class Vault {
     }
 
     private nonisolated static func read(
-        _ folder: Folder, _ id: StoreID, _ machine: MachineKey?, _ machineTrouble: Refusal.Damage?
+        _ folder: Folder, _ id: StoreID, _ machine: MachineKey?, _ machineTrouble: Refusal.Damage?,
+        _ reserve: DiskReserve
     ) -> StoreHost.Contents {
         let unchecked: UncheckedSlotFile
         do throws(KeyError) {
-            unchecked = try SlotFile.open(in: folder, store: id)
+            unchecked = try SlotFile.open(in: folder, store: id, reserve: reserve)
         } catch {
             return .unreadable(UncheckedSlotFile.likelyIdentity(in: folder), what: damage(error))
         }
@@ -180,7 +187,9 @@ final class Vault {
 
     // MARK: looking up
 
-    private func add(_ host: StoreHost) {
+    private func add(_ host: StoreHost, _ footprint: Footprint) {
+        host.records.allotment = allotment(of: host.owner)
+        host.records.take(footprint.records, besides: footprint.besides)
         host.machineForAdoption = machine
         host.stateFolder = stateFolder
         prepare?(host)
@@ -190,6 +199,8 @@ final class Vault {
 
     private func forget(_ host: StoreHost) {
         hosts[host.id] = nil
+        // Whatever still ends there counts for nobody.
+        host.records.allotment = Allotment()
         byUID[host.identity.uid]?.removeAll { $0 === host }
     }
 
@@ -200,6 +211,18 @@ final class Vault {
     var hasOpenStores: Bool { hosts.values.contains { $0.isOpen } }
     /// What a finger opens would be gone with the daemon.
     var hasResidents: Bool { hosts.values.contains { $0.resident != nil } }
+
+    /// Of the stores whose owner is this person by uid and name.
+    func allotment(of person: Person) -> Allotment {
+        if let known = allotments[person] { return known }
+        let made = Allotment()
+        // Of people without a store nothing has to be remembered.
+        if allotments.count > 2 * hosts.count + 64 {
+            for (owner, kept) in allotments where kept.isUnused { allotments[owner] = nil }
+        }
+        allotments[person] = made
+        return made
+    }
 
     func host(_ id: StoreID) -> StoreHost? { hosts[id] }
 
@@ -261,13 +284,22 @@ final class Vault {
         _ policy: Policy
     ) async throws(Refusal) -> Made {
         let name = Self.name(asked)
-        guard stores(of: person.uid).count < Self.storesEach else {
+        let coming = reserved.count { $0.uid == person.uid }
+        guard stores(of: person.uid).count + coming < Self.storesEach else {
             throw .invalidAction(action: .create, reason: .tooManyStores(Self.storesEach))
         }
         // Two creations at once: the second is refused before anything is made.
         let place = Place(uid: person.uid, name: name)
         guard reserved.insert(place).inserted else { throw .alreadyExists }
         defer { reserved.remove(place) }
+        let allotment = allotment(of: person)
+        allotment.follow(policy, reading: nil)
+        if let left = allotment.left, left < Footprint.ofNew {
+            _ = await allotment.emptyLogs(besides: nil)
+        }
+        let promise = allotment.promise(most: Footprint.ofNew)
+        defer { allotment.end(promise) }
+        guard promise?.isAmple ?? true else { throw allotment.refusal }
         let identity = Identity(
             uid: person.uid, account: person.name, createdAt: Clock.wallSeconds(),
             way: start.way, withoutPasscode: start.withoutPasscode,
@@ -279,9 +311,10 @@ final class Vault {
             seenAt: now < BuildDate.seconds ? 0 : now)
         let path = stateFolder
         let present = machine
+        let reserve = reserve
         let built = await workers.disk.run { () -> Result<Built, KeyError> in
             Result { () throws(KeyError) in
-                try Self.build(in: path, present, identity, terms, passcode)
+                try Self.build(in: path, reserve, present, identity, terms, passcode)
             }
         }
         switch built {
@@ -292,7 +325,7 @@ final class Vault {
             let contents = StoreHost.Contents.live(built.file, StoreHost.snapshot(of: built.file))
             let host = StoreHost(
                 id: built.id, folder: built.folder, workers: workers, contents: contents)
-            add(host)
+            add(host, built.footprint)
             let slot = host.snapshot.passcodes.first
             let made = Opening(
                 key: built.key,
@@ -323,6 +356,7 @@ final class Vault {
         let folder: Folder
         let file: SlotFile
         let key: SecretBox
+        let footprint: Footprint
     }
 
     private func derived(
@@ -345,8 +379,8 @@ final class Vault {
     }
 
     private nonisolated static func build(
-        in path: String, _ present: MachineKey?, _ identity: Identity, _ terms: Terms,
-        _ passcode: Derived?
+        in path: String, _ reserve: DiskReserve, _ present: MachineKey?, _ identity: Identity,
+        _ terms: Terms, _ passcode: Derived?
     ) throws(KeyError) -> Built {
         let state: Folder
         let stores: Folder
@@ -355,6 +389,10 @@ final class Vault {
         do { id = try StoreID.random() } catch { throw .secrets(error) }
         let hidden = ".\(id)"
         do throws(PosixError) {
+            // The records are written twice: to their log first.
+            guard try reserve.roomForRecords() >= 2 * Footprint.ofNew else {
+                throw PosixError.noSpace("making a store")
+            }
             state = try Folder(path: path)
             stores = try state.folder(storesName)
             try stores.makeFolder(hidden)
@@ -372,10 +410,12 @@ final class Vault {
                 records.close()
             } catch {
                 throw .storage(
-                    PosixError(call: "making the records", number: error == .full ? 28 : 5))
+                    error == .full
+                        ? .noSpace("making the records")
+                        : PosixError(call: "making the records", number: 5))
             }
             let file = try SlotFile.create(
-                in: folder, store: id, identity: identity, machine: machine)
+                in: folder, store: id, identity: identity, machine: machine, reserve: reserve)
             if let passcode, let derived = passcode.key.take() {
                 try file.replacePasscode(
                     passcode.details, derived: derived, storeKey: key, proven: nil,
@@ -392,9 +432,10 @@ final class Vault {
                     try? stores.rename("\(id)", to: hidden)
                     throw error
                 }
+                let made = try stores.folder("\(id)")
                 return Built(
-                    machine: machine, id: id, folder: try stores.folder("\(id)"), file: file,
-                    key: SecretBox(key))
+                    machine: machine, id: id, folder: made, file: file, key: SecretBox(key),
+                    footprint: Footprint(of: id, made, in: nil))
             } catch {
                 throw .storage(error)
             }
@@ -477,6 +518,7 @@ final class Vault {
             identity.uid = owner.uid
             identity.account = owner.name
         }
+        host.records.allotment = allotment(of: owner)
         byUID[former]?.removeAll { $0 === host }
         byUID[owner.uid, default: []].append(host)
     }

@@ -27,6 +27,12 @@ final class Workers {
     /// What takes long and hurries nobody: overwriting a store, walking through one.
     let slow = WorkerPool(name: "slow", threads: 1)
 
+    let reserve: DiskReserve
+
+    init(reserve: DiskReserve) {
+        self.reserve = reserve
+    }
+
     private var slab: WipedBuffer?
 
     /// Where opened records pass through; there only while a store is open.

@@ -153,6 +153,10 @@ public struct State: Body, Equatable {
     public var apartTriesLeft: Int32
     public var throttledSeconds: UInt32
     public var records: UInt64
+    /// Bytes that all stores of the owner take on the disk.
+    public var used: UInt64
+    /// Bytes that they may take; 0: no limit.
+    public var quota: UInt64
     /// Seconds since 1970; 0 where there is no passcode.
     public var passcodeSetAt: UInt64
     /// Seconds since 1970; 0: never.
@@ -182,6 +186,8 @@ public struct State: Body, Equatable {
         apartTriesLeft = -1
         throttledSeconds = 0
         records = 0
+        used = 0
+        quota = 0
         passcodeSetAt = 0
         expiresAt = 0
         idleTimeout = 0
@@ -209,6 +215,8 @@ public struct State: Body, Equatable {
         apartTriesLeft = Int32(bitPattern: try reader.u32(body))
         throttledSeconds = try reader.u32(body)
         records = try reader.u64(body)
+        used = try reader.u64(body)
+        quota = try reader.u64(body)
         passcodeSetAt = try reader.u64(body)
         expiresAt = try reader.u64(body)
         idleTimeout = try reader.u32(body)
@@ -236,6 +244,8 @@ public struct State: Body, Equatable {
         sink.put32(UInt32(bitPattern: apartTriesLeft))
         sink.put32(throttledSeconds)
         sink.put64(records)
+        sink.put64(used)
+        sink.put64(quota)
         sink.put64(passcodeSetAt)
         sink.put64(expiresAt)
         sink.put32(idleTimeout)

@@ -429,6 +429,8 @@ MESSAGES = {
             ("apartTriesLeft", I32),
             ("throttledSeconds", U32),
             ("records", U64),
+            ("used", U64),
+            ("quota", U64),
             ("passcodeSetAt", U64),
             ("expiresAt", U64),
             ("idleTimeout", U32),

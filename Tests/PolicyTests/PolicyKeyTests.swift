@@ -66,6 +66,9 @@ private let table: [Bounds] = [
     Bounds(
         "LoginUnits", ["", "getty@*", "my-door@*.service my\\x2ddoor gdm*"],
         ["*", "*getty", "a/b", "a%b", String(repeating: "a", count: 129), "é"]),
+    Bounds(
+        "StoreQuota", ["0", "0KiB", "1KiB", "255MiB", "1GiB", "1TiB", "1024GiB"],
+        ["1", "1025GiB", "2TiB", "1TB", "-1", ""]),
     flag("AllowFingerprint"), flag("FingerprintFirstUnlock"),
     choice("FingerprintReaders", "internal", "any"), number("FingerprintMaxFailures", 1, 20),
     time("PasscodeEvery", 0, 30 * 86_400, "30d"),
@@ -81,7 +84,7 @@ private let table: [Bounds] = [
     @Test("the table has every key of BEHAVIOURS, in its order")
     func names() {
         #expect(PolicyKey.all.map(\.name) == table.map(\.key))
-        #expect(PolicyKey.all.count == 41)
+        #expect(PolicyKey.all.count == 42)
     }
 
     @Test("each value within the bounds is taken and written as it is read", arguments: table)
@@ -179,6 +182,7 @@ private let table: [Bounds] = [
                 IdleTimeout=0
                 HoldMax=8h
                 LoginUnits=getty@* serial-getty@* console-getty* container-getty@* gdm* lightdm* sddm* greetd* ly* xdm* lxdm* slim* nodm*
+                StoreQuota=256MiB
                 AllowFingerprint=yes
                 FingerprintFirstUnlock=no
                 FingerprintReaders=internal

@@ -113,6 +113,17 @@ private let doubts: [Doubt] = [
             ])
     }
 
+    @Test("a quota that hardly holds an empty store is told, none and a larger one are not")
+    func smallQuota() {
+        #expect(
+            lint("[Passcode]\nStoreQuota=512KiB") == [
+                "warning 1:2: StoreQuota: an empty store alone takes about 200 KiB: "
+                    + "1MiB or more, or 0 (no limit)"
+            ])
+        #expect(lint("[Passcode]\nStoreQuota=0") == [])
+        #expect(lint("[Passcode]\nStoreQuota=1MiB") == [])
+    }
+
     @Test(
         "a fingerprint at the first unlock and a timeout that never comes are told with what they lack"
     )

@@ -325,7 +325,7 @@ struct Findings {
                     switch result[0] {
                     case .stored, .replaced: expected[name] = [UInt8(index & 255)]
                     case .deleted, .absent: expected[name] = nil
-                    case .damaged, .collision, .nameRefused, .tooLarge: break
+                    case .damaged, .collision, .nameRefused, .tooLarge, .noRoom: break
                     }
                 }
                 records.close()

@@ -45,7 +45,8 @@ enum Wording {
         .deleted, .retryLimitReached(erased: true), .retryLimitReached(erased: false),
         .throttled(seconds: 3), .policyDenies(key: "AllowNoPasscode"), .cancelled,
         .cancelledOpening, .fingerprintNoMatch(left: nil), .fingerprintNoMatch(left: 2),
-        .tooLarge(limit: 9), .protocolError, .busy, .noMatch, .resetRequested, .skipped,
+        .tooLarge(limit: 9), .quotaReached(used: 9 << 20, limit: 1 << 20), .protocolError, .busy,
+        .noMatch, .resetRequested, .skipped,
         .policyBroken(file: "f", line: 1, key: "k", wrong: "w", right: "r"),
         .policyBroken(file: "f", line: 1, key: "", wrong: "w", right: "r"),
     ]
