@@ -76,8 +76,9 @@ public enum ListeningSocket {
             }
         }
         guard unsafe chmod(path, mode_t(mode)) == 0 else { throw .last("chmod \(path)") }
-        // As many as the kernel lets wait: whoever finds no room here goes on without us.
-        guard listen(socket.raw, 4096) == 0 else { throw .last("listen \(path)") }
+        // A queue that is short: whoever connects and leaves all the time keeps it full, and everybody stands
+        // behind what is in it. Whoever finds no room tries again each millisecond.
+        guard listen(socket.raw, 256) == 0 else { throw .last("listen \(path)") }
         return socket
     }
 

@@ -132,7 +132,16 @@ final class Connection {
         // What came in the frame before is done with.
         crowd.rooms.leave(self)
         while true {
-            try await becomeReady(limit: limit)
+            // Until there is something to read or to decode, and it is this connection's turn.
+            if let left = try bytesLeft(limit: limit) {
+                if pending != nil, frameBegan == nil { frameBegan = Clock.bootMilliseconds() }
+                if case .large(let whole) = left { try await enter(whole) }
+                try Self.refuseEnd(await channel.readable(until: nil))
+            }
+            charge()
+            if let wait = crowd.turns.take(share, last: lastTurn) { try await come(wait) }
+            lastTurn = EventLoop.shared.pass
+            charge()
             let result: R?
             if let decoded = try decodePending(limit: limit, decode) {
                 result = decoded
@@ -144,19 +153,6 @@ final class Connection {
                 return result
             }
         }
-    }
-
-    /// Until there is something to read or to decode, and it is this connection's turn.
-    private func becomeReady(limit: Int) async throws(ConnectionEnd) {
-        if let left = try bytesLeft(limit: limit) {
-            if pending != nil, frameBegan == nil { frameBegan = Clock.bootMilliseconds() }
-            if case .large(let whole) = left { try await enter(whole) }
-            try Self.refuseEnd(await channel.readable(until: nil))
-        }
-        charge()
-        if let wait = crowd.turns.take(share, last: lastTurn) { try await come(wait) }
-        lastTurn = EventLoop.shared.pass
-        charge()
     }
 
     private enum Left {
@@ -183,8 +179,11 @@ final class Connection {
         try await come(wait)
     }
 
+    /// A large answer of the same person is not read yet.
+    var mustWaitToAnswer: Bool { share.unread > 0 && share.isLimited }
+
     /// Before an answer that may be large: one of each person waits to be read.
-    func mayAnswer() async throws(ConnectionEnd) {
+    func waitToAnswer() async throws(ConnectionEnd) {
         while let wait = crowd.rooms.answer(share) { try await come(wait) }
     }
 

@@ -174,7 +174,7 @@ final class Dispatcher {
     private func get(_ record: Record, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd)
     {
         let connection = connection
-        try await connection.mayAnswer()
+        if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
         do throws(Interruption) {
             try await service.get(record, for: caller) { value in
                 connection.stage(Empty(), .value, tag: tag, payload: value)
@@ -187,7 +187,7 @@ final class Dispatcher {
 
     private func list(_ list: List, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
         let names: Names
-        try await connection.mayAnswer()
+        if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
         do throws(Interruption) {
             names = try await service.list(list, for: caller)
         } catch {
@@ -213,7 +213,7 @@ final class Dispatcher {
         _ type: AnswerType, _ caller: Caller, _ tag: UInt32,
         _ body: () async throws(Interruption) -> Answer
     ) async throws(ConnectionEnd) {
-        try await connection.mayAnswer()
+        if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
         service.ticker.begin(connection, tag)
         let answer: Answer
         do throws(Interruption) {
@@ -338,7 +338,7 @@ final class Dispatcher {
     }
 
     private func answer(_ export: Export, tag: UInt32) async throws(ConnectionEnd) -> Progressed {
-        try await connection.mayAnswer()
+        if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
         service.ticker.begin(connection, tag)
         let piece: Export.Piece
         do throws(Interruption) {

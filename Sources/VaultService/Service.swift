@@ -97,11 +97,11 @@ public final class Service {
     private static let accepts = 32
     /// Of the accepting itself, in nanoseconds, which lies before what can be measured here.
     private static let acceptCost: UInt64 = 4_000
-    /// While somebody waits for a derivation, coming in takes a quarter of a processor at most:
-    /// whoever connects and leaves all the time would have most of one. At all other times the queue
-    /// is emptied as fast as it goes, because those who log in stand in it too.
+    /// While somebody waits for a derivation, coming in takes a tenth of a processor at most: whoever
+    /// connects and leaves all the time would have most of one. At all other times the queue is
+    /// emptied as fast as it goes, because those who log in stand in it too.
     private var coming = Allowance(
-        percent: 25, most: 2_000_000, at: Clock.monotonicNanoseconds())
+        percent: 10, most: 2_000_000, at: Clock.monotonicNanoseconds())
 
     private func acceptAll(_ channel: Channel) async {
         var accepted = 0

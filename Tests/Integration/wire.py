@@ -651,7 +651,7 @@ class Client(Channel):
     def __init__(self, path, timeout=10.0):
         connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connected.settimeout(timeout)
-        end = time.monotonic() + 1
+        end = time.monotonic() + 2
         while True:
             try:
                 connected.connect(path)
@@ -661,7 +661,7 @@ class Client(Channel):
                 if time.monotonic() > end:
                     connected.close()
                     raise
-                time.sleep(0.005)
+                time.sleep(0.001)
             except OSError:
                 connected.close()
                 raise

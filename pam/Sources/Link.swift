@@ -24,7 +24,6 @@ struct Link: ~Copyable {
 
     private func connect(_ options: Options) throws(Fault) {
         let deadline = Deadline(in: Limits.connectWait)
-        var pause: Int32 = 1
         while true {
             switch attempt(options) {
             case 0, -EISCONN: return
@@ -32,9 +31,9 @@ struct Link: ~Copyable {
             case -ENOMEM, -ENOBUFS: throw .noMemory
             case -EINTR: break
             case -EAGAIN, -EINPROGRESS, -EALREADY:
-                // The listener's queue is full. Unix sockets cannot be polled for room in it.
-                _ = appvault_pam_wait(-1, 0, min(pause, deadline.left))
-                pause = min(pause * 2, 8)
+                // The listener's queue is full. Unix sockets cannot be polled for room in it, and somebody
+                // may be taking each place the moment that it is free: many attempts find one.
+                _ = appvault_pam_wait(-1, 0, min(1, deadline.left))
             default: throw .absent
             }
             if deadline.passed { throw .late }
