@@ -132,6 +132,14 @@ class Status(unittest.TestCase):
         self.assertIn(b"expires    it has, 2001-", result.out)
         self.assertIn(b"due        a new passcode has to be chosen: the passcode has expired\n", result.out)
 
+    def test_what_all_stores_take(self):
+        result = self.show(lock="locked", passcode="passcode", used=(12 << 20) + 1, quota=256 << 20)
+        self.assertIn(b"space      13 MiB of 256 MiB, all stores together\n", result.out)
+        result = self.show(lock="unlocked", passcode="passcode", used=200_000, quota=0)
+        self.assertIn(b"space      196 KiB, all stores together\n", result.out)
+        told = json.loads(self.lab.run("status", "--json").out)
+        self.assertEqual((told["used"], told["quota"]), (200_000, 0))
+
     def test_what_can_be_done_is_a_hint(self):
         self.assertEqual(self.show(lock="absent").err, b"hint: `appvault create` makes one\n")
         self.assertEqual(
