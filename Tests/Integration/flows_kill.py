@@ -138,6 +138,8 @@ class Flow:
     # At the end of the login that it ran in.
     is_open = True
     is_choice = is_behind = False
+    # A command line in front of the daemon's own.
+    daemon_before = ()
     # Whether the fingerprint is on at the end: after a kill, and without one.
     on = (0, 0)
 
@@ -264,7 +266,8 @@ class CreateOffering(Behind):
         if IS_ROOT:
             logind = Logind(account()[1])
             case.addCleanup(logind.close)
-            environment["DBUS_SYSTEM_BUS_ADDRESS"] = logind.address
+            environment.update(logind.env)
+            self.daemon_before = logind.before
         return ("--fingerprint-socket", worker.path), environment
 
 
@@ -360,7 +363,7 @@ class Kills:
     def __init__(self, flow, case):
         self.flow, self.case = flow(), case
         options, environment = self.flow.attend(case)
-        self.machine = Machine(self.flow.before, options=options, start=False)
+        self.machine = Machine(self.flow.before, options=options, before=self.flow.daemon_before, start=False)
         self.daemon = self.machine.daemon
         self.steps = os.path.join(self.daemon.folder, "steps")
         self.template = os.path.join(self.daemon.folder, "template")
