@@ -26,5 +26,13 @@ struct Allowance {
     }
 
     var isLeft: Bool { left > 0 }
+
+    /// Milliseconds until there is some again, one at least: nobody looks sooner, because each look takes
+    /// the processor from somebody.
+    var wait: UInt64 {
+        guard left <= 0 else { return 1 }
+        return 1 + UInt64(clamping: -left) / 1_000_000 * 100 / UInt64(max(percent, 1))
+    }
+
     var isFull: Bool { left == most }
 }

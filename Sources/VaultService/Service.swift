@@ -120,7 +120,7 @@ public final class Service {
             await Task.yield()
             coming.refresh(Clock.monotonicNanoseconds())
             while vault.workers.isDeriving, !coming.isLeft {
-                await EventLoop.sleep(until: Clock.bootMilliseconds() + 1)
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + coming.wait)
                 coming.refresh(Clock.monotonicNanoseconds())
             }
         }

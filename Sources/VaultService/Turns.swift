@@ -16,12 +16,14 @@ final class Turns {
     /// Of a processor, for all together that are within their time, and for all that are not: less
     /// where somebody waits for a derivation, which wants the processors for itself.
     private static let percent: Int64 = 30
-    private static let percentBeside: Int64 = 10
+    private static let percentBeside: Int64 = 5
     private static let burst: Int64 = 100_000_000
     private let isDeriving: () -> Bool
     private var regular: Allowance
     private var leftover: Allowance
 
+    /// Milliseconds between two looks at those who wait.
+    private static let longest: UInt64 = 10
     /// So many in a pass: root's never waits behind more.
     private static let inPass = 4
 
@@ -101,7 +103,19 @@ final class Turns {
             }
             line += served.filter { !$0.waiting.isEmpty }
         }
-        return line.isEmpty ? -1 : 1
+        guard !line.isEmpty else { return -1 }
+        // Whoever is over their time now may be within it soon.
+        let soon = left < Self.inPass ? 1 : min(restOfWait, Self.longest)
+        return Int32(clamping: soon)
+    }
+
+    private var restOfWait: UInt64 {
+        switch (regular.isLeft, leftover.isLeft) {
+        // Somebody waits all the same: theirs is the other one.
+        case (true, false): leftover.wait
+        case (false, true): regular.wait
+        case (true, true), (false, false): min(regular.wait, leftover.wait)
+        }
     }
 
     /// False where all that waited have gone.
