@@ -36,7 +36,8 @@ extension Service {
         let opening: Opening
         do throws(Refusal) {
             opening = try await host.attempt(
-                standing.kind, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host) })
+                standing.kind, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host) }
+            )
         } catch {
             audit.note(
                 .attempt, "a login password did not open the store", store: host.id.description,

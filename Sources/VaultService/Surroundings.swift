@@ -42,6 +42,7 @@ struct Surroundings: Equatable, Sendable {
     }
 
     private static func place(of pid: Int32) -> ProcessPlace {
+        // SAFETY: each writes a word that ends within the room, which `word` has made; so in all of this file.
         guard let slice = unsafe word({ unsafe appvault_slice_of(pid, $0, room) }),
             let unit = unsafe word({ unsafe appvault_unit_of(pid, $0, room) })
         else { return .unknown }

@@ -55,7 +55,8 @@ import Testing
             own: Tries(wrong: 1, unresolved: 2, last: Moment(bootID: boot, milliseconds: 3)),
             apart: Tries(
                 wrong: .max, unresolved: 5, last: Moment(bootID: boot, milliseconds: .max)),
-            stranger: Tries(wrong: 9, unresolved: .max, last: Moment(bootID: boot, milliseconds: 4)),
+            stranger: Tries(
+                wrong: 9, unresolved: .max, last: Moment(bootID: boot, milliseconds: 4)),
             recovery: Tries(wrong: 7, unresolved: 8), lockedForRecovery: true)
         try file.write(tally)
         let again = try fixture.open(disk.bytes)
