@@ -340,6 +340,20 @@ class FormatCheck(unittest.TestCase):
         self.assertEqual(str(uuid.UUID(bytes=self.slots[16:32])), self.values["store"])
         self.assertEqual(Machine(self.machine).id.hex(), self.values["machine-key-id"])
 
+    def test_tries(self):
+        """FORMAT.md alone says how many tries of each kind there were"""
+        _, blocks = read(vector("slots-tries.bin"), Machine(self.machine))
+        payload = blocks[2].payload
+        counters = [struct.unpack_from("<II16sQ", payload, at) for at in (0, 32, 97, 64)]
+        self.assertEqual(
+            counters,
+            [(wrong, wrong + 1, bytes([boot]) * 16, 1000 + boot) for wrong, boot in ((1, 1), (3, 2), (7, 4), (5, 3))])
+        self.assertEqual(payload[96], 0)
+        self.assertEqual(payload[129:], bytes(len(payload) - 129))
+        # Of an earlier release: nothing stands there.
+        _, blocks = read(self.slots, Machine(self.machine))
+        self.assertEqual(blocks[2].payload[97:], bytes(432 - 97))
+
     def test_terms(self):
         """FORMAT.md alone says on what terms a store was left"""
         found = terms(vector("slots-terms.bin"), self.machine)

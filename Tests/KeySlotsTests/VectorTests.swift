@@ -211,6 +211,22 @@ import Testing
         #expect(hex(reveal(try open("slots.bin").openRecovery(key))) == (try text("store-key")))
     }
 
+    @Test("the vector's tries are read, strangers' behind those of earlier releases, which had none")
+    func tries() throws {
+        func tries(_ wrong: UInt32, boot: UInt8, at moment: UInt64) throws -> Tries {
+            Tries(
+                wrong: wrong, unresolved: wrong + 1,
+                last: Moment(
+                    bootID: try #require(BootID([UInt8](repeating: boot, count: 16))),
+                    milliseconds: moment))
+        }
+        let written = Tally(
+            own: try tries(1, boot: 1, at: 1001), apart: try tries(3, boot: 2, at: 1002),
+            stranger: try tries(7, boot: 4, at: 1004), recovery: try tries(5, boot: 3, at: 1003))
+        #expect(try open("slots-tries.bin").tally == written)
+        #expect(try open("slots.bin").tally.stranger == Tries())
+    }
+
     @Test("terms and history of the vector are read: who was there before, and what was begun")
     func terms() async throws {
         let file = try open("slots-terms.bin")
