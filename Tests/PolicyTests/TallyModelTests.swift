@@ -46,8 +46,8 @@ private struct Place: Hashable {
         var seen: Set<Place> = []
         var open = [(Book(), Tally())]
         while let (book, tally) = open.popLast() {
-            // Without a limit the counts have no end.
-            guard tally.own.count <= 4, tally.apart.count <= 4, tally.stranger.count <= 4,
+            // Without a limit the counts have no end; and strangers' are like the apart ones.
+            guard tally.own.count <= 4, tally.apart.count + tally.stranger.count <= 4,
                 seen.insert(Place(book, tally)).inserted
             else { continue }
             check(book, tally, rules)
