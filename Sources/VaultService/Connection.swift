@@ -51,6 +51,8 @@ final class Connection {
     private var wait: Wait?
     /// Of whatever is received now.
     private var deadline: UInt64?
+    /// It is over for the frame that is being read.
+    private var isLate = false
     private var frameBegan: UInt64?
     private var unreadSince: UInt64?
 
@@ -106,13 +108,20 @@ final class Connection {
     func endIfLate(_ now: UInt64) {
         let whole = frameBegan.map { $0 + UInt64(Limits.frameWait) }
         if let deadline, now >= min(deadline, whole ?? deadline) {
-            wakeReader()
+            endReading()
         } else if let whole, now >= whole {
-            wakeReader()
+            endReading()
         }
         if let unreadSince, now >= unreadSince + UInt64(Limits.unreadWait) {
             channel.wakeWriter()
         }
+    }
+
+    /// A byte that comes at this very moment has the reader at work, and must not save it: it ends as soon as it wants
+    /// to wait for more.
+    private func endReading() {
+        isLate = true
+        wakeReader()
     }
 
     private func charge() {
@@ -128,12 +137,14 @@ final class Connection {
         _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
     ) async throws(ConnectionEnd) -> R {
         self.deadline = deadline
+        isLate = false
         defer { self.deadline = nil }
         // What came in the frame before is done with.
         crowd.rooms.leave(self)
         while true {
             // Until there is something to read or to decode, and it is this connection's turn.
             if let left = try bytesLeft(limit: limit) {
+                if isLate { throw .timedOut }
                 if pending != nil, frameBegan == nil { frameBegan = Clock.bootMilliseconds() }
                 if case .large(let whole) = left { try await enter(whole) }
                 try Self.refuseEnd(await channel.readable(until: nil))

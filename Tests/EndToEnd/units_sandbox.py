@@ -169,12 +169,12 @@ class Units(unittest.TestCase):
             "auth optional pam_unix.so\nauth required pam_appvault.so use_first_pass\naccount required pam_permit.so\n")
         attempt = "printf 'a password that drifted\\n' | pamtester swaylock alice authenticate; true"
         for ended in ("kill --kill-whom=main -s KILL", "stop"):
-            self.machine.check(attempt)
+            self.machine.check(attempt, user="alice")
             self.assertEqual(self.machine.check(left).strip(), '"apartTriesLeft":49')
             self.assertIn("key\n", self.machine.check("ls /run/appvaultd"))
             self.machine.check(f"systemctl {ended} appvaultd.service")
         self.wait("systemctl is-active appvaultd.service; true", "inactive|active")
-        self.machine.check(attempt)
+        self.machine.check(attempt, user="alice")
         self.assertEqual(self.machine.check(left).strip(), '"apartTriesLeft":49')
         self.machine.check("systemctl start appvault-hibernate.service")
         self.assertEqual(self.machine.check("ls -A /run/appvaultd"), "")
