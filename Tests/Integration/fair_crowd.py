@@ -17,7 +17,7 @@ MEMORY = 128
 
 # All eight hundred at one thing are worse than at everything: who only connects and leaves fills the line that logins
 # stand in, too. Before there were turns, this was seven times as long, or no login at all.
-ALONE = 4
+ALONE = 6
 
 
 def high(times):
