@@ -211,7 +211,7 @@ import Testing
         #expect(hex(reveal(try open("slots.bin").openRecovery(key))) == (try text("store-key")))
     }
 
-    @Test("the vector's tries are read, strangers' behind those of earlier releases, which had none")
+    @Test("the tries of the vector are read; files of earlier releases have none of strangers")
     func tries() throws {
         func tries(_ wrong: UInt32, boot: UInt8, at moment: UInt64) throws -> Tries {
             Tries(
