@@ -20,6 +20,8 @@ public final class Connection {
     private var scan: UInt32 = 0
 
     public static let defaultPath = Array("/run/appvault/socket".utf8)
+    /// Root's own, where nobody else stands in line; a machine may do without it.
+    public static let rootPath = Array("/run/appvault/root.socket".utf8)
 
     /// Connects, looks who listens before a byte is sent, and greets.
     public convenience init(
@@ -28,13 +30,22 @@ public final class Connection {
     ) throws(ClientError) {
         let socket: ClientSocket
         do throws(PosixError) {
-            socket = try ClientSocket(
-                path: path, wait: Limits.connectWait, silence: Limits.silenceWait)
+            socket = try Self.connect(path)
         } catch {
             throw .unavailable(
                 error.isMissing || error.isRefused ? .notRunning : .notReachable(error))
         }
         try self.init(socket: socket, hello: hello, accepting: trusted)
+    }
+
+    private static func connect(_ path: [UInt8]) throws(PosixError) -> ClientSocket {
+        func socket(_ path: [UInt8]) throws(PosixError) -> ClientSocket {
+            try ClientSocket(path: path, wait: Limits.connectWait, silence: Limits.silenceWait)
+        }
+        if path == defaultPath, ToolIO.effectiveUID == 0, let own = try? socket(rootPath) {
+            return own
+        }
+        return try socket(path)
     }
 
     public init(

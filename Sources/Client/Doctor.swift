@@ -53,13 +53,37 @@ struct Doctor {
                     )
                 ]
             }
-            return [Finding(.socket, .ok, socket)]
+            return [Finding(.socket, .ok, socket)] + (isPrivate ? [] : rootsSocketFindings())
         case .missing:
             return [Finding(.socket, .broken, "\(socket) is not there", mend: startCommand)]
         case .denied:
             return [Finding(.socket, .broken, "\(socket) cannot be seen", mend: startCommand)]
         case .failed(let error):
             return [Finding(.socket, .broken, error.description, mend: startCommand)]
+        }
+    }
+
+    /// Logins go without it, in the line in which everybody stands.
+    private func rootsSocketFindings() -> [Finding] {
+        let own = String(decoding: Connection.rootPath, as: UTF8.self)
+        let mend = "`systemctl restart appvaultd.socket`, which shuts open stores"
+        switch machine.facts(own) {
+        case .found(let facts) where facts.kind == .socket && facts.mode & 0o077 == 0:
+            return [Finding(.socket, .ok, own)]
+        case .found(let facts):
+            return [
+                Finding(
+                    .socket, .warning,
+                    "\(own) has mode \(octal(facts.mode)): others can stand in the line of logins",
+                    mend: mend)
+            ]
+        case .missing, .denied, .failed:
+            return [
+                Finding(
+                    .socket, .warning,
+                    "\(own) is not there: logins stand in one line with everybody who connects",
+                    mend: mend)
+            ]
         }
     }
 

@@ -30,7 +30,9 @@ enum AppvaultPage {
         page.heading("Environment")
         for (name, meaning) in environment { page.item("`\(name)`", meaning) }
         page.heading("Files")
-        page.item("`/run/appvault/socket`", "Where the daemon listens.")
+        page.item(
+            "`/run/appvault/socket`",
+            "Where the daemon listens; for root first at `/run/appvault/root.socket`.")
         page.item(
             "`/etc/pam.d/appvault`", "The PAM service that proves a login password at create.")
         page.item(

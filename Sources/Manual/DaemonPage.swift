@@ -53,6 +53,10 @@ enum DaemonPage {
             "/run/appvault/socket",
             "Where it listens. Everybody may connect; the kernel says who does."
         ),
+        (
+            "/run/appvault/root.socket",
+            "The same for root alone, so that logins never stand in line behind others."
+        ),
         ("/etc/appvault/policy.conf, /etc/appvault/policy.d/*.conf", "The administrator's policy."),
         ("/usr/lib/appvault/policy.conf", "The default policy."),
         (

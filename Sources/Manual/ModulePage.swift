@@ -50,6 +50,10 @@ enum ModulePage {
                 + "of these lines asks or waits.")
         page.heading("Files")
         page.item("`/run/appvault/socket`", "The daemon's socket.")
+        page.item(
+            "`/run/appvault/root.socket`",
+            "Another one, for root alone: tried first where root asks and `socket=` does not say which."
+        )
         page.heading("See also")
         page.paragraph("appvault(1), appvaultd(8), appvault-policy.conf(5), pam.conf(5), pam(7)")
         return page

@@ -100,7 +100,12 @@ public enum Daemon {
         EventLoop.shared.task { await service.watchPolicy() }
         do throws(PosixError) {
             if let path = options.socket {
-                try service.listen(on: try ListeningSocket.make(at: path, mode: 0o666))
+                try service.listen(
+                    on: try ListeningSocket.make(at: path, mode: 0o666), .everybodys)
+                if let path = options.rootSocket {
+                    try service.listen(
+                        on: try ListeningSocket.make(at: path, mode: 0o600), .roots)
+                }
             } else {
                 let count = sd_listen_fds(1)
                 guard count > 0 else {
@@ -108,7 +113,9 @@ public enum Daemon {
                         call: "no socket was handed over, and there is no --socket", number: 22)
                 }
                 for number in 0..<count {
-                    try service.listen(on: FileDescriptor(owning: 3 + number))
+                    let socket = FileDescriptor(owning: 3 + number)
+                    let door = door(socket)
+                    try service.listen(on: socket, door)
                 }
                 service.activated()
             }
@@ -120,6 +127,13 @@ public enum Daemon {
         _ = unsafe sd_notify(0, "READY=1")
         watch()
         ThisProcess.giveBackMemory()
+    }
+
+    private static func door(_ socket: borrowing FileDescriptor) -> Service.Door {
+        // SAFETY: libsystemd reads a terminated path.
+        let isRoots = unsafe sd_is_socket_unix(
+            socket.raw, 0, 1, Options.standardRootSocket, 0)
+        return isRoots > 0 ? .roots : .everybodys
     }
 
     @LoopActor

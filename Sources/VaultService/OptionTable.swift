@@ -38,6 +38,13 @@ package struct OptionEntry: Sendable {
                 return true
             }),
         OptionEntry(
+            "--root-socket", argument: "PATH",
+            "with --socket: one that root alone may use, with a line of its own",
+            .set(wrong: "a path is missing") { options, path in
+                options.rootSocket = path
+                return true
+            }),
+        OptionEntry(
             "--state-dir", argument: "DIR",
             "stores and machine key (default \(Options().stateFolder))",
             .set(wrong: "a folder is missing") { options, folder in

@@ -11,6 +11,8 @@ public struct Options: Sendable, Equatable {
     public var localeFolder = "/usr/share/locale"
     /// A socket of our own; nil where systemd hands one over.
     public var socket: String?
+    /// One for root alone beside it.
+    public var rootSocket: String?
     /// Where appvault-rules is asked about custom rules.
     public var rulesSocket = "/run/appvault/rules.socket"
     /// Where appvault-fingerprint is asked for readers.
@@ -28,6 +30,8 @@ public struct Options: Sendable, Equatable {
         case serve
         case forgetTokens
     }
+
+    static let standardRootSocket = "/run/appvault/root.socket"
 
     /// systemd's makes the folder of its own daemon; another one's memory is its own.
     public static let runtimeFolder = "/run/appvaultd"

@@ -88,26 +88,34 @@ public final class Service {
 
     // MARK: who comes in
 
-    func listen(on descriptor: consuming FileDescriptor) throws(PosixError) {
+    /// Where they come in. Root has a door of its own: at everybody's, whoever connects and leaves all the time keeps
+    /// the line full, and the kernel keeps the order of a line.
+    enum Door {
+        case everybodys
+        case roots
+    }
+
+    func listen(on descriptor: consuming FileDescriptor, _ door: Door) throws(PosixError) {
         let channel = try Channel(owning: descriptor)
-        EventLoop.shared.task { await self.acceptAll(channel) }
+        EventLoop.shared.task { await self.acceptAll(channel, door) }
     }
 
     /// So many at a time, then others' work.
     private static let accepts = 32
     /// Of the accepting itself, in nanoseconds, which lies before what can be measured here.
     private static let acceptCost: UInt64 = 4_000
-    /// While somebody waits for a derivation, coming in takes a tenth of a processor at most: whoever
-    /// connects and leaves all the time would have most of one. At all other times the queue is
-    /// emptied as fast as it goes, because those who log in stand in it too.
+    /// At everybody's door coming in takes a quarter of a processor at most, and a tenth while somebody waits for a
+    /// derivation: whoever connects and leaves all the time would have a whole one. Logins come in by root's.
     private var coming = Allowance(
-        percent: 10, most: 2_000_000, at: Clock.monotonicNanoseconds())
+        percent: Service.comingPercent, most: 2_000_000, at: Clock.monotonicNanoseconds())
+    private static let comingPercent: Int64 = 25
+    private static let comingPercentBeside: Int64 = 10
 
-    private func acceptAll(_ channel: Channel) async {
+    private func acceptAll(_ channel: Channel, _ door: Door) async {
         var accepted = 0
         while true {
             switch channel.accept() {
-            case .connection(let number): admit(FileDescriptor(owning: number))
+            case .connection(let number): admit(FileDescriptor(owning: number), door)
             case .again: break
             case .wouldBlock:
                 guard await channel.readable(until: nil) == .ready else { return }
@@ -118,20 +126,30 @@ public final class Service {
             accepted += 1
             guard accepted % Self.accepts == 0 else { continue }
             await Task.yield()
-            coming.refresh(Clock.monotonicNanoseconds())
-            while vault.workers.isDeriving, !coming.isLeft {
-                await EventLoop.sleep(until: Clock.bootMilliseconds() + coming.wait)
-                coming.refresh(Clock.monotonicNanoseconds())
+            switch door {
+            case .roots: break
+            case .everybodys: await waitToAccept()
             }
         }
     }
 
+    private func waitToAccept() async {
+        while true {
+            coming.percent =
+                vault.workers.isDeriving ? Self.comingPercentBeside : Self.comingPercent
+            coming.refresh(Clock.monotonicNanoseconds())
+            if coming.isLeft { return }
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + coming.wait)
+        }
+    }
+
     /// Cheap where there is no place: anybody can connect again and again.
-    private func admit(_ descriptor: consuming FileDescriptor) {
+    private func admit(_ descriptor: consuming FileDescriptor, _ door: Door) {
         let began = Clock.monotonicNanoseconds()
         defer {
-            if vault.workers.isDeriving {
-                coming.spend(Clock.monotonicNanoseconds() - began + Self.acceptCost)
+            switch door {
+            case .roots: break
+            case .everybodys: coming.spend(Clock.monotonicNanoseconds() - began + Self.acceptCost)
             }
         }
         // The peer is known before its first byte is read.

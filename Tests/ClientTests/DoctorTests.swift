@@ -9,6 +9,7 @@ struct FakeMachine {
     var files: [String: String] = [:]
     var facts: [String: FileFacts] = [
         "/run/appvault/socket": FileFacts(kind: .socket, owner: 0, mode: 0o666, size: 0),
+        "/run/appvault/root.socket": FileFacts(kind: .socket, owner: 0, mode: 0o600, size: 0),
         "/run/systemd/system": FileFacts(kind: .folder, owner: 0, mode: 0o755, size: 0),
         "/var/lib/appvault": FileFacts(kind: .folder, owner: 990, mode: 0o700, size: 0),
         "/usr/lib/x86_64-linux-gnu/security/pam_appvault.so": FileFacts(
@@ -195,6 +196,19 @@ struct DoctorTests {
             #expect(told?.mend.contains(mend) == true)
             #expect(DoctorView(findings: findings, isRoot: true).exitStatus == .refused)
         }
+    }
+
+    @Test("root's own socket is for root alone, and logins go without it")
+    func rootsSocket() {
+        var fake = FakeMachine()
+        #expect(fake.found(.socket).map(\.state) == [.ok, .ok])
+        fake.facts["/run/appvault/root.socket"] = FileFacts(
+            kind: .socket, owner: 0, mode: 0o666, size: 0)
+        #expect(fake.found(.socket).map(\.state) == [.ok, .warning])
+        #expect(fake.found(.socket)[1].text.contains("mode 0666"))
+        fake.facts["/run/appvault/root.socket"] = nil
+        #expect(fake.found(.socket).map(\.state) == [.ok, .warning])
+        #expect(fake.found(.socket)[1].text.contains("one line"))
     }
 
     @Test("where nobody says who is at the machine, that is told, and what follows from it")

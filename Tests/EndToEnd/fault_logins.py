@@ -89,6 +89,14 @@ class Faults(installed.Case):
         self.machine.check("systemctl stop appvaultd.socket appvaultd.service")
         self.through("stopped")
 
+    def test_no_door(self):
+        """root's own socket is gone: logins go where everybody goes"""
+        self.machine.check("systemctl stop appvaultd-root.socket && test ! -e /run/appvault/root.socket")
+        shell = self.login(self.someone).ready()
+        self.assertEqual(self.state(self.someone), "unlocked")
+        shell.leave()
+        self.until_state(self.someone, "locked")
+
     def test_no_program(self):
         """the module without the daemon: a package half configured; systemd's socket is there"""
         self.machine.write(

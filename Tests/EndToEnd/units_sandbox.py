@@ -77,11 +77,11 @@ class Units(unittest.TestCase):
         # Root speaks for her and reads nothing of hers.
         self.assertIn("open", self.machine.check("appvault status --user alice"))
         self.assertNotEqual(self.machine.run("appvault get a")[0], 0)
-        for name in ("rules", "fingerprint"):
+        for name in ("root", "rules", "fingerprint"):
             for user in ("alice", None):
                 code, text = self.machine.run(
                     "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('/run/appvault/%s.socket')\"" % name, user=user)
-                # Root gets in, and the worker hangs up on whoever is not the daemon.
+                # Root gets in, and a worker hangs up on whoever is not the daemon.
                 self.assertEqual(code != 0 and "Permission denied" in text, user is not None, f"{name}: {text}")
         self.lock()
 
@@ -148,7 +148,7 @@ class Units(unittest.TestCase):
         first = self.pid()
         self.lock()
         self.wait("systemctl is-active appvaultd.service; true", "inactive")
-        self.assertEqual(self.machine.check("ls /run/appvault").split(), ["fingerprint.socket", "rules.socket", "socket"])
+        self.assertEqual(self.machine.check("ls /run/appvault").split(), ["fingerprint.socket", "root.socket", "rules.socket", "socket"])
         self.unlock()
         self.assertNotIn(self.pid(), ("0", first))
         # An open store keeps it.

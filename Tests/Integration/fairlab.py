@@ -15,8 +15,8 @@ from daemonlab import Daemon
 from pamlab import PAM_SUCCESS, Lab, Talk, compiled
 
 PASSCODE = "correct horse battery"
-POLICY = """LocalServices=lab
-PasscodeServices=lab
+POLICY = """LocalServices=lab locker
+PasscodeServices=lab locker
 UnlockServices=
 ConversingServices=
 ThrottleAfter=0
@@ -84,15 +84,17 @@ class Machine:
         with open(os.path.join(etc, "passwd"), "a") as file:
             for name, uid in people:
                 file.write(f"{name}:x:{uid}:{uid}::/nonexistent:/bin/sh\n")
+        # Everybody's is the daemon's own, and where the fifty stand; logins go where root alone may.
+        self.door = os.path.join(self.folder, "root.socket")
         self.daemon = Daemon(
-            policy=policy, options=options,
+            policy=policy, options=[*options, "--root-socket", self.door],
             env={**dict(env), "NOTIFY_SOCKET": self.watchdog.path, "WATCHDOG_USEC": str(int(BEAT * 2e6))},
             before=[
                 "unshare", "-m", "--propagation", "private", "sh", "-c",
                 f'mount --bind {etc} /etc && exec "$@"', "sh"])
-        self.lab.service(
-            "lab", f"auth required {self.lab.module} socket={self.daemon.socket}",
-            "account required pam_permit.so")
+        for service, door in (("lab", self.door), ("locker", self.daemon.socket)):
+            self.lab.service(
+                service, f"auth required {self.lab.module} socket={door}", "account required pam_permit.so")
         self.daemon.create(PASSCODE, subject=("root", 0))
 
     def add_account(self, name, uid):
@@ -110,15 +112,15 @@ class Machine:
         self.watchdog.close()
         shutil.rmtree(self.folder)
 
-    def login(self):
+    def login(self, service="lab"):
         """By the real module; how long it took, or None where it failed."""
         began = time.monotonic()
-        with self.lab.transaction("lab", "root", Talk([PASSCODE])) as pam:
+        with self.lab.transaction(service, "root", Talk([PASSCODE])) as pam:
             result = pam.authenticate()
         return time.monotonic() - began if result == PAM_SUCCESS else None
 
-    def logins(self, count):
-        return [self.login() for _ in range(count)]
+    def logins(self, count, service="lab"):
+        return [self.login(service) for _ in range(count)]
 
     def attack(self, mode, seconds, first=FIRST, people=CROWD, each=EACH, path=None):
         frames = os.path.join(self.folder, f"frames-{mode}")
@@ -140,9 +142,10 @@ class Machine:
 
 
 class Sink:
-    """A socket that takes whatever comes and answers nothing: what the attack itself costs this machine."""
+    """A socket that lets as many in as the daemon would, answers nothing and hangs up on the rest: what the attack itself
+    costs this machine."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, places):
         self.path = os.path.join(folder, "sink")
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(self.path)
@@ -154,9 +157,10 @@ class Sink:
             held = []
             while True:
                 connected, _ = listener.accept()
-                held.append(connected)
-                if len(held) > 800:
-                    held.pop(0).close()
+                if len(held) < places:
+                    held.append(connected)
+                else:
+                    connected.close()
         listener.close()
 
     def close(self):

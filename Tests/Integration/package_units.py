@@ -15,7 +15,8 @@ from daemonlab import build
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 UNITS = os.path.join(ROOT, "config", "systemd")
 SERVICES = ["appvaultd.service", "appvault-rules@.service", "appvault-fingerprint.service"]
-SOCKETS = ["appvaultd.socket", "appvault-rules.socket", "appvault-fingerprint.socket"]
+WORKERS = ["appvault-rules.socket", "appvault-fingerprint.socket"]
+SOCKETS = ["appvaultd.socket", "appvaultd-root.socket", *WORKERS]
 
 EVERYWHERE = {
     "NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "AmbientCapabilities": "", "ProtectSystem": "strict",
@@ -112,9 +113,14 @@ class Units(unittest.TestCase):
             self.assertEqual(directives(unit)["Restart"], ["on-failure"], unit)
 
     def test_who_may_connect(self):
-        """Everybody to the daemon, the daemon alone to its workers"""
+        """Everybody to the daemon, root at a door of its own too, the daemon alone to its workers"""
         self.assertEqual(directives("appvaultd.socket")["SocketMode"], ["0666"])
-        for unit in SOCKETS[1:]:
+        roots = directives("appvaultd-root.socket")
+        self.assertEqual(roots["SocketMode"], ["0600"])
+        self.assertFalse({"SocketUser", "SocketGroup"} & set(roots))
+        self.assertEqual(roots["Service"], ["appvaultd.service"])
+        self.assertEqual(directives("appvaultd.service")["Sockets"], ["appvaultd.socket appvaultd-root.socket"])
+        for unit in WORKERS:
             found = directives(unit)
             self.assertEqual((found["SocketMode"], found["SocketUser"]), (["0600"], ["_appvault"]), unit)
         self.assertEqual(directives("appvault-rules.socket")["Accept"], ["yes"])
@@ -337,6 +343,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _appvault; echo "${COM
         self.assertEqual(offered("passwd", "--r"), [])
         self.assertEqual(offered("import", "--r"), ["--replace"])
         self.assertEqual(offered("export", "appvaultd.so"), ["appvaultd.socket"])
+        self.assertEqual(sorted(offered("export", "appvaultd")), ["appvaultd-root.socket", "appvaultd.service", "appvaultd.socket"])
         self.assertEqual(offered("get", "appvaultd.so"), [])
 
     def test_others(self):

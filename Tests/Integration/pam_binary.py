@@ -59,10 +59,10 @@ class File(unittest.TestCase):
         self.assertIn("explicit_bzero", imported)
 
     def test_paths(self):
-        """it knows two paths: the daemon's socket, and the terminal"""
+        """it knows three paths: the daemon's two sockets, and the terminal"""
         with open(self.path, "rb") as file:
             paths = set(re.findall(rb"(?<![\w./])/[a-z][\w/.-]+(?=\x00)", file.read()))
-        self.assertEqual(paths - {b"/run/appvault/socket", b"/dev/tty"}, set())
+        self.assertEqual(paths - {b"/run/appvault/socket", b"/run/appvault/root.socket", b"/dev/tty"}, set())
         self.assertIn(b"/dev/tty", paths)
 
     def test_needed(self):

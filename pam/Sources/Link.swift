@@ -24,8 +24,10 @@ struct Link: ~Copyable {
 
     private func connect(_ options: Options) throws(Fault) {
         let deadline = Deadline(in: Limits.connectWait)
+        // SAFETY: the pointer is looked at, not what it points to.
+        var isAtRootsDoor = unsafe options.socket == nil && geteuid() == 0
         while true {
-            switch attempt(options) {
+            switch isAtRootsDoor ? knockAtRootsDoor() : knock(options) {
             case 0, -EISCONN: return
             case -ENAMETOOLONG: throw .badPath
             case -ENOMEM, -ENOBUFS: throw .noMemory
@@ -34,13 +36,21 @@ struct Link: ~Copyable {
                 // The listener's queue is full. Unix sockets cannot be polled for room in it, and somebody
                 // may be taking each place the moment that it is free: many attempts find one.
                 _ = appvault_pam_wait(-1, 0, min(1, deadline.left))
+            case _ where isAtRootsDoor: isAtRootsDoor = false
             default: throw .absent
             }
             if deadline.passed { throw .late }
         }
     }
 
-    private func attempt(_ options: Options) -> Int32 {
+    /// Root alone may knock here, so that a login never stands in line behind whoever knocks at everybody's.
+    private func knockAtRootsDoor() -> Int32 {
+        let path: StaticString = "/run/appvault/root.socket"
+        // SAFETY: a literal, which ends with NUL.
+        return unsafe appvault_pam_connect(socket, path.cString)
+    }
+
+    private func knock(_ options: Options) -> Int32 {
         // SAFETY: libpam's string, NUL-terminated, and alive as long as the service's configuration.
         if let path = unsafe options.socket {
             return unsafe appvault_pam_connect(socket, path)
