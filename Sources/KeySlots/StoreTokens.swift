@@ -45,7 +45,7 @@ public struct StoreTokens: Equatable, Sendable {
         case spent
     }
 
-    /// A guesser's tokens push each other out.
+    /// Of each list: a guesser's tokens push each other out.
     public static let limit = 16
     static let noSalt = [UInt8](repeating: 0, count: KeyDerivation.saltSize)
 
@@ -53,7 +53,11 @@ public struct StoreTokens: Equatable, Sendable {
     /// Of the passcode slot that they did not open: whoever is killed between a new one and forgetting them has a file
     /// that says nothing of the new one.
     public private(set) var salt = noSalt
+    /// The person's.
     public private(set) var failed: [TokenHash] = []
+    /// A list of their own, so that however many come they push none of the person's out, and are not told by a quick
+    /// answer what the person has typed.
+    public private(set) var strangers: [TokenHash] = []
     /// Those that came with a login that was confirmed.
     public private(set) var confirmed: [TokenHash] = []
 
@@ -63,15 +67,23 @@ public struct StoreTokens: Equatable, Sendable {
 
     public var hasHashes: Bool {
         if case .given = refund { return true }
-        return !failed.isEmpty || !confirmed.isEmpty
+        return !failed.isEmpty || !strangers.isEmpty || !confirmed.isEmpty
     }
 
     public func isConfirmed(_ hash: TokenHash) -> Bool {
         refund == .given(hash) || confirmed.contains(hash)
     }
 
-    public func contains(_ hash: TokenHash) -> Bool {
-        isConfirmed(hash) || failed.contains(hash)
+    /// Whether whoever makes this try may hear that it is wrong without a derivation. The person keeps it, whoever
+    /// tried it first.
+    public mutating func recall(_ hash: TokenHash, _ kind: TryKind) -> Bool {
+        if isConfirmed(hash) { return true }
+        switch kind {
+        case .stranger: return strangers.contains(hash)
+        case .own, .apart, .recovery:
+            if strangers.contains(hash) { Self.add(hash, to: &failed) }
+            return failed.contains(hash)
+        }
     }
 
     /// Of the newest passcode slot that there is now.
@@ -84,8 +96,11 @@ public struct StoreTokens: Equatable, Sendable {
         !hasHashes || salt == slot?.details.salt ?? Self.noSalt
     }
 
-    public mutating func remember(_ hash: TokenHash) {
-        Self.add(hash, to: &failed)
+    public mutating func remember(_ hash: TokenHash, _ kind: TryKind) {
+        switch kind {
+        case .own, .apart, .recovery: Self.add(hash, to: &failed)
+        case .stranger: Self.add(hash, to: &strangers)
+        }
     }
 
     public mutating func confirm(_ hash: TokenHash) {
@@ -110,6 +125,7 @@ public struct StoreTokens: Equatable, Sendable {
         case .given, .spent: refund = .spent
         }
         failed = []
+        strangers = []
         confirmed = []
         salt = Self.noSalt
     }
@@ -127,7 +143,7 @@ extension StoreTokens {
     static let magic = Array("AVTK".utf8)
     static let version: UInt16 = 1
     static let headerSize = 64
-    static let fileLimit = headerSize + (1 + 2 * limit) * TokenHash.size
+    static let fileLimit = headerSize + (1 + 3 * limit) * TokenHash.size
 
     func file(of store: StoreID, _ boot: BootID) -> [UInt8] {
         let (kind, given): (UInt8, [TokenHash]) =
@@ -142,11 +158,12 @@ extension StoreTokens {
         writer.put(kind)
         writer.put(UInt8(failed.count))
         writer.put(UInt8(confirmed.count))
-        writer.put([UInt8](repeating: 0, count: 7))
+        writer.put(UInt8(strangers.count))
+        writer.put([UInt8](repeating: 0, count: 6))
         writer.put(boot.bytes)
         writer.put(store.bytes)
         writer.put(salt)
-        for hash in given + failed + confirmed { writer.put(hash.bytes) }
+        for hash in given + failed + confirmed + strangers { writer.put(hash.bytes) }
         return writer.bytes
     }
 
@@ -161,20 +178,23 @@ extension StoreTokens {
         var reader = FieldReader(file)
         guard reader.bytes(magic.count) == magic, reader.number(UInt16.self) == version,
             let kind = reader.number(UInt8.self), let failed = reader.number(UInt8.self),
-            let confirmed = reader.number(UInt8.self), reader.bytes(7) == [0, 0, 0, 0, 0, 0, 0],
+            let confirmed = reader.number(UInt8.self), let strangers = reader.number(UInt8.self),
+            reader.bytes(6) == [0, 0, 0, 0, 0, 0],
             let made = reader.bytes(BootID.size).flatMap(BootID.init)
         else { return .unreadable }
         guard made == boot else { return .ofAnotherBoot }
         let given: UInt8 = kind == 1 ? 1 : 0
-        let hashes = Int(given) + Int(failed) + Int(confirmed)
+        let hashes = Int(given) + Int(failed) + Int(confirmed) + Int(strangers)
         guard reader.bytes(StoreID.size) == store.bytes,
             let salt = reader.bytes(KeyDerivation.saltSize), kind <= 2, failed <= limit,
-            confirmed <= limit, file.count == headerSize + hashes * TokenHash.size
+            confirmed <= limit, strangers <= limit,
+            file.count == headerSize + hashes * TokenHash.size
         else { return .unreadable }
         var tokens = StoreTokens(refund: kind == 0 ? .unspent : .spent)
         for hash in reader.hashes(given) { tokens.refund = .given(hash) }
         tokens.failed = reader.hashes(failed)
         tokens.confirmed = reader.hashes(confirmed)
+        tokens.strangers = reader.hashes(strangers)
         tokens.salt = salt
         return .tokens(tokens)
     }

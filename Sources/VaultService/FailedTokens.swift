@@ -108,8 +108,12 @@ final class FailedTokens {
         known[host.id].map { !$0.failed.isEmpty } ?? false
     }
 
-    func contains(_ hash: TokenHash, of host: StoreHost) -> Bool {
-        known[host.id].map { $0.contains(hash) } ?? false
+    /// Whether a try of that kind is refused without a derivation.
+    func recall(_ hash: TokenHash, of host: StoreHost, _ kind: TryKind) -> Bool {
+        guard known[host.id] != nil else { return false }
+        var isKnown = false
+        _ = change(host) { isKnown = $0.recall(hash, kind) }
+        return isKnown
     }
 
     func isConfirmed(_ hash: TokenHash, of host: StoreHost) -> Bool {
@@ -147,8 +151,8 @@ final class FailedTokens {
     // MARK: what comes to be known
 
     /// A derivation has shown it to be wrong; kept before anybody hears so.
-    func remember(_ hash: TokenHash, of host: StoreHost) {
-        _ = change(host) { $0.remember(hash) }
+    func remember(_ hash: TokenHash, of host: StoreHost, _ kind: TryKind) {
+        _ = change(host) { $0.remember(hash, kind) }
     }
 
     /// The login with a wrong own try was confirmed. What a guesser can win by modules that succeed without the token

@@ -17,21 +17,7 @@ extension Service {
         let policy = try await refusingAsync { () async throws(Refusal) in
             try await self.policy(for: transaction.person, host).policy
         }
-        if let wrong = transaction.wrongOwn {
-            // Kept first, so that whoever ends the daemon here wins nothing by it.
-            switch failedTokens.settle(wrong, transaction.token, of: host) {
-            case .givenBack: try await returning(host) { $0.givenBack(policy) }
-            case .moved(.unseen), .moved(.notKept):
-                try await returning(host) { $0.movedToApart(policy) }
-            case .moved(.spent):
-                audit.note(
-                    .attempt, "a wrong passcode was not given back: another one was in this boot",
-                    store: host.id.description, person: transaction.person,
-                    service: caller.hello.service)
-                try await returning(host) { $0.movedToApart(policy) }
-            case .stays: break
-            }
-        }
+        try await settleWrong(transaction, host, policy, caller)
         if let rekey = transaction.rekey {
             try await refusingAsync { () async throws(Refusal) in
                 try await self.rekey(host, rekey.opening, rekey.token, policy)
@@ -53,7 +39,37 @@ extension Service {
         return Verdict(outcome: .ignore)
     }
 
-    func returning(
+    /// polkit's helper never calls setcred. The line behind the modules that decide is the last that is heard of its
+    /// login; without this the right login password, typed where a passcode or it is asked for, would use the tries up.
+    func settleUnconfirmed(_ handle: Handle, _ visit: Visit) async throws(Interruption) {
+        guard visit.caller.isTrusted, visit.caller.hello.service == Array("polkit-1".utf8),
+            let transaction = transactions.peek(handle), transaction.store == visit.host.id
+        else { return }
+        transactions.update(handle) { $0.wrongOwn = nil }
+        try await settleWrong(transaction, visit.host, visit.policy, visit.caller)
+    }
+
+    /// What becomes of the try of a login that succeeded all the same.
+    private func settleWrong(
+        _ transaction: Transaction, _ host: StoreHost, _ policy: Policy, _ caller: Caller
+    ) async throws(Interruption) {
+        guard let wrong = transaction.wrongOwn else { return }
+        // Kept first, so that whoever ends the daemon here wins nothing by it.
+        switch failedTokens.settle(wrong, transaction.token, of: host) {
+        case .givenBack: try await returning(host) { $0.givenBack(policy) }
+        case .moved(.unseen), .moved(.notKept):
+            try await returning(host) { $0.movedToApart(policy) }
+        case .moved(.spent):
+            audit.note(
+                .attempt, "a wrong passcode was not given back: another one was in this boot",
+                store: host.id.description, person: transaction.person,
+                service: caller.hello.service)
+            try await returning(host) { $0.movedToApart(policy) }
+        case .stays: break
+        }
+    }
+
+    private func returning(
         _ host: StoreHost, _ change: @escaping @Sendable (inout Tally) -> Returned
     ) async throws(Interruption) {
         try await refusingAsync { () async throws(Refusal) in

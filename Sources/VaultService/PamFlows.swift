@@ -156,10 +156,10 @@ extension Service {
         // Judged first: what is remembered is no oracle for whoever has no tries left.
         try host.mayTry(kind, visit.policy)
         let hash = try hash(token, host)
-        guard !failedTokens.contains(hash, of: host) else { throw .invalidPasscode(left: nil) }
+        guard !failedTokens.recall(hash, of: host, kind) else { throw .invalidPasscode(left: nil) }
         let (tried, typed) = try token.doubled()
         return try await host.attempt(
-            kind, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host) }
+            kind, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host, kind) }
         ).with(typed: try Self.prepared(typed))
     }
 
@@ -183,6 +183,10 @@ extension Service {
             prompt(request.orPassword, before.kind, visit), .passcode)
         guard let typed = secret.take() else { throw .refused(.unknown) }
         guard typed.count > 0 else {
+            // The next module would ask again, and show by that that there is a store.
+            if request.orPassword, before.audience == .stranger {
+                try await visit.exchange.give(token: nil)
+            }
             switch finger {
             case .never: throw .refused(.cancelled)
             case .onEmpty: return try await proveByFinger(request, visit)
@@ -208,7 +212,7 @@ extension Service {
                     // An own one waits for the word of the login that it belongs to.
                     switch standing {
                     case .apart where request.orPassword, .stranger where request.orPassword:
-                        failedTokens.remember(hash, of: host)
+                        failedTokens.remember(hash, of: host, standing.kind)
                     case .own, .apart, .stranger: break
                     }
                 },
@@ -260,7 +264,7 @@ extension Service {
     func isKnownWrong(_ hash: TokenHash, _ standing: Standing, _ host: StoreHost) -> Bool {
         switch standing {
         case .own: failedTokens.isConfirmed(hash, of: host)
-        case .apart, .stranger: failedTokens.contains(hash, of: host)
+        case .apart, .stranger: failedTokens.recall(hash, of: host, standing.kind)
         }
     }
 

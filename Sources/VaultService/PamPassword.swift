@@ -44,13 +44,13 @@ extension Service {
         guard host.followsLogin else { return nil }
         // A password that is known to have drifted away costs no second try.
         let former = try refusing { () throws(Refusal) in try self.hash(old, host) }
-        guard !failedTokens.contains(former, of: host) else { return nil }
         let visit = try await visit(host, person, exchange)
         let policy = visit.policy
         let kind = await standing(visit, typed: false).kind
+        guard !failedTokens.recall(former, of: host, kind) else { return nil }
         let kept = try await refusingAsync { () async throws(Refusal) in
             let opening = try await host.attempt(
-                kind, old, policy, wrong: { self.failedTokens.remember(former, of: host) })
+                kind, old, policy, wrong: { self.failedTokens.remember(former, of: host, kind) })
             let (used, kept) = try opening.doubled()
             try await host.addPasscode(used, new, self.cost(policy), policy)
             return kept

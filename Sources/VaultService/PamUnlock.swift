@@ -22,22 +22,23 @@ extension Service {
         let hash = try refusing { () throws(Refusal) in try self.hash(token, host) }
         noteToken(hash, request.handle, host)
         let visit = try await visit(host, person, exchange)
+        try await settleUnconfirmed(request.handle, visit)
         noteLesson(token, request.handle, visit)
         guard visit.policy.acts(.unlock, at: caller.hello.service), host.isUsable, !host.isOpen
         else { return ignored }
         guard host.hasPasscode else { return try await createBehindLogin(visit, request.handle) }
         guard host.followsLogin else { return ignored }
-        guard !failedTokens.contains(hash, of: host) else {
+        let kind = await standing(visit, typed: false).kind
+        guard !failedTokens.recall(hash, of: host, kind) else {
             return try await mendDrift(token, request.handle, visit, .changed)
         }
 
         let (tried, kept) = try refusing { () throws(Refusal) in try token.doubled() }
-        let standing = await standing(visit, typed: false)
         let opening: Opening
         do throws(Refusal) {
             opening = try await host.attempt(
-                standing.kind, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host) }
-            )
+                kind, tried, visit.policy,
+                wrong: { failedTokens.remember(hash, of: host, kind) })
         } catch {
             audit.note(
                 .attempt, "a login password did not open the store", store: host.id.description,

@@ -19,7 +19,6 @@ import contextlib
 import ctypes
 import itertools
 import os
-import pickle
 import pwd
 import re
 import shutil
@@ -29,7 +28,6 @@ import struct
 import subprocess
 import tempfile
 import time
-import traceback
 
 import loginlab
 import pamlab
@@ -72,31 +70,13 @@ def wait_until(condition, what, seconds=10.0):
 
 def as_uid(uid, function, gid=None):
     """Runs the function in a child with that uid and gives what it returns; what it raises is raised here."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(read)
-            try:
-                group = uid if gid is None else gid
-                os.setgroups([])
-                os.setresgid(group, group, group)
-                os.setresuid(uid, uid, uid)
-                answer = (True, function())
-            except BaseException as error:
-                answer = (False, f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
-            with os.fdopen(write, "wb") as file:
-                pickle.dump(answer, file)
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as file:
-        data = file.read()
-    os.waitpid(child, 0)
-    good, value = pickle.loads(data)
-    if not good:
-        raise AssertionError(f"as uid {uid}: {value}")
-    return value
+    def become():
+        group = uid if gid is None else gid
+        os.setgroups([])
+        os.setresgid(group, group, group)
+        os.setresuid(uid, uid, uid)
+
+    return loginlab.in_child(f"as uid {uid}", become, function)
 
 
 _accounts = itertools.count(1)

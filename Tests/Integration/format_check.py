@@ -279,22 +279,22 @@ def token_hash(key, store, token):
 
 def tokens(data, store, boot):
     """A store's file of the runtime folder: the refund (None unspent, a hash, or True where it is spent), the failed
-    hashes and the confirmed ones."""
+    hashes, the confirmed ones and strangers'."""
     if len(data) < 64:
         raise Damaged("length")
-    magic, version, refund, failed, confirmed, rest, made, whose, _salt = struct.unpack_from("<4sHBBB7s16s16s16s", data)
-    if (magic, version, rest) != (b"AVTK", 1, bytes(7)):
+    magic, version, refund, *counts, rest, made, whose, _salt = struct.unpack_from("<4sHBBBB6s16s16s16s", data)
+    if (magic, version, rest) != (b"AVTK", 1, bytes(6)):
         raise Damaged("header")
     if made != boot:
         raise OtherBoot
-    if whose != store or refund > 2 or failed > 16 or confirmed > 16:
+    if whose != store or refund > 2 or max(counts) > 16:
         raise Damaged("header")
     hashes = [data[at : at + 32] for at in range(64, len(data), 32)]
-    if len(data) != 64 + 32 * ((refund == 1) + failed + confirmed):
+    if len(data) != 64 + 32 * ((refund == 1) + sum(counts)):
         raise Damaged("length")
     given = {0: None, 1: hashes[0] if hashes else None, 2: True}[refund]
-    hashes = hashes[refund == 1 :]
-    return given, hashes[:failed], hashes[failed:]
+    rest = iter(hashes[refund == 1 :])
+    return given, *([next(rest) for _ in range(count)] for count in counts)
 
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors")
@@ -391,9 +391,11 @@ class FormatCheck(unittest.TestCase):
         """FORMAT.md alone tells which tokens a store knows in this boot"""
         store, boot = uuid.UUID(self.values["store"]).bytes, bytes.fromhex(self.values["tokens-boot"])
         key = token_key(vector("tokens-key.bin"), boot)
-        given, failed, confirmed = tokens(vector("tokens.bin"), store, boot)
-        known = [token_hash(key, store, self.values[f"tokens-{name}"].encode()) for name in ("given", "failed", "moved")]
-        self.assertEqual((given, failed, confirmed), (known[0], [known[1]], [known[2]]))
+        given, failed, moved, stranger = [
+            token_hash(key, store, self.values[f"tokens-{name}"].encode())
+            for name in ("given", "failed", "moved", "stranger")]
+        self.assertEqual(tokens(vector("tokens.bin"), store, boot), (given, [failed], [moved], []))
+        self.assertEqual(tokens(vector("tokens-strangers.bin"), store, boot), (given, [failed], [moved], [stranger]))
         for wrong in (OtherBoot, bytes(16)), (Damaged, boot):
             with self.assertRaises(wrong[0]):
                 tokens(vector("tokens.bin") + bytes(wrong[1] == boot), store, wrong[1])

@@ -11,6 +11,7 @@ import unittest
 import uuid
 
 import format_check
+import loginlab
 import pamlab
 from daemonlab import Daemon, answers, build, derivation_counter
 from pamlab import PAM_SUCCESS
@@ -18,6 +19,8 @@ from wayslab import LOGIN, PASSCODE, Machine
 
 NEEDS_ROOT = True
 TIMEOUT = 600
+# A file that says nothing but that the refund is gone.
+SPENT = (True, [], [], [])
 POLICY = "RetryLimit=9\nThrottleAfter=0\nOnRetryLimit=lock"
 
 
@@ -86,6 +89,10 @@ class Case(unittest.TestCase):
         return machine.derivations(
             lambda: machine.daemon.authenticate(None, word.encode(), tokenOnly=True))[0]
 
+    def stranger(self, machine, word):
+        """The same by a program of another person."""
+        return loginlab.as_peer(lambda: self.token(machine, word), loginlab.manager(loginlab.OTHER))
+
     def guess(self, machine, word):
         """A login whose wrong passcode is confirmed with the same token: what it added to own and apart, and cost."""
         before = machine.own, machine.apart
@@ -139,7 +146,7 @@ class Kept(Case):
         self.guess(machine, LOGIN)
         self.guess(machine, "two")
         self.assertEqual(
-            self.folder.known, (self.folder.hash(LOGIN), [self.folder.hash("one")], [self.folder.hash("two")]))
+            self.folder.known, (self.folder.hash(LOGIN), [self.folder.hash("one")], [self.folder.hash("two")], []))
         self.assertEqual(sorted(os.listdir(self.folder.path)), sorted([self.folder.store, "key"]))
         for name in os.listdir(self.folder.path):
             self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.folder.path, name)).st_mode), 0o600)
@@ -152,10 +159,26 @@ class Kept(Case):
         for number in range(20):
             self.token(machine, f"token {number}")
             self.guess(machine, f"guess {number}")
-        given, failed, confirmed = self.folder.known
+        given, failed, confirmed, _ = self.folder.known
         self.assertEqual((given, len(failed), len(confirmed), self.folder.key), (self.folder.hash(LOGIN), 16, 16, key))
         self.again(machine)
         self.assertEqual(self.guess(machine, LOGIN)[2], 0)
+
+    def test_strangers(self):
+        """strangers' tokens push none of the person's out and are told of none, and outlive the daemon as well"""
+        machine = self.machine("RetryLimit=0\nThrottleAfter=0")
+        stranger = lambda word: self.stranger(machine, word)
+        self.assertEqual(self.token(machine, LOGIN), 1)
+        self.assertEqual(stranger(LOGIN), 1, "a quick answer tells what the person has typed")
+        for number in range(20):
+            self.assertEqual(stranger(f"guess {number}"), 1)
+        self.assertEqual((self.folder.known[1], len(self.folder.known[3])), ([self.folder.hash(LOGIN)], 16))
+        self.again(machine)
+        self.assertEqual([self.token(machine, LOGIN), stranger("guess 19"), stranger("guess 0")], [0, 0, 1])
+        # What a stranger has tried is as wrong at the person's hand, and stays known to them.
+        self.assertEqual(self.token(machine, "guess 19"), 0)
+        self.assertEqual(self.folder.known[1], [self.folder.hash(LOGIN), self.folder.hash("guess 19")])
+        self.assertEqual((machine.own, machine.apart), (0, 1))
 
     def test_private_daemon(self):
         """a daemon on a socket of its own, told of no folder, forgets with its end and writes nothing"""
@@ -180,7 +203,7 @@ class Forgotten(Case):
         machine = self.known()
         done = machine.appvault("passwd", passcodes=[PASSCODE, LOGIN])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.folder.known, (True, [], []))
+        self.assertEqual(self.folder.known, SPENT)
         machine.lock()
         self.again(machine)
         self.assertTrue(machine.opens_with(LOGIN))
@@ -192,7 +215,7 @@ class Forgotten(Case):
         """tries that root clears take the tokens along"""
         machine = self.known()
         self.assertEqual(machine.daemon.ask("triesClear").name, "done")
-        self.assertEqual(self.folder.known, (True, [], []))
+        self.assertEqual(self.folder.known, SPENT)
         self.again(machine)
         self.assertEqual(self.token(machine, "one"), 1)
 
@@ -227,7 +250,7 @@ class Forgotten(Case):
         for number in range(3):
             machine.daemon.authenticate(f"guess {number}")
         self.assertEqual(machine.daemon.status().lock, "erased")
-        self.assertEqual(self.folder.known, (True, [], []))
+        self.assertEqual(self.folder.known, SPENT)
 
 
 class Untrusted(Case):
@@ -279,7 +302,7 @@ class Untrusted(Case):
         for name, spoil in cases.items():
             with self.subTest(name):
                 machine = self.spoilt(spoil)
-                self.assertEqual(self.folder.known, (True, [], []), machine.daemon.log())
+                self.assertEqual(self.folder.known, SPENT, machine.daemon.log())
                 self.assertEqual(self.token(machine, "one"), 1)
                 self.assertSpent(machine)
                 self.assertEqual(machine.enter(typed=[PASSCODE]).code, PAM_SUCCESS)
@@ -309,7 +332,7 @@ class Untrusted(Case):
         """without its key no hash is worth anything: all are gone, and what was spent stays spent"""
         for spoil in (os.unlink, lambda path: os.truncate(path, 55), lambda path: (os.unlink(path), os.mkdir(path))):
             machine = self.spoilt(lambda path, spoil=spoil: spoil(os.path.join(os.path.dirname(path), "key")))
-            self.assertEqual(self.folder.known, (True, [], []))
+            self.assertEqual(self.folder.known, SPENT)
             self.assertEqual(self.token(machine, "one"), 1)
             self.assertSpent(machine)
             machine.close()
@@ -443,7 +466,7 @@ class Hibernation(Case):
 
     def assertWiped(self, machine):
         self.assertEqual(os.listdir(self.folder.path), [self.folder.store])
-        self.assertEqual(self.folder.known, (True, [], []))
+        self.assertEqual(self.folder.known, SPENT)
 
     def test_no_daemon(self):
         """--forget-tokens leaves nothing but what is spent, and overwrites what it removes"""
@@ -465,7 +488,7 @@ class Hibernation(Case):
         self.assertWiped(machine)
         self.assertEqual(self.token(machine, "one"), 1)
         self.assertNotEqual(self.folder.key, key)
-        self.assertEqual(self.folder.known, (True, [self.folder.hash("one")], []))
+        self.assertEqual(self.folder.known, (True, [self.folder.hash("one")], [], []))
         self.assertSpent(machine)
 
     def test_between_try_and_confirmation(self):
@@ -543,18 +566,28 @@ class Killed(Case):
         return folder.name
 
     def test_token(self):
-        """killed anywhere in a try with a token: one that is counted as wrong is known to the next daemon"""
-        def check(machine, done):
-            tries = machine.daemon.tally().apart
-            self.assertLessEqual(tries.count, 1)
-            known = self.token(machine, LOGIN) == 0
-            if tries.wrong == 1:
-                self.assertTrue(known)
-            if known:
-                self.assertEqual(tries.count, 1, "known, and nothing counted")
+        """killed anywhere in a try with a token, the person's or a stranger's: it is counted before it is looked at, and
+        one that is counted as wrong is known to the next daemon"""
+        for whose, make in (("apart", self.token), ("stranger", self.stranger)):
+            def check(machine, done):
+                tries = getattr(machine.daemon.tally(), whose)
+                self.assertLessEqual(tries.count, 1)
+                self.assertEqual(machine.own + machine.apart + machine.stranger, tries.count)
+                derived = machine.daemon.derivations() - before[-1]
+                self.assertGreaterEqual(tries.count, derived, "looked at, and not counted")
+                known = make(machine, LOGIN) == 0
+                if tries.wrong == 1:
+                    self.assertTrue(known)
+                if known:
+                    self.assertEqual(tries.count, 1, "known, and nothing counted")
 
-        steps = self.run_killed(lambda machine: self.token(machine, LOGIN), check)
-        self.assertGreater(steps, 5)
+            def act(machine):
+                before.append(machine.daemon.derivations())
+                make(machine, LOGIN)
+
+            with self.subTest(whose):
+                before = []
+                self.assertGreater(self.run_killed(act, check), 5)
 
     def test_refund(self):
         """killed anywhere in a login that is given its try back: never two tokens come back"""

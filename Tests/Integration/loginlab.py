@@ -284,19 +284,15 @@ class Logind(Desk):
         super().close()
 
 
-def as_peer(function, path=None, real=0, effective=0):
-    """Runs the function in a child in that control group, whose real and effective uid are these; what it returns."""
+def in_child(whose, become, function):
+    """Runs both in a child and gives what the second returns; what is raised there is raised here."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(read)
             try:
-                if path:
-                    move(path)
-                os.setgroups([])
-                os.setresgid(real, effective, effective)
-                os.setresuid(real, effective, effective)
+                become()
                 answer = (True, function())
             except BaseException as error:
                 answer = (False, f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
@@ -304,16 +300,28 @@ def as_peer(function, path=None, real=0, effective=0):
                 pickle.dump(answer, file)
         finally:
             os._exit(0)
-    if path:
-        _note(path)
     os.close(write)
     with os.fdopen(read, "rb") as file:
         data = file.read()
     os.waitpid(child, 0)
     good, value = pickle.loads(data)
     if not good:
-        raise AssertionError(f"as a peer in {path}: {value}")
+        raise AssertionError(f"{whose}: {value}")
     return value
+
+
+def as_peer(function, path=None, real=0, effective=0):
+    """Runs the function in a child in that control group, whose real and effective uid are these; what it returns."""
+    def become():
+        if path:
+            move(path)
+        os.setgroups([])
+        os.setresgid(real, effective, effective)
+        os.setresuid(real, effective, effective)
+
+    if path:
+        _note(path)
+    return in_child(f"as a peer in {path}", become, function)
 
 
 class Standby:

@@ -16,7 +16,8 @@ private func full() -> StoreTokens {
     var tokens = StoreTokens()
     _ = tokens.claimRefund(for: hash(200))
     for number in 0..<UInt8(StoreTokens.limit) {
-        tokens.remember(hash(number))
+        tokens.remember(hash(number), .own)
+        tokens.remember(hash(50 + number), .stranger)
         tokens.confirm(hash(100 + number))
     }
     return tokens
@@ -24,12 +25,14 @@ private func full() -> StoreTokens {
 
 private func samples() -> [StoreTokens] {
     var failed = StoreTokens()
-    failed.remember(hash(1))
+    failed.remember(hash(1), .apart)
     var given = StoreTokens()
     _ = given.claimRefund(for: hash(2))
     var spent = StoreTokens(refund: .spent)
     spent.confirm(hash(3))
-    return [StoreTokens(), failed, given, spent, full()]
+    var strangers = StoreTokens()
+    strangers.remember(hash(4), .stranger)
+    return [StoreTokens(), failed, strangers, given, spent, full()]
 }
 
 @Suite("failed tokens")
@@ -73,12 +76,32 @@ struct TokenTests {
     func bounded() {
         var tokens = full()
         for number in 30..<UInt8(90) {
-            tokens.remember(hash(number))
+            tokens.remember(hash(number), .own)
+            tokens.remember(hash(number), .stranger)
             tokens.confirm(hash(number))
         }
         #expect(tokens.failed.count == StoreTokens.limit)
+        #expect(tokens.strangers.count == StoreTokens.limit)
         #expect(tokens.confirmed.count == StoreTokens.limit)
-        #expect(tokens.isConfirmed(hash(200)) && !tokens.contains(hash(0)))
+        let isKnown = tokens.recall(hash(0), .own)
+        #expect(tokens.isConfirmed(hash(200)) && !isKnown)
+    }
+
+    @Test("strangers push none of the person's tokens out, and are not told of them")
+    func lists() {
+        var tokens = StoreTokens()
+        func knows(_ number: UInt8, _ kind: TryKind) -> Bool { tokens.recall(hash(number), kind) }
+        tokens.remember(hash(1), .own)
+        for number in 2..<UInt8(90) { tokens.remember(hash(number), .stranger) }
+        #expect(knows(1, .own) && knows(1, .apart) && !knows(1, .stranger))
+        #expect(knows(89, .stranger) && !knows(2, .stranger))
+        // What the person types too stays known to them.
+        #expect(knows(89, .apart))
+        for number in 100..<UInt8(190) { tokens.remember(hash(number), .stranger) }
+        #expect(knows(89, .own) && !knows(89, .stranger))
+        // The login password, once a login with it was confirmed, is no guess of anybody's.
+        tokens.confirm(hash(200))
+        #expect(knows(200, .stranger))
     }
 
     // MARK: the file

@@ -293,9 +293,11 @@ import Testing
         #expect(hex(reveal(try open("slots-device.bin").openDevice())) == (try text("store-key")))
     }
 
-    @Test("the tokens of the vector are known, in their boot alone")
-    func tokens() throws {
-        let bytes = try TextFile.read(at: "\(Self.folder)/tokens.bin", limit: 4096)
+    @Test(
+        "the tokens of the vector are known, in their boot alone",
+        arguments: [("tokens.bin", []), ("tokens-strangers.bin", ["stranger"])])
+    func tokens(_ name: String, _ strangers: [String]) throws {
+        let bytes = try TextFile.read(at: "\(Self.folder)/\(name)", limit: 4096)
         let boot = try #require(BootID(try self.bytes("tokens-boot")))
         let store = try store()
         guard case .tokens(let tokens) = StoreTokens.parse(bytes, of: store, boot) else {
@@ -309,6 +311,7 @@ import Testing
         #expect(tokens.refund == .given(try hash("given")))
         #expect(tokens.failed == [try hash("failed")])
         #expect(tokens.confirmed == [try hash("moved")])
+        #expect(tokens.strangers == (try strangers.map(hash)))
         #expect(StoreTokens.parse(bytes, of: store, .none) == .ofAnotherBoot)
         #expect(tokens.file(of: store, boot) == bytes)
     }

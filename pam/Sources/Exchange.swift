@@ -114,10 +114,10 @@ struct Exchange: ~Copyable {
         }
     }
 
-    /// The answer that was kept becomes the stack's token, if there is one.
+    /// The answer that was kept becomes the stack's token, if there is one; an empty one where the daemon says so.
     @discardableResult
     mutating func handOn() -> Bool {
-        guard let answer = typed.take(), answer.count > 0 else { return false }
+        guard let answer = typed.take(), answer.count > 0 || given == .typed else { return false }
         return call.pam.setToken(answer)
     }
 

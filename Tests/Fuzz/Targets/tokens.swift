@@ -15,7 +15,9 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case .tokens(let tokens):
         must(tokens.file(of: store, boot) == bytes, "a file is not written as it was read")
         must(
-            tokens.failed.count <= StoreTokens.limit && tokens.confirmed.count <= StoreTokens.limit,
+            [tokens.failed, tokens.strangers, tokens.confirmed].allSatisfy {
+                $0.count <= StoreTokens.limit
+            },
             "more tokens than there is room for")
     }
     return 0
