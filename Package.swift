@@ -89,9 +89,12 @@ let package = Package(
             name: "SealedStore", dependencies: ["KeySlots", "Secrets", "Posix", "CSQLite"],
             swiftSettings: serving),
         .target(
+            name: "Words", dependencies: ["Policy", "Posix", "ToolTexts", "Wire"],
+            swiftSettings: strict),
+        .target(
             name: "VaultService",
             dependencies: [
-                "SealedStore", "KeySlots", "Policy", "Secrets", "Posix", "ToolTexts", "Wire",
+                "Words", "SealedStore", "KeySlots", "Policy", "Secrets", "Posix", "Wire",
                 "CSystemd",
             ],
             swiftSettings: serving),
@@ -137,8 +140,11 @@ let package = Package(
             name: "SealedStoreTests", dependencies: ["SealedStore", "Secrets", "Posix", "CSQLite"],
             swiftSettings: strict),
         .testTarget(
+            name: "WordsTests", dependencies: ["Words", "Policy", "Posix", "ToolTexts", "Wire"],
+            swiftSettings: strict),
+        .testTarget(
             name: "VaultServiceTests",
-            dependencies: ["VaultService", "Posix", "ToolTexts", "Wire"],
+            dependencies: ["VaultService", "Words", "Posix", "Policy", "Wire"],
             swiftSettings: strict),
         .testTarget(
             name: "ClientTests", dependencies: ["Client", "Policy", "Posix", "ToolTexts", "Wire"],

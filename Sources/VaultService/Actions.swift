@@ -1,6 +1,7 @@
 import Policy
 import Posix
 import Wire
+import Words
 
 /// What may be done with a store: listed here, and asked again by whoever performs it.
 extension Service {

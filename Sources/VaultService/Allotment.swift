@@ -1,6 +1,7 @@
 import KeySlots
 import Policy
 import Posix
+import Words
 
 /// The disk that all stores of one person take together, and how much they may. What a commit under way may still
 /// take is set aside before it begins: commits of several stores cannot share one rest.

@@ -1,6 +1,7 @@
 internal import CSystemd
 import Posix
 import Wire
+import Words
 
 /// One structured journal line for each thing that matters. Never a secret, never the length of
 /// one; a user name only where it belongs to an account with a store, because people type passwords

@@ -1,6 +1,7 @@
 import KeySlots
 import Posix
 import Secrets
+import Words
 
 /// What a store is going to open with.
 enum ComingPasscode: Sendable {

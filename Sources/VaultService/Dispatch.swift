@@ -1,6 +1,7 @@
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// What a connection may ask for now. Each state permits a stated set of requests; PROTOCOL.md has
 /// the table.

@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// What became of the flows that were due.
 enum Settlement: Sendable {

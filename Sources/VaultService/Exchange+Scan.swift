@@ -1,5 +1,6 @@
 import Posix
 import Wire
+import Words
 
 /// A scan as the person sees it.
 extension Exchange {

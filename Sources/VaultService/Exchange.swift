@@ -1,6 +1,7 @@
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// What a flow sees of a front end: *show this*, *ask this*. Every flow is written against it once,
 /// and reaches every face on that day.

@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// Fingers enrolled, tried, deleted, turned on and off. What adds or removes one needs the passcode, typed in the same
 /// exchange.

@@ -1,6 +1,7 @@
 import Policy
 import Secrets
 import Wire
+import Words
 
 /// What a finger at a login has come to.
 enum FingerLogin: Sendable {

@@ -4,6 +4,7 @@ import Posix
 import Secrets
 internal import Synchronization
 import Wire
+import Words
 
 /// A finger that was read in a login whose passcode is made when it is confirmed. One that is never kept does not
 /// stay on a chip.

@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// What came of asking for a finger.
 enum FingerOutcome: Sendable {

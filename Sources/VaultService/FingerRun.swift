@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// Why a scan stopped before the reader said anything.
 enum FingerStop: Equatable, Sendable {

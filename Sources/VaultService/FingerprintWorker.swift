@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// appvault-fingerprint, the one process that touches a reader, and that may hang, crash or lie. Whatever it does,
 /// each question has its answer within a time.

@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import Words
 
 /// Lets so many in at once, own tries before the person's apart ones and those before strangers'; those of one kind by person in turn, each
 /// person's in their order. In a queue that is full whoever has most in it loses the last: nobody

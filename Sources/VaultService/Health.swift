@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// What `appvault doctor` cannot see from outside.
 extension Service {

@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Secrets
 import Wire
+import Words
 
 /// `set_authtok`: the login password, for the keyrings behind a login by finger. It is learned where a password logs in
 /// at a service with that option, given where a finger does, and nothing ever asks for it.

@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// A passcode that was typed twice and that the rules accept.
 struct NewPasscode: Sendable {

@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// What is to become of people who log in and have no store: kept until the login is confirmed,
 /// because before that nobody knows that the password was right.

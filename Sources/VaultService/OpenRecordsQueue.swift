@@ -3,6 +3,7 @@ import Posix
 import SealedStore
 import Secrets
 import Wire
+import Words
 
 /// The records of one store while it is open. A get is served on the loop itself while nobody
 /// writes; sets that wait share one commit; one after the other, because a second reader would

@@ -1,4 +1,5 @@
 import Posix
+import Words
 
 /// The command line of appvaultd; what it may hold stands in `OptionEntry.all`.
 public struct Options: Sendable, Equatable {

@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Secrets
 import Wire
+import Words
 
 /// The end of a store, and what root does.
 extension Service {

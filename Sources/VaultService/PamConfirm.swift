@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Secrets
 import Wire
+import Words
 
 /// `setcred`: what waited for the login to succeed.
 extension Service {

@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// What PAM asks for. Nothing here answers success unless the person proved a passcode or a finger in
 /// this very exchange.

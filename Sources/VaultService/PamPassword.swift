@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Secrets
 import Wire
+import Words
 
 /// `password`, behind pam_unix.
 extension Service {

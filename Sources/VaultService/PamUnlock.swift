@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// `auth` behind others: the login password opens the store, in silence where it can.
 extension Service {

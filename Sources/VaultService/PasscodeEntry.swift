@@ -1,5 +1,6 @@
 import Policy
 import Secrets
+import Words
 
 /// A passcode on its way from the person to the derivation.
 enum PasscodeEntry {

@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Secrets
 import Wire
+import Words
 
 /// The passcode: changed, turned off, turned on.
 extension Service {

@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Secrets
 import Wire
+import Words
 
 /// `password_rules`, in front of pam_unix: the new login password of somebody whose store follows it
 /// has to meet the passcode rules.

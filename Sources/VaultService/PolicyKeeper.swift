@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import Words
 
 /// The machine's policy, read from the real files; the last good one outlives a broken file and the
 /// daemon.

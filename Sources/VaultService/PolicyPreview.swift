@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Wire
+import Words
 
 /// What another policy.conf would ask of people, before it is installed.
 extension Service {

@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// Questions about the policy. A person asks about themselves, root about anybody.
 extension Service {

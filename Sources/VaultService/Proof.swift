@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Secrets
 import Wire
+import Words
 
 /// A passcode that the person typed in this exchange, and the key that it gave.
 struct Proof: Sendable {

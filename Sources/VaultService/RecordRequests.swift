@@ -2,6 +2,7 @@ import Policy
 import Posix
 import SealedStore
 import Wire
+import Words
 
 /// Records are read and written by their owner alone: root has no part in it.
 extension Service {

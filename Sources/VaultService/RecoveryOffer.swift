@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Secrets
 import Wire
+import Words
 
 /// The recovery key of a store that was made where none could be shown, as at a login: offered once,
 /// on a terminal, to its owner.

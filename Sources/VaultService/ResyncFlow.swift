@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Secrets
 import Wire
+import Words
 
 /// In step with the login password again.
 extension Service {

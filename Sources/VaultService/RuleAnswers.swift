@@ -1,5 +1,6 @@
 import Policy
 import Wire
+import Words
 
 /// What appvault-rules answers, taken apart as it comes. The worker runs an administrator's pattern
 /// over a passcode, so that nothing it says is believed which it was not asked for.

@@ -2,6 +2,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// The administrator's own rules, judged by appvault-rules: a process for each candidate, which may
 /// hang, crash or lie. Whatever it does, a rule without a good answer is unmet.

@@ -4,6 +4,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// The whole daemon: what it keeps, and who may come in.
 @LoopActor

@@ -1,5 +1,6 @@
 import Policy
 import Wire
+import Words
 
 /// How a store is.
 extension Service {

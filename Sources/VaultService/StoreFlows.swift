@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// What a person does with a store, each written once against a conversation.
 extension Service {

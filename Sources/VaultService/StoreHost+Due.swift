@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import Words
 
 /// What the policy may demand of a store, and what was noted of it.
 extension StoreHost {

@@ -1,6 +1,7 @@
 import KeySlots
 import Posix
 import SealedStore
+import Words
 
 /// The end of a store.
 extension StoreHost {

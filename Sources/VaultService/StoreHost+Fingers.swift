@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import Words
 
 /// Fingers: those that are enrolled, and the resident slot that a match opens.
 extension StoreHost {

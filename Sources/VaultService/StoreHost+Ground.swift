@@ -1,4 +1,5 @@
 import KeySlots
+import Words
 
 /// What a store key rests on. Where that is gone, by whatever was done meanwhile, so is what the key
 /// lets anybody do.

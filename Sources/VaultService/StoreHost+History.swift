@@ -1,6 +1,7 @@
 import KeySlots
 import Policy
 import Secrets
+import Words
 
 /// Former passcodes, which may not come back.
 extension StoreHost {

@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import Words
 
 /// The login password that the store keeps for a login by finger.
 extension StoreHost {

@@ -3,6 +3,7 @@ import Policy
 import Posix
 import SealedStore
 import Secrets
+import Words
 
 /// Ways in, added and removed.
 extension StoreHost {

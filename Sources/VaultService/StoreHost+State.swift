@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Wire
+import Words
 
 /// What `status` shows of a store.
 extension StoreHost {

@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import Words
 
 /// One try after the other, each counted on disk before it is made.
 extension StoreHost {

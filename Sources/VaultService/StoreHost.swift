@@ -4,6 +4,7 @@ import Posix
 import SealedStore
 import Secrets
 import Wire
+import Words
 
 /// One store of the running daemon: its slots, its tries, and its records while it is open.
 ///

@@ -1,5 +1,6 @@
 import Posix
 import Wire
+import Words
 
 /// The answers to `texts`, made once for each language and reading of the policy: anybody may ask
 /// as often as they like, and making one takes the loop longer than all else that is free to ask.

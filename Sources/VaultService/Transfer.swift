@@ -4,6 +4,7 @@ import Posix
 import SealedStore
 import Secrets
 import Wire
+import Words
 
 /// An export under way: the client asks for piece after piece, and the store serves others in
 /// between.

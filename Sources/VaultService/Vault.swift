@@ -4,6 +4,7 @@ import Posix
 import SealedStore
 import Secrets
 import Wire
+import Words
 
 /// All stores of this machine, and the key that their slots need.
 @LoopActor

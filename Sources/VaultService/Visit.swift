@@ -1,6 +1,7 @@
 import Policy
 import Posix
 import Wire
+import Words
 
 /// One person at one store in one exchange, under the policy that was in force when it began: a
 /// request sees that one whole, whatever is read anew meanwhile.

@@ -1,6 +1,7 @@
 import Posix
 import SealedStore
 import Secrets
+import Words
 
 /// The threads that block so that the loop does not, and the gates in front of them.
 @LoopActor

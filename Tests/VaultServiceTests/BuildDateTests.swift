@@ -1,3 +1,4 @@
+import Posix
 import Testing
 
 @testable import VaultService
@@ -14,7 +15,9 @@ private func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
 func buildDate() throws {
     #expect(day(1970, 1, 1) == 0)
     #expect(day(2026, 11, 1) == 1_793_491_200 / 86_400)
-    let dates = try Checkout.text("CHANGELOG.md").split(separator: "\n").compactMap {
+    let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let changelog = try TextFile.read(at: "\(root)/CHANGELOG.md", limit: 1 << 20)
+    let dates = String(decoding: changelog, as: UTF8.self).split(separator: "\n").compactMap {
         (line) -> Int? in
         guard line.hasPrefix("## ") else { return nil }
         let numbers = line.suffix(10).split(separator: "-").compactMap { Int($0) }

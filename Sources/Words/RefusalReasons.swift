@@ -4,15 +4,17 @@ import Wire
 // language changes.
 
 extension Refusal {
-    enum What: CaseIterable, Sendable { case store, record, account, passcode, recoveryKey, finger }
+    package enum What: CaseIterable, Sendable {
+        case store, record, account, passcode, recoveryKey, finger
+    }
 
-    enum Argument: CaseIterable, Sendable {
+    package enum Argument: CaseIterable, Sendable {
         case name, notText, control, export, exportCost
     }
 
-    enum Why: CaseIterable, Sendable { case notYours, ownerChanged, rootOnly }
+    package enum Why: CaseIterable, Sendable { case notYours, ownerChanged, rootOnly }
 
-    enum Action: String, CaseIterable, Sendable {
+    package enum Action: String, CaseIterable, Sendable {
         case create
         case createPasscode = "create-passcode"
         case changePasscode = "change-passcode"
@@ -27,7 +29,7 @@ extension Refusal {
     }
 
     /// Why an action is not possible; `appvault actions` shows the same.
-    enum ActionReason: Equatable, Sendable {
+    package enum ActionReason: Equatable, Sendable {
         case noStore, erased, retryLocked, damaged, ownerChanged, lockedAlready
         case followsLogin, passcodeOff, passcodeOn, terminalOnly, notFollowing
         case tooManyStores(Int)
@@ -38,41 +40,39 @@ extension Refusal {
         case passcodeFirst
     }
 
-    enum FingerprintReason: CaseIterable, Sendable {
+    package enum FingerprintReason: CaseIterable, Sendable {
         case noReader, notEnrolled, on, off, option, remote, elsewhere, unknownSession, lid
         case policy, policyUnknown, external, due, busy, worker, failures, passcodeEvery
         case notOpened, retryLocked, removed, notSupported, oneFinger, full, unknownPrint
         case duplicate, noFinger, hot, fault, stopped
     }
 
-    enum Unavailable: Equatable, Sendable {
+    package enum Unavailable: Equatable, Sendable {
         case version(UInt16)
         case directory
         case groups
         case failed(During, Storage)
     }
 
-    enum ChangeReason: String, CaseIterable, Sendable { case policy, migration, recovery, expired }
-
-    enum RecoveryKeyReason: Equatable, Sendable {
+    package enum RecoveryKeyReason: Equatable, Sendable {
         case wrong, length, whole
         case group(Int)
     }
 
-    enum During: CaseIterable, Sendable {
+    package enum During: CaseIterable, Sendable {
         case count, uncount, clearCount, writeCount, unlock, recover, change, follow, turnOff
         case recoveryKey, chown, erase, create, remove, open, read, store, export, `import`, terms,
             finger, keyring
     }
 
-    enum Storage: Equatable, Sendable {
+    package enum Storage: Equatable, Sendable {
         case noSpace, readOnly, held, collision, value
         case error(Int)
         /// In the system's own words.
         case system(String)
     }
 
-    enum Damage: Equatable, Sendable {
+    package enum Damage: Equatable, Sendable {
         case fileMissing, machineKeyMissing, machineKeyUnreadable, machineKey, foreignMachineKey
         case slotsMissing, slotsUnreadable, slotsSize, slotsEmpty
         case slotsBlock(Int), slotsReadBack(Int)
@@ -85,7 +85,7 @@ extension Refusal {
 }
 
 extension Refusal.ActionReason {
-    var phrase: Phrase {
+    package var phrase: Phrase {
         switch self {
         case .noStore: Phrase(.reasonNoStore)
         case .erased: Phrase(.reasonErased)
@@ -111,7 +111,7 @@ extension Refusal.ActionReason {
 }
 
 extension Refusal.FingerprintReason {
-    var phrase: Phrase {
+    package var phrase: Phrase {
         switch self {
         case .noReader: Phrase(.reasonFingerprintNoReader)
         case .notEnrolled: Phrase(.reasonFingerprintNotEnrolled)
@@ -147,7 +147,7 @@ extension Refusal.FingerprintReason {
 }
 
 extension Refusal.During {
-    var phrase: Phrase {
+    package var phrase: Phrase {
         switch self {
         case .count: Phrase(.duringCount)
         case .uncount: Phrase(.duringUncount)
@@ -176,7 +176,7 @@ extension Refusal.During {
 }
 
 extension Refusal.Storage {
-    var phrase: Phrase {
+    package var phrase: Phrase {
         switch self {
         case .noSpace: Phrase(.storageNoSpace)
         case .readOnly: Phrase(.storageReadOnly)
@@ -190,7 +190,7 @@ extension Refusal.Storage {
 }
 
 extension Refusal.Damage {
-    var phrase: Phrase {
+    package var phrase: Phrase {
         switch self {
         case .fileMissing: Phrase(.damageFileMissing)
         case .machineKeyMissing: Phrase(.damageMachineKeyMissing)

@@ -1,7 +1,7 @@
 import Policy
 import Wire
 
-@testable import VaultService
+@testable import Words
 
 /// Every message and every refusal there is, for the tests that look at all of them. A text that
 /// none of these reaches fails a test, so that a new case is listed here.
@@ -63,8 +63,8 @@ enum Wording {
         all += [.serviceUnavailable(.groups)]
         all += [.serviceUnavailable(.failed(.count, .noSpace))]
         all += damages.map { .storeDamaged($0) }
-        all += Refusal.ChangeReason.allCases.flatMap { reason in
-            (1...7).map { .changeRequired(flow: $0, reason: reason) }
+        all += DueReason.allCases.flatMap { reason in
+            Flow.allCases.map { .changeRequired($0, reason) }
         }
         all += [.recoveryKeyInvalid(.wrong), .recoveryKeyInvalid(.length)]
         all += [.recoveryKeyInvalid(.whole), .recoveryKeyInvalid(.group(2))]

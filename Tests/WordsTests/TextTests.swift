@@ -3,7 +3,7 @@ import Testing
 import ToolTexts
 import Wire
 
-@testable import VaultService
+@testable import Words
 
 /// Texts that no message and no refusal reaches.
 private let others: [Phrase] =
@@ -40,7 +40,7 @@ struct TextTests {
     @Test("each is said by something")
     func used() {
         let reached = Set(phrases.flatMap(ids))
-        for id in TextID.allCases { #expect(reached.contains(id), "\(id.rawValue)") }
+        for id in TextID.allCases { #expect(reached.contains(id), "\(id.id)") }
     }
 
     @Test("each message is said in some flow")
@@ -54,7 +54,16 @@ struct TextTests {
     func positions() {
         for phrase in phrases {
             let wanted = phrase.arguments.isEmpty ? [] : Set(1...phrase.arguments.count)
-            #expect(Positions.of(phrase.id.english) == wanted, "\(phrase.id.rawValue)")
+            #expect(Positions.of(phrase.id.english) == wanted, "\(phrase.id.id)")
+        }
+    }
+
+    @Test("each row says what its positions stand for, and nothing else")
+    func rows() {
+        for id in TextID.allCases {
+            #expect(Positions.of(id.english).count == id.row.positions.count, "\(id.id)")
+            #expect(id.row.positions.allSatisfy { !$0.isEmpty }, "\(id.id)")
+            #expect(TextID(id: id.id) == id)
         }
     }
 
@@ -88,7 +97,7 @@ struct TextTests {
         }
         wanted += ["create.choose", "create.confirm", "create.rules", "match.prompt"]
         wanted += ["match.retry", "match.reset", "fingerprint.place", "fingerprint.learn-more"]
-        for id in wanted { #expect(TextID(rawValue: id) != nil, "\(id)") }
+        for id in wanted { #expect(TextID(id: id) != nil, "\(id)") }
     }
 
     @Test("the template for translators is the one that `make pot` makes")

@@ -1,12 +1,12 @@
 import Testing
 import ToolTexts
 
-@testable import VaultService
+@testable import Words
 
 private let prompt = TextID.matchPrompt
 private let left = TextID.matchRetryLeft
 
-private func key(_ id: TextID) -> String { "\(id.rawValue)\u{4}\(id.english)" }
+private func key(_ id: TextID) -> String { "\(id.id)\u{4}\(id.english)" }
 
 private let good = MoFile([("", "Content-Type: x"), (key(prompt), "Code: "), (key(left), "{1}!")])
 
@@ -23,7 +23,7 @@ struct CatalogueTests {
         "leaves out an entry that cannot take the built-in text's place",
         arguments: [
             (key(left), "no position"), (key(left), "{1} and {2}"), (key(left), "{2}"),
-            (key(left), ""), (key(left), "{1}\0{1}"), ("\(left.rawValue)\u{4}old words", "{1}"),
+            (key(left), ""), (key(left), "{1}\0{1}"), ("\(left.id)\u{4}old words", "{1}"),
             (left.english, "{1}"), ("no.such.id\u{4}x", "y"), (key(prompt), "{1}"),
         ])
     func leftOut(_ key: String, _ text: String) throws {

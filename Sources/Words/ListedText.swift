@@ -2,22 +2,26 @@ import ToolTexts
 
 /// A text that `appvault texts` lists, that catalogues translate and that `[Texts]` replaces: one of
 /// the daemon's own, or of the command line's, which asks for the list before it speaks.
-struct ListedText: Sendable {
-    let id: String
-    let english: String
+package struct ListedText: Sendable {
+    package let id: String
+    package let english: String
+    /// What each of them stands for.
+    package let positions: [String]
 
-    init(_ text: TextID) {
-        id = text.rawValue
+    package init(_ text: TextID) {
+        id = text.id
         english = text.english
+        positions = text.row.positions
     }
 
     private init(_ text: ToolText) {
         id = text.rawValue
         english = text.english
+        positions = []
     }
 
-    init?(id: String) {
-        if let text = TextID(rawValue: id) {
+    package init?(id: String) {
+        if let text = TextID(id: id) {
             self.init(text)
         } else if let text = ToolText(rawValue: id) {
             self.init(text)
@@ -26,7 +30,7 @@ struct ListedText: Sendable {
         }
     }
 
-    static var all: [ListedText] {
+    package static var all: [ListedText] {
         TextID.allCases.map { ListedText($0) } + ToolText.allCases.map { ListedText($0) }
     }
 }

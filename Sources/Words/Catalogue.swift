@@ -4,11 +4,11 @@ import ToolTexts
 ///
 /// Read here and not by gettext(3), which speaks the one language of the process: the daemon speaks
 /// to several people at once.
-struct Catalogue: Equatable, Sendable {
+package struct Catalogue: Equatable, Sendable {
     /// By id.
-    var entries: [String: String] = [:]
+    package var entries: [String: String] = [:]
 
-    enum Problem: Error, Equatable, CustomStringConvertible {
+    package enum Problem: Error, Equatable, CustomStringConvertible {
         case tooLarge
         case notACatalogue
         case otherRevision
@@ -16,7 +16,7 @@ struct Catalogue: Equatable, Sendable {
         case outside
         case notUTF8
 
-        var description: String {
+        package var description: String {
             switch self {
             case .tooLarge: "larger than any catalogue of ours"
             case .notACatalogue: "no compiled gettext catalogue"
@@ -27,16 +27,16 @@ struct Catalogue: Equatable, Sendable {
         }
     }
 
-    static let limit = 1 << 20
+    package static let limit = 1 << 20
     private static let texts = 4096
     private static let contextEnd: UInt8 = 4
 
-    init() {}
+    package init() {}
 
     /// The layout of a .mo file: magic, revision, count, and two tables of (length, offset), for
     /// the originals and for the translations. An entry whose original is not today's English, or
     /// whose positions are not the original's, is left out.
-    init(decoding file: [UInt8]) throws(Problem) {
+    package init(decoding file: [UInt8]) throws(Problem) {
         guard file.count <= Self.limit else { throw .tooLarge }
         let words = try Words(file)
         guard try words.number(at: 4) >> 16 == 0 else { throw .otherRevision }

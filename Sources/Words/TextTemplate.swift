@@ -1,6 +1,6 @@
 /// po/appvault.pot: what translators start from.
-enum TextTemplate {
-    static var pot: String {
+package enum TextTemplate {
+    package static var pot: String {
         let header = """
             # The texts of AppVault, by id. Made by `make pot`; do not edit.
             msgid ""
@@ -12,7 +12,11 @@ enum TextTemplate {
 
             """
         return ListedText.all.reduce(into: header) { pot, text in
-            pot += "\nmsgctxt \(quoted(text.id))\nmsgid \(quoted(text.english))\nmsgstr \"\"\n"
+            pot += "\n"
+            for (number, position) in text.positions.enumerated() {
+                pot += "#. {\(number + 1)}: \(position)\n"
+            }
+            pot += "msgctxt \(quoted(text.id))\nmsgid \(quoted(text.english))\nmsgstr \"\"\n"
         }
     }
 

@@ -1,8 +1,9 @@
+import Policy
 import Wire
 
 /// Every way in which the daemon says no. The code goes over the socket; what it means for a person
 /// is in RefusalText.swift.
-enum Refusal: Error, Equatable, Sendable {
+package enum Refusal: Error, Equatable, Sendable {
     case unknown
     case alreadyExists
     case dataType
@@ -37,7 +38,7 @@ enum Refusal: Error, Equatable, Sendable {
     case quotaReached(used: Int, limit: Int)
     case protocolError
     case busy
-    case changeRequired(flow: UInt8, reason: ChangeReason)
+    case changeRequired(Flow, DueReason)
     case noMatch
     case resetRequested
     case skipped
@@ -45,7 +46,7 @@ enum Refusal: Error, Equatable, Sendable {
     case policyBroken(file: String, line: Int, key: String, wrong: String, right: String)
     case storageFailed(During, Storage)
 
-    var code: Code {
+    package var code: Code {
         switch self {
         case .unknown: .unknown
         case .alreadyExists: .alreadyExists
@@ -83,7 +84,7 @@ enum Refusal: Error, Equatable, Sendable {
     }
 
     /// For programs: names and values that no language changes.
-    var parameters: [(name: String, value: String)] {
+    package var parameters: [(name: String, value: String)] {
         switch self {
         case .invalidPasscode(let left): [("triesRemaining", String(left ?? -1))]
         case .rule(let rule, let unmet):
@@ -97,7 +98,7 @@ enum Refusal: Error, Equatable, Sendable {
         case .storeDamaged(let what): [("what", what.phrase.id.tail)]
         case .tooLarge(let limit), .quotaReached(_, let limit): [("limit", String(limit))]
         case .changeRequired(let flow, let reason):
-            [("flow", String(flow)), ("reason", reason.rawValue)]
+            [("flow", String(flow.rawValue)), ("reason", reason.name)]
         case .policyBroken(let file, let line, let key, _, _):
             [("file", file), ("line", String(line)), ("key", key)]
         case .storageFailed(let during, let storage):
@@ -114,7 +115,7 @@ enum Refusal: Error, Equatable, Sendable {
 
 extension TextID {
     /// The id without its family: what a program is told.
-    var tail: String {
-        String(rawValue.drop { $0 != "." }.dropFirst())
+    package var tail: String {
+        String(id.drop { $0 != "." }.dropFirst())
     }
 }

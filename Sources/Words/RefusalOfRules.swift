@@ -4,7 +4,7 @@ import Policy
 
 extension Refusal.Rule {
     /// A rule that applies, as it is told before a new passcode is asked for.
-    init(_ rule: PasscodeRule, _ policy: Policy) {
+    package init(_ rule: PasscodeRule, _ policy: Policy) {
         switch rule {
         case .minLength(let minimum): self = .minLength(Int(minimum))
         case .custom(let name): self = Self.custom(name, policy)
@@ -35,7 +35,7 @@ extension Refusal.Rule {
     }
 
     /// A rule that a passcode falls short of, with what is known of why.
-    init(_ entry: Judgement.Entry, _ policy: Policy) {
+    package init(_ entry: Judgement.Entry, _ policy: Policy) {
         let rule = Self(entry.rule, policy)
         switch (entry.finding, rule) {
         case (.unmetBecause(.dictionary(let says)), .dictionary(let name, let display, _)),
@@ -54,7 +54,7 @@ extension Refusal.Rule {
 
 extension Refusal {
     /// Why a new passcode is not taken; nil where it is.
-    init?(_ judgement: Judgement, _ policy: Policy) {
+    package init?(_ judgement: Judgement, _ policy: Policy) {
         guard let obstacle = judgement.obstacle else { return nil }
         if case .notChecked(.notAPasscode(let refusal)) = obstacle.finding {
             self.init(refusal)
@@ -65,7 +65,7 @@ extension Refusal {
     }
 
     /// A text that cannot be a passcode.
-    init(_ refusal: PasscodeRefusal) {
+    package init(_ refusal: PasscodeRefusal) {
         switch refusal {
         case .empty: self = .cancelled
         case .tooLong: self = .tooLarge(limit: PasscodeText.maximum)
@@ -77,7 +77,7 @@ extension Refusal {
 
 extension NotChecked {
     /// The reason that a checklist shows.
-    var phrase: Phrase {
+    package var phrase: Phrase {
         switch self {
         case .notAPasscode(.empty): Phrase(.notcheckedEmpty)
         case .notAPasscode(.tooLong): Phrase(.notcheckedTooLong)
@@ -91,7 +91,7 @@ extension NotChecked {
 }
 
 extension RuleFault {
-    var phrase: Phrase {
+    package var phrase: Phrase {
         switch self {
         case .noWorker: Phrase(.faultNoWorker)
         case .busy, .crowded: Phrase(.faultBusy)

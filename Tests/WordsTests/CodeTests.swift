@@ -2,7 +2,7 @@ import Posix
 import Testing
 import Wire
 
-@testable import VaultService
+@testable import Words
 
 private struct Row {
     var isSent: Bool

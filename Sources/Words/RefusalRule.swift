@@ -4,7 +4,7 @@ import Wire
 extension Refusal {
     /// A rule as a person is told of it: what it asks for, and that a new passcode falls short of
     /// it.
-    enum Rule: Equatable, Sendable {
+    package enum Rule: Equatable, Sendable {
         case minLength(Int)
         /// The administrator's own, with the text that he gave it.
         case custom(name: String, display: String)
@@ -22,7 +22,7 @@ extension Refusal {
 }
 
 extension Refusal.Rule {
-    var code: Code {
+    package var code: Code {
         switch self {
         case .minLength: .underMinLength
         case .dictionary, .notRun(_, .dictionary): .dictionary
@@ -40,7 +40,7 @@ extension Refusal.Rule {
         }
     }
 
-    var parameters: [(name: String, value: String)] {
+    package var parameters: [(name: String, value: String)] {
         switch self {
         case .minLength(let least), .groups(let least), .unique(let least):
             [("minimum", String(least))]
@@ -53,7 +53,7 @@ extension Refusal.Rule {
     }
 
     /// What it asks for, as one of a list.
-    var wish: Phrase {
+    package var wish: Phrase {
         switch self {
         case .minLength(let least): Phrase(.wishMinLength, .count(least))
         case .custom(let name, let display):
@@ -75,7 +75,7 @@ extension Refusal.Rule {
     }
 
     /// The line under a new passcode that falls short of it.
-    var unmetLine: Phrase {
+    package var unmetLine: Phrase {
         switch self {
         case .minLength(let least): Phrase(.unmetMinLength, .count(least))
         case .custom(let name, let display):
@@ -97,7 +97,7 @@ extension Refusal.Rule {
     }
 
     /// The refusal's own words.
-    var refusedText: Phrase {
+    package var refusedText: Phrase {
         switch self {
         case .minLength(let least): Phrase(.refusedUnderMinLength, .count(least))
         case .custom(let name, let display):

@@ -3,7 +3,7 @@ import Wire
 
 extension Refusal {
     /// What happened: lower case, one line.
-    var message: Phrase {
+    package var message: Phrase {
         switch self {
         case .unknown: Phrase(.refusedUnknown)
         case .alreadyExists: Phrase(.refusedAlreadyExists)
@@ -78,19 +78,22 @@ extension Refusal {
         }
     }
 
-    private static func changeRequired(_ flow: UInt8, _ reason: ChangeReason) -> Phrase {
-        switch (reason, flow) {
-        case (.policy, 1), (.policy, 2): Phrase(.refusedChangeRequiredCreate)
-        case (.policy, 4), (.policy, 6), (.policy, 7): Phrase(.refusedChangeRequiredTold)
-        case (.policy, _): Phrase(.refusedChangeRequiredPolicy)
-        case (.migration, _): Phrase(.refusedChangeRequiredMigration)
-        case (.recovery, _): Phrase(.refusedChangeRequiredRecovery)
-        case (.expired, _): Phrase(.refusedChangeRequiredExpired)
+    private static func changeRequired(_ flow: Flow, _ reason: DueReason) -> Phrase {
+        switch reason {
+        case .policy:
+            switch flow {
+            case .create, .createOfferingFingerprint: Phrase(.refusedChangeRequiredCreate)
+            case .dropPasscode, .dropFingerprint, .dropBoth: Phrase(.refusedChangeRequiredTold)
+            case .change, .announceFingerprint: Phrase(.refusedChangeRequiredPolicy)
+            }
+        case .migration: Phrase(.refusedChangeRequiredMigration)
+        case .recovery: Phrase(.refusedChangeRequiredRecovery)
+        case .expired: Phrase(.refusedChangeRequiredExpired)
         }
     }
 
     /// What to do about it; nil where there is nothing.
-    var hint: Phrase? {
+    package var hint: Phrase? {
         switch self {
         case .alreadyExists: Phrase(.hintAlreadyExists)
         case .doesNotExist(.store): Phrase(.hintDoesNotExistStore)

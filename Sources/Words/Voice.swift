@@ -2,29 +2,34 @@ import Wire
 
 /// How the daemon speaks to one person. Taken once for a request, so that all its lines are of one
 /// kind, whatever is reloaded meanwhile.
-struct Voice: Sendable {
-    static let english = Voice(texts: Texts(), language: .english)
+package struct Voice: Sendable {
+    package static let english = Voice(texts: Texts(), language: .english)
 
-    let texts: Texts
-    let language: Language
+    package let texts: Texts
+    package let language: Language
+
+    package init(texts: Texts, language: Language) {
+        self.texts = texts
+        self.language = language
+    }
 
     /// The finished text, fit for a terminal.
-    func text(_ phrase: Phrase) -> String {
+    package func text(_ phrase: Phrase) -> String {
         String(decoding: bytes(phrase), as: UTF8.self)
     }
 
-    func bytes(_ phrase: Phrase) -> [UInt8] {
+    package func bytes(_ phrase: Phrase) -> [UInt8] {
         Text.clean(Texts.fill(texts.template(phrase.id, language).text, arguments(phrase)))
     }
 
-    func line(_ message: Message) -> Line {
+    package func line(_ message: Message) -> Line {
         let phrase = message.phrase
         return Line(
-            id: Array(phrase.id.rawValue.utf8),
+            id: Array(phrase.id.id.utf8),
             arguments: arguments(phrase).map { Text.clean($0) }, text: bytes(phrase))
     }
 
-    func refused(_ refusal: Refusal) -> Refused {
+    package func refused(_ refusal: Refusal) -> Refused {
         Refused(
             code: refusal.code.rawValue,
             parameters: refusal.parameters.map {
@@ -34,7 +39,7 @@ struct Voice: Sendable {
     }
 
     /// Every text as it stands, its positions unfilled: what an administrator can replace.
-    var list: TextList {
+    package var list: TextList {
         TextList(
             texts: ListedText.all.map { text in
                 let template = texts.template(text, language)
@@ -45,7 +50,7 @@ struct Voice: Sendable {
     }
 
     /// Whether an answer to a choice means yes: one of the language's words for it, or English's.
-    func isYes(_ answer: Span<UInt8>) -> Bool {
+    package func isYes(_ answer: Span<UInt8>) -> Bool {
         [TextID.answerYes.english, texts.template(.answerYes, language).text].contains { words in
             words.utf8.split(separator: UInt8(ascii: " ")).contains { word in
                 word.count == answer.count

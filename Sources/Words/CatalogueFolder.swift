@@ -1,17 +1,17 @@
 import Posix
 
 /// The catalogues of this machine: DIR/LL/LC_MESSAGES/appvault.mo, read once at the start.
-enum CatalogueFolder {
-    struct Found {
-        var good: [String: Catalogue] = [:]
+package enum CatalogueFolder {
+    package struct Found {
+        package var good: [String: Catalogue] = [:]
         /// A line each for the journal.
-        var problems: [String] = []
+        package var problems: [String] = []
     }
 
     /// Enough for every language that a machine's people speak.
     private static let most = 64
 
-    static func read(_ folder: String) -> Found {
+    package static func read(_ folder: String) -> Found {
         var found = Found()
         let names: [String]
         do throws(PosixError) {

@@ -1,7 +1,7 @@
 import Posix
 import Testing
 
-@testable import VaultService
+@testable import Words
 
 /// The files of the repository that tests read.
 enum Checkout {
@@ -22,17 +22,23 @@ enum Checkout {
 enum Sources {
     /// Every name that stands behind a dot in the files chosen.
     static func names(in isChosen: (String) -> Bool) throws -> Set<String> {
-        let folder = "Sources/VaultService"
-        let files = try Folder(path: Checkout.path(folder)).names().filter {
-            $0.hasSuffix(".swift") && isChosen($0)
-        }
+        let all = try ["Sources/Words", "Sources/VaultService"].flatMap(files)
+        let files = all.filter { isChosen(String($0.split(separator: "/").last ?? "")) }
         try #require(files.count > 20)
         var names: Set<String> = []
         for file in files {
-            let parts = try Checkout.text("\(folder)/\(file)").split(separator: ".").dropFirst()
+            let parts = try Checkout.text(file).split(separator: ".").dropFirst()
             names.formUnion(parts.map { String($0.prefix { $0.isLetter || $0.isNumber }) })
         }
         return names
+    }
+
+    /// Those below a folder, too.
+    private static func files(in folder: String) throws -> [String] {
+        try Folder(path: Checkout.path(folder)).names().flatMap { name in
+            let path = "\(folder)/\(name)"
+            return name.hasSuffix(".swift") ? [path] : try files(in: path)
+        }
     }
 
     /// The name of a value's case.

@@ -2,7 +2,7 @@ import Wire
 
 /// Every line that a person reads inside a conversation. TextID.swift holds the ids,
 /// TextEnglish.swift the words.
-enum Message: Sendable {
+package enum Message: Sendable {
     // MARK: the passcode is asked for
 
     case prompt
@@ -117,7 +117,7 @@ enum Message: Sendable {
     case checked(count: UInt64)
 
     /// What a person is told before a flow that is due.
-    enum Notice: CaseIterable, Sendable {
+    package enum Notice: CaseIterable, Sendable {
         case policyChanged
         case fingerprintOff
         case passcodeOff
@@ -126,17 +126,17 @@ enum Message: Sendable {
         case expired
         case recovered
 
-        enum Part: CaseIterable, Sendable { case title, headline, body }
+        package enum Part: CaseIterable, Sendable { case title, headline, body }
     }
 
     /// What waits for a service that converses, or for the CLI.
-    enum Due: CaseIterable, Sendable {
+    package enum Due: CaseIterable, Sendable {
         case policy, create, migration, recovery, expired
         /// Nothing but a notice.
         case told
     }
 
-    var phrase: Phrase {
+    package var phrase: Phrase {
         switch self {
         case .prompt: Phrase(.matchPrompt)
         case .promptOrPassword: Phrase(.matchPromptOrPassword)
@@ -259,7 +259,7 @@ enum Message: Sendable {
 
 extension Message.Notice {
     /// The parts that it has, in order.
-    var parts: [Part] {
+    package var parts: [Part] {
         switch self {
         case .migration, .recovered: [.headline, .body]
         case .policyChanged, .fingerprintOff, .passcodeOff, .passcodeAndFingerprintOff, .expired:
@@ -267,7 +267,7 @@ extension Message.Notice {
         }
     }
 
-    func text(_ part: Part) -> TextID {
+    package func text(_ part: Part) -> TextID {
         switch (self, part) {
         case (.policyChanged, .title): .policyChangedTitle
         case (.policyChanged, .headline): .policyChangedHeadline
@@ -290,7 +290,7 @@ extension Message.Notice {
         }
     }
 
-    var button: TextID {
+    package var button: TextID {
         switch self {
         case .policyChanged: .policyChangedButton
         case .fingerprintOff: .biometricFingerprintOffButton
@@ -303,7 +303,7 @@ extension Message.Notice {
 }
 
 extension Message.Due {
-    var text: TextID {
+    package var text: TextID {
         switch self {
         case .policy: .duePolicy
         case .create: .dueCreate
@@ -316,7 +316,7 @@ extension Message.Due {
 }
 
 extension Finger {
-    var phrase: Phrase {
+    package var phrase: Phrase {
         switch self {
         case .unnamed, .rightIndex: Phrase(.fingerRightIndex)
         case .leftThumb: Phrase(.fingerLeftThumb)

@@ -2,11 +2,11 @@ import Wire
 
 /// Text on its way to a person: no control or bidi character, no newline, and not longer than its
 /// place.
-enum Text {
+package enum Text {
     /// Characters of one argument of a message.
-    static let argument = 200
+    package static let argument = 200
 
-    static func clean(
+    package static func clean(
         _ text: String, characters: Int = .max, limit: Int = Limits.line
     ) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -28,11 +28,11 @@ enum Text {
     }
 
     /// Bytes from a peer, for a line of ours.
-    static func clean(_ bytes: [UInt8]) -> String {
+    package static func clean(_ bytes: [UInt8]) -> String {
         argument(String(decoding: bytes, as: UTF8.self))
     }
 
-    static func argument(_ text: String) -> String {
+    package static func argument(_ text: String) -> String {
         String(decoding: clean(text, characters: argument), as: UTF8.self)
     }
 }

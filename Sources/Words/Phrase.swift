@@ -1,24 +1,24 @@
 /// A text and what stands at its positions. It gets its words only when it is known who reads it.
-struct Phrase: Equatable, Sendable {
-    enum Argument: Equatable, Sendable {
+package struct Phrase: Equatable, Sendable {
+    package enum Argument: Equatable, Sendable {
         case text(String)
         /// Other texts, one after another with commas.
         case phrases([Phrase])
     }
 
-    let id: TextID
-    let arguments: [Argument]
+    package let id: TextID
+    package let arguments: [Argument]
 
-    init(_ id: TextID, _ arguments: Argument...) {
+    package init(_ id: TextID, _ arguments: Argument...) {
         self.id = id
         self.arguments = arguments
     }
 
     /// As the journal has it: built-in English, whatever anybody's language.
-    var english: String { Voice.english.text(self) }
+    package var english: String { Voice.english.text(self) }
 
     /// A wait, as a person says it.
-    static func span(_ seconds: Int) -> Phrase {
+    package static func span(_ seconds: Int) -> Phrase {
         switch seconds {
         case ..<120: Phrase(.spanSeconds, .count(max(seconds, 1)))
         case ..<7200: Phrase(.spanMinutes, .count((seconds + 59) / 60))
@@ -29,6 +29,6 @@ struct Phrase: Equatable, Sendable {
 }
 
 extension Phrase.Argument {
-    static func count(_ number: some BinaryInteger) -> Self { .text(String(number)) }
-    static func phrase(_ phrase: Phrase) -> Self { .phrases([phrase]) }
+    package static func count(_ number: some BinaryInteger) -> Self { .text(String(number)) }
+    package static func phrase(_ phrase: Phrase) -> Self { .phrases([phrase]) }
 }

@@ -3,14 +3,19 @@ import Wire
 
 /// All that the daemon can say, in every language that it has: the administrator's own texts, over
 /// the catalogues, over the built-in English.
-struct Texts: Sendable {
-    var catalogues: [String: Catalogue] = [:]
+package struct Texts: Sendable {
+    package var catalogues: [String: Catalogue] = [:]
     /// `[Texts]` of the policy, by id; each holds in every language.
-    var overrides: [String: String] = [:]
+    package var overrides: [String: String] = [:]
+
+    package init(catalogues: [String: Catalogue] = [:], overrides: [String: String] = [:]) {
+        self.catalogues = catalogues
+        self.overrides = overrides
+    }
 
     /// A peer's bytes are only compared with the languages that were loaded at the start; they
     /// never become part of a path.
-    func language(_ locale: [UInt8]) -> Language {
+    package func language(_ locale: [UInt8]) -> Language {
         for name in Self.candidates(locale) where catalogues[name] != nil {
             return Language(name: name)
         }
@@ -28,13 +33,13 @@ struct Texts: Sendable {
         return parts.count > 1 ? plain.map { "\($0)@\(parts[1])" } + plain : plain
     }
 
-    func template(_ id: TextID, _ language: Language) -> Template {
+    package func template(_ id: TextID, _ language: Language) -> Template {
         template(ListedText(id), language)
     }
 
-    typealias Template = (text: String, origin: TextList.Entry.Origin)
+    package typealias Template = (text: String, origin: TextList.Entry.Origin)
 
-    func template(_ text: ListedText, _ language: Language) -> Template {
+    package func template(_ text: ListedText, _ language: Language) -> Template {
         if let own = overrides[text.id], !own.isEmpty {
             return (Self.prompting(own, as: text.english), .administrator)
         }
@@ -49,7 +54,7 @@ struct Texts: Sendable {
         english.hasSuffix(" ") && !text.hasSuffix(" ") ? text + " " : text
     }
 
-    static func fill(_ template: String, _ arguments: [String]) -> String {
+    package static func fill(_ template: String, _ arguments: [String]) -> String {
         String(
             decoding: Positions.filled(Array(template.utf8), arguments.map { Array($0.utf8) }),
             as: UTF8.self)
@@ -57,11 +62,11 @@ struct Texts: Sendable {
 }
 
 /// One of the languages that were loaded, or English.
-struct Language: Equatable, Hashable, Sendable {
-    static let english = Language(name: nil)
+package struct Language: Equatable, Hashable, Sendable {
+    package static let english = Language(name: nil)
 
     /// nil: the built-in texts.
-    let name: String?
+    package let name: String?
 
     fileprivate init(name: String?) {
         self.name = name

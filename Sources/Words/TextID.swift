@@ -1,0 +1,888 @@
+/// Every text that the daemon says to a person, one row each: the id, which `[Texts]` of the policy
+/// and the catalogues name; what is shown where neither has another text; and what its positions
+/// {1}, {2} stand for. A prompt ends with a space. A new one needs its row here and one in each po/ file.
+package enum TextID: TextRow, CaseIterable, Sendable {
+    // MARK: The passcode is asked for
+
+    case matchPrompt = "match.prompt | AppVault passcode: "
+    case matchPromptOrPassword = "match.prompt.or-password | Passcode or login password: "
+    case matchPromptPlain = "match.prompt.plain | Password: "
+    case matchPromptLastErase = """
+        match.prompt.last.erase | \
+        One try left, then the store is erased. AppVault passcode:\u{20}
+        """
+    case matchPromptLastLock = """
+        match.prompt.last.lock | \
+        One try left, then the store is locked. AppVault passcode:\u{20}
+        """
+    case matchPromptOrPasswordLastErase = """
+        match.prompt.or-password.last.erase | \
+        One try left, then the store is erased. Passcode or login password:\u{20}
+        """
+    case matchPromptOrPasswordLastLock = """
+        match.prompt.or-password.last.lock | \
+        One try left, then the store is locked. Passcode or login password:\u{20}
+        """
+    case matchCurrent = "match.current | Current passcode: "
+    case matchRetry = "match.retry | Wrong passcode."
+    case matchRetryOne = "match.retry.one | Wrong passcode. One try left."
+    case matchRetryLeft = "match.retry.left | Wrong passcode. {1} tries left. | tries that are left"
+    case matchOrPassword = "match.or-password | Not the passcode; trying it as the login password."
+    case matchOrPasswordLeft = """
+        match.or-password.left | \
+        Not the passcode (tries left: {1}); trying it as the login password. | \
+        tries that are left
+        """
+    case matchLast = "match.last | One try left. A wrong passcode now erases the store."
+    case matchLastLock = "match.last.lock | One try left. A wrong passcode now locks the store."
+    case matchErased = "match.erased | Too many wrong passcodes. The store was erased."
+    case matchLocked = "match.locked | Too many wrong passcodes. The store needs its recovery key."
+    case matchThrottled = "match.throttled | The next try is possible in {1}. | a time: span.*"
+    case matchReset = """
+        match.reset | \
+        Forgotten? `appvault reset` removes the store, and makes way for a new one.
+        """
+    case matchRecover = "match.recover | Forgotten? `appvault recover` asks for the recovery key."
+    case matchCancel = "match.cancel | Enter alone cancels."
+    case matchDone = "match.done | Passcode successfully validated."
+    case matchOpen = "match.open | The store is open."
+    case lockDone = "lock.done | The store is locked."
+    case cancelOpenTitle = "cancel.open.title | cancelled; the store stays locked"
+    case cancelChangeTitle = """
+        cancel.change.title | \
+        Cancelled. The store stays locked, and the change is still due.
+        """
+
+    // MARK: A new passcode
+
+    case createRules = "create.rules | The passcode needs: {1}. | a list of wish.*"
+    case createChoose = "create.choose | New passcode: "
+    case createConfirm = "create.confirm | New passcode again: "
+    case createLoginPassword = "create.login-password | Login password: "
+    case createSkip = "create.skip | Enter alone goes on without a passcode."
+    case createDiffer = "create.differ | The passcodes do not match."
+    case createUnmet = "create.unmet | Still missing: {1}. | a list of wish.*"
+    case createDone = "create.done | Passcode successfully created."
+    case createDoneNone = "create.done.none | Store created without a passcode."
+    case changeDone = "change.done | Passcode successfully changed."
+    case offDone = "off.done | The passcode is off; the store opens without a question."
+    case resetDone = "reset.done | Passcode successfully reset."
+    case triesDone = "tries.done | The tries are cleared."
+    case chownDone = "chown.done | The store has its new owner."
+    case passwordRules = "password.rules | The login password needs: {1}. | a list of wish.*"
+    case passwordChoose = "password.choose | New login password: "
+    case passwordConfirm = "password.confirm | New login password again: "
+    case passwordDiffer = "password.differ | The passwords do not match."
+
+    // MARK: What a rule asks for, as part of a list
+
+    case wishMinLength = "wish.minLength | at least {1} characters | a number"
+    case wishRule = "wish.rule | {1} | the administrator's name for a rule"
+    case wishRuleDictionary = "wish.rule.dictionary | no word of a dictionary"
+    case wishDigitsOnly = "wish.digitsOnly | digits and nothing else"
+    case wishDigit = "wish.digit | a digit"
+    case wishUpper = "wish.upper | a capital letter"
+    case wishLower = "wish.lower | a small letter"
+    case wishSpecial = "wish.special | a special character"
+    case wishGroups = """
+        wish.groups | \
+        {1} of: digits, small letters, capital letters, special characters | \
+        a number
+        """
+    case wishUnique = "wish.unique | at least {1} different characters | a number"
+    case wishSequence = "wish.sequence | no run of digits such as 1234 or 1111"
+    case wishSame = "wish.same | another passcode than the current one"
+    case wishHistory = "wish.history | none of the {1} former passcodes | a number"
+
+    // MARK: A rule that a new passcode falls short of
+
+    case unmetMinLength = "unmet.minLength | At least {1} characters, please. | a number"
+    case unmetRule = """
+        unmet.rule | \
+        The passcode does not meet this rule: {1} | \
+        the administrator's name for the rule
+        """
+    case unmetRuleDictionary = """
+        unmet.rule.dictionary | \
+        The passcode is too close to a word of a dictionary.
+        """
+    case unmetRuleFailed = """
+        unmet.rule.failed | \
+        The rule {1} was not judged: {2}. No passcode is accepted without. | \
+        the name of the rule | why: fault.*
+        """
+    case unmetDigitsOnly = "unmet.digitsOnly | Digits and nothing else, please."
+    case unmetDigit = "unmet.digit | The passcode needs a digit."
+    case unmetUpper = "unmet.upper | The passcode needs a capital letter."
+    case unmetLower = "unmet.lower | The passcode needs a small letter."
+    case unmetSpecial = "unmet.special | The passcode needs a special character."
+    case unmetGroups = """
+        unmet.groups | \
+        {1} of these, please: digits, small letters, capital letters, special characters. | \
+        a number
+        """
+    case unmetUnique = "unmet.unique | At least {1} different characters, please. | a number"
+    case unmetSequence = "unmet.sequence | No run of digits such as 1234 or 1111, please."
+    case unmetSame = "unmet.same | That is the current passcode; choose another one."
+    case unmetHistory = """
+        unmet.history | \
+        That passcode was in use before (the last {1} are refused). | \
+        a number
+        """
+
+    // MARK: Why a rule was not judged
+
+    case notcheckedInChange = """
+        notchecked.in-change | \
+        judged only in a change, after the current passcode was typed
+        """
+    case notcheckedCandidates = "notchecked.candidates | too many candidates were judged already"
+    case notcheckedCustom = "notchecked.custom | not run here"
+    case notcheckedEmpty = "notchecked.empty | nothing is typed"
+    case notcheckedTooLong = "notchecked.too-long | the passcode is too long"
+    case notcheckedNotText = "notchecked.not-text | the passcode is not UTF-8 text"
+    case notcheckedControl = "notchecked.control | the passcode holds a control character"
+    case faultNoWorker = "fault.no-worker | nobody runs the rules"
+    case faultBusy = "fault.busy | too many passcodes are being judged"
+    case faultTooSlow = "fault.too-slow | it took too long"
+    case faultEnded = "fault.ended | it ended without an answer"
+    case faultNotReached = "fault.not-reached | a rule before it took the time"
+    case faultNonsense = "fault.nonsense | its answer makes no sense"
+    case faultPattern = "fault.pattern | its pattern is none"
+    case faultDictionary = "fault.dictionary | there is no dictionary"
+
+    // MARK: The policy changed
+
+    case policyChangedTitle = "policy.changed.title | New passcode policy"
+    case policyChangedHeadline = """
+        policy.changed.headline | \
+        Your administrator has changed what a passcode must be.
+        """
+    case policyChangedBody = """
+        policy.changed.body | \
+        Your store needs a passcode that meets the new policy before it opens again.
+        """
+    case policyChangedButton = "policy.changed.button | Continue"
+    case biometricFingerprintOffTitle = "biometric.fingerprint.off.title | Fingerprint turned off"
+    case biometricFingerprintOffHeadline = """
+        biometric.fingerprint.off.headline | \
+        Your administrator does not allow fingerprints any more.
+        """
+    case biometricFingerprintOffBody = """
+        biometric.fingerprint.off.body | \
+        Your store opens with its passcode alone; AppVault removes your fingerprints.
+        """
+    case biometricFingerprintOffButton = "biometric.fingerprint.off.button | Continue"
+    case passcodeOffTitle = "passcode.off.title | Passcode turned off"
+    case passcodeOffHeadline = """
+        passcode.off.headline | \
+        Your administrator does not ask for a passcode any more.
+        """
+    case passcodeOffBody = """
+        passcode.off.body | \
+        Your store opens without a question from now on; there is nothing to do.
+        """
+    case passcodeOffWithFingerprintBody = """
+        passcode.off.with-fingerprint.body | \
+        Your store opens without a question from now on; passcode and fingerprints go.
+        """
+    case passcodeOffButton = "passcode.off.button | Continue"
+    case migrationHeadline = "migration.headline | Your store has no passcode yet."
+    case migrationBody = """
+        migration.body | \
+        An older release opened it by fingerprint alone. Choose a passcode for it now.
+        """
+    case migrationButton = "migration.button | Continue"
+    case expiredTitle = "expired.title | Passcode expired"
+    case expiredHeadline = "expired.headline | Your passcode has expired."
+    case expiredBody = "expired.body | Your store needs a new one before it opens again."
+    case expiredButton = "expired.button | Continue"
+    case recoveredHeadline = "recovered.headline | Your store was opened with its recovery key."
+    case recoveredBody = "recovered.body | It needs a new passcode now."
+    case recoveredButton = "recovered.button | Continue"
+    case noticeEnter = "notice.enter | {1} [Enter]:  | what a notice has to press: *.button"
+    case duePolicy = "due.policy | Your passcode must change; `appvault unlock` asks for a new one."
+    case dueCreate = "due.create | Your store needs a passcode; `appvault unlock` asks for one."
+    case dueMigration = """
+        due.migration | \
+        Your store has no passcode yet; `appvault unlock` asks for one.
+        """
+    case dueRecovery = """
+        due.recovery | \
+        Your store needs a new passcode; `appvault unlock` asks for it.
+        """
+    case dueExpired = """
+        due.expired | \
+        Your passcode has expired; `appvault unlock` asks for a new one.
+        """
+    case dueTold = "due.told | Your administrator's policy has changed; `appvault unlock` says how."
+
+    // MARK: Fingerprints
+
+    case fingerprintAllowed = """
+        fingerprint.allowed | \
+        Your policy now allows unlocking with a fingerprint.
+        """
+    case fingerprintOffer = "fingerprint.offer | Use your fingerprint to unlock? [y/n] "
+    case fingerprintEnable = "fingerprint.enable | Enable"
+    case fingerprintNotNow = "fingerprint.not-now | Not now"
+    case fingerprintLearnMore = """
+        fingerprint.learn-more | \
+        A fingerprint opens your store once its passcode has; the passcode always works.
+        """
+    case fingerprintPlace = "fingerprint.place | Place your finger on the reader."
+    case fingerprintOff = "fingerprint.off | The fingerprint is off."
+    case fingerprintPlaceEnter = """
+        fingerprint.place.enter | \
+        Place your finger on the reader, or press Enter to type the passcode.
+        """
+    case fingerprintPlaceService = """
+        fingerprint.place.service | \
+        {1}: place your finger on the reader, or press Enter to type the passcode. | \
+        who asks, as `sudo`
+        """
+    case fingerprintPlaceWait = """
+        fingerprint.place.wait | \
+        {1}: place your finger on the reader, or wait to type the passcode. | \
+        who asks, as `lightdm`
+        """
+    case fingerprintWaitOver = "fingerprint.wait-over | No finger came: the passcode, please."
+    case fingerprintPlaceEnroll = """
+        fingerprint.place.enroll | \
+        Place your {1} on the reader and lift it again, until it is known. | \
+        finger.*
+        """
+    case fingerprintPlaceEnrollEnter = """
+        fingerprint.place.enroll-enter | \
+        Place your {1} on the reader and lift it again, until it is known, or press Enter to \
+        go on without. | \
+        finger.*
+        """
+    case fingerprintStage = """
+        fingerprint.stage | \
+        {1} of {2} | \
+        touches that were read | touches that are needed
+        """
+    case fingerprintRetryShort = """
+        fingerprint.retry.short | \
+        Too short: leave the finger there a little longer.
+        """
+    case fingerprintRetryCenter = """
+        fingerprint.retry.center | \
+        Place the middle of the finger on the reader.
+        """
+    case fingerprintRetryRemove = "fingerprint.retry.remove | Lift the finger and place it again."
+    case fingerprintRetry = "fingerprint.retry | It could not be read. Try again."
+    case fingerprintNoMatchAgain = """
+        fingerprint.no-match.again | \
+        The fingerprint does not match; try again, {1} more before the passcode is needed. | \
+        touches that are left
+        """
+    case fingerprintNoMatch = "fingerprint.no-match | The fingerprint does not match."
+    case fingerprintNoMatchLast = """
+        fingerprint.no-match.last | \
+        The fingerprint does not match; the passcode is needed now.
+        """
+    case fingerprintUnavailable = """
+        fingerprint.unavailable | \
+        No fingerprint can be read: {1}. | \
+        why: reason.*
+        """
+    case fingerprintEnrolled = "fingerprint.enrolled | Enrolled: {1}. | finger.*"
+    case fingerprintComing = """
+        fingerprint.coming | \
+        Read: {1}. It opens the store once you are logged in. | \
+        finger.*
+        """
+    case fingerprintVerified = "fingerprint.verified | The fingerprint matches."
+    case fingerprintDeleted = "fingerprint.deleted | Deleted: {1}. | finger.*"
+    case keyringForgotten = """
+        keyring.forgotten | \
+        The login password that was kept for logins by finger is forgotten.
+        """
+    case keyringNotKept = "keyring.not-kept | No login password is kept."
+    case fingerLeftThumb = "finger.left-thumb | left thumb"
+    case fingerLeftIndex = "finger.left-index | left index finger"
+    case fingerLeftMiddle = "finger.left-middle | left middle finger"
+    case fingerLeftRing = "finger.left-ring | left ring finger"
+    case fingerLeftLittle = "finger.left-little | left little finger"
+    case fingerRightThumb = "finger.right-thumb | right thumb"
+    case fingerRightIndex = "finger.right-index | right index finger"
+    case fingerRightMiddle = "finger.right-middle | right middle finger"
+    case fingerRightRing = "finger.right-ring | right ring finger"
+    case fingerRightLittle = "finger.right-little | right little finger"
+
+    // MARK: The first store
+
+    case onboardTitle = "onboard.title | Welcome to AppVault."
+    case onboardBody = "onboard.body | Your secrets get a store of their own."
+    case onboardOffer = "onboard.offer | Make it now? [y/n] "
+    case onboardFollow = "onboard.follow | Shall your login password open it? [y/n] "
+    case onboardLater = "onboard.later | No store was made; `appvault create` makes it at any time."
+
+    // MARK: The recovery key
+
+    case recoveryPrompt = "recovery.prompt | Recovery key: "
+    case recoveryKeep = """
+        recovery.keep | \
+        Write this recovery key down; it is shown once and replaces any former one.
+        """
+    case recoveryMade = "recovery.made | The recovery key was made."
+    case recoveryDone = "recovery.done | Passcode successfully changed."
+    case recoveryOffer = """
+        recovery.offer | \
+        Make a recovery key now, for a forgotten passcode? [y/n]\u{20}
+        """
+    case recoveryRevoked = """
+        recovery.revoked | \
+        The recovery key was made while there was no passcode, and opens the store no more.
+        """
+    case recoveryLater = "recovery.later | `appvault recovery new` makes one at any time."
+
+    // MARK: The login password and the store
+
+    case driftNotice = """
+        drift.notice | \
+        Your login password has changed; your store still has the former one.
+        """
+    case driftFormer = "drift.former | Former password or recovery key (Enter to skip): "
+    case driftElsewhere = """
+        drift.elsewhere | \
+        Too many wrong tries from elsewhere: your store asks for itself this once.
+        """
+    case driftPresent = "drift.present | Password of the store or recovery key (Enter to skip): "
+    case driftDone = "drift.done | Your store follows your login password again."
+
+    // MARK: Export and import
+
+    case exportPassphrase = "export.passphrase | Passphrase of the file: "
+    case exportNew = "export.new | Passphrase for the file: "
+    case exportConfirm = "export.confirm | Passphrase again: "
+    case importDone = "import.done | {1} values imported. | a number"
+    case importChecked = "import.checked | {1} values checked. | a number"
+
+    // MARK: Pieces of other texts
+
+    case answerYes = "answer.yes | y yes"
+    case spanSeconds = "span.seconds | {1} s | a number"
+    case spanMinutes = "span.minutes | {1} min | a number"
+    case spanHours = "span.hours | {1} h | a number"
+    case spanDays = "span.days | {1} d | a number"
+
+    // MARK: Refusals: what happened
+
+    case refusedUnknown = "refused.Unknown | something went wrong that has no name yet"
+    case refusedAlreadyExists = "refused.AlreadyExists | it exists already"
+    case refusedDataType = "refused.DataType | the value is of another kind"
+    case refusedDoesNotExistStore = "refused.DoesNotExist.store | there is no such store"
+    case refusedDoesNotExistRecord = "refused.DoesNotExist.record | there is no such record"
+    case refusedDoesNotExistAccount = "refused.DoesNotExist.account | there is no such account"
+    case refusedDoesNotExistPasscode = "refused.DoesNotExist.passcode | there is no such passcode"
+    case refusedDoesNotExistFinger = "refused.DoesNotExist.finger | this finger is not enrolled"
+    case refusedDoesNotExistRecoveryKey = """
+        refused.DoesNotExist.recoveryKey | \
+        there is no such recovery key
+        """
+    case refusedInvalidArgumentName = "refused.InvalidArgument.name | a name has 1 to 255 bytes"
+    case refusedInvalidArgumentNotText = """
+        refused.InvalidArgument.notText | \
+        the passcode is not UTF-8 text
+        """
+    case refusedInvalidArgumentControl = """
+        refused.InvalidArgument.control | \
+        the passcode holds a control character
+        """
+    case refusedInvalidArgumentExport = """
+        refused.InvalidArgument.export | \
+        that is no export file of AppVault
+        """
+    case refusedInvalidArgumentExportCost = """
+        refused.InvalidArgument.exportCost | \
+        the file's key costs more than this machine's policy
+        """
+    case refusedInvalidPasscode = "refused.InvalidPasscode | wrong passcode"
+    case refusedInvalidPasscodeOne = "refused.InvalidPasscode.one | wrong passcode; one try left"
+    case refusedInvalidPasscodeLeft = """
+        refused.InvalidPasscode.left | \
+        wrong passcode; {1} tries left | \
+        tries that are left
+        """
+    case refusedLocked = "refused.Locked | the store is locked"
+    case refusedOutOfMemory = "refused.OutOfMemory | there is not enough memory to open a store now"
+    case refusedPasscodeExpired = "refused.PasscodeExpired | the passcode has expired"
+    case refusedPasscodeRequired = """
+        refused.PasscodeRequired | \
+        the passcode is needed, and there is nobody to ask
+        """
+    case refusedPasscodeRequiredChanged = """
+        refused.PasscodeRequired.changed | \
+        the passcode was changed meanwhile
+        """
+    case refusedRequiresDigit = "refused.RequiresDigit | the passcode needs a digit"
+    case refusedRequiresLower = "refused.RequiresLower | the passcode needs a small letter"
+    case refusedRequiresSpecial = "refused.RequiresSpecial | the passcode needs a special character"
+    case refusedRequiresUpper = "refused.RequiresUpper | the passcode needs a capital letter"
+    case refusedUnderMinLength = """
+        refused.UnderMinLength | \
+        the passcode needs at least {1} characters | \
+        a number
+        """
+    case refusedUnderMinUniqueCharacters = """
+        refused.UnderMinUniqueCharacters | \
+        the passcode needs at least {1} different characters | \
+        a number
+        """
+    case refusedDeleted = "refused.Deleted | the store was erased after too many wrong passcodes"
+    case refusedRequiresGroups = """
+        refused.RequiresGroups | \
+        the passcode needs {1} of: digits, small letters, capital letters, special characters \
+        | \
+        a number
+        """
+    case refusedDigitsOnly = "refused.DigitsOnly | the passcode must be digits and nothing else"
+    case refusedSequence = "refused.Sequence | the passcode is a mere run of digits"
+    case refusedDictionary = """
+        refused.Dictionary | \
+        the passcode is too close to a word of a dictionary
+        """
+    case refusedDictionaryFailed = """
+        refused.Dictionary.failed | \
+        the rule {1} was not judged, and without it no passcode is accepted: {2} | \
+        the name of the rule | why: fault.*
+        """
+    case refusedReused = """
+        refused.Reused | \
+        the passcode was in use before: the last {1} are refused | \
+        a number
+        """
+    case refusedRuleFailed = """
+        refused.RuleFailed | \
+        the passcode does not meet the rule {1}: {2} | \
+        the name of the rule | the administrator's words for it
+        """
+    case refusedRuleFailedFailed = """
+        refused.RuleFailed.failed | \
+        the rule {1} was not judged, and without it no passcode is accepted: {2} | \
+        the name of the rule | why: fault.*
+        """
+    case refusedRetryLimitReached = """
+        refused.RetryLimitReached | \
+        too many wrong passcodes: no more tries
+        """
+    case refusedRetryLimitReachedErased = """
+        refused.RetryLimitReached.erased | \
+        too many wrong passcodes: the store was erased
+        """
+    case refusedThrottled = """
+        refused.Throttled | \
+        too many wrong passcodes: the next try is possible in {1} | \
+        a time: span.*
+        """
+    case refusedPolicyDenies = """
+        refused.PolicyDenies | \
+        the policy does not allow it ({1}) | \
+        a policy key
+        """
+    case refusedInvalidAction = """
+        refused.InvalidAction | \
+        {1} is not possible: {2} | \
+        the name of an action | why: reason.*
+        """
+    case refusedCancelled = "refused.Cancelled | cancelled; nothing was changed"
+    case refusedFingerprintUnavailable = """
+        refused.FingerprintUnavailable | \
+        no fingerprint can be read: {1} | \
+        why: reason.*
+        """
+    case refusedFingerprintNoMatch = "refused.FingerprintNoMatch | the fingerprint does not match"
+    case refusedFingerprintNoMatchLeft = """
+        refused.FingerprintNoMatch.left | \
+        the fingerprint does not match; {1} more before the passcode is needed | \
+        touches that are left
+        """
+    case refusedNotPermitted = "refused.NotPermitted | that is not permitted"
+    case refusedNotPermittedOwnerChanged = """
+        refused.NotPermitted.ownerChanged | \
+        the store belongs to an account that has changed
+        """
+    case refusedNotPermittedRootOnly = "refused.NotPermitted.rootOnly | only root may do that"
+    case refusedServiceUnavailableVersion = """
+        refused.ServiceUnavailable.version | \
+        this appvaultd speaks version {1} of the protocol | \
+        a number
+        """
+    case refusedServiceUnavailableDirectory = """
+        refused.ServiceUnavailable.directory | \
+        the directory service does not say who you are
+        """
+    case refusedServiceUnavailableGroups = """
+        refused.ServiceUnavailable.groups | \
+        the directory service does not say which groups you are in
+        """
+    case refusedStoreDamaged = "refused.StoreDamaged | the store is damaged: {1} | what: damage.*"
+    case refusedTooLarge = """
+        refused.TooLarge | \
+        it is too large: at most {1} bytes | \
+        a number of bytes
+        """
+    case refusedTooLargeQuota = """
+        refused.TooLarge.quota | \
+        that does not fit: your stores take {1} on the disk, and may take {2} | \
+        an amount, as `17 MiB` | an amount
+        """
+    case refusedProtocolError = "refused.ProtocolError | the request was not understood"
+    case refusedBusy = "refused.Busy | too many requests are waiting"
+    case refusedChangeRequiredPolicy = """
+        refused.ChangeRequired.policy | \
+        the policy has changed, and the store needs a new passcode first
+        """
+    case refusedChangeRequiredCreate = """
+        refused.ChangeRequired.create | \
+        the policy has changed, and the store needs a passcode first
+        """
+    case refusedChangeRequiredTold = """
+        refused.ChangeRequired.told | \
+        the policy has changed, and its notice must be read first
+        """
+    case refusedChangeRequiredMigration = """
+        refused.ChangeRequired.migration | \
+        the store has no passcode yet, and needs one first
+        """
+    case refusedChangeRequiredRecovery = """
+        refused.ChangeRequired.recovery | \
+        the recovery key was used, and the store needs a new passcode first
+        """
+    case refusedChangeRequiredExpired = """
+        refused.ChangeRequired.expired | \
+        the passcode has expired, and the store needs a new one first
+        """
+    case refusedNoMatch = "refused.NoMatch | the passcodes do not match"
+    case refusedSameAsCurrent = "refused.SameAsCurrent | the new passcode is the current one"
+    case refusedResetRequested = "refused.ResetRequested | a reset was asked for instead"
+    case refusedSkipped = "refused.Skipped | it was left out"
+    case refusedRecoveryKeyInvalidWrong = """
+        refused.RecoveryKeyInvalid.wrong | \
+        that is not this store's recovery key
+        """
+    case refusedRecoveryKeyInvalidLength = """
+        refused.RecoveryKeyInvalid.length | \
+        a recovery key is longer or shorter than that
+        """
+    case refusedRecoveryKeyInvalidGroup = """
+        refused.RecoveryKeyInvalid.group | \
+        group {1} of the recovery key is mistyped | \
+        a number
+        """
+    case refusedRecoveryKeyInvalidWhole = """
+        refused.RecoveryKeyInvalid.whole | \
+        the recovery key is mistyped
+        """
+    case refusedPolicyBroken = """
+        refused.PolicyBroken | \
+        {1}:{2}: {3}: {4} | \
+        a file | a line | what is wrong | what would be right
+        """
+    case refusedPolicyBrokenKey = """
+        refused.PolicyBroken.key | \
+        {1}:{2}: {3}: {4}: {5} | \
+        a file | a line | a policy key | what is wrong | what would be right
+        """
+    case refusedStorageFailed = """
+        refused.StorageFailed | \
+        {1} failed: {2} | \
+        what was done: during.* | why: storage.*
+        """
+
+    // MARK: Refusals: what to do about it
+
+    case hintAlreadyExists = "hint.AlreadyExists | `appvault status`"
+    case hintDoesNotExistStore = "hint.DoesNotExist.store | `appvault create`"
+    case hintDoesNotExistRecord = "hint.DoesNotExist.record | `appvault list`"
+    case hintDoesNotExistAccount = "hint.DoesNotExist.account | check the spelling of the name"
+    case hintDoesNotExistPasscode = "hint.DoesNotExist.passcode | `appvault passwd --on`"
+    case hintDoesNotExistFinger = "hint.DoesNotExist.finger | `appvault fingerprint list`"
+    case hintDoesNotExistRecoveryKey = """
+        hint.DoesNotExist.recoveryKey | \
+        `appvault recovery new`, while the passcode is known
+        """
+    case hintInvalidPasscode = """
+        hint.InvalidPasscode | \
+        forgotten? `appvault recover`, or `appvault reset`
+        """
+    case hintLocked = "hint.Locked | `appvault unlock`"
+    case hintOutOfMemory = "hint.OutOfMemory | close something and try again; no try was counted"
+    case hintPasscodeExpired = """
+        hint.PasscodeExpired | \
+        `appvault unlock` on a terminal asks for a new one
+        """
+    case hintPasscodeRequired = """
+        hint.PasscodeRequired | \
+        run it on a terminal, or pass the passcode with --passcode-fd
+        """
+    case hintPasscodeRequiredChanged = """
+        hint.PasscodeRequired.changed | \
+        begin again, with the passcode that is there now
+        """
+    case hintRules = "hint.Rules | `appvault policy check` says what the rules want"
+    case hintDeleted = "hint.Deleted | `appvault reset`, then `appvault create`, makes a new one"
+    case hintRuleFailedFailed = """
+        hint.RuleFailed.failed | \
+        an administrator looks at: `journalctl -u appvaultd`
+        """
+    case hintRetryLimitReached = """
+        hint.RetryLimitReached | \
+        `appvault recover`, or root's `appvault tries clear --user NAME`
+        """
+    case hintPolicyDenies = """
+        hint.PolicyDenies | \
+        the rule is your administrator's, in /etc/appvault/policy.conf
+        """
+    case hintInvalidAction = "hint.InvalidAction | `appvault actions` lists what is possible"
+    case hintFingerprintUnavailable = "hint.FingerprintUnavailable | use the passcode"
+    case hintNotPermittedOwnerChanged = """
+        hint.NotPermitted.ownerChanged | \
+        root moves it: `appvault chown STORE USER`
+        """
+    case hintServiceUnavailable = """
+        hint.ServiceUnavailable | \
+        try again; if it stays so, look at: `journalctl -u appvaultd`
+        """
+    case hintStoreDamaged = """
+        hint.StoreDamaged | \
+        `appvault status` says more; restore the state folder from a backup
+        """
+    case hintBusy = "hint.Busy | try again in a moment"
+    case hintChangeRequired = """
+        hint.ChangeRequired | \
+        `appvault unlock` on a terminal leads through it
+        """
+    case hintNoMatch = "hint.NoMatch | type the same passcode twice"
+    case hintSameAsCurrent = "hint.SameAsCurrent | choose another one"
+    case hintRecoveryKeyInvalid = """
+        hint.RecoveryKeyInvalid | \
+        it is the key that was shown last; older ones are void
+        """
+    case hintPolicyBroken = """
+        hint.PolicyBroken | \
+        the policy that was in force stays; an administrator mends the file
+        """
+    case hintStorageFailed = """
+        hint.StorageFailed | \
+        nothing of it was stored; make room on the disk and try again
+        """
+    case hintTooLargeQuota = """
+        hint.TooLarge.quota | \
+        delete records that you do not need, or ask the administrator for more (StoreQuota)
+        """
+
+    // MARK: Why an action is not possible
+
+    case reasonNoStore = "reason.no-store | there is no store"
+    case reasonErased = "reason.erased | the store was erased"
+    case reasonRetryLocked = "reason.retry-locked | the store needs its recovery key"
+    case reasonDamaged = "reason.damaged | the store is damaged"
+    case reasonOwnerChanged = """
+        reason.owner-changed | \
+        the store belongs to an account that has changed
+        """
+    case reasonLocked = "reason.locked | the store is locked already"
+    case reasonFollowsLogin = """
+        reason.follows-login | \
+        it follows the login password, which passwd changes
+        """
+    case reasonPasscodeOff = "reason.passcode-off | the passcode is off"
+    case reasonPasscodeOn = "reason.passcode-on | the store has a passcode"
+    case reasonTerminalOnly = "reason.terminal-only | it is shown on a terminal only"
+    case reasonNotFollowing = "reason.not-following | the store does not follow the login password"
+    case reasonTooManyStores = "reason.too-many-stores | a person has at most {1} stores | a number"
+    case reasonNoSuchKey = "reason.no-such-key | the store has no such key"
+    case reasonPolicy = "reason.policy | the policy does not allow it ({1}) | a policy key"
+    case reasonPolicyBroken = """
+        reason.policy-broken | \
+        the policy file is broken, and there is no former one
+        """
+    case reasonNoPasscodeMode = "reason.no-passcode-mode | the policy asks for no passcode"
+    case reasonChangeDue = "reason.change-due | a change is due first"
+    case reasonFingerprintNoReader = "reason.fingerprint.no-reader | there is no reader"
+    case reasonFingerprintNotEnrolled = "reason.fingerprint.not-enrolled | no finger is enrolled"
+    case reasonFingerprintOn = "reason.fingerprint.on | the fingerprint is on"
+    case reasonFingerprintOff = "reason.fingerprint.off | the fingerprint is off"
+    case reasonFingerprintOption = "reason.fingerprint.option | fingerprints are switched off here"
+    case reasonFingerprintRemote = "reason.fingerprint.remote | the session is a remote one"
+    case reasonFingerprintElsewhere = """
+        reason.fingerprint.elsewhere | \
+        your session is not the active one at this machine
+        """
+    case reasonFingerprintUnknownSession = """
+        reason.fingerprint.unknown-session | \
+        nobody can say who is at this machine
+        """
+    case reasonFingerprintLid = "reason.fingerprint.lid | the lid is shut"
+    case reasonFingerprintPolicy = "reason.fingerprint.policy | the policy does not allow it"
+    case reasonFingerprintPolicyUnknown = """
+        reason.fingerprint.policy-unknown | \
+        nobody can say which policy holds for you
+        """
+    case reasonFingerprintExternal = """
+        reason.fingerprint.external | \
+        the policy allows built-in readers only
+        """
+    case reasonFingerprintDue = "reason.fingerprint.due | something is due first, with the passcode"
+    case reasonFingerprintBusy = "reason.fingerprint.busy | the reader is in use"
+    case reasonFingerprintWorker = """
+        reason.fingerprint.worker | \
+        the fingerprint service does not answer
+        """
+    case reasonFingerprintFailures = """
+        reason.fingerprint.failures | \
+        too many did not match; the passcode is needed once
+        """
+    case reasonFingerprintPasscodeEvery = """
+        reason.fingerprint.passcode-every | \
+        it is time for the passcode again
+        """
+    case reasonFingerprintNotOpened = """
+        reason.fingerprint.not-opened | \
+        the passcode has to open the store once first
+        """
+    case reasonFingerprintRetryLocked = "reason.fingerprint.retry-locked | no tries are left"
+    case reasonFingerprintRemoved = "reason.fingerprint.removed | the reader was unplugged"
+    case reasonFingerprintNotSupported = """
+        reason.fingerprint.not-supported | \
+        the reader cannot do that
+        """
+    case reasonFingerprintOneFinger = """
+        reason.fingerprint.one-finger | \
+        this reader tells one finger only; delete the other first
+        """
+    case reasonFingerprintFull = "reason.fingerprint.full | the reader holds no further print"
+    case reasonFingerprintUnknownPrint = """
+        reason.fingerprint.unknown-print | \
+        the reader does not know its print any more; enrol the finger anew
+        """
+    case reasonFingerprintDuplicate = """
+        reason.fingerprint.duplicate | \
+        the reader knows this finger already
+        """
+    case reasonFingerprintNoFinger = "reason.fingerprint.no-finger | no finger came"
+    case reasonFingerprintHot = "reason.fingerprint.hot | the reader has to cool down"
+    case reasonFingerprintFault = "reason.fingerprint.fault | the reader has failed"
+    case reasonFingerprintStopped = "reason.fingerprint.stopped | another request has the reader"
+    case reasonPasscodeFirst = "reason.passcode-first | it needs a passcode first"
+
+    // MARK: What failed, and why
+
+    case duringCount = "during.count | counting the try"
+    case duringUncount = "during.uncount | taking the count back"
+    case duringClearCount = "during.clear-count | clearing the count"
+    case duringWriteCount = "during.write-count | writing the count"
+    case duringUnlock = "during.unlock | unlocking"
+    case duringRecover = "during.recover | recovering"
+    case duringChange = "during.change | changing the passcode"
+    case duringFollow = "during.follow | following the login password"
+    case duringTurnOff = "during.turn-off | turning the passcode off"
+    case duringRecoveryKey = "during.recovery-key | making a recovery key"
+    case duringChown = "during.chown | changing the owner"
+    case duringErase = "during.erase | erasing"
+    case duringCreate = "during.create | creating a store"
+    case duringRemove = "during.remove | removing the store"
+    case duringOpen = "during.open | opening the store"
+    case duringRead = "during.read | reading"
+    case duringStore = "during.store | storing"
+    case duringExport = "during.export | exporting"
+    case duringImport = "during.import | importing"
+    case duringTerms = "during.terms | noting what is due"
+    case duringFinger = "during.finger | keeping the fingers"
+    case duringKeyring = "during.keyring | keeping the login password"
+    case storageNoSpace = "storage.no-space | no space left on the disk"
+    case storageReadOnly = "storage.read-only | the state folder is read-only"
+    case storageHeld = "storage.held | another process holds the records"
+    case storageCollision = "storage.collision | the name collides with another one"
+    case storageValue = "storage.value | a value could not be stored"
+    case storageError = "storage.error | error {1} | a number of the system's"
+    case storageSystem = "storage.system | {1} | the system's words"
+
+    // MARK: What is damaged, and what to do
+
+    case damageFileMissing = "damage.file-missing | a file of it is missing"
+    case damageMachineKeyMissing = "damage.machine-key-missing | the machine key is missing"
+    case damageMachineKeyUnreadable = """
+        damage.machine-key-unreadable | \
+        the machine key cannot be read
+        """
+    case damageMachineKey = "damage.machine-key | the machine key is damaged"
+    case damageForeignMachineKey = """
+        damage.foreign-machine-key | \
+        it was made under another machine key
+        """
+    case damageSlotsMissing = "damage.slots-missing | its slots file is missing"
+    case damageSlotsUnreadable = "damage.slots-unreadable | its slots file cannot be read"
+    case damageSlotsSize = "damage.slots-size | its slots file has a wrong size"
+    case damageSlotsBlock = "damage.slots-block | block {1} of its slots file is damaged | a number"
+    case damageSlotsEmpty = "damage.slots-empty | its slots file holds no key"
+    case damageSlotsReadBack = """
+        damage.slots-read-back | \
+        block {1} of its slots file was not written as it should be | \
+        a number
+        """
+    case damageRecordsMissing = "damage.records-missing | its records are missing"
+    case damageRecordsFile = "damage.records-file | its records file cannot be read"
+    case damageRecordsJournal = "damage.records-journal | commits are missing from its records"
+    case damageRecordsHead = "damage.records-head | the head of its records does not open"
+    case damageRecordsNode = """
+        damage.records-node | \
+        node {1} of its records does not open | \
+        a number
+        """
+    case damageRecordsBucket = """
+        damage.records-bucket | \
+        records in bucket {1} are missing or were put back | \
+        a number
+        """
+    case damageRecordsRecord = """
+        damage.records-record | \
+        a record in bucket {1} does not open | \
+        a number
+        """
+    case damageExportOpensNot = "damage.export-opens-not | the export file does not open"
+    case damageExportChanged = """
+        damage.export-changed | \
+        the export file does not open, or was changed
+        """
+    case damageExportCut = "damage.export-cut | the export file was cut short"
+    case damageExportLayout = "damage.export-layout | the export file is not laid out as one"
+    case damageSystem = "damage.system | {1} | the system's words"
+    case damageUnknown = "damage.unknown | unknown"
+    case adviceRecover = """
+        advice.recover | \
+        `appvault recover` brings it back with the recovery key; or restore a backup
+        """
+    case adviceRestore = """
+        advice.restore | \
+        restore the state folder from a backup; nothing here overwrites what is left
+        """
+    case troubleOwnerChanged = """
+        trouble.owner-changed | \
+        the store was made for uid {1}, {2} | \
+        a uid | the name of an account
+        """
+    case adviceOwnerChanged = """
+        advice.owner-changed | \
+        root moves it: appvault chown {1} USER, or erases it: appvault reset --user USER | \
+        the id of a store
+        """
+    case troubleRecoveryOff = """
+        trouble.recovery-off | \
+        the policy does not let its recovery key open it
+        """
+    case troubleDrift = "trouble.drift | a login password has not opened it"
+    case adviceDrift = "advice.drift | `appvault resync`, if it was changed elsewhere"
+    case troubleNoPasscodeMode = """
+        trouble.no-passcode-mode | \
+        the policy does without passcodes: stores open without a question; not recommended
+        """
+    case adviceNoPasscodeMode = """
+        advice.no-passcode-mode | \
+        UseDefaultPolicy=yes or Enabled=yes in the policy asks for passcodes again
+        """
+}
