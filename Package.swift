@@ -92,9 +92,22 @@ let package = Package(
             name: "Words", dependencies: ["Policy", "Posix", "ToolTexts", "Wire"],
             swiftSettings: strict),
         .target(
-            name: "VaultService",
+            name: "StoreKeeping",
             dependencies: [
                 "Words", "SealedStore", "KeySlots", "Policy", "Secrets", "Posix", "Wire",
+            ],
+            swiftSettings: serving),
+        .target(
+            name: "WorkerLinks",
+            dependencies: [
+                "StoreKeeping", "Words", "KeySlots", "Policy", "Secrets", "Posix", "Wire",
+            ],
+            swiftSettings: serving),
+        .target(
+            name: "VaultService",
+            dependencies: [
+                "WorkerLinks", "StoreKeeping", "Words", "SealedStore", "KeySlots", "Policy",
+                "Secrets", "Posix", "Wire",
                 "CSystemd",
             ],
             swiftSettings: serving),
@@ -144,7 +157,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "VaultServiceTests",
-            dependencies: ["VaultService", "Words", "Posix", "Policy", "Wire"],
+            dependencies: [
+                "VaultService", "WorkerLinks", "StoreKeeping", "Words", "Posix", "Policy", "Wire",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ClientTests", dependencies: ["Client", "Policy", "Posix", "ToolTexts", "Wire"],

@@ -1,5 +1,6 @@
 internal import CSystemd
 import Posix
+import StoreKeeping
 import Wire
 import Words
 
@@ -8,11 +9,6 @@ import Words
 /// at the login prompt.
 @LoopActor
 final class Audit {
-    enum Event: String, Sendable {
-        case attempt, unlock, lock, change, refusal, erase, create, session, policy, start, stop,
-            fault
-    }
-
     private struct Bucket {
         var tokens: Double
         var at: UInt64
@@ -48,7 +44,7 @@ final class Audit {
     private static let most = 4096
 
     func note(
-        _ event: Event, _ text: String, store: String? = nil, person: Person? = nil,
+        _ event: AuditEvent, _ text: String, store: String? = nil, person: Person? = nil,
         service: [UInt8] = [],
         code: Code? = nil, uid: UInt32? = nil
     ) {
@@ -105,17 +101,6 @@ final class Audit {
             buckets = buckets.filter { !$0.value.isFresh(now) }
         }
         return buckets.count < Self.most
-    }
-}
-
-extension Audit.Event {
-    /// syslog's levels.
-    var priority: Int {
-        switch self {
-        case .erase, .fault: 4
-        case .attempt, .refusal, .policy: 5
-        case .unlock, .lock, .change, .create, .session, .start, .stop: 6
-        }
     }
 }
 

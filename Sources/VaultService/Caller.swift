@@ -1,12 +1,8 @@
 import Policy
 import Posix
+import StoreKeeping
 import Wire
-
-/// An account, by both its names. A store belongs to the pair: uids are given away again.
-struct Person: Equatable, Hashable, Sendable {
-    let uid: UInt32
-    let name: [UInt8]
-}
+import WorkerLinks
 
 /// Who is at the other end, and what it says it is.
 @LoopActor
@@ -62,5 +58,14 @@ final class Caller {
         case .terminal: true
         case .program, .pamAuth, .pamPassword, .pamSession: false
         }
+    }
+}
+
+extension Caller {
+    /// Root's programs speak for whoever started them; those that nobody started, for the person.
+    func asker(for person: Person) -> RuleAsker {
+        guard isTrusted else { return RuleAsker(isTrusted: false, uid: credentials.uid) }
+        return RuleAsker(
+            isTrusted: true, uid: hello.realUID != 0 ? hello.realUID : person.uid)
     }
 }

@@ -1,6 +1,7 @@
 import Posix
 import Secrets
 import Wire
+import WorkerLinks
 
 /// Why a connection is over. None of it is told to the peer: it is gone, or it does not speak our
 /// language.
@@ -456,17 +457,4 @@ final class SharedBody: Sendable {
         body.write(to: &bytes)
         self.bytes = bytes
     }
-}
-
-/// Writes a frame into a buffer from its start.
-struct BufferSink: Sink {
-    let buffer: WipedBuffer
-
-    init(_ buffer: WipedBuffer) {
-        self.buffer = buffer
-        buffer.setCount(0)
-    }
-
-    mutating func put(_ byte: UInt8) { buffer.append(byte) }
-    mutating func put(_ bytes: Span<UInt8>) { buffer.append(bytes) }
 }

@@ -1,6 +1,7 @@
 internal import CSystemd
 import KeySlots
 import Posix
+import StoreKeeping
 
 /// appvaultd, from its command line to its end.
 public enum Daemon {

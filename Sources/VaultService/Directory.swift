@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import StoreKeeping
 
 /// The directory service, asked on a thread of its own with a deadline: it may hang, and then the
 /// answer is "unknown", never "another person". Nothing that serves people waits for it.

@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import StoreKeeping
 
 /// Whose first login makes a store: people, not system accounts.
 enum Eligibility: Equatable {

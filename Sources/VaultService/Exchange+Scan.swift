@@ -1,6 +1,7 @@
 import Posix
 import Wire
 import Words
+import WorkerLinks
 
 /// A scan as the person sees it.
 extension Exchange {

@@ -19,6 +19,16 @@ enum Interruption: Error, Equatable {
     case gone(ConnectionEnd)
 }
 
+/// What is refused below ends the conversation.
+func refusing<R>(_ body: () throws(Refusal) -> R) throws(Interruption) -> R {
+    do throws(Refusal) { return try body() } catch { throw .refused(error) }
+}
+
+@LoopActor
+func refusingAsync<R>(_ body: () async throws(Refusal) -> R) async throws(Interruption) -> R {
+    do throws(Refusal) { return try await body() } catch { throw .refused(error) }
+}
+
 /// One request's conversation over its connection.
 @LoopActor
 final class Exchange: Conversation {

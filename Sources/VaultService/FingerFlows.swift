@@ -2,8 +2,10 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
+import WorkerLinks
 
 /// Fingers enrolled, tried, deleted, turned on and off. What adds or removes one needs the passcode, typed in the same
 /// exchange.
@@ -20,7 +22,7 @@ extension Service {
         _ finger: Finger, _ target: Target, _ exchange: Exchange
     ) async throws(Interruption) -> Message {
         let visit = try await visit(target, exchange, .changing)
-        try visit.host.requireUsable()
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
         await lookForReaders(visit.policy)
         try requireMayEnroll(visit)
         if let why = await noFinger(.enroll, visit) {
@@ -156,7 +158,7 @@ extension Service {
     func verifyFinger(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message
     {
         let visit = try await visit(target, exchange)
-        try visit.host.requireUsable()
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
         let outcome = try await scanFinger(.verify, visit) { _ throws(Interruption) in }
         switch outcome {
         case .matched: return .fingerVerified
@@ -174,7 +176,7 @@ extension Service {
         let target = Target(subject: request.subject, store: request.store)
         guard request.finger != .unnamed else { return try await switchOff(target, exchange) }
         let visit = try await visit(target, exchange)
-        try visit.host.requireUsable()
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
         try require(.turnOffFingerprint, visit)
         let number = request.finger.rawValue
         let host = visit.host
@@ -213,7 +215,7 @@ extension Service {
         guard request.on else { return try await switchOff(target, exchange) }
         // What turns it on is a first finger.
         let visit = try await visit(target, exchange, .changing)
-        try visit.host.requireUsable()
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
         await lookForReaders(visit.policy)
         try require(.turnOnFingerprint, visit)
         return try await enroll(.rightIndex, target, exchange)
@@ -223,7 +225,7 @@ extension Service {
         -> Message
     {
         let visit = try await visit(target, exchange)
-        try visit.host.requireUsable()
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
         try require(.turnOffFingerprint, visit)
         _ = try await admit(visit, .promptCurrent)
         try await refusingAsync { () async throws(Refusal) in
@@ -239,7 +241,7 @@ extension Service {
         async throws(Interruption) -> FingerprintState
     {
         let visit = try await visit(target, exchange)
-        try visit.host.requireUsable()
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
         let host = visit.host
         var state = FingerprintState(on: host.fingerprintIsOn)
         let enrolled = try await refusingAsync { () async throws(Refusal) in

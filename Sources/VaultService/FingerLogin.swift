@@ -1,5 +1,6 @@
 import Policy
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
@@ -81,7 +82,7 @@ extension Service {
         let outcome = try await scanFinger(
             .open, visit, isSwitchedOff: request.finger == .off, seconds: request.fingerSeconds
         ) { opening throws(Interruption) in
-            let (used, other) = try self.refusing { () throws(Refusal) in try opening.doubled() }
+            let (used, other) = try refusing { () throws(Refusal) in try opening.doubled() }
             try await self.openForLogin(used, visit)
             if self.setsToken(request, visit) { kept = await visit.host.keyringPassword(other) }
         }

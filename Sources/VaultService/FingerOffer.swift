@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 internal import Synchronization
 import Wire
 import Words

@@ -2,8 +2,10 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
+import WorkerLinks
 
 /// What came of asking for a finger.
 enum FingerOutcome: Sendable {

@@ -1,4 +1,5 @@
 import Posix
+import StoreKeeping
 
 /// The groups that each person was last known to be in: one small file a person, so that a restart
 /// while the directory service is silent changes nobody's policy. Blocking; on a worker.

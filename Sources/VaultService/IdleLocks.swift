@@ -1,6 +1,7 @@
 import KeySlots
 import Policy
 import Posix
+import StoreKeeping
 
 /// Locks stores that nobody has used for a time, even in front. One alarm for all of them, set for
 /// the first that may be due and not moved by each request; none while nothing is open.

@@ -1,6 +1,7 @@
 import KeySlots
 import Policy
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
@@ -91,7 +92,7 @@ extension Service {
         -> Message
     {
         let visit = try await visit(target, exchange)
-        try visit.host.requireUsable()
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
         transactions.forgetLessons(of: visit.host.id)
         let wasKept = try await refusingAsync { () async throws(Refusal) in
             try await visit.host.forgetKeyringPassword()

@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 

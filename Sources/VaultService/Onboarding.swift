@@ -2,8 +2,10 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
+import WorkerLinks
 
 /// What is to become of people who log in and have no store: kept until the login is confirmed,
 /// because before that nobody knows that the password was right.
@@ -288,7 +290,7 @@ extension Service {
     /// whose it is.
     private func hasRoomForStore(of person: Person) -> Bool {
         guard !vault.hasStoreOfNobody else { return false }
-        do throws(Interruption) { return try vault.store(of: person) == nil } catch {
+        do throws(Interruption) { return try ownStore(of: person) == nil } catch {
             return false
         }
     }

@@ -1,3 +1,5 @@
+import WorkerLinks
+
 /// One option of appvaultd: reading the command line, help and the manual page go by this table.
 package struct OptionEntry: Sendable {
     package let flag: String

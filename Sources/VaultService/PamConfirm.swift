@@ -1,6 +1,7 @@
 import KeySlots
 import Policy
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 

@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
@@ -79,8 +80,8 @@ extension Service {
 
     /// A store without a passcode proves nothing about anybody: as if there were none, and nothing is asked.
     private func usableStore(of person: Person) throws(Interruption) -> StoreHost {
-        guard let host = try vault.store(of: person) else { throw .refused(.doesNotExist(.store)) }
-        try host.requireUsable()
+        guard let host = try ownStore(of: person) else { throw .refused(.doesNotExist(.store)) }
+        try refusing { () throws(Refusal) in try host.requireUsable() }
         guard host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
         return host
     }

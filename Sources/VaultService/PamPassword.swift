@@ -1,6 +1,7 @@
 import KeySlots
 import Policy
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
@@ -14,7 +15,7 @@ extension Service {
         let caller = exchange.caller
         let person = try await person(request.subject, caller)
         try refusing { () throws(Refusal) in try policies.requireUsable() }
-        guard let host = try vault.store(of: person), host.isUsable, host.hasPasscode, !old.isEmpty,
+        guard let host = try ownStore(of: person), host.isUsable, host.hasPasscode, !old.isEmpty,
             !new.isEmpty
         else { return Verdict(outcome: .ignore) }
         let change = try refusing { () throws(Refusal) in

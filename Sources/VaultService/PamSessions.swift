@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import StoreKeeping
 import Wire
 
 /// `session`: who is logged in.

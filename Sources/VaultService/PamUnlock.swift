@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
@@ -13,7 +14,7 @@ extension Service {
         let caller = exchange.caller
         let ignored = Verdict(outcome: .ignore, handle: request.handle)
         let person = try await person(request.subject, caller)
-        guard let host = try vault.store(of: person) else {
+        guard let host = try ownStore(of: person) else {
             return try await onboard(person, token, request.handle, exchange)
         }
         guard let given = token.take(), given.count > 0 else { return ignored }

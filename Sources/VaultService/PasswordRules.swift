@@ -1,8 +1,10 @@
 import KeySlots
 import Policy
 import Secrets
+import StoreKeeping
 import Wire
 import Words
+import WorkerLinks
 
 /// `password_rules`, in front of pam_unix: the new login password of somebody whose store follows it
 /// has to meet the passcode rules.
@@ -15,7 +17,7 @@ extension Service {
         let caller = exchange.caller
         let ignored = Verdict(outcome: .ignore)
         let person = try await person(request.subject, caller)
-        guard let host = try vault.store(of: person), host.isUsable, host.followsLogin,
+        guard let host = try ownStore(of: person), host.isUsable, host.followsLogin,
             host.hasPasscode
         else { return ignored }
         // Rules that nobody can read forbid nothing here: the change works without us.

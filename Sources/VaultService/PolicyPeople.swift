@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import StoreKeeping
 
 /// Each person's policy. Where it depends on groups the directory service is asked, and where that
 /// does not answer, the policy that was in force for this person stays.

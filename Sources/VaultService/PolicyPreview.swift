@@ -1,6 +1,7 @@
 import KeySlots
 import Policy
 import Posix
+import StoreKeeping
 import Wire
 import Words
 

@@ -2,8 +2,10 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
+import WorkerLinks
 
 /// Questions about the policy. A person asks about themselves, root about anybody.
 extension Service {

@@ -1,46 +1,22 @@
 import KeySlots
 import Policy
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
-/// A passcode that the person typed in this exchange, and the key that it gave.
-struct Proof: Sendable {
-    let key: SecretBox
-    /// Normalised: for what is judged only where the person has just typed it.
-    let typed: SecretBox
-}
-
-/// The store key as it was given in this exchange, and what gave it.
-struct Opening: Sendable {
-    let key: SecretBox
-    let ground: Ground
-    /// The passcode, normalised, where the person typed it in this exchange.
-    var typed: SecretBox?
-
-    var proof: Proof? { typed.map { Proof(key: key, typed: $0) } }
-
-    func with(typed: SecretBox) -> Opening {
-        Opening(key: key, ground: ground, typed: typed)
-    }
-
-    /// One to open with and one to keep.
-    func doubled() throws(Refusal) -> (Opening, Opening) {
-        let (one, other) = try key.doubled()
-        return (
-            Opening(key: one, ground: ground, typed: typed),
-            Opening(key: other, ground: ground, typed: typed)
-        )
-    }
-}
-
 /// The store that is meant, and what opens it.
 extension Service {
+    /// nil where the person has none.
+    func ownStore(of person: Person, named name: [UInt8] = []) throws(Interruption) -> StoreHost? {
+        try refusing { () throws(Refusal) in try vault.store(of: person, named: name) }
+    }
+
     func requireStore(
         of person: Person, _ target: Target, evenIfOwnerChanged: Bool = false
     ) throws(Interruption) -> StoreHost {
         do throws(Interruption) {
-            if let host = try vault.store(of: person, named: target.store) { return host }
+            if let host = try ownStore(of: person, named: target.store) { return host }
         } catch {
             if evenIfOwnerChanged, let host = vault.strayStore(of: person, named: target.store) {
                 return host

@@ -1,6 +1,7 @@
 import Policy
 import Posix
 import SealedStore
+import StoreKeeping
 import Wire
 import Words
 
@@ -9,11 +10,11 @@ extension Service {
     private func ownStore(_ name: [UInt8], _ caller: Caller) async throws(Interruption) -> StoreHost
     {
         let person = try await person(Subject(), caller)
-        guard let host = try vault.store(of: person, named: name) else {
+        guard let host = try ownStore(of: person, named: name) else {
             throw .refused(.doesNotExist(.store))
         }
         if host.isOpen { return host }
-        try host.requireUsable()
+        try refusing { () throws(Refusal) in try host.requireUsable() }
         guard !host.hasPasscode else { throw .refused(.locked) }
         try await openIfNone(host, person)
         return host

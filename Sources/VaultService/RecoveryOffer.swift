@@ -1,19 +1,12 @@
 import KeySlots
 import Policy
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
 /// The recovery key of a store that was made where none could be shown, as at a login: offered once,
 /// on a terminal, to its owner.
-extension StoreHost {
-    /// A store that opens by itself needs no other way in.
-    func isRecoveryOfferDue(_ policy: Policy) -> Bool {
-        isUsable && hasPasscode && !hasRecovery && policy.allowRecoveryKey
-            && !snapshot.terms.recoveryWasOffered
-    }
-}
-
 extension Service {
     /// Where nothing is due, nothing is said.
     func offerRecovery(_ target: Target, _ exchange: Exchange) async throws(Interruption) {
@@ -21,7 +14,7 @@ extension Service {
         let person = try await person(target.subject, caller)
         // Root's terminal is not where somebody else's key is shown unasked.
         guard caller.isTerminal, caller.credentials.uid == person.uid,
-            let host = try vault.store(of: person, named: target.store)
+            let host = try ownStore(of: person, named: target.store)
         else { return }
         let visit = try await visit(host, person, exchange)
         guard host.isRecoveryOfferDue(visit.policy) else { return }

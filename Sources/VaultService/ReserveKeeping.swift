@@ -1,4 +1,5 @@
 import Posix
+import StoreKeeping
 
 /// Keeps the disk's reserve: made when the daemon starts, and again when there is room.
 extension Service {

@@ -1,7 +1,9 @@
 import KeySlots
 import Policy
 import Posix
+import StoreKeeping
 import Wire
+import WorkerLinks
 
 /// Wipes resident slots when PasscodeEvery is over: one alarm for all of them, none while there are none.
 @LoopActor

@@ -1,6 +1,7 @@
 import KeySlots
 import Policy
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
@@ -10,7 +11,7 @@ extension Service {
         -> Message
     {
         let visit = try await visit(target, exchange)
-        try visit.host.requireUsable()
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
         guard visit.host.followsLogin, visit.host.hasPasscode else {
             throw .refused(.invalidAction(action: .resync, reason: .notFollowing))
         }

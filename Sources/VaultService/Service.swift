@@ -3,8 +3,10 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
+import WorkerLinks
 
 /// The whole daemon: what it keeps, and who may come in.
 @LoopActor
@@ -49,8 +51,10 @@ public final class Service {
     init(_ options: Options) throws(StartFailure) {
         self.options = options
         audit = Audit(toStandardError: options.socket != nil)
-        ruleWorker = RuleWorker(path: options.rulesSocket, audit: audit)
-        fingerprints = FingerprintWorker(path: options.fingerprintSocket, audit: audit)
+        ruleWorker = RuleWorker(path: options.rulesSocket) { [audit] in audit.note(.fault, $0) }
+        fingerprints = FingerprintWorker(path: options.fingerprintSocket) { [audit] in
+            audit.note(.fault, $0)
+        }
         do throws(FolderLock.Failure) {
             lock = try FolderLock(at: options.stateFolder + "/lock")
         } catch {
@@ -308,14 +312,6 @@ public final class Service {
         } catch {
             throw .outOfMemory
         }
-    }
-
-    func refusing<R>(_ body: () throws(Refusal) -> R) throws(Interruption) -> R {
-        do throws(Refusal) { return try body() } catch { throw .refused(error) }
-    }
-
-    func refusingAsync<R>(_ body: () async throws(Refusal) -> R) async throws(Interruption) -> R {
-        do throws(Refusal) { return try await body() } catch { throw .refused(error) }
     }
 
     func noteRefusal(_ refusal: Refusal, _ caller: Caller) {

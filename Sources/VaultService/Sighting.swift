@@ -1,7 +1,9 @@
 import KeySlots
 import Policy
 import Posix
+import StoreKeeping
 import Wire
+import WorkerLinks
 
 /// What was seen of who asks, at one moment.
 struct Sighting: Equatable, Sendable {

@@ -1,6 +1,8 @@
 import KeySlots
 import Policy
 import Posix
+import StoreKeeping
+import WorkerLinks
 
 /// Before the machine sleeps, stores are locked and readers let go; afterwards readers are looked for again. logind is
 /// listened to as long as there is something that must not be open in a sleep, and not without.

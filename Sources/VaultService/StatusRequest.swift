@@ -1,4 +1,5 @@
 import Policy
+import StoreKeeping
 import Wire
 import Words
 

@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
@@ -40,8 +41,8 @@ extension Service {
         -> Message
     {
         let person = try await person(request.target.subject, exchange.caller)
-        if let existing = try vault.store(of: person, named: request.target.store) {
-            try existing.requireUsable()
+        if let existing = try ownStore(of: person, named: request.target.store) {
+            try refusing { () throws(Refusal) in try existing.requireUsable() }
             guard request.openExisting else { throw .refused(.alreadyExists) }
             return try await open(try await visit(existing, person, exchange))
         }
@@ -111,7 +112,7 @@ extension Service {
 
     func open(_ visit: Visit) async throws(Interruption) -> Message {
         let host = visit.host
-        try host.requireUsable()
+        try refusing { () throws(Refusal) in try host.requireUsable() }
         if host.isOpen { return .openAlready }
         if try await openByFinger(visit) { return .fingerVerified }
         let opening: Opening
@@ -130,7 +131,7 @@ extension Service {
         let outcome = try await scanFinger(
             .open, visit, isSwitchedOff: !visit.caller.isTerminal || visit.caller.hello.oneSecret
         ) { opening throws(Interruption) in
-            try await self.refusingAsync { () async throws(Refusal) in
+            try await refusingAsync { () async throws(Refusal) in
                 try await visit.host.open(opening)
             }
             self.noteOpened(visit)

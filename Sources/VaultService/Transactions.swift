@@ -1,18 +1,11 @@
 import KeySlots
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 
 /// What one PAM transaction did, kept until setcred confirms it, for a minute at most.
 struct Transaction: Sendable {
-    /// What is known of the token that the stack ended with.
-    enum Token: Sendable {
-        /// No line of ours stood behind to see it.
-        case unseen
-        case same
-        case different
-    }
-
     /// The store is to follow a new login password, once the login with it is confirmed.
     struct Rekey: Sendable {
         let opening: Opening
@@ -32,7 +25,7 @@ struct Transaction: Sendable {
     /// The wrong own try of this transaction, by its token.
     var wrongOwn: TokenHash?
     /// A token that this transaction used and that confirmation proves to be the login password.
-    var token: Token = .unseen
+    var token = EndingToken.unseen
     var rekey: Rekey?
     /// A passcode for a store in state none, once the login is confirmed.
     var coming: NewPasscode?

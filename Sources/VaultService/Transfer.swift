@@ -3,6 +3,7 @@ import Policy
 import Posix
 import SealedStore
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
@@ -228,7 +229,7 @@ extension Service {
             throw .refused(.notPermitted(.notYours))
         }
         let host = try requireStore(of: person, request.target)
-        try host.requireUsable()
+        try refusing { () throws(Refusal) in try host.requireUsable() }
         try await openIfNone(host, person)
         guard host.isOpen else { throw .refused(.locked) }
         quotaNow(of: person)
@@ -262,7 +263,7 @@ extension Service {
         }
         let visit = try await visit(target, exchange)
         let host = visit.host
-        try host.requireUsable()
+        try refusing { () throws(Refusal) in try host.requireUsable() }
         let opening = try await admit(visit, .promptCurrent)
         try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
         return (visit, opening.ground)

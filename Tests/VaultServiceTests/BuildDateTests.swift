@@ -1,4 +1,5 @@
 import Posix
+import StoreKeeping
 import Testing
 
 @testable import VaultService

@@ -1,6 +1,7 @@
 import Secrets
 import Testing
 import Wire
+import WorkerLinks
 
 @testable import VaultService
 

@@ -1,6 +1,7 @@
 import Policy
 import Testing
 import Wire
+import WorkerLinks
 
 @testable import VaultService
 

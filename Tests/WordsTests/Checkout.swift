@@ -22,7 +22,9 @@ enum Checkout {
 enum Sources {
     /// Every name that stands behind a dot in the files chosen.
     static func names(in isChosen: (String) -> Bool) throws -> Set<String> {
-        let all = try ["Sources/Words", "Sources/VaultService"].flatMap(files)
+        let all = try ["Words", "StoreKeeping", "WorkerLinks", "VaultService"].map {
+            "Sources/\($0)"
+        }.flatMap(files)
         let files = all.filter { isChosen(String($0.split(separator: "/").last ?? "")) }
         try #require(files.count > 20)
         var names: Set<String> = []

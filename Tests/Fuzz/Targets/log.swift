@@ -1,5 +1,6 @@
 // modules: Posix Secrets SealedStore
 import Posix
+
 @testable import SealedStore
 
 /// The write-ahead log that a kill has left behind, which nobody has sealed.

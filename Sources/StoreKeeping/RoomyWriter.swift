@@ -2,13 +2,13 @@ import Posix
 import SealedStore
 
 /// Stores changes within the room that there is for them. On a disk thread.
-struct RoomyWriter {
-    let records: Records
-    let reserve: DiskReserve
+package struct RoomyWriter {
+    package let records: Records
+    package let reserve: DiskReserve
     /// What the owner's stores may take by this; nil is no limit.
-    let promise: Allotment.Promise?
+    package let promise: Allotment.Promise?
     /// What the records took before.
-    let before: RecordsSize
+    package let before: RecordsSize
 
     /// A log that is longer is emptied at once: it is written over from its start, and never shrinks by itself.
     private static let longestLog = 8 << 20
@@ -21,10 +21,10 @@ struct RoomyWriter {
     private static let slack = 64 << 10
 
     /// What changes need at the most, while they are in the log and in the file.
-    static func most(_ changes: [Change]) -> Int { 2 * Records.most(changes) }
+    package static func most(_ changes: [Change]) -> Int { 2 * Records.most(changes) }
 
     /// For `changes`, or for what is not known yet.
-    func room(for changes: [Change]?) -> Room {
+    package func room(for changes: [Change]?) -> Room {
         var room = Room(owner: nil, disk: try? reserve.roomForRecords())
         guard let promise, !promise.isAmple else { return room }
         // What only a log takes is no reason to refuse anything.
@@ -35,7 +35,7 @@ struct RoomyWriter {
     }
 
     /// The last of the owner's room is not left to a log. What the records take then.
-    func tidy(_ room: Room) -> RecordsSize {
+    package func tidy(_ room: Room) -> RecordsSize {
         guard let size = records.size else { return before }
         let grown = size.total - before.total
         let isTight =
@@ -46,12 +46,12 @@ struct RoomyWriter {
         return records.size ?? size
     }
 
-    struct Applied: Sendable {
-        let results: [Result<ChangeResult, RecordsError>]
-        let size: RecordsSize
+    package struct Applied: Sendable {
+        package let results: [Result<ChangeResult, RecordsError>]
+        package let size: RecordsSize
     }
 
-    func apply(_ changes: [Change]) -> Applied {
+    package func apply(_ changes: [Change]) -> Applied {
         do throws(RecordsError) {
             let room = room(for: changes)
             let results = try records.apply(changes, within: room)
@@ -79,7 +79,7 @@ struct RoomyWriter {
 }
 
 extension Change {
-    var isSet: Bool {
+    package var isSet: Bool {
         switch self {
         case .set: true
         case .delete: false
@@ -87,7 +87,7 @@ extension Change {
     }
 
     /// Of the value.
-    var bytes: Int {
+    package var bytes: Int {
         switch self {
         case .set(_, let value): value.count
         case .delete: 0

@@ -6,10 +6,10 @@ import Words
 
 /// The login password that the store keeps for a login by finger.
 extension StoreHost {
-    var keepsKeyringPassword: Bool { snapshot.hasKeyringPassword }
+    package var keepsKeyringPassword: Bool { snapshot.hasKeyringPassword }
 
     /// What a match gives; nothing where nothing can be read.
-    func keyringPassword(_ opening: Opening) async -> SecretBox? {
+    package func keyringPassword(_ opening: Opening) async -> SecretBox? {
         guard keepsKeyringPassword else { return nil }
         let kept = try? await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
@@ -25,7 +25,7 @@ extension StoreHost {
     }
 
     /// False where it was kept already.
-    func keepKeyringPassword(
+    package func keepKeyringPassword(
         _ password: SecretBox, _ opening: Opening
     ) async throws(Refusal) -> Bool {
         try await inTurn(.own) { () async throws(Refusal) in
@@ -41,7 +41,7 @@ extension StoreHost {
     }
 
     /// The login password changed: what is kept changes with it, if it was the former one. True where it did.
-    func renewKeyringPassword(
+    package func renewKeyringPassword(
         from former: SecretBox, to new: SecretBox, _ opening: Opening
     ) async throws(Refusal) -> Bool {
         try await inTurn(.own) { () async throws(Refusal) in
@@ -59,7 +59,7 @@ extension StoreHost {
 
     /// False where none was kept.
     @discardableResult
-    func forgetKeyringPassword() async throws(Refusal) -> Bool {
+    package func forgetKeyringPassword() async throws(Refusal) -> Bool {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             guard keepsKeyringPassword else { return false }

@@ -8,22 +8,22 @@ import Words
 
 /// All stores of this machine, and the key that their slots need.
 @LoopActor
-final class Vault {
-    let stateFolder: String
-    let workers: Workers
-    let reserve: DiskReserve
-    private(set) var machine: MachineKey?
-    private(set) var machineTrouble: Refusal.Damage?
+package final class Vault {
+    package let stateFolder: String
+    package let workers: Workers
+    package let reserve: DiskReserve
+    package private(set) var machine: MachineKey?
+    package private(set) var machineTrouble: Refusal.Damage?
     private var hosts: [StoreID: StoreHost] = [:]
     private var byUID: [UInt32: [StoreHost]] = [:]
     private var reserved: Set<Place> = []
     private var allotments: [Person: Allotment] = [:]
     /// Set before the stores are looked for.
-    var prepare: (@LoopActor (StoreHost) -> Void)?
+    package var prepare: (@LoopActor (StoreHost) -> Void)?
 
     private nonisolated static let storesName = "stores"
 
-    init(stateFolder: String) {
+    package init(stateFolder: String) {
         self.stateFolder = stateFolder
         reserve = DiskReserve(folder: stateFolder)
         workers = Workers(reserve: reserve)
@@ -35,13 +35,13 @@ final class Vault {
         var machine: MachineKey?
         var machineTrouble: Refusal.Damage?
         var stores: [(StoreID, Folder, StoreHost.Contents, Footprint)] = []
-        var notes: [(Audit.Event, String, String?)] = []
+        var notes: [(AuditEvent, String, String?)] = []
         /// Why the stores could not all be looked at.
         var failure: String?
     }
 
     /// The reason, where the stores could not all be looked at.
-    func open(_ note: (Audit.Event, String, String?) -> Void) async -> String? {
+    package func open(_ note: (AuditEvent, String, String?) -> Void) async -> String? {
         let path = stateFolder
         let reserve = reserve
         let found = await workers.disk.run { Self.look(at: path, reserve) }
@@ -178,7 +178,7 @@ final class Vault {
         }
     }
 
-    nonisolated static func destroyRecords(in path: String) throws(KeyError) {
+    package nonisolated static func destroyRecords(in path: String) throws(KeyError) {
         do throws(RecordsError) {
             try Records.destroy(inFolder: path)
         } catch {
@@ -206,15 +206,15 @@ final class Vault {
     }
 
     /// Those that are open, and all there are.
-    var openStores: [StoreHost] { hosts.values.filter { $0.isOpen } }
-    var all: [StoreHost] { Array(hosts.values) }
+    package var openStores: [StoreHost] { hosts.values.filter { $0.isOpen } }
+    package var all: [StoreHost] { Array(hosts.values) }
 
-    var hasOpenStores: Bool { hosts.values.contains { $0.isOpen } }
+    package var hasOpenStores: Bool { hosts.values.contains { $0.isOpen } }
     /// What a finger opens would be gone with the daemon.
-    var hasResidents: Bool { hosts.values.contains { $0.resident != nil } }
+    package var hasResidents: Bool { hosts.values.contains { $0.resident != nil } }
 
     /// Of the stores whose owner is this person by uid and name.
-    func allotment(of person: Person) -> Allotment {
+    package func allotment(of person: Person) -> Allotment {
         if let known = allotments[person] { return known }
         let made = Allotment()
         // Of people without a store nothing has to be remembered.
@@ -225,18 +225,18 @@ final class Vault {
         return made
     }
 
-    func host(_ id: StoreID) -> StoreHost? { hosts[id] }
+    package func host(_ id: StoreID) -> StoreHost? { hosts[id] }
 
-    func stores(of uid: UInt32) -> [StoreHost] { byUID[uid] ?? [] }
+    package func stores(of uid: UInt32) -> [StoreHost] { byUID[uid] ?? [] }
 
     /// One that is too damaged to say whose it is may be anybody's.
-    var hasStoreOfNobody: Bool { byUID[UInt32.max]?.isEmpty == false }
+    package var hasStoreOfNobody: Bool { byUID[UInt32.max]?.isEmpty == false }
 
-    func hasStore(_ person: Person) -> Bool {
+    package func hasStore(_ person: Person) -> Bool {
         stores(of: person.uid).contains { $0.identity.account == person.name }
     }
 
-    static let defaultName = Array("default".utf8)
+    package static let defaultName = Array("default".utf8)
 
     private static func name(_ asked: [UInt8]) -> [UInt8] {
         asked.isEmpty ? defaultName : asked
@@ -244,16 +244,16 @@ final class Vault {
 
     /// The person's store of that name. Where only the uid or only the name still fits, it stays
     /// shut: both are given away again.
-    func store(of person: Person, named asked: [UInt8] = []) throws(Interruption) -> StoreHost? {
+    package func store(of person: Person, named asked: [UInt8] = []) throws(Refusal) -> StoreHost? {
         if let own = ownStore(of: person, named: asked) { return own }
         if strayStore(of: person, named: asked) != nil {
-            throw .refused(.notPermitted(.ownerChanged))
+            throw .notPermitted(.ownerChanged)
         }
         return nil
     }
 
     /// The person's by both names.
-    func ownStore(of person: Person, named asked: [UInt8]) -> StoreHost? {
+    package func ownStore(of person: Person, named asked: [UInt8]) -> StoreHost? {
         let name = Self.name(asked)
         return stores(of: person.uid).first {
             $0.identity.storeName == name && $0.identity.account == person.name
@@ -261,7 +261,7 @@ final class Vault {
     }
 
     /// A store whose owner is this person by one of the two names only.
-    func strayStore(of person: Person, named asked: [UInt8]) -> StoreHost? {
+    package func strayStore(of person: Person, named asked: [UInt8]) -> StoreHost? {
         let name = Self.name(asked)
         return hosts.values.first { host in
             let identity = host.identity
@@ -272,15 +272,15 @@ final class Vault {
 
     // MARK: making and removing
 
-    struct Made {
-        let host: StoreHost
+    package struct Made {
+        package let host: StoreHost
         /// The store key, for a recovery key that is shown next.
-        let opening: Opening
+        package let opening: Opening
     }
 
     /// Makes a store and opens it. It exists from the moment its folder has its name: what a crash
     /// leaves before that is removed at the next start.
-    func create(
+    package func create(
         for person: Person, named asked: [UInt8], _ start: StoreStart, _ cost: KeyDerivation.Cost,
         _ policy: Policy
     ) async throws(Refusal) -> Made {
@@ -467,7 +467,7 @@ final class Vault {
     }
 
     /// A reset: the store is overwritten and its folder goes, so that the name is free.
-    func remove(_ host: StoreHost) async throws(Refusal) {
+    package func remove(_ host: StoreHost) async throws(Refusal) {
         try await host.eraseForReset()
         try await removeFiles(host)
         forget(host)
@@ -505,7 +505,7 @@ final class Vault {
         }
     }
 
-    func chown(_ host: StoreHost, to owner: Person) async throws(Refusal) {
+    package func chown(_ host: StoreHost, to owner: Person) async throws(Refusal) {
         let taken = stores(of: owner.uid).contains {
             $0 !== host && $0.identity.storeName == host.identity.storeName
                 && $0.identity.account == owner.name
@@ -527,16 +527,16 @@ final class Vault {
     // MARK: all of them
 
     /// A session of the person is known: what a login opened stays open.
-    func followed(_ person: Person) {
+    package func followed(_ person: Person) {
         for host in stores(of: person.uid) { host.cancelShut() }
     }
 
     /// At once, because one may have to wait for its disk.
-    func lockAll() async {
+    package func lockAll() async {
         let locks = withKeys.map { host in EventLoop.shared.task { await host.lock() } }
         for lock in locks { await lock.value }
     }
 
     /// Also those that are shut for everybody already, because nobody has used them.
-    var withKeys: [StoreHost] { hosts.values.filter { $0.records.isOpen } }
+    package var withKeys: [StoreHost] { hosts.values.filter { $0.records.isOpen } }
 }

@@ -6,11 +6,11 @@ import Words
 /// person's in their order. In a queue that is full whoever has most in it loses the last: nobody
 /// keeps another out by their number.
 @LoopActor
-final class Gate {
-    enum Class: CaseIterable, Sendable {
+package final class Gate {
+    package enum Class: CaseIterable, Sendable {
         case own, apart, stranger
 
-        init(_ kind: TryKind) {
+        package init(_ kind: TryKind) {
             self =
                 switch kind {
                 case .own: .own
@@ -90,7 +90,7 @@ final class Gate {
         }
     }
 
-    init(width: Int, ownLimit: Int, apartLimit: Int, strength: Int = .max) {
+    package init(width: Int, ownLimit: Int, apartLimit: Int, strength: Int = .max) {
         self.width = width
         self.strength = strength
         lines = [
@@ -99,12 +99,12 @@ final class Gate {
         ]
     }
 
-    var isIdle: Bool { inside == 0 && waiting == 0 }
+    package var isIdle: Bool { inside == 0 && waiting == 0 }
 
-    var waiting: Int { lines.values.reduce(0) { $0 + $1.count } }
+    package var waiting: Int { lines.values.reduce(0) { $0 + $1.count } }
 
     /// `person` is whose turn it takes, where more than one stands here.
-    func enter(
+    package func enter(
         _ kind: Class, of person: UInt32 = 0, weighing weight: Int = 0, until deadline: UInt64
     ) async throws(Refusal) {
         if fits(weight), waiting == 0 {
@@ -140,13 +140,13 @@ final class Gate {
     }
 
     /// For whoever does not wait; some places stay free for those who do.
-    func enterAtOnce(leaving free: Int) -> Bool {
+    package func enterAtOnce(leaving free: Int) -> Bool {
         guard inside + free < width else { return false }
         inside += 1
         return true
     }
 
-    func leave(weighing weight: Int = 0) {
+    package func leave(weighing weight: Int = 0) {
         inside -= 1
         self.weight -= weight
         for kind in Class.allCases {

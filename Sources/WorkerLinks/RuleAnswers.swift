@@ -4,8 +4,8 @@ import Words
 
 /// What appvault-rules answers, taken apart as it comes. The worker runs an administrator's pattern
 /// over a passcode, so that nothing it says is believed which it was not asked for.
-struct RuleAnswers {
-    enum State: Equatable {
+package struct RuleAnswers {
+    package enum State: Equatable {
         case more
         case complete
         /// Another nonce, another place, another type, too long, too much: no answer counts.
@@ -16,17 +16,17 @@ struct RuleAnswers {
     private let nonce: [UInt8]
     private var found: [Finding] = []
     private var pending: [UInt8] = []
-    private(set) var state = State.more
+    package private(set) var state = State.more
 
-    init(_ rules: [RuleQuestion.Rule], nonce: [UInt8]) {
+    package init(_ rules: [RuleQuestion.Rule], nonce: [UInt8]) {
         self.rules = rules
         self.nonce = nonce
     }
 
     /// The most that a right worker sends at all.
-    var limit: Int { rules.count * (FrameHeader.size + RuleLink.answerFrame) }
+    package var limit: Int { rules.count * (FrameHeader.size + RuleLink.answerFrame) }
 
-    mutating func take(_ bytes: Span<UInt8>) {
+    package mutating func take(_ bytes: Span<UInt8>) {
         guard state != .nonsense, pending.count + bytes.count <= limit else {
             state = .nonsense
             return
@@ -53,7 +53,7 @@ struct RuleAnswers {
 
     /// In the order of the rules. `fault` is why no more came: it is the first missing rule's, and
     /// the others were not reached.
-    func findings(fault: RuleFault) -> [Finding] {
+    package func findings(fault: RuleFault) -> [Finding] {
         switch state {
         case .complete: return found
         case .nonsense: return rules.map { _ in .unmetBecause(.cannotRun(.nonsense)) }

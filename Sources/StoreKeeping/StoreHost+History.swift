@@ -5,7 +5,7 @@ import Words
 
 /// Former passcodes, which may not come back.
 extension StoreHost {
-    func isReused(
+    package func isReused(
         _ candidate: SecretBox, _ key: SecretBox, latest count: UInt32,
         _ among: PasscodeHistory.Among
     ) async throws(Refusal) -> Bool {
@@ -29,7 +29,7 @@ extension StoreHost {
     }
 
     /// The present passcode gets its entry while somebody knows it.
-    func remember(_ opening: Opening, keep count: UInt32) async throws(Refusal) {
+    package func remember(_ opening: Opening, keep count: UInt32) async throws(Refusal) {
         let key = opening.key
         guard count > 0, let typed = opening.typed, let slot = slot(of: opening.ground),
             try await !history(key).has(slot)
@@ -47,13 +47,14 @@ extension StoreHost {
     }
 
     /// What a passcode leaves in the history, under the salt of its slot.
-    func historyHash(_ typed: SecretBox, _ salt: [UInt8]) async throws(Refusal) -> SecretBox {
+    package func historyHash(_ typed: SecretBox, _ salt: [UInt8]) async throws(Refusal) -> SecretBox
+    {
         try await workers.deriveKey(
             try typed.copied(), salt, PasscodeHistory.cost, .own, of: identity.uid)
     }
 
     /// A look at a key that is needed once more.
-    nonisolated static func with<R: Sendable>(
+    package nonisolated static func with<R: Sendable>(
         _ key: SecretBox, _ body: (borrowing SecretBytes) throws(KeyError) -> R
     ) throws(KeyError) -> R {
         let result: Result<R, KeyError>?
@@ -70,7 +71,7 @@ extension StoreHost {
 }
 
 extension SecretBox {
-    func copied() throws(Refusal) -> SecretBox {
+    package func copied() throws(Refusal) -> SecretBox {
         do throws(SecretsError) {
             let copy = try read { (secret) throws(SecretsError) in SecretBox(try secret.copy()) }
             guard let copy else { throw .wrongSize }

@@ -3,10 +3,10 @@ import Secrets
 import Words
 
 /// A passcode on its way from the person to the derivation.
-enum PasscodeEntry {
+package enum PasscodeEntry {
     /// One that is to be tried. What cannot be normalised is taken as it came: no store of its own
     /// passcode was made with such bytes, but a login password may be any.
-    static func prepared(_ typed: borrowing SecretBytes) throws(Refusal) -> SecretBytes {
+    package static func prepared(_ typed: borrowing SecretBytes) throws(Refusal) -> SecretBytes {
         do throws(SecretsError) {
             let result = try normalised(typed)
             switch consume result {
@@ -19,7 +19,7 @@ enum PasscodeEntry {
     }
 
     /// One that is to be set, before any rule has looked at it.
-    static func normal(_ typed: borrowing SecretBytes) throws(Refusal) -> SecretBytes {
+    package static func normal(_ typed: borrowing SecretBytes) throws(Refusal) -> SecretBytes {
         let result: Normalised
         do throws(SecretsError) {
             result = try normalised(typed)
@@ -32,12 +32,12 @@ enum PasscodeEntry {
         }
     }
 
-    enum Normalised: ~Copyable {
+    package enum Normalised: ~Copyable {
         case normal(SecretBytes)
         case refused(PasscodeRefusal)
     }
 
-    static func normalised(_ typed: borrowing SecretBytes) throws(SecretsError)
+    package static func normalised(_ typed: borrowing SecretBytes) throws(SecretsError)
         -> Normalised
     {
         var output = try SecretBytes(count: PasscodeText.maximum)

@@ -7,25 +7,25 @@ import Words
 /// Fingers: those that are enrolled, and the resident slot that a match opens.
 extension StoreHost {
     /// The store key, in guarded memory alone, from the moment at which a passcode has opened the store.
-    struct Resident {
-        let key: SecretBox
-        let made: ResidentTime
+    package struct Resident {
+        package let key: SecretBox
+        package let made: ResidentTime
 
-        static func now() -> ResidentTime {
+        package static func now() -> ResidentTime {
             ResidentTime(boot: Clock.bootMilliseconds() / 1000, wall: Clock.wallSeconds())
         }
     }
 
-    var fingerprintIsOn: Bool { snapshot.terms.fingerprintIsOn }
+    package var fingerprintIsOn: Bool { snapshot.terms.fingerprintIsOn }
 
-    func residentAge(_ policy: Policy) -> ResidentAge {
+    package func residentAge(_ policy: Policy) -> ResidentAge {
         guard let resident else { return .none }
         return policy.residentAge(since: resident.made, now: Resident.now())
     }
 
     /// The passcode was typed, or the login password: a finger opens the store from now on, and failed ones are
     /// forgotten. Nobody is kept out where this fails.
-    func keepResident(_ key: SecretBox, _ ground: Ground, _ policy: Policy) async {
+    package func keepResident(_ key: SecretBox, _ ground: Ground, _ policy: Policy) async {
         if fingerprintIsOn { try? await clearFingerFailures() }
         // As it is now that the disk is done.
         guard fingerprintIsOn, hasPasscode, isUsable, policy.allowFingerprint,
@@ -35,14 +35,14 @@ extension StoreHost {
         whenResident?(self)
     }
 
-    func wipeResident() {
+    package func wipeResident() {
         guard resident != nil else { return }
         resident = nil
         whenResident?(self)
     }
 
     /// A copy of the store key, for a match that was seen just now.
-    func residentKey(_ policy: Policy) throws(Refusal) -> Opening {
+    package func residentKey(_ policy: Policy) throws(Refusal) -> Opening {
         guard fingerprintIsOn, let resident, residentAge(policy) == .good else {
             throw .fingerprintUnavailable(.notOpened)
         }
@@ -51,27 +51,27 @@ extension StoreHost {
 
     // MARK: failed matches
 
-    func fingerFailuresLeft(_ policy: Policy) -> Int {
+    package func fingerFailuresLeft(_ policy: Policy) -> Int {
         Int(
             policy.fingerprintMaxFailures.subtractingSaturating(
                 UInt32(snapshot.terms.fingerFailures)))
     }
 
     /// Before a scan: whoever ends the daemon in the middle of it has failed.
-    func countFingerFailure() async throws(Refusal) {
+    package func countFingerFailure() async throws(Refusal) {
         try await writeTerms(.count) { terms, _ in
             terms.fingerFailures = terms.fingerFailures.addingSaturating(1)
         }
     }
 
     /// Nothing was compared.
-    func giveBackFingerFailure() async throws(Refusal) {
+    package func giveBackFingerFailure() async throws(Refusal) {
         try await writeTerms(.count) { terms, _ in
             terms.fingerFailures = terms.fingerFailures.subtractingSaturating(1)
         }
     }
 
-    func clearFingerFailures() async throws(Refusal) {
+    package func clearFingerFailures() async throws(Refusal) {
         guard snapshot.terms.fingerFailures != 0 else { return }
         try await writeTerms(.count) { terms, _ in terms.fingerFailures = 0 }
     }
@@ -108,14 +108,14 @@ extension StoreHost {
         }
     }
 
-    func enrolledFingers() async throws(Refusal) -> FingerFolder.Found {
+    package func enrolledFingers() async throws(Refusal) -> FingerFolder.Found {
         guard fingerprintIsOn else { return FingerFolder.Found() }
         return try await onFingers(.read) { (folder) throws(KeyError) in try folder.all() }
     }
 
     /// The finger's file first, then the word that fingers are on: between the two there is only a file too many,
     /// which the next start removes.
-    func keepFinger(_ finger: EnrolledFinger, _ ground: Ground) async throws(Refusal) {
+    package func keepFinger(_ finger: EnrolledFinger, _ ground: Ground) async throws(Refusal) {
         try require(ground)
         // What an earlier time has left must not come to life again.
         if !fingerprintIsOn {
@@ -134,12 +134,12 @@ extension StoreHost {
         }
     }
 
-    func forgetFinger(_ number: UInt8) async throws(Refusal) {
+    package func forgetFinger(_ number: UInt8) async throws(Refusal) {
         try await onFingers(.finger) { (folder) throws(KeyError) in try folder.remove(number) }
     }
 
     /// First the word, then the resident slot, then what is on disk and on chips.
-    func turnFingerprintOff() async throws(Refusal) {
+    package func turnFingerprintOff() async throws(Refusal) {
         let chips = await fingersOnChips()
         try await writeTerms(.finger) { terms, _ in
             terms.fingerprintIsOn = false
@@ -150,7 +150,7 @@ extension StoreHost {
 
     /// Nobody's fingers open this store any more, and nothing is left of them. What cannot be removed now is removed
     /// at the next start.
-    func forgetFingers(_ onChips: [EnrolledFinger]? = nil) async {
+    package func forgetFingers(_ onChips: [EnrolledFinger]? = nil) async {
         wipeResident()
         whenFingersGo?()
         let chips: [EnrolledFinger]

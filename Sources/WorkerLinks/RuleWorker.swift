@@ -1,33 +1,35 @@
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
 /// The administrator's own rules, judged by appvault-rules: a process for each candidate, which may
 /// hang, crash or lie. Whatever it does, a rule without a good answer is unmet.
 @LoopActor
-final class RuleWorker {
+package final class RuleWorker {
     private let path: String
-    private let audit: Audit
+    /// For the journal: what an administrator wants to know.
+    private let noteFault: (String) -> Void
     /// A candidate holds a place for a second at most.
     private let gate = Gate(width: 4, ownLimit: 64, apartLimit: 16)
     /// In front of it, one at a time of each.
     private var lines: [RuleAsker: Gate] = [:]
     private var notedAt: UInt64?
 
-    init(path: String, audit: Audit) {
+    package init(path: String, noteFault: @escaping (String) -> Void) {
         self.path = path
-        self.audit = audit
+        self.noteFault = noteFault
     }
 
-    enum Journaling {
+    package enum Journaling {
         case faults
         /// Nobody's passcode hangs on the answer.
         case nothing
     }
 
-    func judge(
+    package func judge(
         _ candidate: SecretBox, _ rules: [CustomRule], for asker: RuleAsker,
         kind: Gate.Class? = nil
     ) async -> [Finding] {
@@ -36,7 +38,7 @@ final class RuleWorker {
 
     /// One finding for each rule, in their order; no rules, no connection. The candidate stays in
     /// its box. `kind` is for whoever only wants to know: those who set a passcode go first.
-    func judge(
+    package func judge(
         _ candidate: SecretBox, asking rules: [RuleQuestion.Rule], for asker: RuleAsker,
         kind: Gate.Class? = nil, _ journal: Journaling = .faults
     ) async -> [Finding] {
@@ -68,7 +70,7 @@ final class RuleWorker {
 
     /// For whoever waits for nothing and keeps nothing: the question goes out before this returns, or
     /// not at all, and what it finds is told whenever it comes.
-    func judgeAside(
+    package func judgeAside(
         _ candidate: SecretBox, _ rules: [CustomRule],
         _ then: @escaping @LoopActor @Sendable ([Finding]) -> Void
     ) {
@@ -219,7 +221,7 @@ final class RuleWorker {
         let now = Clock.bootMilliseconds()
         if let notedAt, now - notedAt < 10_000 { return }
         notedAt = now
-        audit.note(.fault, "a rule could not be run, the passcode is refused: \(fault)")
+        noteFault("a rule could not be run, the passcode is refused: \(fault)")
     }
 }
 

@@ -11,70 +11,70 @@ import Words
 /// The slots file is used by one at a time, by whoever has the store's turn; what others need to
 /// know of it is in the snapshot.
 @LoopActor
-final class StoreHost {
-    enum Health: Equatable {
+package final class StoreHost {
+    package enum Health: Equatable {
         case live
         case erased
         case damaged(Refusal.Damage)
     }
 
     /// What is known of the slots file without reading it.
-    struct Snapshot: Sendable {
-        var identity: Identity
-        var tally = Tally()
-        var passcodes: [PasscodeSlot] = []
-        var hasDevice = false
-        var recovery: [RecoverySlot] = []
-        var terms = Terms()
-        var hasKeyringPassword = false
+    package struct Snapshot: Sendable {
+        package var identity: Identity
+        package var tally = Tally()
+        package var passcodes: [PasscodeSlot] = []
+        package var hasDevice = false
+        package var recovery: [RecoverySlot] = []
+        package var terms = Terms()
+        package var hasKeyringPassword = false
 
         /// Made while there was no passcode: it does not outlive that.
-        var hasUnprovenRecovery: Bool { recovery.contains { !$0.isProven } }
+        package var hasUnprovenRecovery: Bool { recovery.contains { !$0.isProven } }
     }
 
-    let id: StoreID
-    let folder: Folder
-    let workers: Workers
-    var health: Health
-    var snapshot: Snapshot
-    var file: SlotFile?
+    package let id: StoreID
+    package let folder: Folder
+    package let workers: Workers
+    package var health: Health
+    package var snapshot: Snapshot
+    package var file: SlotFile?
     /// A store under another machine's key, or damaged where its recovery key does not lie: only that
     /// key brings it back, under this machine's.
-    var foreign: UncheckedSlotFile?
-    var foreignTally = Tally()
+    package var foreign: UncheckedSlotFile?
+    package var foreignTally = Tally()
     /// What could be read of a store that is damaged.
-    var unchecked: UncheckedSlotFile?
-    let turn = Gate(width: 1, ownLimit: 128, apartLimit: 64)
-    let records: OpenRecordsQueue
-    var shutTimer: UInt64?
-    var proven: PasscodeSlot?
-    var judged: Judged?
-    var judgings: UInt64 = 0
+    package var unchecked: UncheckedSlotFile?
+    package let turn = Gate(width: 1, ownLimit: 128, apartLimit: 64)
+    package let records: OpenRecordsQueue
+    package var shutTimer: UInt64?
+    package var proven: PasscodeSlot?
+    package var judged: Judged?
+    package var judgings: UInt64 = 0
     /// Set by the vault: for what is kept beside the slots, and for a store of another machine.
-    var machineForAdoption: MachineKey?
-    var stateFolder = ""
+    package var machineForAdoption: MachineKey?
+    package var stateFolder = ""
 
     // MARK: fingers
 
-    var resident: Resident?
+    package var resident: Resident?
     /// Made anew, or gone.
-    var whenResident: (@LoopActor (StoreHost) -> Void)?
-    var whenFingersGo: (@LoopActor () -> Void)?
-    var forgetOnChips: (@LoopActor ([EnrolledFinger]) -> Void)?
-    var whenErased: (@LoopActor (StoreHost) -> Void)?
+    package var whenResident: (@LoopActor (StoreHost) -> Void)?
+    package var whenFingersGo: (@LoopActor () -> Void)?
+    package var forgetOnChips: (@LoopActor ([EnrolledFinger]) -> Void)?
+    package var whenErased: (@LoopActor (StoreHost) -> Void)?
 
     // MARK: idle
 
     /// Of the boot clock, in milliseconds.
-    private(set) var lastUse: UInt64 = 0
+    package private(set) var lastUse: UInt64 = 0
     /// Milliseconds without a request after which the store locks; nil is never.
-    var idleLimit: UInt64?
+    package var idleLimit: UInt64?
     /// Set by the vault.
-    var whenOpened: (@LoopActor (StoreHost) -> Void)?
+    package var whenOpened: (@LoopActor (StoreHost) -> Void)?
 
     /// When its idle time is over, if nobody uses it until then.
-    var idleEnd: UInt64? { idleLimit.map { lastUse + $0 } }
-    var isIdle: Bool { idleEnd.map { Clock.bootMilliseconds() >= $0 } ?? false }
+    package var idleEnd: UInt64? { idleLimit.map { lastUse + $0 } }
+    package var isIdle: Bool { idleEnd.map { Clock.bootMilliseconds() >= $0 } ?? false }
 
     /// Each request on the open store begins its idle time anew.
     private func use() throws(Refusal) {
@@ -82,7 +82,7 @@ final class StoreHost {
         lastUse = Clock.bootMilliseconds()
     }
 
-    init(id: StoreID, folder: Folder, workers: Workers, contents: Contents) {
+    package init(id: StoreID, folder: Folder, workers: Workers, contents: Contents) {
         self.id = id
         self.folder = folder
         self.workers = workers
@@ -107,7 +107,7 @@ final class StoreHost {
     }
 
     /// What was found in a store's folder.
-    enum Contents: Sendable {
+    package enum Contents: Sendable {
         case live(SlotFile, Snapshot)
         case erased(Identity)
         case damaged(UncheckedSlotFile, what: Refusal.Damage, isRecoverable: Bool)
@@ -120,7 +120,7 @@ final class StoreHost {
     private static let nobody = Identity(
         uid: UInt32.max, account: [], createdAt: 0, way: .own, storeName: [], policyKey: [])
 
-    nonisolated static func snapshot(of file: SlotFile) -> Snapshot {
+    package nonisolated static func snapshot(of file: SlotFile) -> Snapshot {
         var snapshot = Snapshot(identity: file.identity, tally: file.tally)
         // The slots were checked when the file was read; what cannot be decoded opens nothing.
         snapshot.passcodes = (try? file.passcodeSlots) ?? []
@@ -133,25 +133,25 @@ final class StoreHost {
 
     // MARK: what others ask
 
-    var identity: Identity { snapshot.identity }
-    var owner: Person { Person(uid: identity.uid, name: identity.account) }
+    package var identity: Identity { snapshot.identity }
+    package var owner: Person { Person(uid: identity.uid, name: identity.account) }
     /// A store whose idle time is over is shut for everybody, also before it was locked.
-    var isOpen: Bool { records.isOpen && !isIdle }
-    var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
-    var hasRecovery: Bool { foreign != nil || !snapshot.recovery.isEmpty }
-    var followsLogin: Bool { identity.way == .followsLogin }
-    var isRecoverable: Bool { foreign != nil }
-    var isUsable: Bool { health == .live }
+    package var isOpen: Bool { records.isOpen && !isIdle }
+    package var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
+    package var hasRecovery: Bool { foreign != nil || !snapshot.recovery.isEmpty }
+    package var followsLogin: Bool { identity.way == .followsLogin }
+    package var isRecoverable: Bool { foreign != nil }
+    package var isUsable: Bool { health == .live }
 
-    func requireUsable() throws(Interruption) {
+    package func requireUsable() throws(Refusal) {
         switch health {
         case .live: return
-        case .erased: throw .refused(.deleted)
-        case .damaged(let what): throw .refused(.storeDamaged(what))
+        case .erased: throw .deleted
+        case .damaged(let what): throw .storeDamaged(what)
         }
     }
 
-    func requireLive() throws(Refusal) -> SlotFile {
+    package func requireLive() throws(Refusal) -> SlotFile {
         switch health {
         case .live:
             guard let file else { throw .unknown }
@@ -161,12 +161,12 @@ final class StoreHost {
         }
     }
 
-    static func now() -> Moment {
+    package static func now() -> Moment {
         Moment(bootID: Boot.id, milliseconds: Clock.bootMilliseconds())
     }
 
     /// Whether a try may be made now; costs nothing and gives nothing.
-    func mayTry(_ kind: TryKind, _ policy: Policy) throws(Refusal) {
+    package func mayTry(_ kind: TryKind, _ policy: Policy) throws(Refusal) {
         if foreign == nil || kind != .recovery { _ = try requireLive() }
         let tally = foreign == nil ? snapshot.tally : foreignTally
         switch tally.verdict(kind, policy, Self.now()) {
@@ -177,18 +177,18 @@ final class StoreHost {
     }
 
     /// Only the recovery key or root opens the way again.
-    func isRetryLocked(_ policy: Policy) -> Bool {
+    package func isRetryLocked(_ policy: Policy) -> Bool {
         snapshot.tally.isRetryLocked(policy)
     }
 
-    func stakes(_ kind: TryKind, _ policy: Policy) -> Stake {
+    package func stakes(_ kind: TryKind, _ policy: Policy) -> Stake {
         snapshot.tally.stake(kind, policy)
     }
 
     // MARK: the store's turn
 
     /// Runs with the slots file in hand, alone.
-    func inTurn<R>(
+    package func inTurn<R>(
         _ kind: Gate.Class, _ body: () async throws(Refusal) -> R
     ) async throws(Refusal) -> R {
         try await turn.enter(kind, until: Clock.bootMilliseconds() + Workers.queueWait)
@@ -197,7 +197,7 @@ final class StoreHost {
     }
 
     /// Blocking work on the slots file, on a disk thread; the snapshot is fresh afterwards.
-    func onDisk<R: Sendable>(
+    package func onDisk<R: Sendable>(
         _ file: SlotFile, _ during: Refusal.During,
         _ body: @escaping @Sendable (SlotFile) throws(KeyError) -> R
     ) async throws(Refusal) -> R {
@@ -212,7 +212,7 @@ final class StoreHost {
         }
     }
 
-    static func refusal(_ error: KeyError, _ during: Refusal.During) -> Refusal {
+    package static func refusal(_ error: KeyError, _ during: Refusal.During) -> Refusal {
         switch error {
         case .missing: .storeDamaged(.fileMissing)
         case .damaged(let damage): .storeDamaged(Self.damage(damage))
@@ -228,7 +228,7 @@ final class StoreHost {
         }
     }
 
-    nonisolated static func damage(_ damage: KeySlots.Damage) -> Refusal.Damage {
+    package nonisolated static func damage(_ damage: KeySlots.Damage) -> Refusal.Damage {
         switch damage {
         case .machineKey: .machineKey
         case .foreignMachineKey: .foreignMachineKey
@@ -242,7 +242,7 @@ final class StoreHost {
     // MARK: opening and locking
 
     /// Opens the records. What was open stays open.
-    func open(_ opening: Opening) async throws(Refusal) {
+    package func open(_ opening: Opening) async throws(Refusal) {
         _ = try requireLive()
         try require(opening.ground)
         lastUse = Clock.bootMilliseconds()
@@ -253,13 +253,13 @@ final class StoreHost {
         whenOpened?(self)
     }
 
-    func lock() async {
+    package func lock() async {
         cancelShut()
         await records.close()
     }
 
     /// Locks at that moment, unless a session of the owner comes first.
-    func shut(at moment: UInt64, _ then: @escaping @LoopActor @Sendable () -> Void) {
+    package func shut(at moment: UInt64, _ then: @escaping @LoopActor @Sendable () -> Void) {
         cancelShut()
         shutTimer = EventLoop.shared.at(moment) {
             EventLoop.shared.task {
@@ -270,40 +270,40 @@ final class StoreHost {
         }
     }
 
-    func cancelShut() {
+    package func cancelShut() {
         if let timer = shutTimer { EventLoop.shared.cancel(timer) }
         shutTimer = nil
     }
 
     // MARK: records
 
-    func value(
+    package func value(
         of name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void
     ) async throws(Refusal) {
         try use()
         try await records.value(of: name, take)
     }
 
-    func change(_ change: Change) async throws(Refusal) {
+    package func change(_ change: Change) async throws(Refusal) {
         try use()
         try await records.change(change)
     }
 
     /// For what stores much: an import.
-    func store<R: Sendable>(
+    package func store<R: Sendable>(
         _ body: @escaping @Sendable (Records, Room) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
         try use()
         return try await records.store(body)
     }
 
-    func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {
+    package func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {
         try use()
         return try await records.names(prefix: prefix, cursor: cursor)
     }
 
     /// For what walks over many records: export, and an import that is checked.
-    func walk<R: Sendable>(
+    package func walk<R: Sendable>(
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
         try use()
@@ -313,15 +313,15 @@ final class StoreHost {
 }
 
 /// A recovery key on its way to a disk thread.
-final class RecoveryKeyBox: Sendable {
-    let key: RecoveryKey
+package final class RecoveryKeyBox: Sendable {
+    package let key: RecoveryKey
 
-    init(_ key: consuming RecoveryKey) {
+    package init(_ key: consuming RecoveryKey) {
         self.key = key
     }
 }
 
 /// This boot, read once.
-enum Boot {
-    static let id = BootID(Clock.bootID()) ?? .none
+package enum Boot {
+    package static let id = BootID(Clock.bootID()) ?? .none
 }

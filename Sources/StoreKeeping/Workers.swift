@@ -5,51 +5,52 @@ import Words
 
 /// The threads that block so that the loop does not, and the gates in front of them.
 @LoopActor
-final class Workers {
+package final class Workers {
     /// Syncs and SQLite.
-    let disk = WorkerPool(name: "disk", threads: 2)
+    package let disk = WorkerPool(name: "disk", threads: 2)
     /// Argon2id: one a core, never niced, because a niced login waits for everybody's compile job.
-    let derivation = WorkerPool(name: "derivation", threads: Workers.derivations, slice: .long)
+    package let derivation = WorkerPool(
+        name: "derivation", threads: Workers.derivations, slice: .long)
     /// Together they have at most the memory that one of them may have: the unit's MemoryMax rests on it.
-    let cores = Gate(
+    package let cores = Gate(
         width: Workers.derivations, ownLimit: 1024, apartLimit: 512,
         strength: Int(KeyDerivation.Cost.memoryRange.upperBound))
     /// More would not fit in memory at the lowest cost there is; the unit's TasksMax counts them.
     private static let derivations = min(ThisProcess.cores, 64)
     /// Tries that are counted on disk already: a few more than there are cores, so that no core
     /// waits for a disk, and few enough that a kill leaves few of them without an outcome.
-    let tries = Gate(width: Workers.derivations + 2, ownLimit: 1024, apartLimit: 512)
+    package let tries = Gate(width: Workers.derivations + 2, ownLimit: 1024, apartLimit: 512)
 
-    static let queueWait: UInt64 = 60_000
+    package static let queueWait: UInt64 = 60_000
 
     /// Somebody waits for a derivation.
-    var isDeriving: Bool { !cores.isIdle }
+    package var isDeriving: Bool { !cores.isIdle }
 
     /// What takes long and hurries nobody: overwriting a store, walking through one.
-    let slow = WorkerPool(name: "slow", threads: 1)
+    package let slow = WorkerPool(name: "slow", threads: 1)
 
-    let reserve: DiskReserve
+    package let reserve: DiskReserve
 
-    init(reserve: DiskReserve) {
+    package init(reserve: DiskReserve) {
         self.reserve = reserve
     }
 
     private var slab: WipedBuffer?
 
     /// Where opened records pass through; there only while a store is open.
-    func recordSlab() -> WipedBuffer {
+    package func recordSlab() -> WipedBuffer {
         if let slab { return slab }
         let made = WipedBuffer(lockedCapacity: Records.slabSize)
         slab = made
         return made
     }
 
-    func dropSlab() {
+    package func dropSlab() {
         slab = nil
     }
 
     /// Derives on a core, when there is one. `person` is whose turn it takes.
-    func derive<R: Sendable>(
+    package func derive<R: Sendable>(
         _ kind: Gate.Class, of person: UInt32, _ cost: KeyDerivation.Cost,
         _ body: @escaping @Sendable () -> R
     ) async throws(Refusal) -> R {
@@ -63,14 +64,14 @@ final class Workers {
 
 extension Workers {
     /// Asked on a thread that may wait: the memory map is busy while others derive.
-    func requireMemory(for cost: KeyDerivation.Cost) async throws(Refusal) {
+    package func requireMemory(for cost: KeyDerivation.Cost) async throws(Refusal) {
         guard await disk.run({ KeyDerivation.memoryIsAvailable(for: cost) }) else {
             throw .outOfMemory
         }
     }
 
     /// Argon2id of what somebody typed; the typed bytes are wiped with their box.
-    func deriveKey(
+    package func deriveKey(
         _ typed: SecretBox, _ salt: [UInt8], _ cost: KeyDerivation.Cost, _ kind: Gate.Class,
         of person: UInt32
     ) async throws(Refusal) -> SecretBox {
@@ -91,12 +92,12 @@ extension Workers {
 
 extension SecretBox {
     /// Nothing was typed, or it was taken already.
-    var isEmpty: Bool {
+    package var isEmpty: Bool {
         (try? read { (secret) throws(SecretsError) in secret.count == 0 }) ?? true
     }
 
     /// Two of one: for a key that opens a store now and is needed once more.
-    func doubled() throws(Refusal) -> (SecretBox, SecretBox) {
+    package func doubled() throws(Refusal) -> (SecretBox, SecretBox) {
         guard let secret = take() else { throw .unknown }
         do throws(SecretsError) {
             let copy = try secret.copy()

@@ -4,20 +4,20 @@ import Secrets
 import Words
 
 /// What a store is going to open with.
-enum ComingPasscode: Sendable {
+package enum ComingPasscode: Sendable {
     /// One of its own, and the digest of the rules that it was judged by.
     case own(SecretBox, digest: [UInt8])
     /// The login password, whose rules are not ours.
     case login(SecretBox)
 
-    var secret: SecretBox {
+    package var secret: SecretBox {
         switch self {
         case .own(let secret, _), .login(let secret): secret
         }
     }
 
     /// A slot's details, with a salt of its own.
-    func details(_ cost: KeyDerivation.Cost) throws(Refusal) -> PasscodeSlot.Details {
+    package func details(_ cost: KeyDerivation.Cost) throws(Refusal) -> PasscodeSlot.Details {
         do throws(SecretsError) {
             switch self {
             case .own(_, let digest):
@@ -34,32 +34,32 @@ enum ComingPasscode: Sendable {
 }
 
 /// How a new store begins.
-enum StoreStart: Sendable {
+package enum StoreStart: Sendable {
     case with(ComingPasscode)
     case without(Identity.WithoutPasscode)
 
-    var way: Identity.Way {
+    package var way: Identity.Way {
         switch self {
         case .with(.login): .followsLogin
         case .with(.own), .without: .own
         }
     }
 
-    var withoutPasscode: Identity.WithoutPasscode {
+    package var withoutPasscode: Identity.WithoutPasscode {
         switch self {
         case .with: .hasPasscode
         case .without(let why): why
         }
     }
 
-    var login: SecretBox? {
+    package var login: SecretBox? {
         switch self {
         case .with(.login(let password)): password
         case .with(.own), .without: nil
         }
     }
 
-    var coming: ComingPasscode? {
+    package var coming: ComingPasscode? {
         switch self {
         case .with(let coming): coming
         case .without: nil

@@ -2,15 +2,17 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
 /// appvault-fingerprint, the one process that touches a reader, and that may hang, crash or lie. Whatever it does,
 /// each question has its answer within a time.
 @LoopActor
-final class FingerprintWorker {
+package final class FingerprintWorker {
     private let path: String
-    private let audit: Audit
+    /// For the journal: what an administrator wants to know.
+    private let noteFault: (String) -> Void
     /// It serves one request at a time.
     private let gate = Gate(width: 1, ownLimit: 64, apartLimit: 64)
     private var seen: (readers: [FingerprintReader], at: UInt64)?
@@ -38,21 +40,21 @@ final class FingerprintWorker {
     /// How long a list is good for those to whom a reader is only an offer.
     private static let fresh: UInt64 = 5_000
 
-    init(path: String, audit: Audit) {
+    package init(path: String, noteFault: @escaping (String) -> Void) {
         self.path = path
-        self.audit = audit
+        self.noteFault = noteFault
     }
 
-    enum Failure: Error, Equatable {
+    package enum Failure: Error, Equatable {
         case fault(FingerprintFault)
         case lost(FingerLost)
     }
 
     /// As they were found last, without asking.
-    var lastReaders: [FingerprintReader] { seen?.readers ?? [] }
+    package var lastReaders: [FingerprintReader] { seen?.readers ?? [] }
 
     /// While somebody scans, those that were found last.
-    func readers(mayBeOld: Bool = false) async throws(Failure) -> [FingerprintReader] {
+    package func readers(mayBeOld: Bool = false) async throws(Failure) -> [FingerprintReader] {
         if isAsleep { throw .fault(.noReader) }
         if let seen, !gate.isIdle { return seen.readers }
         if mayBeOld, let seen, Clock.bootMilliseconds() - seen.at < Self.fresh {
@@ -73,7 +75,7 @@ final class FingerprintWorker {
     }
 
     /// One touch, compared with all of them.
-    func match(
+    package func match(
         _ prints: [SecretBox], at reader: ReaderChoice, seconds: UInt8, _ run: FingerRun
     ) async -> FingerEnd {
         let nonce = Self.nonce()
@@ -96,7 +98,7 @@ final class FingerprintWorker {
         }
     }
 
-    func enroll(at reader: ReaderChoice, _ run: FingerRun) async -> FingerEnd {
+    package func enroll(at reader: ReaderChoice, _ run: FingerRun) async -> FingerEnd {
         let nonce = Self.nonce()
         let frame = Self.frame(
             ReaderRequest(nonce: nonce, reader: reader), FingerprintLink.enroll)
@@ -113,7 +115,7 @@ final class FingerprintWorker {
     }
 
     /// From the reader's own chip.
-    func delete(_ print: SecretBox, at reader: ReaderChoice) async throws(Failure) {
+    package func delete(_ print: SecretBox, at reader: ReaderChoice) async throws(Failure) {
         let nonce = Self.nonce()
         let body = ReaderRequest(nonce: nonce, reader: reader)
         let frame = WipedBuffer(capacity: 4096)
@@ -128,7 +130,7 @@ final class FingerprintWorker {
     }
 
     /// What a reader's chip holds, and which of it is ours.
-    func stored(
+    package func stored(
         _ prints: [SecretBox], at reader: ReaderChoice, _ run: FingerRun
     ) async throws(Failure) -> [FingerprintStored.Print] {
         let nonce = Self.nonce()
@@ -144,7 +146,7 @@ final class FingerprintWorker {
     // MARK: sleep
 
     /// From here on nobody is given a reader.
-    func beginSleep() {
+    package func beginSleep() {
         isAsleep = true
         sleeps += 1
         if let seen { missed = seen.readers }
@@ -152,13 +154,13 @@ final class FingerprintWorker {
     }
 
     /// Ends when nobody has a reader any more, or does not let go of it.
-    func letGo() async {
+    package func letGo() async {
         uncalled?.close()
         guard (try? await gate.enter(.own, until: Self.soon(Self.letGoWait))) != nil else { return }
         gate.leave()
     }
 
-    func wakeUp() {
+    package func wakeUp() {
         isAsleep = false
         let mine = sleeps
         guard !missed.isEmpty else { return }
@@ -371,6 +373,6 @@ final class FingerprintWorker {
         if lost == .missing { return }
         if let notedAt, now - notedAt < 10_000 { return }
         notedAt = now
-        audit.note(.fault, "the fingerprint worker gave no answer: \(lost)")
+        noteFault("the fingerprint worker gave no answer: \(lost)")
     }
 }

@@ -1,5 +1,5 @@
 /// Written by `make build-date`, from CHANGELOG.md.
-enum BuildDate {
+package enum BuildDate {
     /// 2026-11-21: nobody could set a passcode before this program was there.
-    static let seconds: UInt64 = 1_795_219_200
+    package static let seconds: UInt64 = 1_795_219_200
 }

@@ -9,12 +9,12 @@ import Words
 /// writes; sets that wait share one commit; one after the other, because a second reader would
 /// check old rows against new sums.
 @LoopActor
-final class OpenRecordsQueue {
+package final class OpenRecordsQueue {
     private let workers: Workers
     private let folder: String
     private let id: StoreID
     /// What the owner's stores take together; set by the vault.
-    var allotment = Allotment() {
+    package var allotment = Allotment() {
         didSet {
             oldValue.forget(id)
             noteSize()
@@ -29,7 +29,7 @@ final class OpenRecordsQueue {
     private var isDraining = false
     /// Batches that were stored: by it a quiet moment is known.
     private var commits: UInt64 = 0
-    private(set) var damage: Refusal.Damage?
+    package private(set) var damage: Refusal.Damage?
     /// Which opening this is: a scan of an earlier one stops.
     private var generation = 0
 
@@ -44,7 +44,7 @@ final class OpenRecordsQueue {
     /// More than the smallest records in one piece of an import can take, in the log and in the file.
     private static let pieceMost = 128 << 20
 
-    init(workers: Workers, folder: String, id: StoreID) {
+    package init(workers: Workers, folder: String, id: StoreID) {
         self.workers = workers
         self.folder = folder
         self.id = id
@@ -57,7 +57,7 @@ final class OpenRecordsQueue {
     /// Of slots and fingers.
     private var besides = 0
 
-    func take(_ size: RecordsSize, besides: Int? = nil) {
+    package func take(_ size: RecordsSize, besides: Int? = nil) {
         self.size = size
         if let besides { self.besides = besides }
         noteSize()
@@ -67,16 +67,16 @@ final class OpenRecordsQueue {
         allotment.note(size.total + besides, log: size.log, of: id, self)
     }
 
-    func takeBesides(_ bytes: Int) {
+    package func takeBesides(_ bytes: Int) {
         besides = bytes
         noteSize()
     }
 
-    var isOpen: Bool { records != nil }
+    package var isOpen: Bool { records != nil }
     /// As of the last change: the records themselves may be on another thread just now.
-    private(set) var count: UInt64 = 0
+    package private(set) var count: UInt64 = 0
     /// Which opening this is; what began under another one has ended.
-    var opening: Int { generation }
+    package var opening: Int { generation }
 
     // MARK: one at a time
 
@@ -125,7 +125,7 @@ final class OpenRecordsQueue {
 
     // MARK: open and close
 
-    func open(_ key: SecretBox) async throws(Refusal) {
+    package func open(_ key: SecretBox) async throws(Refusal) {
         await acquire()
         defer { release() }
         guard records == nil else { return }
@@ -154,7 +154,7 @@ final class OpenRecordsQueue {
     }
 
     /// After this nothing in memory opens the store, and no opening that was under way will.
-    func close() async {
+    package func close() async {
         generation += 1
         if let open = records {
             records = nil
@@ -196,7 +196,7 @@ final class OpenRecordsQueue {
         }
     }
 
-    func emptyLog() async {
+    package func emptyLog() async {
         try? await onDisk { (records) throws(RecordsError) in records.emptyLog() }
     }
 
@@ -239,7 +239,7 @@ final class OpenRecordsQueue {
 
     // MARK: what is asked
 
-    func value(
+    package func value(
         of name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void
     ) async throws(Refusal) {
         if isBusy {
@@ -269,7 +269,7 @@ final class OpenRecordsQueue {
         slab.wipe(first: place.upperBound)
     }
 
-    func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {
+    package func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {
         let page = try await onDisk { (records) throws(RecordsError) in
             try records.names(prefix: prefix, cursor: cursor, limit: Limits.page)
         }
@@ -277,14 +277,14 @@ final class OpenRecordsQueue {
     }
 
     /// For what walks over many records: export and import.
-    func walk<R: Sendable>(
+    package func walk<R: Sendable>(
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
         try await onDisk(body)
     }
 
     /// As above, for what stores much: within the room that there is for it.
-    func store<R: Sendable>(
+    package func store<R: Sendable>(
         _ body: @escaping @Sendable (Records, Room) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
         _ = await allotment.emptyLogs(besides: id)
@@ -303,7 +303,7 @@ final class OpenRecordsQueue {
     }
 
     /// Whether that much more can be stored, as far as it can be told before.
-    func requireRoom(for growth: Int, _ during: Refusal.During) async throws(Refusal) {
+    package func requireRoom(for growth: Int, _ during: Refusal.During) async throws(Refusal) {
         let reserve = workers.reserve
         let room = await workers.disk.run { try? reserve.roomForRecords() }
         await emptyLog()
@@ -313,7 +313,7 @@ final class OpenRecordsQueue {
     }
 
     /// Answered after the commit, which other changes that wait share.
-    func change(_ change: Change) async throws(Refusal) {
+    package func change(_ change: Change) async throws(Refusal) {
         guard records != nil else { throw .locked }
         let result = await withCheckedContinuation { continuation in
             changes.append(Pending(change: change, continuation: continuation))
@@ -334,7 +334,7 @@ final class OpenRecordsQueue {
         }
     }
 
-    func refusal(_ limit: Room.Limit, _ during: Refusal.During) -> Refusal {
+    package func refusal(_ limit: Room.Limit, _ during: Refusal.During) -> Refusal {
         switch limit {
         case .owner: allotment.refusal
         case .disk: .storageFailed(during, .noSpace)
@@ -413,7 +413,7 @@ final class OpenRecordsQueue {
         return refusal
     }
 
-    static func plainRefusal(_ error: RecordsError, _ during: Refusal.During) -> Refusal {
+    package static func plainRefusal(_ error: RecordsError, _ during: Refusal.During) -> Refusal {
         switch error {
         case .damaged(let found): return .storeDamaged(words(found))
         case .missing: return .storeDamaged(.recordsMissing)

@@ -3,7 +3,7 @@ import Words
 
 /// What a store key rests on. Where that is gone, by whatever was done meanwhile, so is what the key
 /// lets anybody do.
-enum Ground: Equatable, Sendable {
+package enum Ground: Equatable, Sendable {
     /// State none: nobody was asked.
     case device
     /// The passcode slot with this salt.
@@ -18,7 +18,7 @@ enum Ground: Equatable, Sendable {
 
 extension StoreHost {
     /// A person may take minutes between two answers, and another exchange does not wait for them.
-    func require(_ ground: Ground) throws(Refusal) {
+    package func require(_ ground: Ground) throws(Refusal) {
         guard stands(ground) else { throw .passcodeChanged }
     }
 
@@ -33,7 +33,7 @@ extension StoreHost {
     }
 
     /// The passcode slot that was proven, as it is now.
-    func slot(of ground: Ground) -> PasscodeSlot? {
+    package func slot(of ground: Ground) -> PasscodeSlot? {
         switch ground {
         case .passcode(let salt): snapshot.passcodes.first { $0.details.salt == salt }
         case .device, .recovery, .finger, .foreign: nil

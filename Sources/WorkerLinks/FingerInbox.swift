@@ -4,13 +4,13 @@ import Wire
 
 /// What appvault-fingerprint says, taken apart as it comes. It parses what a stranger's device sends, so nothing is
 /// believed that does not answer the request under way.
-struct FingerInbox {
-    enum Question: Sendable {
+package struct FingerInbox {
+    package enum Question: Sendable {
         case list, enroll, delete, stored
         case match(templates: Int)
     }
 
-    enum Answer: Sendable {
+    package enum Answer: Sendable {
         case readers([FingerprintReader])
         case enrolled(SecretBox)
         case matched(Int)
@@ -20,7 +20,7 @@ struct FingerInbox {
         case failed(FingerprintFault)
     }
 
-    enum Next: Sendable {
+    package enum Next: Sendable {
         /// Not whole yet.
         case more
         case scan(FingerprintScan)
@@ -40,17 +40,17 @@ struct FingerInbox {
     private static let longest = max(
         FingerprintLink.answerFrame, FingerprintLink.nonce + 4 + FingerprintLink.template)
 
-    init(_ question: Question, nonce: [UInt8]) {
+    package init(_ question: Question, nonce: [UInt8]) {
         self.question = question
         self.nonce = nonce
     }
 
-    func take(_ bytes: Span<UInt8>) {
+    package func take(_ bytes: Span<UInt8>) {
         pending.append(bytes)
     }
 
     /// One read of what has come, into memory that is wiped.
-    func take(from channel: Channel) -> Channel.Transfer {
+    package func take(from channel: Channel) -> Channel.Transfer {
         let start = pending.count
         pending.grow(to: start + Self.room)
         // SAFETY: the room lies behind what is there, and the channel says how much of it was filled.
@@ -62,7 +62,7 @@ struct FingerInbox {
     }
 
     /// What carries another nonce belongs to another request, and is passed over.
-    mutating func next() -> Next {
+    package mutating func next() -> Next {
         while true {
             let found: (next: Next?, used: Int)?
             do {

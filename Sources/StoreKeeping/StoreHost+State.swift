@@ -6,7 +6,7 @@ import Words
 
 /// What `status` shows of a store.
 extension StoreHost {
-    func state(
+    package func state(
         _ inForce: PolicyInForce, _ voice: Voice, _ hardware: Hardware, sessions: Int,
         lock: State.Lock?
     ) -> State {
@@ -75,14 +75,14 @@ extension StoreHost {
     }
 
     /// Flow 1 or 2: whether there is a reader makes the difference.
-    var mayGetPasscode: Bool {
+    package var mayGetPasscode: Bool {
         switch passcodeState {
         case .none, .fingerprintOnly: true
         case .passcode, .passcodeAndFingerprint: false
         }
     }
 
-    func currentLock(_ policy: Policy) -> State.Lock {
+    package func currentLock(_ policy: Policy) -> State.Lock {
         switch health {
         case .erased: return .erased
         case .damaged: return .damaged
@@ -93,7 +93,7 @@ extension StoreHost {
         }
     }
 
-    func trouble(_ lock: State.Lock) -> (what: Phrase, advice: Phrase?)? {
+    package func trouble(_ lock: State.Lock) -> (what: Phrase, advice: Phrase?)? {
         switch lock {
         case .absent, .locked, .unlocked: return nil
         case .erased: return (Refusal.deleted.message, Refusal.deleted.hint)
@@ -115,5 +115,13 @@ extension StoreHost {
             }
             return (what.phrase, Phrase(isRecoverable ? .adviceRecover : .adviceRestore))
         }
+    }
+}
+
+extension StoreHost {
+    /// A store that opens by itself needs no other way in.
+    package func isRecoveryOfferDue(_ policy: Policy) -> Bool {
+        isUsable && hasPasscode && !hasRecovery && policy.allowRecoveryKey
+            && !snapshot.terms.recoveryWasOffered
     }
 }

@@ -6,18 +6,18 @@ import Words
 
 /// What the policy may demand of a store, and what was noted of it.
 extension StoreHost {
-    var passcodeState: PasscodeState {
+    package var passcodeState: PasscodeState {
         PasscodeState(hasPasscode: hasPasscode, snapshot.terms, identity)
     }
 
-    var pending: Terms.Pending? { snapshot.terms.pending(on: snapshot.passcodes.first) }
+    package var pending: Terms.Pending? { snapshot.terms.pending(on: snapshot.passcodes.first) }
 
-    var clock: ClockReading {
+    package var clock: ClockReading {
         ClockReading(
             now: Clock.wallSeconds(), builtAt: BuildDate.seconds, lastKnown: snapshot.terms.seenAt)
     }
 
-    func expiry(_ policy: Policy) -> Expiry {
+    package func expiry(_ policy: Policy) -> Expiry {
         Expiry(
             state: passcodeState, followsLogin: followsLogin,
             setAt: snapshot.passcodes.first?.details.setAt ?? 0, expireDays: policy.expireDays,
@@ -25,7 +25,7 @@ extension StoreHost {
     }
 
     /// What is due as far as is known: whether the passcode falls short is seen when it is typed.
-    func due(
+    package func due(
         _ inForce: PolicyInForce, _ hardware: Hardware, _ compliance: Compliance = .notYetKnown
     ) -> Due {
         let policy = inForce.policy
@@ -42,21 +42,21 @@ extension StoreHost {
 
     /// What was found when the passcode was typed last, by which rules. Never written down: of a
     /// login password not even that much is kept.
-    struct Judged {
-        let digest: [UInt8]
-        let salt: [UInt8]
-        let compliance: Compliance
+    package struct Judged {
+        package let digest: [UInt8]
+        package let salt: [UInt8]
+        package let compliance: Compliance
     }
 
     /// One passcode, and one set of rules that is looking at it.
-    struct Judging {
-        let number: UInt64
-        let digest: [UInt8]
-        let salt: [UInt8]
+    package struct Judging {
+        package let number: UInt64
+        package let digest: [UInt8]
+        package let salt: [UInt8]
     }
 
     /// nil where it is known already.
-    func beginJudging(_ policy: Policy) -> Judging? {
+    package func beginJudging(_ policy: Policy) -> Judging? {
         let slots = snapshot.passcodes
         guard let slot = provenSlot ?? (slots.count == 1 ? slots.first : nil) else { return nil }
         if let judged, judged.salt == slot.details.salt, judged.digest == policy.ruleDigest,
@@ -69,13 +69,13 @@ extension StoreHost {
     }
 
     /// An answer that comes after the next question is too late.
-    func note(_ compliance: Compliance, _ judging: Judging) {
+    package func note(_ compliance: Compliance, _ judging: Judging) {
         guard judging.number == judgings else { return }
         judged = Judged(digest: judging.digest, salt: judging.salt, compliance: compliance)
     }
 
     /// Whether the present passcode meets the rules, as far as is known.
-    func compliance(_ policy: Policy) -> Compliance {
+    package func compliance(_ policy: Policy) -> Compliance {
         guard let slot = snapshot.passcodes.first else { return .notYetKnown }
         if !followsLogin, slot.details.policyDigest == policy.ruleDigest { return .meetsTheRules }
         guard let judged, judged.salt == slot.details.salt, judged.digest == policy.ruleDigest
@@ -84,7 +84,7 @@ extension StoreHost {
     }
 
     /// The marker that makes an interrupted flow go on.
-    func begin(_ step: DueStep) async throws(Refusal) {
+    package func begin(_ step: DueStep) async throws(Refusal) {
         guard pending != Terms.Pending(step.flow, step.reason) else { return }
         try await writeTerms(.terms) { terms, slot in
             // A finger that stood alone opens nothing any more: what is left is to create.
@@ -94,7 +94,7 @@ extension StoreHost {
         if step.reason == .migration { await forgetFingers() }
     }
 
-    func writeTerms(
+    package func writeTerms(
         _ during: Refusal.During, _ ground: Ground? = nil,
         _ change: @escaping @Sendable (inout Terms, PasscodeSlot?) -> Void
     ) async throws(Refusal) {
@@ -112,7 +112,7 @@ extension StoreHost {
 
     /// Judged, and nothing was due: from here on changes count. None of this may keep anybody out,
     /// so that the caller does without it where the disk does.
-    func noteJudged(
+    package func noteJudged(
         _ policy: Policy, _ ground: Ground, byNow why: NothingDue
     ) async throws(Refusal) {
         let now = clock

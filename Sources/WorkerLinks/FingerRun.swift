@@ -2,11 +2,12 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
 /// Why a scan stopped before the reader said anything.
-enum FingerStop: Equatable, Sendable {
+package enum FingerStop: Equatable, Sendable {
     /// Enter, or Ctrl-C: on without the finger.
     case person
     /// The front end is gone.
@@ -20,12 +21,12 @@ enum FingerStop: Equatable, Sendable {
 }
 
 /// Why nothing that the worker says is worth anything any more.
-enum FingerLost: Equatable, Sendable {
+package enum FingerLost: Equatable, Sendable {
     case missing, tooSlow, ended, nonsense
 }
 
 /// What a scan has come to.
-enum FingerEnd: Sendable {
+package enum FingerEnd: Sendable {
     /// The place among the templates that were handed over.
     case matched(Int)
     case noMatch
@@ -38,8 +39,8 @@ enum FingerEnd: Sendable {
 /// One scan on its way from the reader to the person; either of them may end it, and the first end counts: a match
 /// that comes behind a cancel is nothing.
 @LoopActor
-final class FingerRun {
-    enum Step: Sendable {
+package final class FingerRun {
+    package enum Step: Sendable {
         case heard(FingerprintScan)
         /// A touch that matched none, and how many more there may be.
         case noMatch(left: Int)
@@ -50,30 +51,32 @@ final class FingerRun {
     private var waiting: CheckedContinuation<Step, Never>?
     private var settling: CheckedContinuation<Void, Never>?
     private var isSettled = false
-    private(set) var isOver = false
-    private(set) var stop: FingerStop?
+    package private(set) var isOver = false
+    package private(set) var stop: FingerStop?
     /// The match did what it was asked for, and is on nobody's count any more.
-    var isAccepted = false
+    package var isAccepted = false
     /// Wakes whoever waits for the worker.
-    var whenStopped: (@LoopActor () -> Void)?
+    package var whenStopped: (@LoopActor () -> Void)?
 
-    func next() async -> Step {
+    package init() {}
+
+    package func next() async -> Step {
         if !steps.isEmpty { return steps.removeFirst() }
         return await withCheckedContinuation { waiting = $0 }
     }
 
-    func say(_ step: Step) {
+    package func say(_ step: Step) {
         guard !isOver else { return }
         push(step)
     }
 
-    func finish(_ end: FingerEnd) {
+    package func finish(_ end: FingerEnd) {
         guard !isOver else { return }
         isOver = true
         push(.ended(end))
     }
 
-    func stop(_ why: FingerStop) {
+    package func stop(_ why: FingerStop) {
         guard !isOver else { return }
         stop = why
         finish(.stopped(why))
@@ -89,13 +92,13 @@ final class FingerRun {
     // MARK: the reader is free again when both sides are done
 
     /// Whoever followed the scan has done what follows from it.
-    func settle() {
+    package func settle() {
         isSettled = true
         settling?.resume()
         settling = nil
     }
 
-    func settled() async {
+    package func settled() async {
         if isSettled { return }
         await withCheckedContinuation { settling = $0 }
     }
@@ -103,17 +106,19 @@ final class FingerRun {
 
 /// One finger request at a time: one that waits is stopped, never answered, when another begins.
 @LoopActor
-final class FingerSeat {
+package final class FingerSeat {
     private let gate = Gate(width: 1, ownLimit: 16, apartLimit: 16)
     private var current: (run: FingerRun, store: StoreID?)?
     private var newest = 0
-    var whenTaken: (@LoopActor () -> Void)?
+    package var whenTaken: (@LoopActor () -> Void)?
     /// Longer than it takes to stop whoever has the reader.
     private static let patience: UInt64 = 4_000
 
+    package init() {}
+
     /// From here on the run can be stopped, so that whatever it is about is read behind this. `.busy` where another
     /// one came meanwhile. No store: one that a login makes when it is confirmed.
-    func take(_ run: FingerRun, of store: StoreID?) async throws(Refusal) {
+    package func take(_ run: FingerRun, of store: StoreID?) async throws(Refusal) {
         newest += 1
         let mine = newest
         current?.run.stop(.preempted)
@@ -127,49 +132,49 @@ final class FingerSeat {
     }
 
     /// For what nobody waits for at the reader: false where somebody has it.
-    func takeIfFree(_ run: FingerRun, of store: StoreID) -> Bool {
+    package func takeIfFree(_ run: FingerRun, of store: StoreID) -> Bool {
         guard gate.enterAtOnce(leaving: 0) else { return false }
         current = (run, store)
         whenTaken?()
         return true
     }
 
-    func leave() {
+    package func leave() {
         current = nil
         gate.leave()
     }
 
     /// Of one store, or whatever is under way or waits for it.
-    func withdraw(of store: StoreID? = nil) {
+    package func withdraw(of store: StoreID? = nil) {
         if store == nil { newest += 1 }
         guard let current, store == nil || store == current.store else { return }
         current.run.stop(.withdrawn)
     }
 
-    var isTaken: Bool { current != nil }
+    package var isTaken: Bool { current != nil }
 }
 
 /// Ends what waits for a person who does nothing. Each `begin` gives them the whole time again.
 @LoopActor
-final class Patience {
+package final class Patience {
     private let seconds: Int
     private let isOver: @LoopActor () -> Void
     private var timer: UInt64?
 
-    init(seconds: Int, isOver: @escaping @LoopActor () -> Void) {
+    package init(seconds: Int, isOver: @escaping @LoopActor () -> Void) {
         self.seconds = seconds
         self.isOver = isOver
         begin()
     }
 
-    func begin() {
+    package func begin() {
         end()
         timer = EventLoop.shared.at(Clock.bootMilliseconds() + UInt64(seconds) * 1000) {
             EventLoop.shared.task { self.isOver() }
         }
     }
 
-    func end() {
+    package func end() {
         if let timer { EventLoop.shared.cancel(timer) }
         timer = nil
     }

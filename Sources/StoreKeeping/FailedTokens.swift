@@ -3,19 +3,27 @@ import Policy
 import Posix
 import Secrets
 
+/// What is known of the token that a login ended with, beside the one that was wrong at our prompt.
+package enum EndingToken: Sendable {
+    /// No line of ours stood behind to see it.
+    case unseen
+    case same
+    case different
+}
+
 /// Tokens that did not open a store, remembered as hashes until the machine starts again: the same token again is
 /// refused without a derivation and without a count, so that a login password that has drifted away costs one try.
 /// With a runtime folder the end of this daemon forgets nothing of it.
 @LoopActor
-final class FailedTokens {
+package final class FailedTokens {
     /// What becomes of a wrong own try after the login it belonged to was confirmed.
-    enum Settlement: Equatable {
+    package enum Settlement: Equatable {
         case givenBack
         case moved(Reason)
         /// The login succeeded with another token.
         case stays
 
-        enum Reason: Equatable {
+        package enum Reason: Equatable {
             /// No line of ours saw the token that the login succeeded with.
             case unseen
             /// The store has given one token back in this boot, and this is another one.
@@ -39,10 +47,10 @@ final class FailedTokens {
     private var key: SecretBox?
     private var isKeyKept = false
     /// Of these stores nothing is known to be wrong any more.
-    var whenForgotten: ((StoreID) -> Void)?
+    package var whenForgotten: ((StoreID) -> Void)?
 
     /// Without a path everything is kept in memory. `report` hears, once, of a folder that cannot be used.
-    init(folderAt path: String?, report: @escaping (TokenFolder.Unusable) -> Void) {
+    package init(folderAt path: String?, report: @escaping (TokenFolder.Unusable) -> Void) {
         self.report = report
         refunds = .possible
         guard let path else {
@@ -59,7 +67,7 @@ final class FailedTokens {
     }
 
     /// What an earlier daemon of this boot left.
-    func load(_ hosts: [StoreHost]) {
+    package func load(_ hosts: [StoreHost]) {
         guard let folder else { return }
         do throws(TokenFolder.Unusable) {
             known = try folder.load(Set(hosts.map(\.id)))
@@ -89,38 +97,38 @@ final class FailedTokens {
 
     // MARK: when the daemon may leave
 
-    var hasHashes: Bool { known.values.contains { $0.hasHashes } }
+    package var hasHashes: Bool { known.values.contains { $0.hasHashes } }
 
     /// Whether the next daemon knows what this one does.
-    var outlivesDaemon: Bool {
+    package var outlivesDaemon: Bool {
         switch refunds {
         case .possible: folder != nil
         case .withheld: false
         }
     }
 
-    var isEmpty: Bool { known.values.allSatisfy { $0 == StoreTokens() } }
+    package var isEmpty: Bool { known.values.allSatisfy { $0 == StoreTokens() } }
 
     // MARK: what is known
 
     /// A login password has failed here that no later one has mended.
-    func hasDrifted(_ host: StoreHost) -> Bool {
+    package func hasDrifted(_ host: StoreHost) -> Bool {
         known[host.id].map { !$0.failed.isEmpty } ?? false
     }
 
     /// Whether a try of that kind is refused without a derivation.
-    func recall(_ hash: TokenHash, of host: StoreHost, _ kind: TryKind) -> Bool {
+    package func recall(_ hash: TokenHash, of host: StoreHost, _ kind: TryKind) -> Bool {
         guard known[host.id] != nil else { return false }
         var isKnown = false
         _ = change(host) { isKnown = $0.recall(hash, kind) }
         return isKnown
     }
 
-    func isConfirmed(_ hash: TokenHash, of host: StoreHost) -> Bool {
+    package func isConfirmed(_ hash: TokenHash, of host: StoreHost) -> Bool {
         known[host.id].map { $0.isConfirmed(hash) } ?? false
     }
 
-    func hash(
+    package func hash(
         _ token: borrowing SecretBytes, of host: StoreHost
     ) throws(SecretsError) -> TokenHash {
         noticeForgotten()
@@ -151,14 +159,14 @@ final class FailedTokens {
     // MARK: what comes to be known
 
     /// A derivation has shown it to be wrong; kept before anybody hears so.
-    func remember(_ hash: TokenHash, of host: StoreHost, _ kind: TryKind) {
+    package func remember(_ hash: TokenHash, of host: StoreHost, _ kind: TryKind) {
         _ = change(host) { $0.remember(hash, kind) }
     }
 
     /// The login with a wrong own try was confirmed. What a guesser can win by modules that succeed without the token
     /// is this: one try, once a boot; every other one goes to the apart count, while that has room.
-    func settle(
-        _ hash: TokenHash, _ token: Transaction.Token, of host: StoreHost
+    package func settle(
+        _ hash: TokenHash, _ token: EndingToken, of host: StoreHost
     ) -> Settlement {
         switch token {
         case .different: return .stays
@@ -210,7 +218,7 @@ final class FailedTokens {
     // MARK: what is forgotten
 
     /// The passcode changed: what was wrong may be right now.
-    func forget(_ host: StoreHost) {
+    package func forget(_ host: StoreHost) {
         whenForgotten?(host.id)
         guard var tokens = known[host.id] else { return }
         tokens.forgetHashes()
@@ -221,14 +229,14 @@ final class FailedTokens {
     }
 
     /// The store is gone.
-    func remove(_ host: StoreHost) {
+    package func remove(_ host: StoreHost) {
         whenForgotten?(host.id)
         known[host.id] = nil
         tell { (folder) throws(TokenFolder.Unusable) in try folder.remove(host.id) }
     }
 
     /// Before memory goes to a disk: every hash, and the key. Which refunds are spent stays known.
-    func forgetAll() {
+    package func forgetAll() {
         forgetInMemory()
         tell { (folder) throws(TokenFolder.Unusable) in try folder.forgetHashes() }
     }

@@ -9,7 +9,7 @@ extension StoreHost {
     /// One try with a passcode: counted and synced before the derivation, its outcome recorded
     /// before anybody hears of it. `wrong` hears that the derivation ended so, before that is
     /// written; `counted` hears of a wrong one on the count.
-    func attempt(
+    package func attempt(
         _ kind: TryKind, _ secret: SecretBox, _ policy: Policy, wrong: () -> Void = {},
         counted: () -> Void = {}
     ) async throws(Refusal) -> Opening {
@@ -23,14 +23,14 @@ extension StoreHost {
         }
     }
 
-    enum Trial: Sendable {
+    package enum Trial: Sendable {
         case opened(SecretBox, PasscodeSlot)
         case wrong
         case notDerived
         case failed(KeyError)
     }
 
-    func attemptAlone(
+    package func attemptAlone(
         _ kind: TryKind, _ queue: Gate.Class, _ secret: SecretBox, _ policy: Policy,
         _ wrong: () -> Void, _ counted: () -> Void
     ) async throws(Refusal) -> Opening {
@@ -81,7 +81,7 @@ extension StoreHost {
 
     /// The newest slot first; a second one is there only between a change of the login password and
     /// the next unlock.
-    nonisolated static func tryAll(
+    package nonisolated static func tryAll(
         _ slots: [PasscodeSlot], _ passcode: SecretBox, _ file: SlotFile
     ) -> Trial {
         guard let secret = passcode.take() else { return .notDerived }
@@ -104,7 +104,7 @@ extension StoreHost {
         return .wrong
     }
 
-    func wasWrong(
+    package func wasWrong(
         _ kind: TryKind, _ file: SlotFile, _ policy: Policy, _ counted: () -> Void
     ) async throws(Refusal) -> Opening {
         var tally = snapshot.tally
@@ -130,7 +130,7 @@ extension StoreHost {
         }
     }
 
-    func count(
+    package func count(
         _ file: SlotFile, _ during: Refusal.During, _ change: (inout Tally) -> Void
     ) async throws(Refusal) {
         var tally = snapshot.tally
@@ -147,7 +147,7 @@ extension StoreHost {
         }
     }
 
-    func updateTally<R: Sendable>(_ change: @escaping @Sendable (inout Tally) -> R)
+    package func updateTally<R: Sendable>(_ change: @escaping @Sendable (inout Tally) -> R)
         async throws(Refusal) -> R
     {
         try await inTurn(.own) { () async throws(Refusal) in
@@ -164,7 +164,9 @@ extension StoreHost {
 
     /// A try with the recovery key, which is never a guess worth making: throttled, and never
     /// erasing.
-    func attemptRecovery(_ typed: SecretBox, _ policy: Policy) async throws(Refusal) -> Opening {
+    package func attemptRecovery(_ typed: SecretBox, _ policy: Policy) async throws(Refusal)
+        -> Opening
+    {
         guard let text = typed.take(), text.count > 0 else { throw .cancelled }
         let key = RecoveryKeyBox(try Self.recoveryKey(text))
         try mayTry(.recovery, policy)
@@ -209,7 +211,7 @@ extension StoreHost {
         throw .wrongSecret
     }
 
-    func attemptForeign(
+    package func attemptForeign(
         _ file: UncheckedSlotFile, _ key: RecoveryKeyBox
     ) async throws(Refusal) -> Opening {
         foreignTally.began(.recovery, Self.now())
@@ -228,7 +230,7 @@ extension StoreHost {
         }
     }
 
-    static func recoveryKey(_ text: borrowing SecretBytes) throws(Refusal) -> RecoveryKey {
+    package static func recoveryKey(_ text: borrowing SecretBytes) throws(Refusal) -> RecoveryKey {
         do throws(RecoveryKey.TextError) {
             return try RecoveryKey(text: text)
         } catch {

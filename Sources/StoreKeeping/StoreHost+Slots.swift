@@ -8,7 +8,7 @@ import Words
 /// Ways in, added and removed.
 extension StoreHost {
     /// The store key of a store in state none.
-    func deviceKey() async throws(Refusal) -> Opening {
+    package func deviceKey() async throws(Refusal) -> Opening {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try require(.device)
@@ -19,15 +19,15 @@ extension StoreHost {
     }
 
     /// A passcode in place.
-    struct Replaced: Sendable {
-        let ground: Ground
+    package struct Replaced: Sendable {
+        package let ground: Ground
         /// One that was made without a passcode went with the state that it was made in.
-        let recoveryIsRevoked: Bool
+        package let recoveryIsRevoked: Bool
     }
 
     /// The new passcode is proven to open before the former one goes; a crash leaves one of the
     /// two, or both.
-    func replacePasscode(
+    package func replacePasscode(
         _ opening: Opening, with new: ComingPasscode, _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) -> Replaced {
         let change = try await slotChange(opening, new, cost, policy)
@@ -64,7 +64,7 @@ extension StoreHost {
     }
 
     /// The new slot beside the present one: the next unlock proves one of them, and the other goes.
-    func addPasscode(
+    package func addPasscode(
         _ opening: Opening, _ new: SecretBox, _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) {
         let change = try await slotChange(opening, .login(new), cost, policy)
@@ -83,15 +83,15 @@ extension StoreHost {
     }
 
     /// The slot that the last right passcode opened, in whatever exchange.
-    var provenSlot: PasscodeSlot? {
+    package var provenSlot: PasscodeSlot? {
         snapshot.passcodes.first { $0.details.salt == proven?.details.salt }
     }
 
-    struct SlotChange: Sendable {
-        let key: SecretBox
-        let derived: SecretBox
-        let details: PasscodeSlot.Details
-        let history: HistoryChange
+    package struct SlotChange: Sendable {
+        package let key: SecretBox
+        package let derived: SecretBox
+        package let details: PasscodeSlot.Details
+        package let history: HistoryChange
     }
 
     /// Everything that takes long, before the store's turn.
@@ -116,7 +116,7 @@ extension StoreHost {
     }
 
     /// The device slot stands in for the passcode.
-    func turnOff(
+    package func turnOff(
         _ opening: Opening, _ why: Identity.WithoutPasscode, _ policy: Policy
     ) async throws(Refusal) {
         let hadFingers = fingerprintIsOn
@@ -137,14 +137,14 @@ extension StoreHost {
         if hadFingers { await forgetFingers() }
     }
 
-    struct NewRecoveryKey: Sendable {
+    package struct NewRecoveryKey: Sendable {
         /// Shown once.
-        let text: SecretBox
-        let slot: RecoverySlot
+        package let text: SecretBox
+        package let slot: RecoverySlot
     }
 
     /// Makes a recovery key beside the former one, which stays until the new one was seen.
-    func addRecoveryKey(_ opening: Opening) async throws(Refusal) -> NewRecoveryKey {
+    package func addRecoveryKey(_ opening: Opening) async throws(Refusal) -> NewRecoveryKey {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try require(opening.ground)
@@ -160,7 +160,7 @@ extension StoreHost {
     }
 
     /// The new key was shown: the former one opens nothing any more.
-    func settle(_ new: NewRecoveryKey) async throws(Refusal) {
+    package func settle(_ new: NewRecoveryKey) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
@@ -170,7 +170,7 @@ extension StoreHost {
     }
 
     /// Nobody saw the new key: the former one stays the one that opens.
-    func withdraw(_ new: NewRecoveryKey) async throws(Refusal) {
+    package func withdraw(_ new: NewRecoveryKey) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
@@ -179,7 +179,8 @@ extension StoreHost {
         }
     }
 
-    nonisolated static func newRecoveryKey() throws(KeyError) -> (RecoveryKeyBox, SecretBox) {
+    package nonisolated static func newRecoveryKey() throws(KeyError) -> (RecoveryKeyBox, SecretBox)
+    {
         do throws(SecretsError) {
             let key = try RecoveryKey.random()
             let text = SecretBox(try key.text())
@@ -190,7 +191,9 @@ extension StoreHost {
     }
 
     /// True where the recovery key that did it went as well.
-    func adopt(_ foreign: UncheckedSlotFile, _ change: SlotChange) async throws(Refusal) -> Bool {
+    package func adopt(_ foreign: UncheckedSlotFile, _ change: SlotChange) async throws(Refusal)
+        -> Bool
+    {
         guard let machine = machineForAdoption else {
             throw .storeDamaged(.machineKeyMissing)
         }
@@ -228,7 +231,9 @@ extension StoreHost {
         }
     }
 
-    func rewrite(_ change: @escaping @Sendable (inout Identity) -> Void) async throws(Refusal) {
+    package func rewrite(_ change: @escaping @Sendable (inout Identity) -> Void)
+        async throws(Refusal)
+    {
         // The next owner does not hear of the former one's password.
         judgings += 1
         judged = nil

@@ -3,16 +3,16 @@ import Posix
 import SealedStore
 
 /// What a store takes on the disk, looked at once; the records' part is followed from then on.
-struct Footprint: Sendable {
-    let records: RecordsSize
+package struct Footprint: Sendable {
+    package let records: RecordsSize
     /// Slots and fingers.
-    let besides: Int
+    package let besides: Int
 
     /// Of a store that holds nothing yet.
-    static let ofNew = Records.sizeOfNew + SlotFile.size
+    package static let ofNew = Records.sizeOfNew + SlotFile.size
 
     /// `state` is where fingers are looked for; a new store has none.
-    init(of id: StoreID, _ folder: Folder, in state: Folder?) {
+    package init(of id: StoreID, _ folder: Folder, in state: Folder?) {
         records = Records.size(inFolder: folder.path)
         besides = SlotFile.size + (state.map { FingerFolder.bytes(of: id, in: $0) } ?? 0)
     }

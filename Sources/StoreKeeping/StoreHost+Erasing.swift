@@ -5,7 +5,7 @@ import Words
 
 /// The end of a store.
 extension StoreHost {
-    func erase(_ file: SlotFile) async throws(Refusal) {
+    package func erase(_ file: SlotFile) async throws(Refusal) {
         // Whatever happens from here on, nothing of this store opens again.
         health = .erased
         whenErased?(self)
@@ -29,7 +29,7 @@ extension StoreHost {
     }
 
     /// For a reset: nothing stays but what the caller removes with the folder.
-    func eraseForReset() async throws(Refusal) {
+    package func eraseForReset() async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             health = .erased
             cancelShut()
