@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+import Words
 
 /// What is known of the token that a login ended with, beside the one that was wrong at our prompt.
 package enum EndingToken: Sendable {
@@ -138,6 +139,18 @@ package final class FailedTokens {
         }
         guard let hash else { throw .wrongSize }
         return hash
+    }
+
+    package func hash(_ token: SecretBox, of host: StoreHost) throws(Refusal) -> TokenHash {
+        do throws(SecretsError) {
+            let hash = try token.read { (secret) throws(SecretsError) in
+                try self.hash(secret, of: host)
+            }
+            guard let hash else { throw .wrongSize }
+            return hash
+        } catch {
+            throw .outOfMemory
+        }
     }
 
     private func presentKey() throws(SecretsError) -> SecretBox {

@@ -18,6 +18,12 @@ package enum PasscodeEntry {
         }
     }
 
+    /// What was in the box goes.
+    package static func prepared(_ typed: SecretBox) throws(Refusal) -> SecretBox {
+        guard let secret = typed.take() else { throw .unknown }
+        return SecretBox(try prepared(secret))
+    }
+
     /// One that is to be set, before any rule has looked at it.
     package static func normal(_ typed: borrowing SecretBytes) throws(Refusal) -> SecretBytes {
         let result: Normalised

@@ -1,0 +1,397 @@
+import Posix
+import Secrets
+import Wire
+import Words
+
+/// What a connection may ask for now. Each state permits a stated set of requests; PROTOCOL.md has
+/// the table.
+enum Phase {
+    /// Nothing was said yet: only a greeting is heard.
+    case greeting
+    /// Between requests. Inside one, the conversation reads the replies itself.
+    case ready(Caller)
+    case exporting(Caller, Export)
+    case importing(Caller, Import)
+}
+
+/// Serves one connection from its greeting to its end, as straight-line code.
+@LoopActor
+final class Dispatcher {
+    private let house: House
+    private let connection: Connection
+    private var phase = Phase.greeting
+    private let born = Clock.bootMilliseconds()
+
+    init(house: House, connection: Connection) {
+        self.house = house
+        self.connection = connection
+    }
+
+    func serve() async {
+        do throws(ConnectionEnd) {
+            while true {
+                let next = try await receive()
+                guard try await handle(next.request, tag: next.tag) else { break }
+            }
+        } catch {
+            switch error {
+            case .notUnderstood:
+                try? await connection.send(
+                    house.desk.speech.voice.refused(.protocolError), .refused, tag: 0)
+            case .outOfMemory:
+                try? await connection.send(
+                    house.desk.speech.voice.refused(.outOfMemory), .refused, tag: 0)
+            case .closed, .timedOut: break
+            }
+        }
+        connection.close()
+    }
+
+    private struct Incoming: Sendable {
+        let tag: UInt32
+        let request: Request
+    }
+
+    private func receive() async throws(ConnectionEnd) -> Incoming {
+        let limit: Int
+        let deadline: UInt64
+        switch phase {
+        case .greeting:
+            limit = Limits.smallFrame
+            deadline = born + UInt64(Limits.firstFrameWait)
+        case .ready, .exporting, .importing:
+            limit = Limits.frame
+            deadline = Clock.bootMilliseconds() + UInt64(Limits.idleWait)
+        }
+        return try await connection.receive(limit: limit, until: deadline) {
+            (header, body) throws(WireError) in
+            Incoming(tag: header.tag, request: try Request.decode(header, body))
+        }
+    }
+
+    /// False where the connection has said all that it may.
+    private func handle(_ request: Request, tag: UInt32) async throws(ConnectionEnd) -> Bool {
+        switch phase {
+        case .greeting:
+            guard case .hello(let hello) = request else { throw .notUnderstood(.unknownValue) }
+            guard hello.version == Limits.version else {
+                let refusal = Refusal.serviceUnavailable(.version(Limits.version))
+                try await connection.send(
+                    house.desk.speech.voice.refused(refusal), .refused, tag: tag)
+                return false
+            }
+            let caller = Caller(connection, hello: hello, daemonUID: ThisProcess.uid)
+            guard house.crowd.claim(connection, by: hello.realUID) else {
+                try await connection.send(
+                    house.desk.speech.voice(of: caller).refused(.busy), .refused, tag: tag)
+                return false
+            }
+            phase = .ready(caller)
+            try await connection.send(
+                Welcome(software: Array(Software.version.utf8)), .welcome, tag: tag)
+            return true
+        case .ready(let caller):
+            return try await serve(request, of: caller, tag: tag)
+        case .exporting(let caller, let export):
+            guard case .exportNext = request else { throw .notUnderstood(.unknownValue) }
+            if try await answer(export, tag: tag) == .ended { phase = .ready(caller) }
+            return true
+        case .importing(let caller, let inflow):
+            guard case .importChunk(let chunk, let bytes) = request else {
+                throw .notUnderstood(.unknownValue)
+            }
+            if try await answer(inflow, chunk, bytes, tag: tag) == .ended { phase = .ready(caller) }
+            return true
+        }
+    }
+
+    private func serve(_ request: Request, of caller: Caller, tag: UInt32)
+        async throws(ConnectionEnd) -> Bool
+    {
+        switch request {
+        case .get(let record):
+            try await get(record, caller, tag)
+        case .set(let record, let value):
+            try await answerPlain(caller, tag) { () async throws(Interruption) in
+                try await self.house.records.set(record, value, for: caller)
+            }
+        case .delete(let record):
+            try await answerPlain(caller, tag) { () async throws(Interruption) in
+                try await self.house.records.delete(record, for: caller)
+            }
+        case .list(let list):
+            try await self.list(list, caller, tag)
+        case .status(let target):
+            try await status(target, caller, tag)
+        case .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync,
+            .triesClear,
+            .chown, .fingerprintEnroll, .fingerprintVerify, .fingerprintDelete, .fingerprintSwitch,
+            .keyringForget:
+            try await flow(request, caller, tag)
+        case .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password,
+            .passwordRules:
+            try await pam(request, caller, tag)
+            // A module's connection never outlives one call of PAM.
+            return false
+        case .offerRecovery(let target):
+            try await offerRecovery(target, caller, tag)
+        case .exportBegin(let target):
+            try await beginExport(target, caller, tag)
+        case .importBegin(let begin, let header):
+            try await beginImport(begin, header, caller, tag)
+        case .texts:
+            try await connection.send(house.desk.speech.textList(for: caller), .textList, tag: tag)
+        case .health:
+            try await answer(.healthReport, caller, tag) { () async throws(Interruption) in
+                await self.house.health.health(for: caller)
+            }
+        case .policyShow(let target):
+            try await answer(.policyValues, caller, tag) { () async throws(Interruption) in
+                try await self.house.policyQueries.showPolicy(target, caller)
+            }
+        case .policyCheck(let check, let candidate):
+            try await answer(.checklist, caller, tag) { () async throws(Interruption) in
+                try await self.house.policyQueries.checkPolicy(check, candidate, caller)
+            }
+        case .policyPreview(let preview, let text):
+            try await answer(.preview, caller, tag) { () async throws(Interruption) in
+                try await self.house.policyQueries.previewPolicy(preview, text, caller)
+            }
+        case .actions(let target):
+            try await answer(.actionList, caller, tag) { () async throws(Interruption) in
+                try await self.house.permissions.actions(target, caller)
+            }
+        case .fingerprintList(let target):
+            let exchange = Exchange(
+                connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
+                tag: tag)
+            try await answer(.fingerprintState, caller, tag) { () async throws(Interruption) in
+                try await self.house.flows.fingers.listFingers(target, exchange)
+            }
+        case .hello, .reply, .abort, .exportNext, .importChunk:
+            throw .notUnderstood(.unknownValue)
+        }
+        return true
+    }
+
+    // MARK: records
+
+    private func get(_ record: Record, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd)
+    {
+        let connection = connection
+        if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
+        do throws(Interruption) {
+            try await house.records.get(record, for: caller) { value in
+                connection.stage(Empty(), .value, tag: tag, payload: value)
+            }
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.sendStaged()
+    }
+
+    private func list(_ list: List, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+        let names: Names
+        if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
+        do throws(Interruption) {
+            names = try await house.records.list(list, for: caller)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(names, .names, tag: tag)
+    }
+
+    private func status(_ target: Target, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
+        let state: State
+        do throws(Interruption) {
+            state = try await house.statuses.status(target, for: caller)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(state, .state, tag: tag)
+    }
+
+    /// A question with an answer of its own kind.
+    private func answer<Answer: Body & Sendable>(
+        _ type: AnswerType, _ caller: Caller, _ tag: UInt32,
+        _ body: () async throws(Interruption) -> Answer
+    ) async throws(ConnectionEnd) {
+        if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
+        house.ticker.begin(connection, tag)
+        let answer: Answer
+        do throws(Interruption) {
+            defer { house.ticker.end(connection) }
+            answer = try await body()
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(answer, type, tag: tag)
+    }
+
+    // MARK: flows
+
+    private func answerPlain(
+        _ caller: Caller, _ tag: UInt32, _ body: () async throws(Interruption) -> Void
+    ) async throws(ConnectionEnd) {
+        house.ticker.begin(connection, tag)
+        do throws(Interruption) {
+            defer { house.ticker.end(connection) }
+            try await body()
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(Done(), .done, tag: tag)
+    }
+
+    private func flow(_ request: Request, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
+        let exchange = Exchange(
+            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
+            tag: tag)
+        house.ticker.begin(connection, tag)
+        let message: Message
+        do throws(Interruption) {
+            defer { house.ticker.end(connection) }
+            message = try await house.flows.run(request, exchange)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        try await connection.send(Done(line: exchange.voice.line(message)), .done, tag: tag)
+    }
+
+    private func offerRecovery(_ target: Target, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
+        let house = house
+        let exchange = Exchange(
+            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
+            tag: tag)
+        try await answerPlain(caller, tag) { () async throws(Interruption) in
+            try await house.flows.recovery.offerRecovery(target, exchange)
+        }
+    }
+
+    private func pam(_ request: Request, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
+        let exchange = Exchange(
+            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
+            tag: tag)
+        house.ticker.begin(connection, tag)
+        switch request {
+        case .unlock, .password, .passwordRules: exchange.cameWithSecret = true
+        default: break
+        }
+        let verdict: Verdict
+        do throws(Interruption) {
+            defer { house.ticker.end(connection) }
+            verdict = try await house.pam.run(request, exchange)
+        } catch {
+            switch error {
+            case .gone(let end): throw end
+            case .refused(let refusal):
+                house.desk.noteRefusal(refusal, caller)
+                verdict = Verdict(refusing: refusal, to: exchange.audience)
+            }
+        }
+        try await connection.send(verdict, .verdict, tag: tag)
+    }
+
+    private func refuse(_ error: Interruption, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
+        switch error {
+        case .gone(let end): throw end
+        case .refused(let refusal):
+            house.desk.noteRefusal(refusal, caller)
+            try await connection.send(
+                house.desk.speech.voice(of: caller).refused(refusal), .refused, tag: tag)
+        }
+    }
+
+    // MARK: export and import
+
+    private enum Progressed { case goesOn, ended }
+
+    private func beginExport(_ target: Target, _ caller: Caller, _ tag: UInt32)
+        async throws(ConnectionEnd)
+    {
+        let exchange = Exchange(
+            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
+            tag: tag)
+        house.ticker.begin(connection, tag)
+        let export: Export
+        do throws(Interruption) {
+            defer { house.ticker.end(connection) }
+            export = try await house.transfers.beginExport(target, exchange)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        phase = .exporting(caller, export)
+        let first = Chunk(done: 0, total: export.total, last: false)
+        try await connection.send(first, .chunk, tag: tag, payload: export.header)
+    }
+
+    private func answer(_ export: Export, tag: UInt32) async throws(ConnectionEnd) -> Progressed {
+        if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
+        house.ticker.begin(connection, tag)
+        let piece: Export.Piece
+        do throws(Interruption) {
+            defer { house.ticker.end(connection) }
+            piece = try await export.next()
+        } catch {
+            try await refuse(error, export.caller, tag)
+            return .ended
+        }
+        try await connection.send(piece.chunk, .chunk, tag: tag, payload: piece.bytes)
+        return piece.chunk.last ? .ended : .goesOn
+    }
+
+    private func beginImport(
+        _ begin: ImportBegin, _ header: WipedBuffer, _ caller: Caller, _ tag: UInt32
+    ) async throws(ConnectionEnd) {
+        let exchange = Exchange(
+            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
+            tag: tag)
+        house.ticker.begin(connection, tag)
+        let inflow: Import
+        do throws(Interruption) {
+            defer { house.ticker.end(connection) }
+            inflow = try await house.transfers.beginImport(begin, header, exchange)
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        phase = .importing(caller, inflow)
+        try await connection.send(Done(), .done, tag: tag)
+    }
+
+    private func answer(
+        _ inflow: Import, _ chunk: Chunk, _ bytes: WipedBuffer, tag: UInt32
+    ) async throws(ConnectionEnd) -> Progressed {
+        house.ticker.begin(connection, tag)
+        let step: Import.Progress
+        do throws(Interruption) {
+            defer { house.ticker.end(connection) }
+            step = try await inflow.take(bytes, last: chunk.last)
+        } catch {
+            try await refuse(error, inflow.caller, tag)
+            return .ended
+        }
+        switch step {
+        case .more(let records), .checked(let records):
+            let progress = Chunk(done: records, total: 0, last: chunk.last)
+            try await connection.send(progress, .progress, tag: tag)
+            return .goesOn
+        case .stored(let records):
+            try await connection.send(
+                Done(
+                    line: house.desk.speech.voice(of: inflow.caller).line(.imported(count: records))
+                ), .done,
+                tag: tag)
+            return .ended
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Posix
+import Wire
+import Words
+
+/// Who comes in, by which door, and whether there is a place for them.
+@LoopActor
+final class FrontDoor {
+    private let desk: Desk
+    private let crowd: Crowd
+    private let curfew: Curfew
+    private let serve: @LoopActor (Connection) async -> Void
+    private let slabs = Slabs()
+    var whenSomebodyComes: () -> Void = {}
+    var whenSomebodyLeaves: () -> Void = {}
+
+    init(
+        desk: Desk, crowd: Crowd, curfew: Curfew,
+        serve: @escaping @LoopActor (Connection) async -> Void
+    ) {
+        self.desk = desk
+        self.crowd = crowd
+        self.curfew = curfew
+        self.serve = serve
+    }
+
+    /// Where they come in. Root has a door of its own: at everybody's, whoever connects and leaves all the time keeps
+    /// the line full, and the kernel keeps the order of a line.
+    enum Door {
+        case everybodys
+        case roots
+    }
+
+    func listen(on descriptor: consuming FileDescriptor, _ door: Door) throws(PosixError) {
+        let channel = try Channel(owning: descriptor)
+        EventLoop.shared.task { await self.acceptAll(channel, door) }
+    }
+
+    /// So many at a time, then others' work.
+    private static let accepts = 32
+    /// Of the accepting itself, in nanoseconds, which lies before what can be measured here.
+    private static let acceptCost: UInt64 = 4_000
+    /// At everybody's door coming in takes a quarter of a processor at most, and a tenth while somebody waits for a
+    /// derivation: whoever connects and leaves all the time would have a whole one. Logins come in by root's.
+    private var coming = Allowance(
+        percent: FrontDoor.comingPercent, most: 2_000_000, at: Clock.monotonicNanoseconds())
+    private static let comingPercent: Int64 = 25
+    private static let comingPercentBeside: Int64 = 10
+
+    private func acceptAll(_ channel: Channel, _ door: Door) async {
+        var accepted = 0
+        while true {
+            switch channel.accept() {
+            case .connection(let number): admit(FileDescriptor(owning: number), door)
+            case .again: break
+            case .wouldBlock:
+                guard await channel.readable(until: nil) == .ready else { return }
+            case .failed:
+                // Out of descriptors: those who hold them leave in time.
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + 50)
+            }
+            accepted += 1
+            guard accepted % Self.accepts == 0 else { continue }
+            await Task.yield()
+            switch door {
+            case .roots: break
+            case .everybodys: await waitToAccept()
+            }
+        }
+    }
+
+    private func waitToAccept() async {
+        while true {
+            coming.percent =
+                desk.vault.workers.isDeriving ? Self.comingPercentBeside : Self.comingPercent
+            coming.refresh(Clock.monotonicNanoseconds())
+            if coming.isLeft { return }
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + coming.wait)
+        }
+    }
+
+    /// Cheap where there is no place: anybody can connect again and again.
+    private func admit(_ descriptor: consuming FileDescriptor, _ door: Door) {
+        let began = Clock.monotonicNanoseconds()
+        defer {
+            switch door {
+            case .roots: break
+            case .everybodys: coming.spend(Clock.monotonicNanoseconds() - began + Self.acceptCost)
+            }
+        }
+        // The peer is known before its first byte is read.
+        guard let peer = try? PeerCredentials.of(descriptor.raw), !peer.isNobody else { return }
+        switch crowd.place(for: peer.uid) {
+        case .none(tells: true): SocketEnd.write(busy(), to: descriptor)
+        case .none(tells: false): return
+        case .taken(let share):
+            guard let channel = try? Channel(accepted: descriptor) else { return }
+            let connection = Connection(
+                channel: channel, credentials: peer, share: share, turns: crowd.turns,
+                rooms: crowd.rooms, curfew: curfew, slabs: slabs)
+            crowd.add(connection)
+            whenSomebodyComes()
+            EventLoop.shared.task {
+                await self.serve(connection)
+                self.left(connection)
+            }
+        }
+    }
+
+    /// What whoever finds no place hears, as a whole frame.
+    private func busy() -> [UInt8] {
+        if let made = busyFrame, made.reading == desk.policies.reading { return made.bytes }
+        var bytes: [UInt8] = []
+        Frame.write(
+            desk.speech.voice.refused(.busy), type: AnswerType.refused.rawValue, tag: 0, to: &bytes)
+        busyFrame = (desk.policies.reading, bytes)
+        return bytes
+    }
+
+    private var busyFrame: (reading: Int, bytes: [UInt8])?
+
+    private func left(_ connection: Connection) {
+        crowd.remove(connection)
+        whenSomebodyLeaves()
+        rest()
+    }
+
+    private var restedAt: UInt64 = 0
+
+    /// Nobody is here: what the last ones needed goes, but not after every single call.
+    private func rest() {
+        let now = Clock.bootMilliseconds()
+        guard crowd.isEmpty, !desk.vault.hasOpenStores, now - restedAt > 10_000 else { return }
+        restedAt = now
+        ThisProcess.giveBackMemory()
+    }
+}

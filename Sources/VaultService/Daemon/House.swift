@@ -1,0 +1,221 @@
+internal import CSystemd
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+import WorkerLinks
+
+/// The whole daemon, put together: here each family of flows is handed the few things that it needs.
+/// Nothing else knows them all.
+@LoopActor
+final class House {
+    enum StartFailure: Error {
+        case stateFolderInUse
+        case posix(PosixError)
+        case keys(String)
+        case sockets(String)
+    }
+
+    let desk: Desk
+    let crowd: Crowd
+    let curfew = Curfew()
+    let ticker = Ticker()
+    let sessions: LoginSessions
+    let upkeep: Upkeep
+    private let idleSeconds: Int
+    private let lock: FolderLock
+
+    // MARK: what may be asked
+
+    let pam: Pam
+    let flows: Flows
+    let records: RecordFlows
+    let transfers: Transfers
+    let permissions: Permissions
+    let statuses: StatusQuery
+    let policyQueries: PolicyQueries
+    let health: HealthQuery
+
+    init(_ options: Options) throws(StartFailure) {
+        idleSeconds = options.deadlines.idle
+        let audit = Audit(toStandardError: options.socket != nil)
+        lock = try Self.lock(options.stateFolder)
+        let transactions = Transactions(
+            lifeMilliseconds: UInt64(options.deadlines.transaction) * 1000)
+        let failedTokens = FailedTokens(folderAt: options.tokenFolder) { trouble in
+            audit.note(
+                .fault,
+                "failed tokens cannot be kept: \(trouble); no wrong try is given back from now on")
+        }
+        failedTokens.whenForgotten = { store in transactions.forgetWrong(of: store) }
+        let onboarding = Onboarding(options)
+        let ruleWorker = RuleWorker(path: options.rulesSocket) { audit.note(.fault, $0) }
+        let fingerprints = FingerprintWorker(path: options.fingerprintSocket) {
+            audit.note(.fault, $0)
+        }
+        let catalogues = CatalogueFolder.read(options.localeFolder)
+        for problem in catalogues.problems { audit.note(.fault, problem) }
+        let policies = PolicyKeeper(options)
+        policies.start()
+        let vault = Vault(stateFolder: options.stateFolder)
+        let directory = Directory()
+        let crowd = Crowd(
+            AccountBook(directory) { !vault.stores(of: $0).isEmpty },
+            Turns(isDeriving: { vault.workers.isDeriving }))
+        self.crowd = crowd
+        audit.party = { crowd.partyNow(of: $0) }
+
+        // What every flow asks first.
+        let desk = Desk(
+            policies: policies, vault: vault, directory: directory,
+            speech: Speech(catalogues.good, policies), audit: audit,
+            people: PolicyPeople(
+                policies, directory, stateFolder: options.stateFolder, disk: vault.workers.disk))
+        self.desk = desk
+        let lookout = Lookout(directory: directory)
+        let sessions = LoginSessions(
+            desk: desk, transactions: transactions, sessionFolder: options.sessionFolder,
+            sessionSeconds: options.deadlines.session)
+        self.sessions = sessions
+
+        // What flows are made of.
+        let newPasscodes = NewPasscodes(desk: desk, ruleWorker: ruleWorker)
+        let readers = Readers(
+            desk: desk, lookout: lookout, fingerprints: fingerprints, fingerSeat: FingerSeat())
+        let permissions = Permissions(desk: desk, readers: readers)
+        self.permissions = permissions
+        let passcodes = Passcodes(
+            desk: desk, newPasscodes: newPasscodes, failedTokens: failedTokens)
+        let enrolment = Enrolment(
+            desk: desk, lookout: lookout, readers: readers, permissions: permissions,
+            touchSeconds: options.deadlines.touch)
+        let settling = Settling(
+            desk: desk, readers: readers, newPasscodes: newPasscodes, passcodes: passcodes,
+            enrolment: enrolment, transactions: transactions, failedTokens: failedTokens)
+        let proving = Proving(desk: desk, lookout: lookout, settling: settling)
+        let scans = FingerScans(desk: desk, lookout: lookout, readers: readers)
+        let keyrings = Keyrings(desk: desk, transactions: transactions)
+        let recovery = RecoveryFlows(
+            desk: desk, newPasscodes: newPasscodes, passcodes: passcodes, settling: settling,
+            proving: proving, permissions: permissions, failedTokens: failedTokens)
+        let resyncing = ResyncFlow(
+            desk: desk, lookout: lookout, settling: settling, proving: proving, recovery: recovery)
+
+        // What a person does with a store.
+        flows = Flows(
+            stores: StoreFlows(
+                desk: desk, newPasscodes: newPasscodes, enrolment: enrolment,
+                permissions: permissions, proving: proving, scans: scans, recovery: recovery,
+                transactions: transactions),
+            passcodes: PasscodeFlows(
+                desk: desk, passcodes: passcodes, permissions: permissions, proving: proving,
+                failedTokens: failedTokens),
+            recovery: recovery, resyncing: resyncing,
+            owner: OwnerFlows(
+                desk: desk, permissions: permissions, proving: proving, failedTokens: failedTokens),
+            fingers: FingerFlows(
+                desk: desk, readers: readers, permissions: permissions, enrolment: enrolment,
+                proving: proving, scans: scans),
+            keyrings: keyrings)
+
+        // What a login asks.
+        let onboarder = Onboarder(
+            desk: desk, newPasscodes: newPasscodes, enrolment: enrolment, sessions: sessions,
+            onboarding: onboarding)
+        let confirmation = PamConfirm(
+            desk: desk, recovery: recovery, keyrings: keyrings, onboarder: onboarder,
+            sessions: sessions, enrolment: enrolment, settling: settling,
+            transactions: transactions, failedTokens: failedTokens)
+        pam = Pam(
+            authentication: PamAuthenticate(
+                desk: desk, lookout: lookout, settling: settling, proving: proving, scans: scans,
+                keyrings: keyrings, sessions: sessions, transactions: transactions,
+                failedTokens: failedTokens),
+            unlocking: PamUnlock(
+                desk: desk, lookout: lookout, readers: readers, newPasscodes: newPasscodes,
+                enrolment: enrolment, settling: settling, proving: proving, resyncing: resyncing,
+                keyrings: keyrings, onboarder: onboarder, sessions: sessions,
+                confirmation: confirmation, transactions: transactions, failedTokens: failedTokens),
+            confirmation: confirmation, sessions: sessions,
+            password: PamPassword(
+                desk: desk, lookout: lookout, keyrings: keyrings, failedTokens: failedTokens),
+            loginPasswordRules: LoginPasswordRules(desk: desk, newPasscodes: newPasscodes))
+
+        // What is only looked at, and what goes on by itself.
+        records = RecordFlows(desk: desk, settling: settling)
+        transfers = Transfers(desk: desk, settling: settling, proving: proving)
+        statuses = StatusQuery(
+            desk: desk, readers: readers, permissions: permissions, sessions: sessions,
+            failedTokens: failedTokens)
+        policyQueries = PolicyQueries(desk: desk, readers: readers, ruleWorker: ruleWorker)
+        health = HealthQuery(
+            desk: desk, fingerprints: fingerprints, ruleWorker: ruleWorker, options: options)
+        upkeep = Upkeep(
+            desk: desk, readers: readers, failedTokens: failedTokens, transactions: transactions,
+            onboarding: onboarding, ticker: ticker, curfew: curfew,
+            isStoppedBeforeHibernation: options.isStoppedBeforeHibernation)
+    }
+
+    private static func lock(_ folder: String) throws(StartFailure) -> FolderLock {
+        do throws(FolderLock.Failure) {
+            return try FolderLock(at: folder + "/lock")
+        } catch {
+            switch error {
+            case .held: throw .stateFolderInUse
+            case .posix(let failure): throw .posix(failure)
+            }
+        }
+    }
+
+    // MARK: start and end
+
+    private var isActivated = false
+    private var idleTimer: UInt64?
+
+    func begin() async throws(StartFailure) {
+        sessions.whenLess = { [unowned self] in startIdling() }
+        upkeep.whenLess = { [unowned self] in startIdling() }
+        if let failure = await upkeep.begin() { throw .keys(failure) }
+    }
+
+    func activated() {
+        isActivated = true
+        startIdling()
+    }
+
+    /// A socket-activated daemon leaves when nothing would be lost by it.
+    func startIdling() {
+        upkeep.sleep.look()
+        guard isActivated, crowd.isEmpty, idleTimer == nil else { return }
+        let end = Clock.bootMilliseconds() + UInt64(idleSeconds) * 1000
+        idleTimer = EventLoop.shared.at(end) {
+            EventLoop.shared.task { self.leaveIfIdle() }
+        }
+    }
+
+    func stopIdling() {
+        if let timer = idleTimer { EventLoop.shared.cancel(timer) }
+        idleTimer = nil
+    }
+
+    private func leaveIfIdle() {
+        idleTimer = nil
+        // The end of each of these begins the wait anew.
+        guard crowd.isEmpty, !desk.vault.hasOpenStores, sessions.isEmpty, !upkeep.isHeldByTokens,
+            !desk.vault.hasResidents
+        else { return }
+        // These end by themselves, and nobody says so.
+        guard upkeep.transactions.isEmpty, upkeep.onboarding.isEmpty else { return startIdling() }
+        desk.audit.note(.stop, "nothing to do")
+        EventLoop.shared.stop()
+    }
+
+    func stop() async {
+        await desk.vault.lockAll()
+        desk.audit.note(.stop, "stopped")
+        EventLoop.shared.stop()
+    }
+}

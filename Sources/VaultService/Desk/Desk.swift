@@ -1,0 +1,215 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// Where each request comes first: who is meant, whose policy holds, which store it is about, and
+/// what the journal hears of it.
+@LoopActor
+final class Desk {
+    let policies: PolicyKeeper
+    let vault: Vault
+    let directory: Directory
+    let speech: Speech
+    let audit: Audit
+    let people: PolicyPeople
+
+    init(
+        policies: PolicyKeeper, vault: Vault, directory: Directory, speech: Speech, audit: Audit,
+        people: PolicyPeople
+    ) {
+        self.policies = policies
+        self.vault = vault
+        self.directory = directory
+        self.speech = speech
+        self.audit = audit
+        self.people = people
+    }
+
+    // MARK: for whom
+
+    /// The account that a request is about. A peer that is not root speaks for itself alone, and is
+    /// told the same about everybody else, whether they exist or not.
+    func person(_ subject: Subject, _ caller: Caller) async throws(Interruption) -> Person {
+        switch caller.standing {
+        case .root:
+            if !subject.name.isEmpty {
+                guard subject.uid != Subject.unknownUID else {
+                    throw .refused(.doesNotExist(.account))
+                }
+                return Person(uid: subject.uid, name: subject.name)
+            }
+            return try await account(of: caller)
+        case .privateOwner, .other:
+            let own = try await account(of: caller)
+            guard subject.name.isEmpty || subject.name == own.name else {
+                throw .refused(.notPermitted(.notYours))
+            }
+            return own
+        }
+    }
+
+    private func account(of caller: Caller) async throws(Interruption) -> Person {
+        if let known = caller.account { return known }
+        switch await directory.account(of: caller.credentials.uid) {
+        case .found(let name, let uid):
+            let person = Person(uid: uid, name: name)
+            caller.account = person
+            return person
+        case .none: throw .refused(.notPermitted(.notYours))
+        case .unknown:
+            throw .refused(.serviceUnavailable(.directory))
+        }
+    }
+
+    // MARK: whose policy
+
+    /// What a policy is asked for.
+    enum PolicyUse {
+        case opening
+        /// Creating and changing: not by a policy that nobody may be sure of.
+        case changing
+    }
+
+    /// The person's policy, with their groups and the store's policy key: asked for once in a
+    /// request, which then sees the old or the new one whole.
+    func policy(
+        for person: Person, _ host: StoreHost?, _ use: PolicyUse = .opening
+    ) async throws(Refusal) -> PolicyInForce {
+        let answer = await policyAnswer(for: person, host)
+        switch use {
+        case .opening: break
+        case .changing:
+            try policies.requireUsable()
+            guard answer.isKnown else {
+                throw .serviceUnavailable(.groups)
+            }
+        }
+        return answer.policy
+    }
+
+    func policyAnswer(for person: Person, _ host: StoreHost?) async -> PolicyPeople.Answer {
+        let key = host?.identity.policyKey ?? Vault.defaultName
+        let keeps = host != nil || vault.hasStore(person)
+        return await people.policy(for: person, key: key, keeps: keeps)
+    }
+
+    func knowledge(of person: Person) -> PolicyKnowledge {
+        if case .broken = policies.standing { return .broken }
+        return people.isKnown(person) ? .known : .groupsUnknown
+    }
+
+    /// Why what is shown is not what the files say.
+    func problem(_ answer: PolicyPeople.Answer, _ voice: Voice) -> [UInt8] {
+        switch policies.standing {
+        case .good:
+            answer.isKnown ? [] : voice.bytes(Refusal.serviceUnavailable(.groups).message)
+        case .lastGood(let problem), .broken(let problem):
+            Text.clean(problem.description, limit: Limits.policyText)
+        }
+    }
+
+    func cost(_ policy: Policy) -> KeyDerivation.Cost {
+        // The parser's bounds lie within the derivation's.
+        (try? KeyDerivation.Cost(
+            memoryKiB: UInt32(policy.derivationMemory / 1024), passes: policy.derivationPasses))
+            ?? .standard
+    }
+
+    /// One number for all stores of a person, whatever their policy keys: the one that holds for
+    /// `default`.
+    /// Asks for the person's groups where they make a difference: when a store is opened, and after the policy changed.
+    func followQuota(of person: Person) async {
+        let reading = policies.reading
+        let answer = await people.policy(
+            for: person, key: Vault.defaultName, keeps: vault.hasStore(person))
+        vault.allotment(of: person).follow(
+            answer.policy.policy, reading: answer.isKnown ? reading : nil)
+    }
+
+    /// Asks nobody: a `set` waits for no directory service. By the groups that were last known.
+    @discardableResult
+    func quotaNow(of person: Person) -> Allotment {
+        let allotment = vault.allotment(of: person)
+        guard allotment.reading != policies.reading else { return allotment }
+        let subject = PolicySubject(
+            user: person.name, groups: people.lastGroups(of: person) ?? [],
+            store: Vault.defaultName)
+        allotment.follow(policies.book.inForce(for: subject).policy, reading: policies.reading)
+        return allotment
+    }
+
+    // MARK: which store
+
+    /// nil where the person has none.
+    func ownStore(of person: Person, named name: [UInt8] = []) throws(Interruption) -> StoreHost? {
+        try refusing { () throws(Refusal) in try vault.store(of: person, named: name) }
+    }
+
+    func requireStore(
+        of person: Person, _ target: Target, evenIfOwnerChanged: Bool = false
+    ) throws(Interruption) -> StoreHost {
+        do throws(Interruption) {
+            if let host = try ownStore(of: person, named: target.store) { return host }
+        } catch {
+            if evenIfOwnerChanged, let host = vault.strayStore(of: person, named: target.store) {
+                return host
+            }
+            throw error
+        }
+        throw .refused(.doesNotExist(.store))
+    }
+
+    func visit(
+        _ target: Target, _ exchange: Exchange, _ use: PolicyUse = .opening,
+        evenIfOwnerChanged: Bool = false
+    ) async throws(Interruption) -> Visit {
+        let person = try await person(target.subject, exchange.caller)
+        let host = try requireStore(of: person, target, evenIfOwnerChanged: evenIfOwnerChanged)
+        return try await visit(host, person, exchange, use)
+    }
+
+    func visit(
+        _ host: StoreHost, _ person: Person, _ exchange: Exchange, _ use: PolicyUse = .opening
+    ) async throws(Interruption) -> Visit {
+        let inForce = try await refusingAsync { () async throws(Refusal) in
+            try await self.policy(for: person, host, use)
+        }
+        return Visit(person: person, host: host, exchange: exchange, inForce: inForce)
+    }
+
+    /// The policy that holds now, also where it changed since the visit began.
+    func renewed(_ visit: Visit) async throws(Interruption) -> Visit {
+        try await self.visit(visit.host, visit.person, visit.exchange)
+    }
+
+    // MARK: what the journal hears
+
+    func noteRefusal(_ refusal: Refusal, _ caller: Caller) {
+        switch refusal {
+        // Everyday answers of an everyday client; the journal is for what an administrator looks
+        // for.
+        case .doesNotExist, .locked, .cancelled, .cancelledOpening: return
+        default:
+            audit.note(
+                .refusal, refusal.message.english, service: caller.hello.service,
+                code: refusal.code,
+                uid: caller.credentials.uid)
+        }
+    }
+
+    func auditChange(_ text: String, _ visit: Visit) {
+        auditChange(text, visit.host, visit.person, visit.exchange)
+    }
+
+    func auditChange(
+        _ text: String, _ host: StoreHost, _ person: Person, _ exchange: Exchange
+    ) {
+        audit.note(
+            .change, text, store: host.id.description, person: person,
+            uid: exchange.caller.credentials.uid)
+    }
+}

@@ -1,0 +1,111 @@
+import KeySlots
+import Policy
+import Posix
+import StoreKeeping
+import Wire
+import WorkerLinks
+
+/// What was seen of who asks, at one moment.
+struct Sighting: Equatable, Sendable {
+    var whereabouts: Whereabouts
+    /// Who started the process that asks; nil where that is not known.
+    var startedBy: UInt32?
+
+    /// Another person's program asks about this person: they are told the same of everybody, and try nothing where
+    /// another module decides.
+    var isAnothers: Bool {
+        switch whereabouts {
+        case .elsewhere(.anotherPerson), .elsewhere(.agentOfAnother): true
+        case .here, .elsewhere: false
+        }
+    }
+}
+
+extension Standing {
+    var audience: Audience {
+        switch self {
+        case .own, .apart: .person
+        case .stranger: .stranger
+        }
+    }
+
+    /// What holds where both were seen, one after the other: somebody else may have come in front meanwhile.
+    func and(_ later: Standing) -> Standing {
+        switch (self, later) {
+        case (.stranger, _): self
+        case (_, .stranger): later
+        case (.apart, _): self
+        case (.own, _): later
+        }
+    }
+}
+
+/// Who is seen at this machine, and on whose count a try goes.
+@LoopActor
+final class Lookout {
+    let directory: Directory
+
+    init(directory: Directory) {
+        self.directory = directory
+    }
+
+    /// Asked anew each time: people come and go.
+    func sighting(_ caller: Caller, _ person: Person, _ policy: Policy) async -> Sighting {
+        switch caller.standing {
+        // Root there; nobody else is at a private daemon.
+        case .privateOwner:
+            return Sighting(whereabouts: .here(.session), startedBy: caller.credentials.uid)
+        case .root, .other: break
+        }
+        let seen = await directory.surroundings(of: caller.process, person: person.uid)
+        // One that has left may have had its pid given away before it was looked at for the first time.
+        let process = caller.process.isHeld || !caller.hasHungUp ? seen.process : nil
+        return Sighting(
+            whereabouts: whereabouts(
+                of: process, person: person.uid, at: seen.machine, logins: policy.loginUnits),
+            startedBy: process?.startedBy)
+    }
+
+    func circumstances(
+        _ caller: Caller, _ person: Person, _ seen: Sighting, typed: Bool = true
+    ) -> Circumstances {
+        Circumstances(
+            peer: caller.standing, service: caller.hello.service, isPAM: caller.isPAM,
+            typedAtOurPrompt: typed, remoteHost: caller.hello.remoteHost,
+            realUID: caller.hello.realUID, knownUID: seen.startedBy, personUID: person.uid,
+            remoteUser: caller.hello.remoteUser, personName: person.name,
+            whereabouts: seen.whereabouts)
+    }
+
+    /// On whose count a try goes now; from here on the front end is told as much as that one may hear.
+    func standing(_ visit: Visit, typed: Bool = true) async -> Standing {
+        let seen = await sighting(visit.caller, visit.person, visit.policy)
+        return standing(of: visit.exchange, visit.person, visit.policy, seen, typed: typed)
+    }
+
+    func standing(
+        of exchange: Exchange, _ person: Person, _ policy: Policy, _ seen: Sighting,
+        typed: Bool = true
+    ) -> Standing {
+        let standing = policy.standing(
+            circumstances(exchange.caller, person, seen, typed: typed))
+        exchange.audience = exchange.caller.isRemote ? .stranger : standing.audience
+        return standing
+    }
+
+    // MARK: while a finger is asked for
+
+    private static let lookAgain: UInt64 = 300
+
+    /// Ends a scan as soon as the person is not known to be at the reader any more. A match is judged by its own
+    /// look, so that nothing is gained between two of these.
+    func watchOver(_ run: FingerRun, _ isStillHere: @escaping @LoopActor () async -> Bool) {
+        EventLoop.shared.task {
+            while !run.isOver {
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.lookAgain)
+                guard !run.isOver else { return }
+                guard await isStillHere() else { return run.stop(.withdrawn) }
+            }
+        }
+    }
+}

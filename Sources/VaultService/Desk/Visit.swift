@@ -1,0 +1,18 @@
+import Policy
+import Posix
+import StoreKeeping
+import Wire
+import Words
+
+/// One person at one store in one exchange, under the policy that was in force when it began: a
+/// request sees that one whole, whatever is read anew meanwhile.
+@LoopActor
+struct Visit {
+    let person: Person
+    let host: StoreHost
+    let exchange: Exchange
+    let inForce: PolicyInForce
+
+    var policy: Policy { inForce.policy }
+    var caller: Caller { exchange.caller }
+}

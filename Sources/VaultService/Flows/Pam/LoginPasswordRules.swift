@@ -1,0 +1,189 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+import WorkerLinks
+
+/// `password_rules`, in front of pam_unix: the new login password of somebody whose store follows it
+/// has to meet the passcode rules.
+@LoopActor
+final class LoginPasswordRules {
+    let desk: Desk
+    let newPasscodes: NewPasscodes
+
+    init(desk: Desk, newPasscodes: NewPasscodes) {
+        self.desk = desk
+        self.newPasscodes = newPasscodes
+    }
+
+    /// Success: the last answer for a new passcode, or the token that the stack had, is the new one.
+    /// `authError`: refused. Everything else leaves the change to the modules behind us.
+    func judgeLoginPassword(
+        _ request: PasswordRules, _ former: SecretBox, _ present: SecretBox, _ exchange: Exchange
+    ) async throws(Interruption) -> Verdict {
+        let caller = exchange.caller
+        let ignored = Verdict(outcome: .ignore)
+        let person = try await desk.person(request.subject, caller)
+        guard let host = try desk.ownStore(of: person), host.isUsable, host.followsLogin,
+            host.hasPasscode
+        else { return ignored }
+        // Rules that nobody can read forbid nothing here: the change works without us.
+        try refusing { () throws(Refusal) in try desk.policies.requireUsable() }
+        let inForce = try await refusingAsync { () async throws(Refusal) in
+            try await desk.policy(for: person, host)
+        }
+        if case .noPasscodeMode = inForce { return ignored }
+        let change = LoginPasswordChange(
+            policy: inForce.policy, exchange: exchange, asker: caller.asker(for: person),
+            former: former,
+            strictness: Self.strictness(caller, former))
+        do throws(Interruption) {
+            if present.isEmpty {
+                try await askLoginPassword(change)
+            } else {
+                try await judgeLoginPassword(present, change)
+            }
+            return Verdict(outcome: .success)
+        } catch {
+            guard case .refused(let refusal) = error, refusal.isAboutTheAnswer else { throw error }
+            desk.noteRefusal(refusal, caller)
+            return Verdict(outcome: .authError, code: refusal.code.rawValue)
+        }
+    }
+
+    private struct LoginPasswordChange {
+        /// One for the whole change.
+        let policy: Policy
+        let exchange: Exchange
+        let asker: RuleAsker
+        /// Empty where nobody knew it.
+        let former: SecretBox
+        let strictness: Strictness
+    }
+
+    private enum Strictness {
+        case refuses
+        case warns
+    }
+
+    /// As pam_pwquality without enforce_for_root: root who gives somebody a password is told of the
+    /// rules and has his way. That is a real uid of 0 where nobody knew the former password: at a
+    /// login that demands a new one it is the person who types.
+    private static func strictness(_ caller: Caller, _ former: SecretBox) -> Strictness {
+        caller.isTrusted && caller.hello.realUID == 0 && former.isEmpty ? .warns : .refuses
+    }
+
+    private func askLoginPassword(_ change: LoginPasswordChange) async throws(Interruption) {
+        let exchange = change.exchange
+        switch change.strictness {
+        case .refuses:
+            try await exchange.show(.passwordRules(NewPasscodes.told(change.policy)))
+        case .warns: break
+        }
+        // As often as pam_unix asks.
+        var rounds = 3
+        while true {
+            rounds -= 1
+            do throws(Interruption) {
+                let new = try await answer(exchange, .newPassword, .newPasscode)
+                try await judgeLoginPassword(new, change)
+                let again = try await answer(exchange, .confirmPassword, .confirmPasscode)
+                let isSame = try refusing { () throws(Refusal) in
+                    try NewPasscodes.isSame(new, again)
+                }
+                if isSame { return }
+                try await exchange.show(.passwordsDiffer, .error)
+                throw .refused(.noMatch)
+            } catch {
+                guard rounds > 0, case .refused(let refusal) = error, refusal.isAboutTheAnswer,
+                    refusal != .cancelled
+                else { throw error }
+            }
+        }
+    }
+
+    private func answer(_ exchange: Exchange, _ message: Message, _ purpose: Ask.Purpose)
+        async throws(Interruption) -> SecretBox
+    {
+        let answer = try await exchange.ask(message, purpose)
+        guard !answer.isEmpty else { throw .refused(.cancelled) }
+        return answer
+    }
+
+    /// Says what is missing; throws where that refuses.
+    private func judgeLoginPassword(_ new: SecretBox, _ change: LoginPasswordChange)
+        async throws(Interruption)
+    {
+        let policy = change.policy
+        let refusal: Refusal?
+        let line: Message
+        do throws(Refusal) {
+            let judgement = try await newPasscodes.judge(
+                login: new, policy, for: change.asker, former: change.former)
+            // Others keep the rules from running: the change works without us.
+            if change.strictness == .refuses, judgement.isOnlyCrowded { throw .busy }
+            refusal = Refusal(judgement, policy)
+            let unmet = judgement.entries.filter { $0.finding.isUnmet }
+            line = .missing(unmet.map { Refusal.Rule($0, policy) })
+        } catch {
+            guard error.isAboutTheAnswer else { throw .refused(error) }
+            // It cannot be a passcode at all.
+            (refusal, line) = (error, .refused(error))
+        }
+        guard let refusal else { return }
+        try await change.exchange.show(line, .error)
+        switch change.strictness {
+        case .warns: break
+        case .refuses: throw .refused(refusal)
+        }
+    }
+}
+
+extension SecretBox {
+    /// Another form of what is in here; what is in here stays.
+    func prepared(
+        _ prepare: (borrowing SecretBytes) throws(Refusal) -> SecretBytes
+    ) throws(Refusal) -> SecretBox {
+        let outcome: Result<SecretBox, Refusal>?
+        do throws(SecretsError) {
+            outcome = try read { (secret) throws(SecretsError) in
+                do throws(Refusal) {
+                    return .success(SecretBox(try prepare(secret)))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } catch {
+            throw .outOfMemory
+        }
+        guard let outcome else { throw .unknown }
+        return try outcome.get()
+    }
+}
+
+extension Judgement {
+    /// Nothing else keeps it from being set than rules that could not run for the number of others
+    /// who are judged. What waits behind the person's own candidates is not among it: else whoever
+    /// does not like a rule would keep it from running.
+    fileprivate var isOnlyCrowded: Bool {
+        let unmet = entries.map(\.finding).filter(\.isUnmet)
+        return unmet.contains(.unmetBecause(.cannotRun(.crowded)))
+            && unmet.allSatisfy {
+                $0 == .unmetBecause(.cannotRun(.crowded))
+                    || $0 == .unmetBecause(.cannotRun(.notReached))
+            }
+    }
+}
+
+extension Refusal {
+    /// About what the person typed, and not about what failed here.
+    var isAboutTheAnswer: Bool {
+        switch self {
+        case .cancelled, .noMatch, .rule, .tooLarge, .invalidArgument: true
+        default: false
+        }
+    }
+}

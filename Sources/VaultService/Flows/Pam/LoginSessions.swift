@@ -1,0 +1,141 @@
+import Policy
+import Posix
+import StoreKeeping
+import Wire
+import Words
+
+/// `session`: who is logged in, and what a login opens as long as a session of its owner follows.
+@LoopActor
+final class LoginSessions {
+    let desk: Desk
+    let transactions: Transactions
+    let sessionFolder: String
+    let sessionSeconds: Int
+    private let sessions = Sessions()
+    private var isWatchingSessions = false
+    /// Something ended: perhaps there is nothing left to do.
+    var whenLess: () -> Void = {}
+
+    init(desk: Desk, transactions: Transactions, sessionFolder: String, sessionSeconds: Int) {
+        self.desk = desk
+        self.transactions = transactions
+        self.sessionFolder = sessionFolder
+        self.sessionSeconds = sessionSeconds
+    }
+
+    var isEmpty: Bool { sessions.isEmpty }
+
+    func count(of uid: UInt32) -> Int { sessions.count(of: uid) }
+
+    func openSession(_ session: Session, _ caller: Caller) async throws(Interruption)
+        -> Verdict
+    {
+        guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        guard counts(session, caller) else { return Verdict(outcome: .ignore) }
+        let person = try await desk.person(session.subject, caller)
+        begin(session.id, of: person.uid)
+        desk.vault.followed(person)
+        desk.audit.note(
+            .session, "a session began", person: desk.vault.hasStore(person) ? person : nil,
+            service: caller.hello.service)
+        return Verdict(outcome: .ignore)
+    }
+
+    func closeSession(_ session: Session, _ caller: Caller) async throws(Interruption)
+        -> Verdict
+    {
+        guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        guard counts(session, caller) else { return Verdict(outcome: .ignore) }
+        let person = try await desk.person(session.subject, caller)
+        if sessions.remove(session.id, of: person.uid) {
+            await lastSessionEnded(of: person.uid, person, caller.hello.service)
+        }
+        return Verdict(outcome: .ignore)
+    }
+
+    func lastSessionEnded(of uid: UInt32, _ person: Person?, _ service: [UInt8]) async {
+        for host in desk.vault.stores(of: uid) where host.isOpen {
+            await host.lock()
+            transactions.forgetKeys(of: host.id)
+            desk.audit.note(
+                .lock, "the last session ended", store: host.id.description, person: person,
+                service: service)
+        }
+    }
+
+    /// logind's sessions of class user count; without logind, those of services that log people in.
+    func counts(_ session: Session, _ caller: Caller) -> Bool {
+        if session.id.isEmpty {
+            return desk.policies.policy.acts(.unlock, at: caller.hello.service)
+        }
+        return session.sessionClass.isEmpty || session.sessionClass == Array("user".utf8)
+    }
+
+    // MARK: what a login opens
+
+    /// Opened by a login, it needs a session to stay open; what was open before stays as it is.
+    func openForLogin(_ opening: Opening, _ visit: Visit) async throws(Interruption) {
+        let wasOpen = visit.host.isOpen
+        try await refusingAsync { () async throws(Refusal) in try await visit.host.open(opening) }
+        if !wasOpen { shutUnlessFollowed(visit.host, visit.person) }
+        desk.audit.note(
+            .unlock, "a store was opened", store: visit.host.id.description, person: visit.person,
+            service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
+    }
+
+    /// A store that a login opened is shut again where no session of its owner follows.
+    func shutUnlessFollowed(_ host: StoreHost, _ person: Person) {
+        guard sessions.count(of: person.uid) == 0 else { return }
+        host.shut(at: Clock.bootMilliseconds() + UInt64(sessionSeconds) * 1000) {
+            self.desk.audit.note(
+                .lock, "no session followed the login", store: host.id.description, person: person)
+            self.whenLess()
+        }
+    }
+
+    // MARK: sessions that end in silence
+
+    // A session may end without its program saying so: killed, or its terminal gone. logind has a
+    // file for each session, and takes it away however it ended.
+
+    func begin(_ id: [UInt8], of uid: UInt32) {
+        let isListed = isListed(id)
+        sessions.add(id, of: uid, isListed: isListed)
+        guard isListed, !isWatchingSessions else { return }
+        isWatchingSessions = true
+        EventLoop.shared.task {
+            await self.watchSessions()
+            self.isWatchingSessions = false
+        }
+    }
+
+    /// Where logind's files are not to be seen, only what PAM says counts.
+    private func isListed(_ id: [UInt8]) -> Bool {
+        let isName =
+            !id.isEmpty
+            && id.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+        let path = sessionFolder + "/" + String(decoding: id, as: UTF8.self)
+        return isName && (try? FileFacts(of: path)) != nil
+    }
+
+    /// As long as there are any.
+    private func watchSessions() async {
+        guard let watch = try? FileWatch(), watch.watch([(sessionFolder, .all)]) == nil
+        else { return }
+        while !sessions.isEmpty {
+            for uid in sessions.forget(where: { !isListed($0) }) {
+                await lastSessionEnded(of: uid, nil, [])
+                whenLess()
+            }
+            guard await watch.wait(until: nil) == .ready else { return }
+            _ = watch.take()
+        }
+    }
+}

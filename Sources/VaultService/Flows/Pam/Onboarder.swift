@@ -1,0 +1,228 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+import WorkerLinks
+
+/// A store for somebody who logs in and has none.
+@LoopActor
+final class Onboarder {
+    let desk: Desk
+    let newPasscodes: NewPasscodes
+    let enrolment: Enrolment
+    let sessions: LoginSessions
+    let onboarding: Onboarding
+
+    init(
+        desk: Desk, newPasscodes: NewPasscodes, enrolment: Enrolment, sessions: LoginSessions,
+        onboarding: Onboarding
+    ) {
+        self.desk = desk
+        self.newPasscodes = newPasscodes
+        self.enrolment = enrolment
+        self.sessions = sessions
+        self.onboarding = onboarding
+    }
+
+    // MARK: auth, behind others
+
+    /// A login password of somebody who has no store. Nothing is made before setcred.
+    func onboard(
+        _ person: Person, _ token: SecretBox, _ handle: Handle, _ exchange: Exchange
+    ) async throws(Interruption) -> Verdict {
+        let caller = exchange.caller
+        let ignored = Verdict(outcome: .ignore, handle: handle)
+        // Only root can confirm, and an account that no person uses needs no question.
+        guard caller.isTrusted else { return ignored }
+        onboarding.forget(person)
+        guard Eligibility.of(uid: person.uid) == .person, !token.isEmpty, isPolicyUsable else {
+            return ignored
+        }
+        let inForce = try await refusingAsync { () async throws(Refusal) in
+            try await desk.policy(for: person, nil)
+        }
+        guard inForce.policy.acts(.unlock, at: caller.hello.service) else { return ignored }
+        let plan: Onboarding.Plan?
+        var finger: ComingFinger?
+        switch inForce.policy.onboard {
+        case .cli: return ignored
+        case .silent: plan = withoutPasscode(inForce) ?? .follow(login: token)
+        case .login:
+            plan = try await converse(person, token, inForce, exchange)
+            switch plan {
+            case .follow, .own:
+                finger = try await enrolment.offerComingFinger(person, nil, exchange)
+            case .withoutPasscode, .declined, nil: break
+            }
+        }
+        guard let plan else { return ignored }
+        let waiting = Onboarding.Waiting(person: person, plan: plan, finger: finger)
+        return Verdict(outcome: .ignore, handle: (try? onboarding.keep(waiting)) ?? handle)
+    }
+
+    private var isPolicyUsable: Bool {
+        switch desk.policies.standing {
+        case .good, .lastGood: true
+        case .broken: false
+        }
+    }
+
+    private func withoutPasscode(_ inForce: PolicyInForce) -> Onboarding.Plan? {
+        switch inForce {
+        case .noPasscodeMode: .withoutPasscode(.inNoPasscodeMode)
+        case .administrators(let policy), .standard(let policy):
+            policy.noPasscodeByDefault && policy.allowNoPasscode
+                ? .withoutPasscode(.byPolicyDefault) : nil
+        }
+    }
+
+    /// The person's own words on it; nil where there are none, and the next login asks again.
+    private func converse(
+        _ person: Person, _ token: SecretBox, _ inForce: PolicyInForce, _ exchange: Exchange
+    ) async throws(Interruption) -> Onboarding.Plan? {
+        let hello = exchange.caller.hello
+        let policy = inForce.policy
+        guard policy.acts(.converse(onTerminal: !hello.tty.isEmpty), at: hello.service),
+            !exchange.caller.isRemote, !hello.silent, !hello.oneSecret,
+            await desk.directory.eligibility(of: person) == .person,
+            await !onboarding.hasDeclined(person, desk.vault.workers)
+        else { return nil }
+        do throws(Interruption) {
+            try await exchange.show(.onboardTitle)
+            try await exchange.show(.onboardBody)
+            // Where a passcode is not the person's to refuse, the question is not put.
+            if policy.allowNoPasscode {
+                guard try await exchange.choose(.onboardOffer) else {
+                    try await exchange.show(.onboardLater)
+                    return .declined
+                }
+            }
+            if let plan = withoutPasscode(inForce) { return plan }
+            let asker = exchange.caller.asker(for: person)
+            let judged = try await refusingAsync { () async throws(Refusal) in
+                try await self.judged(token, policy, asker)
+            }
+            if judged == .meetsTheRules, try await exchange.choose(.onboardFollow) {
+                return .follow(login: token)
+            }
+            let entry = Entry(
+                person: person, host: nil, exchange: exchange, maySkip: policy.allowNoPasscode)
+            return .own(try await newPasscodes.askNewPasscode(entry))
+        } catch {
+            switch error {
+            case .gone: throw error
+            case .refused(.skipped): return .withoutPasscode(.byChoice)
+            case .refused: return nil
+            }
+        }
+    }
+
+    // MARK: setcred
+
+    /// How long a login waits for the store that it makes; it is made all the same.
+    private static let onboardingPatience: UInt64 = 5_000
+
+    /// The login succeeded: what was planned happens now. Nothing of it fails a login.
+    func finish(_ waiting: Onboarding.Waiting, _ caller: Caller) async -> Verdict {
+        let made = First<Void>()
+        let end = Clock.bootMilliseconds() + Self.onboardingPatience
+        let timer = EventLoop.shared.at(end) { EventLoop.shared.task { made.settle(()) } }
+        EventLoop.shared.task {
+            await self.carryOut(waiting, caller)
+            made.settle(())
+        }
+        await made.value()
+        EventLoop.shared.cancel(timer)
+        return Verdict(outcome: .ignore)
+    }
+
+    private func carryOut(_ waiting: Onboarding.Waiting, _ caller: Caller) async {
+        let person = waiting.person
+        do throws(Refusal) {
+            guard await desk.directory.eligibility(of: person) == .person,
+                hasRoomForStore(of: person)
+            else { return }
+            let policy = try await desk.policy(for: person, nil).policy
+            let start: StoreStart
+            switch waiting.plan {
+            case .declined: return await onboarding.decline(person, desk.vault.workers)
+            case .withoutPasscode(let why): start = .without(why)
+            case .own(let new): start = .with(.own(new.secret, digest: new.digest))
+            case .follow(let login):
+                switch try await judged(login, policy, caller.asker(for: person)) {
+                case .meetsTheRules: start = .with(.login(login))
+                case .fallsShort: return noteWeak(person, caller)
+                case .notJudged(let why): throw why
+                }
+            }
+            let made = try await desk.vault.create(
+                for: person, named: [], start, desk.cost(policy), policy)
+            sessions.shutUnlessFollowed(made.host, person)
+            if let finger = waiting.finger, start.coming != nil {
+                await enrolment.keep(finger, made.opening, made.host, person, caller)
+            }
+            // It would not be there otherwise.
+            if case .follow = waiting.plan, let judging = made.host.beginJudging(policy) {
+                made.host.note(.meetsTheRules, judging)
+            }
+            desk.audit.note(
+                .create, "a store was created at a login", store: made.host.id.description,
+                person: person, service: caller.hello.service, uid: caller.credentials.uid)
+        } catch {
+            // Another login of the same person was faster.
+            guard error != .alreadyExists else { return }
+            desk.audit.note(
+                .fault, "no store was made at the login: \(error.message.english)", person: person,
+                service: caller.hello.service, code: error.code, uid: caller.credentials.uid)
+        }
+    }
+
+    private enum JudgedLogin: Equatable {
+        case meetsTheRules
+        case fallsShort
+        /// A rule did not run, and it falls short of no other.
+        case notJudged(Refusal)
+    }
+
+    /// What cannot be a passcode meets no rules.
+    private func judged(_ login: SecretBox, _ policy: Policy, _ asker: RuleAsker)
+        async throws(Refusal) -> JudgedLogin
+    {
+        let judgement: Judgement
+        do throws(Refusal) {
+            judgement = try await newPasscodes.judge(login: login, policy, for: asker)
+        } catch {
+            if error.isAboutTheAnswer { return .fallsShort }
+            throw error
+        }
+        guard judgement.obstacle != nil else { return .meetsTheRules }
+        let isShort = judgement.entries.contains { entry in
+            switch entry.finding {
+            case .unmet, .unmetBecause(.dictionary): true
+            case .satisfied, .notChecked, .unmetBecause(.cannotRun): false
+            }
+        }
+        guard !isShort, let refusal = Refusal(judgement, policy) else { return .fallsShort }
+        return .notJudged(refusal)
+    }
+
+    /// Not over a store of theirs in whatever state it is, and not beside one of which nobody knows
+    /// whose it is.
+    private func hasRoomForStore(of person: Person) -> Bool {
+        guard !desk.vault.hasStoreOfNobody else { return false }
+        do throws(Interruption) { return try desk.ownStore(of: person) == nil } catch {
+            return false
+        }
+    }
+
+    /// Which rules it falls short of stays out of the journal: that would describe the password.
+    private func noteWeak(_ person: Person, _ caller: Caller) {
+        guard onboarding.isFirstWeak(person) else { return }
+        desk.audit.note(
+            .policy, "no store was made: the login password does not meet the passcode rules",
+            person: person, service: caller.hello.service, uid: caller.credentials.uid)
+    }
+}

@@ -1,0 +1,107 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+import WorkerLinks
+
+/// What is to become of people who log in and have no store: kept until the login is confirmed,
+/// because before that nobody knows that the password was right.
+@LoopActor
+final class Onboarding {
+    enum Plan: Sendable {
+        /// The store follows the login password, if that meets the rules.
+        case follow(login: SecretBox)
+        case own(NewPasscode)
+        case withoutPasscode(Identity.WithoutPasscode)
+        case declined
+    }
+
+    struct Waiting: Sendable {
+        let person: Person
+        let plan: Plan
+        var finger: ComingFinger?
+    }
+
+    /// Each holds guarded memory; more people than this do not log in for the first time at once.
+    nonisolated static let most = 64
+
+    private var entries: [Handle: (waiting: Waiting, timer: UInt64)] = [:]
+    private let life: UInt64
+    private let declinedPath: String
+    /// A journal has no use for the same line at every login.
+    private var weak: Set<Person> = []
+
+    init(_ options: Options) {
+        life = UInt64(options.deadlines.transaction) * 1000
+        declinedPath = options.stateFolder + "/declined"
+    }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// One plan for each person; nil where there is no room for another.
+    func keep(_ waiting: Waiting) throws(SecretsError) -> Handle? {
+        forget(waiting.person)
+        guard entries.count < Self.most else { return nil }
+        let handle = Handle(bytes: try Random.bytes(Handle.size))
+        let timer = EventLoop.shared.at(Clock.bootMilliseconds() + life) {
+            EventLoop.shared.task { self.entries[handle] = nil }
+        }
+        entries[handle] = (waiting, timer)
+        return handle
+    }
+
+    /// One confirmation each.
+    func take(_ handle: Handle) -> Waiting? {
+        guard let entry = entries.removeValue(forKey: handle) else { return nil }
+        EventLoop.shared.cancel(entry.timer)
+        return entry.waiting
+    }
+
+    /// What an earlier attempt planned is not what a later one confirms.
+    func forget(_ person: Person) {
+        for handle in entries.keys where entries[handle]?.waiting.person == person {
+            _ = take(handle)
+        }
+    }
+
+    func forgetPlans() {
+        for handle in entries.keys { _ = take(handle) }
+    }
+
+    func isFirstWeak(_ person: Person) -> Bool { weak.insert(person).inserted }
+
+    // MARK: who wants none
+
+    private nonisolated static let limit = 1 << 20
+
+    private nonisolated static func line(_ person: Person) -> [UInt8] {
+        Array("\(person.uid) ".utf8) + person.name
+    }
+
+    /// A list that cannot be read asks nobody: nobody is asked twice.
+    func hasDeclined(_ person: Person, _ workers: Workers) async -> Bool {
+        let path = declinedPath
+        return await workers.disk.run {
+            do throws(PosixError) {
+                let text = try TextFile.read(at: path, limit: Self.limit)
+                return text.split(separator: 0x0A).contains { $0.elementsEqual(Self.line(person)) }
+            } catch {
+                return !error.isMissing
+            }
+        }
+    }
+
+    func decline(_ person: Person, _ workers: Workers) async {
+        guard await !hasDeclined(person, workers) else { return }
+        let path = declinedPath
+        // Not remembered is asked again, which is no harm.
+        await workers.disk.run {
+            var text = (try? TextFile.read(at: path, limit: Self.limit)) ?? []
+            text += Self.line(person) + [0x0A]
+            if text.count <= Self.limit { try? TextFile.replace(at: path, with: text) }
+        }
+    }
+}

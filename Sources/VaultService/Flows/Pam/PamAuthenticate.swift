@@ -1,0 +1,345 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// `auth`, as an authenticator. Nothing here answers success unless the person proved a passcode or a
+/// finger in this very exchange.
+@LoopActor
+final class PamAuthenticate {
+    let desk: Desk
+    let lookout: Lookout
+    let settling: Settling
+    let proving: Proving
+    let scans: FingerScans
+    let keyrings: Keyrings
+    let sessions: LoginSessions
+    let transactions: Transactions
+    let failedTokens: FailedTokens
+
+    init(
+        desk: Desk, lookout: Lookout, settling: Settling, proving: Proving, scans: FingerScans,
+        keyrings: Keyrings, sessions: LoginSessions, transactions: Transactions,
+        failedTokens: FailedTokens
+    ) {
+        self.desk = desk
+        self.lookout = lookout
+        self.settling = settling
+        self.proving = proving
+        self.scans = scans
+        self.keyrings = keyrings
+        self.sessions = sessions
+        self.transactions = transactions
+        self.failedTokens = failedTokens
+    }
+
+    // MARK: auth, as an authenticator
+
+    func authenticate(
+        _ request: Authenticate, _ token: SecretBox, _ exchange: Exchange
+    ) async throws(Interruption) -> Verdict {
+        let caller = exchange.caller
+        guard let (person, inForce) = try await actor(.passcode, request.subject, caller) else {
+            return Verdict(outcome: .ignore)
+        }
+        let seen = await lookout.sighting(caller, person, inForce.policy)
+        let standing = lookout.standing(of: exchange, person, inForce.policy, seen)
+        if isHidden(request, caller, seen) { throw .refused(.doesNotExist(.store)) }
+        let host: StoreHost
+        do throws(Interruption) {
+            host = try usableStore(of: person)
+            // A person hears why it cannot be tried now; a stranger is not asked at all.
+            if exchange.audience == .stranger {
+                try refusing { () throws(Refusal) in try host.mayTry(standing.kind, inForce.policy)
+                }
+            }
+        } catch {
+            switch exchange.audience {
+            case .person: throw error
+            case .stranger: throw .refused(.doesNotExist(.store))
+            }
+        }
+        let visit = Visit(person: person, host: host, exchange: exchange, inForce: inForce)
+        guard keyrings.setsToken(request, visit) else {
+            return try await prove(request, token, visit)
+        }
+        do throws(Interruption) {
+            return keyrings.teaching(try await prove(request, token, visit), visit)
+        } catch {
+            switch error {
+            case .gone: throw error
+            case .refused(let refusal):
+                // The next module may know the answer.
+                desk.noteRefusal(refusal, caller)
+                return keyrings.teaching(
+                    Verdict(refusing: refusal, to: visit.exchange.audience), visit)
+            }
+        }
+    }
+
+    /// A store without a passcode proves nothing about anybody: as if there were none, and nothing is asked.
+    private func usableStore(of person: Person) throws(Interruption) -> StoreHost {
+        guard let host = try desk.ownStore(of: person) else {
+            throw .refused(.doesNotExist(.store))
+        }
+        try refusing { () throws(Refusal) in try host.requireUsable() }
+        guard host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
+        return host
+    }
+
+    /// Another person asks (su, polkit's helper) where the next module decides without us: there they are told what
+    /// they are told of somebody without a store, by the same steps. Where we are a step of our own it would let them
+    /// past us, so that they are asked, and see that there is a store.
+    private func isHidden(_ request: Authenticate, _ caller: Caller, _ seen: Sighting) -> Bool {
+        request.orPassword && caller.standing == .root && seen.isAnothers
+    }
+
+    private func prove(
+        _ request: Authenticate, _ token: SecretBox, _ visit: Visit
+    ) async throws(Interruption) -> Verdict {
+        let caller = visit.caller
+        if let given = token.take(), given.count > 0 {
+            let opening: Opening?
+            do throws(Refusal) {
+                opening = try await proveToken(SecretBox(given), visit)
+            } catch {
+                if request.tokenOnly || caller.hello.oneSecret { throw .refused(error) }
+                opening = nil
+            }
+            if let opening { return try await admitted(opening, request.enforce, visit) }
+        }
+        guard !request.tokenOnly else { throw .refused(.passcodeRequired) }
+        switch FingerTurn(request.finger, at: caller.hello.service, request.presence) {
+        case .never: return try await provePrompted(request, visit, .never)
+        case .onEmpty: return try await provePrompted(request, visit, .scan)
+        case .first:
+            switch try await loginByFinger(request, visit) {
+            case .admitted(let verdict): return verdict
+            case .passcode: return try await provePrompted(request, visit, .never)
+            }
+        case .only:
+            switch try await loginByFinger(request, visit) {
+            case .admitted(let verdict): return verdict
+            case .passcode(let outcome):
+                switch visit.exchange.audience {
+                case .person: throw .refused(Refusal(outcome))
+                case .stranger: throw .refused(.doesNotExist(.store))
+                }
+            }
+        }
+    }
+
+    /// Whether an empty answer starts the reader. It does so once in an exchange.
+    private enum OnEmpty {
+        case scan
+        case never
+    }
+
+    /// Who it is and under which policy; nil where that has us do nothing at this service.
+    func actor(_ role: ServiceUse, _ subject: Subject, _ caller: Caller)
+        async throws(Interruption) -> (Person, PolicyInForce)?
+    {
+        let person: Person
+        do throws(Interruption) {
+            person = try await desk.person(subject, caller)
+        } catch {
+            guard desk.policies.policy.acts(role, at: caller.hello.service) else { return nil }
+            throw error
+        }
+        let inForce = try await refusingAsync { () async throws(Refusal) in
+            try await desk.policy(for: person, self.desk.vault.ownStore(of: person, named: []))
+        }
+        return inForce.policy.acts(role, at: caller.hello.service) ? (person, inForce) : nil
+    }
+
+    /// A token that the stack brought is never known to be verified: an apart try.
+    private func proveToken(_ token: SecretBox, _ visit: Visit) async throws(Refusal) -> Opening {
+        let host = visit.host
+        let kind = await lookout.standing(visit, typed: false).kind
+        // Judged first: what is remembered is no oracle for whoever has no tries left.
+        try host.mayTry(kind, visit.policy)
+        let hash = try failedTokens.hash(token, of: host)
+        guard !failedTokens.recall(hash, of: host, kind) else { throw .invalidPasscode(left: nil) }
+        let (tried, typed) = try token.doubled()
+        return try await host.attempt(
+            kind, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host, kind) }
+        ).with(typed: try PasscodeEntry.prepared(typed))
+    }
+
+    private func provePrompted(_ request: Authenticate, _ visit: Visit, _ onEmpty: OnEmpty)
+        async throws(Interruption) -> Verdict
+    {
+        let caller = visit.caller
+        let policy = visit.policy
+        let host = visit.host
+        let person = visit.person
+        let before = await lookout.standing(visit)
+        try await refuseEarly(before.kind, visit)
+        if settling.converses(visit), before.audience == .person {
+            try await proving.showCancel(visit)
+        }
+        try await proving.warnBeforeLast(before.kind, visit)
+        let secret = try await visit.exchange.ask(
+            prompt(request.orPassword, before.kind, visit), .passcode)
+        guard let typed = secret.take() else { throw .refused(.unknown) }
+        guard typed.count > 0 else {
+            // The next module would ask again, and show by that that there is a store.
+            if request.orPassword, before.audience == .stranger {
+                try await visit.exchange.give(token: nil)
+            }
+            switch onEmpty {
+            case .never: throw .refused(.cancelled)
+            case .scan: return try await proveByFinger(request, visit)
+            }
+        }
+        let answer = SecretBox(typed)
+        let standing = before.and(await lookout.standing(visit))
+        visit.exchange.audience = standing.audience
+        let hash = try refusing { () throws(Refusal) in try failedTokens.hash(answer, of: host) }
+
+        let isKnown = request.orPassword && isKnownWrong(hash, standing, host)
+        var isCounted = false
+        let opening: Opening
+        do throws(Refusal) {
+            if isKnown {
+                try host.mayTry(standing.kind, policy)
+                throw .invalidPasscode(left: nil)
+            }
+            let (tried, typed) = try answer.doubled()
+            opening = try await host.attempt(
+                standing.kind, tried, policy,
+                wrong: {
+                    // An own one waits for the word of the login that it belongs to.
+                    switch standing {
+                    case .apart where request.orPassword, .stranger where request.orPassword:
+                        failedTokens.remember(hash, of: host, standing.kind)
+                    case .own, .apart, .stranger: break
+                    }
+                },
+                counted: { isCounted = true }
+            ).with(typed: try PasscodeEntry.prepared(typed))
+        } catch {
+            desk.audit.note(
+                error == .retryLimitReached(erased: true) ? .erase : .attempt,
+                "a passcode was not accepted", store: host.id.description, person: person,
+                service: caller.hello.service, code: error.code, uid: caller.credentials.uid)
+            if request.orPassword, case .invalidPasscode(let left) = error {
+                // It may well be the login password, which is no mistake to be told of twice.
+                if !isKnown, standing.audience == .person {
+                    try await visit.exchange.show(.retryOrPassword(left: left))
+                }
+            } else {
+                try await proving.tell(error, visit)
+                if case .invalidPasscode = error { try await proving.showReset(visit) }
+            }
+            var handle = Handle.none
+            // What was not counted has nothing to be given back.
+            if request.orPassword, isCounted, case .own = standing {
+                let transaction = Transaction(store: host.id, person: person, wrongOwn: hash)
+                handle = (try? transactions.keep(transaction)) ?? .none
+            }
+            return Verdict(refusing: error, to: visit.exchange.audience, handle: handle)
+        }
+        // The login password it was: the modules behind us find it, as they would behind pam_unix.
+        if request.orPassword, host.followsLogin { try await visit.exchange.give(token: nil) }
+        return try await admitted(opening, request.enforce, visit)
+    }
+
+    /// Instead of a passcode nothing was typed.
+    private func proveByFinger(_ request: Authenticate, _ visit: Visit)
+        async throws(Interruption) -> Verdict
+    {
+        switch try await loginByFinger(request, visit) {
+        case .admitted(let verdict): return verdict
+        case .passcode(.notAsked), .passcode(.matched): throw .refused(.cancelled)
+        case .passcode(.ended(let failure)):
+            // Front ends that bear one question alone have had it.
+            guard settling.converses(visit) else { throw .refused(Refusal(failure)) }
+            return try await provePrompted(request, visit, .never)
+        }
+    }
+
+    /// The login password, once a login with it was confirmed, is no guess, and what an apart try
+    /// showed to be wrong is wrong still: refused without a derivation or a count.
+    func isKnownWrong(_ hash: TokenHash, _ standing: Standing, _ host: StoreHost) -> Bool {
+        switch standing {
+        case .own: failedTokens.isConfirmed(hash, of: host)
+        case .apart, .stranger: failedTokens.recall(hash, of: host, standing.kind)
+        }
+    }
+
+    /// Where no line is shown, as at sudo, the question itself says what the last try would bring.
+    func prompt(_ orPassword: Bool, _ kind: TryKind, _ visit: Visit) -> Message {
+        let usual: Message
+        switch (orPassword, visit.exchange.audience) {
+        case (true, .person): usual = .promptOrPassword
+        // In pam_unix's words, which ask next where there is no store.
+        case (true, .stranger): usual = .promptPlain
+        case (false, _): usual = .prompt
+        }
+        guard visit.caller.hello.silent, visit.exchange.audience == .person else { return usual }
+        return switch visit.host.stakes(kind, visit.policy) {
+        case .nothing, .refusal: usual
+        case .lock: .promptLast(orPassword: orPassword, erases: false)
+        case .erase: .promptLast(orPassword: orPassword, erases: true)
+        }
+    }
+
+    /// The passcode was right: that is the login, whatever the policy demands of the store first.
+    private func admitted(_ opening: Opening, _ enforce: Bool, _ visit: Visit)
+        async throws(Interruption) -> Verdict
+    {
+        let code: UInt16
+        switch try await settling.settle(visit, opening) {
+        case .settled(let opening):
+            try await sessions.openForLogin(opening, visit)
+            code = 0
+        case .due(let still):
+            try await proving.tellStillDue(still, visit)
+            code = Refusal.changeRequired(still.step).code.rawValue
+        }
+        if code != 0, enforce { return Verdict(outcome: .authError, code: code) }
+        let transaction = Transaction(store: visit.host.id, person: visit.person)
+        return Verdict(
+            outcome: .success, code: code,
+            handle: (try? transactions.keep(transaction)) ?? .none)
+    }
+
+    /// What can be said before anything is typed: no try is possible now.
+    private func refuseEarly(_ kind: TryKind, _ visit: Visit) async throws(Interruption) {
+        do throws(Refusal) {
+            try visit.host.mayTry(kind, visit.policy)
+        } catch {
+            try await proving.tell(error, visit)
+            throw .refused(error)
+        }
+    }
+
+    // MARK: by a finger
+
+    /// The finger is the login as the passcode is. Asked once in an exchange; where it does not match, or nobody is
+    /// asked, the passcode decides.
+    func loginByFinger(_ request: Authenticate, _ visit: Visit) async throws(Interruption)
+        -> FingerLogin
+    {
+        var kept: SecretBox?
+        let outcome = try await scans.scanFinger(
+            .open, visit, isSwitchedOff: request.finger == .off, seconds: request.fingerSeconds
+        ) { opening throws(Interruption) in
+            let (used, other) = try refusing { () throws(Refusal) in try opening.doubled() }
+            try await sessions.openForLogin(used, visit)
+            if keyrings.setsToken(request, visit) { kept = await visit.host.keyringPassword(other) }
+        }
+        switch outcome {
+        case .matched:
+            if let kept { try await visit.exchange.give(token: kept) }
+            let transaction = Transaction(store: visit.host.id, person: visit.person)
+            return .admitted(
+                Verdict(outcome: .success, handle: (try? transactions.keep(transaction)) ?? .none))
+        case .notAsked, .ended: return .passcode(outcome)
+        }
+    }
+}

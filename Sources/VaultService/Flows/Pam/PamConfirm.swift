@@ -1,0 +1,142 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// `setcred`: what waited for the login to succeed.
+@LoopActor
+final class PamConfirm {
+    let desk: Desk
+    let recovery: RecoveryFlows
+    let keyrings: Keyrings
+    let onboarder: Onboarder
+    let sessions: LoginSessions
+    let enrolment: Enrolment
+    let settling: Settling
+    let transactions: Transactions
+    let failedTokens: FailedTokens
+
+    init(
+        desk: Desk, recovery: RecoveryFlows, keyrings: Keyrings, onboarder: Onboarder,
+        sessions: LoginSessions, enrolment: Enrolment, settling: Settling,
+        transactions: Transactions,
+        failedTokens: FailedTokens
+    ) {
+        self.desk = desk
+        self.recovery = recovery
+        self.keyrings = keyrings
+        self.onboarder = onboarder
+        self.sessions = sessions
+        self.enrolment = enrolment
+        self.settling = settling
+        self.transactions = transactions
+        self.failedTokens = failedTokens
+    }
+
+    /// `auth` as a whole succeeded: what waited for that happens now.
+    func confirm(_ request: Confirm, _ caller: Caller) async throws(Interruption) -> Verdict {
+        // Anybody can call setcred in a process of their own; only root's word says that a login
+        // succeeded.
+        guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        if let waiting = onboarder.onboarding.take(request.handle) {
+            return await onboarder.finish(waiting, caller)
+        }
+        guard let transaction = transactions.take(request.handle),
+            let host = desk.vault.host(transaction.store)
+        else { return Verdict(outcome: .ignore) }
+        let policy = try await refusingAsync { () async throws(Refusal) in
+            try await desk.policy(for: transaction.person, host).policy
+        }
+        try await settleWrong(transaction, host, policy, caller)
+        if let rekey = transaction.rekey {
+            try await refusingAsync { () async throws(Refusal) in
+                try await recovery.rekey(host, rekey.opening, rekey.token, policy)
+            }
+            desk.audit.note(
+                .change, "the store follows its owner's new login password",
+                store: host.id.description,
+                person: transaction.person, service: caller.hello.service)
+        }
+        if let new = transaction.coming {
+            try await refusingAsync { () async throws(Refusal) in
+                try await self.create(new, host, transaction, caller)
+            }
+        }
+        switch transaction.lesson {
+        case .none, .awaited: break
+        case .learned(let token): await keyrings.learn(token, host, transaction.person, policy)
+        }
+        return Verdict(outcome: .ignore)
+    }
+
+    /// polkit's helper never calls setcred. The line behind the modules that decide is the last that is heard of its
+    /// login; without this the right login password, typed where a passcode or it is asked for, would use the tries up.
+    func settleUnconfirmed(_ handle: Handle, _ visit: Visit) async throws(Interruption) {
+        guard visit.caller.isTrusted, visit.caller.hello.service == Array("polkit-1".utf8),
+            let transaction = transactions.peek(handle), transaction.store == visit.host.id
+        else { return }
+        transactions.update(handle) { $0.wrongOwn = nil }
+        try await settleWrong(transaction, visit.host, visit.policy, visit.caller)
+    }
+
+    /// What becomes of the try of a login that succeeded all the same.
+    private func settleWrong(
+        _ transaction: Transaction, _ host: StoreHost, _ policy: Policy, _ caller: Caller
+    ) async throws(Interruption) {
+        guard let wrong = transaction.wrongOwn else { return }
+        // Kept first, so that whoever ends the daemon here wins nothing by it.
+        switch failedTokens.settle(wrong, transaction.token, of: host) {
+        case .givenBack: try await returning(host) { $0.givenBack(policy) }
+        case .moved(.unseen), .moved(.notKept):
+            try await returning(host) { $0.movedToApart(policy) }
+        case .moved(.spent):
+            desk.audit.note(
+                .attempt, "a wrong passcode was not given back: another one was in this boot",
+                store: host.id.description, person: transaction.person,
+                service: caller.hello.service)
+            try await returning(host) { $0.movedToApart(policy) }
+        case .stays: break
+        }
+    }
+
+    private func returning(
+        _ host: StoreHost, _ change: @escaping @Sendable (inout Tally) -> Returned
+    ) async throws(Interruption) {
+        try await refusingAsync { () async throws(Refusal) in
+            _ = try await host.updateTally(change)
+        }
+    }
+
+    /// The login with which a new passcode came was confirmed.
+    func create(_ new: NewPasscode, _ host: StoreHost, _ transaction: Transaction, _ caller: Caller)
+        async throws(Refusal)
+    {
+        let inForce = try await desk.policy(for: transaction.person, host)
+        // Another policy by now, or other rules: at the next login it is decided anew.
+        guard !host.hasPasscode, inForce.policy.ruleDigest == new.digest,
+            settling.creation(host, inForce) != nil
+        else { return }
+        let (opening, kept) = try await host.deviceKey().doubled()
+        let replaced = try await host.replacePasscode(
+            opening, with: .own(new.secret, digest: new.digest), desk.cost(inForce.policy),
+            inForce.policy)
+        failedTokens.forget(host)
+        desk.audit.note(
+            .change, "the policy demanded a passcode", store: host.id.description,
+            person: transaction.person, service: caller.hello.service)
+        if replaced.recoveryIsRevoked {
+            desk.audit.note(
+                .change, Passcodes.recoveryRevoked, store: host.id.description,
+                person: transaction.person, service: caller.hello.service)
+        }
+        let (used, behind) = try Opening(key: kept.key, ground: replaced.ground).doubled()
+        try await host.open(used)
+        sessions.shutUnlessFollowed(host, transaction.person)
+        if let finger = transaction.finger {
+            await enrolment.keep(finger, behind, host, transaction.person, caller)
+        }
+    }
+}

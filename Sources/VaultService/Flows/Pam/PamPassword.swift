@@ -1,0 +1,83 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// `password`, behind pam_unix.
+@LoopActor
+final class PamPassword {
+    let desk: Desk
+    let lookout: Lookout
+    let keyrings: Keyrings
+    let failedTokens: FailedTokens
+
+    init(desk: Desk, lookout: Lookout, keyrings: Keyrings, failedTokens: FailedTokens) {
+        self.desk = desk
+        self.lookout = lookout
+        self.keyrings = keyrings
+        self.failedTokens = failedTokens
+    }
+
+    /// `passwd` behind pam_unix: the store follows. The old slot stays until the next unlock proves
+    /// one of the two, because whether the login password really changed is not known here.
+    func followPassword(
+        _ request: Password, _ old: SecretBox, _ new: SecretBox, _ exchange: Exchange
+    ) async throws(Interruption) -> Verdict {
+        let caller = exchange.caller
+        let person = try await desk.person(request.subject, caller)
+        try refusing { () throws(Refusal) in try desk.policies.requireUsable() }
+        guard let host = try desk.ownStore(of: person), host.isUsable, host.hasPasscode,
+            !old.isEmpty,
+            !new.isEmpty
+        else { return Verdict(outcome: .ignore) }
+        let change = try refusing { () throws(Refusal) in
+            (former: try old.copied(), new: try new.copied())
+        }
+        let opening: Opening?
+        var failure: Interruption?
+        do throws(Interruption) {
+            opening = try await follow(host, old, new, person, exchange)
+        } catch {
+            opening = nil
+            failure = error
+        }
+        if caller.isTrusted {
+            let policy = try await desk.visit(host, person, exchange).policy
+            await keyrings.renewKeyring(
+                host, from: change.former, to: change.new, opening, person, policy)
+        }
+        if let failure { throw failure }
+        return Verdict(outcome: .ignore)
+    }
+
+    /// What opens the store; nil where it does not follow.
+    private func follow(
+        _ host: StoreHost, _ old: SecretBox, _ new: SecretBox, _ person: Person,
+        _ exchange: Exchange
+    ) async throws(Interruption) -> Opening? {
+        let caller = exchange.caller
+        guard host.followsLogin else { return nil }
+        // A password that is known to have drifted away costs no second try.
+        let former = try refusing { () throws(Refusal) in try failedTokens.hash(old, of: host) }
+        let visit = try await desk.visit(host, person, exchange)
+        let policy = visit.policy
+        let kind = await lookout.standing(visit, typed: false).kind
+        guard !failedTokens.recall(former, of: host, kind) else { return nil }
+        let kept = try await refusingAsync { () async throws(Refusal) in
+            let opening = try await host.attempt(
+                kind, old, policy, wrong: { self.failedTokens.remember(former, of: host, kind) })
+            let (used, kept) = try opening.doubled()
+            try await host.addPasscode(used, new, desk.cost(policy), policy)
+            return kept
+        }
+        failedTokens.forget(host)
+        desk.audit.note(
+            .change, "the passcode follows the login password", store: host.id.description,
+            person: person,
+            service: caller.hello.service)
+        return kept
+    }
+}

@@ -1,0 +1,240 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// `auth` behind others: the login password opens the store, in silence where it can.
+@LoopActor
+final class PamUnlock {
+    let desk: Desk
+    let lookout: Lookout
+    let readers: Readers
+    let newPasscodes: NewPasscodes
+    let enrolment: Enrolment
+    let settling: Settling
+    let proving: Proving
+    let resyncing: ResyncFlow
+    let keyrings: Keyrings
+    let onboarder: Onboarder
+    let sessions: LoginSessions
+    let confirmation: PamConfirm
+    let transactions: Transactions
+    let failedTokens: FailedTokens
+
+    init(
+        desk: Desk, lookout: Lookout, readers: Readers, newPasscodes: NewPasscodes,
+        enrolment: Enrolment, settling: Settling, proving: Proving, resyncing: ResyncFlow,
+        keyrings: Keyrings, onboarder: Onboarder, sessions: LoginSessions,
+        confirmation: PamConfirm, transactions: Transactions, failedTokens: FailedTokens
+    ) {
+        self.desk = desk
+        self.lookout = lookout
+        self.readers = readers
+        self.newPasscodes = newPasscodes
+        self.enrolment = enrolment
+        self.settling = settling
+        self.proving = proving
+        self.resyncing = resyncing
+        self.keyrings = keyrings
+        self.onboarder = onboarder
+        self.sessions = sessions
+        self.confirmation = confirmation
+        self.transactions = transactions
+        self.failedTokens = failedTokens
+    }
+
+    func unlock(
+        _ request: Unlock, _ token: SecretBox, _ exchange: Exchange
+    ) async throws(Interruption) -> Verdict {
+        let caller = exchange.caller
+        let ignored = Verdict(outcome: .ignore, handle: request.handle)
+        let person = try await desk.person(request.subject, caller)
+        guard let host = try desk.ownStore(of: person) else {
+            return try await onboarder.onboard(person, token, request.handle, exchange)
+        }
+        guard let given = token.take(), given.count > 0 else { return ignored }
+        let token = SecretBox(given)
+        // A token that an earlier attempt left waiting is not this one's.
+        transactions.forgetKeys(of: host.id)
+        let hash = try refusing { () throws(Refusal) in try failedTokens.hash(token, of: host) }
+        noteToken(hash, request.handle, host)
+        let visit = try await desk.visit(host, person, exchange)
+        try await confirmation.settleUnconfirmed(request.handle, visit)
+        keyrings.noteLesson(token, request.handle, visit)
+        guard visit.policy.acts(.unlock, at: caller.hello.service), host.isUsable, !host.isOpen
+        else { return ignored }
+        guard host.hasPasscode else { return try await createBehindLogin(visit, request.handle) }
+        guard host.followsLogin else { return ignored }
+        let kind = await lookout.standing(visit, typed: false).kind
+        guard !failedTokens.recall(hash, of: host, kind) else {
+            return try await mendDrift(token, request.handle, visit, .changed)
+        }
+
+        let (tried, kept) = try refusing { () throws(Refusal) in try token.doubled() }
+        let opening: Opening
+        do throws(Refusal) {
+            opening = try await host.attempt(
+                kind, tried, visit.policy,
+                wrong: { failedTokens.remember(hash, of: host, kind) })
+        } catch {
+            desk.audit.note(
+                .attempt, "a login password did not open the store", store: host.id.description,
+                person: person, service: caller.hello.service, code: error.code,
+                uid: caller.credentials.uid)
+            switch error {
+            case .invalidPasscode:
+                return try await mendDrift(kept, request.handle, visit, .changed)
+            case .retryLimitReached:
+                return try await mendDrift(kept, request.handle, visit, .triesUsedUp)
+            // The person's count is full: at our own prompt they need not wait as long as a token has to.
+            case .throttled where host.snapshot.tally.triesLeft(.apart, visit.policy) == 0:
+                return try await mendDrift(kept, request.handle, visit, .triesUsedUp)
+            default: return ignored
+            }
+        }
+        switch try await settling.settle(visit, opening.with(typed: kept)) {
+        case .settled(let opening): try await sessions.openForLogin(opening, visit)
+        case .due(let still): try await proving.tellStillDue(still, visit)
+        }
+        return try keeping(request.handle, visit) { _ in }
+    }
+
+    /// What the confirmation is going to need, in the transaction that there is or in a new one.
+    private func keeping(
+        _ handle: Handle, _ visit: Visit, _ change: (inout Transaction) -> Void
+    ) throws(Interruption) -> Verdict {
+        if let earlier = transactions.peek(handle), earlier.store == visit.host.id,
+            earlier.person == visit.person
+        {
+            transactions.update(handle, change)
+            return Verdict(outcome: .ignore, handle: handle)
+        }
+        var transaction = Transaction(store: visit.host.id, person: visit.person)
+        change(&transaction)
+        return Verdict(outcome: .ignore, handle: (try? transactions.keep(transaction)) ?? .none)
+    }
+
+    // MARK: a store in state none
+
+    /// The policy wants a passcode where there is none. The person is asked, and nothing happens
+    /// until the login is confirmed: up to here nobody has proven anything to us.
+    private func createBehindLogin(_ visit: Visit, _ handle: Handle) async throws(Interruption)
+        -> Verdict
+    {
+        let ignored = Verdict(outcome: .ignore, handle: handle)
+        await readers.lookForReaders(visit.policy)
+        guard let step = settling.creation(visit.host, visit.inForce) else { return ignored }
+        try? await visit.host.begin(step)
+        guard settling.converses(visit) else {
+            try await proving.tellStillDue(StillDue(step: step, why: .notHere), visit)
+            return ignored
+        }
+        visit.exchange.carriesLines = true
+        defer { visit.exchange.carriesLines = false }
+        do throws(Interruption) {
+            try await settling.notify(of: step, visit.exchange)
+            // Nobody types a passcode that the policy does not want any more.
+            guard settling.creation(visit.host, try await desk.renewed(visit).inForce) != nil else {
+                return ignored
+            }
+            try await visit.exchange.show(.mayCancel)
+            let new = try await newPasscodes.askNewPasscode(
+                Entry(person: visit.person, host: visit.host, exchange: visit.exchange))
+            // Asked for now, and kept with the passcode when the login is confirmed.
+            let finger: ComingFinger? =
+                switch step.flow {
+                case .createOfferingFingerprint:
+                    try await enrolment.offerComingFinger(visit.person, visit.host, visit.exchange)
+                case .create, .change, .dropPasscode, .announceFingerprint, .dropFingerprint,
+                    .dropBoth:
+                    nil
+                }
+            return try keeping(handle, visit) { transaction in
+                transaction.coming = new
+                transaction.finger = finger
+            }
+        } catch {
+            switch error {
+            case .gone: throw error
+            case .refused(let refusal):
+                if case .due(let still) = await settling.stillDue(step, refusal, visit) {
+                    try await proving.tellStillDue(still, visit)
+                }
+                return ignored
+            }
+        }
+    }
+
+    // MARK: drift
+
+    /// Why the login password does not open the store.
+    enum Drift {
+        case changed
+        /// Tokens are not tried any more; what the person types at our own prompt is.
+        case triesUsedUp
+
+        var notice: Message {
+            switch self {
+            case .changed: .drift
+            case .triesUsedUp: .driftElsewhere
+            }
+        }
+
+        var question: Message {
+            switch self {
+            case .changed: .former
+            case .triesUsedUp: .present
+            }
+        }
+    }
+
+    /// The line behind an `or_password` line sees which token the stack ended with.
+    func noteToken(_ hash: TokenHash, _ handle: Handle, _ host: StoreHost) {
+        transactions.update(handle) { transaction in
+            guard transaction.store == host.id, let wrong = transaction.wrongOwn else { return }
+            transaction.token = wrong == hash ? .same : .different
+        }
+    }
+
+    /// The login password changed behind our back. At a service that converses the person is asked
+    /// once for the former one; what is re-keyed waits for the login's confirmation.
+    private func mendDrift(
+        _ token: SecretBox, _ handle: Handle, _ visit: Visit, _ drift: Drift
+    ) async throws(Interruption) -> Verdict {
+        let exchange = visit.exchange
+        let ignored = Verdict(outcome: .ignore, handle: handle)
+        guard settling.converses(visit), !visit.caller.isRemote, !visit.caller.hello.silent else {
+            return ignored
+        }
+        let standing = await lookout.standing(visit)
+        // A stranger is not told that there is a store, and their wrong recovery keys keep nobody waiting.
+        guard standing.audience == .person else { return ignored }
+        try await exchange.show(drift.notice)
+        try await proving.warnBeforeLast(standing.kind, visit)
+        let answer = try await exchange.ask(drift.question, .former)
+        guard let typed = answer.take(), typed.count > 0 else { return ignored }
+        let opening: Opening
+        do throws(Refusal) {
+            opening = try await resyncing.openFormer(SecretBox(typed), standing.kind, visit)
+        } catch {
+            try await proving.tell(error, visit)
+            return ignored
+        }
+        switch try await settling.settle(visit, opening) {
+        case .due(let still):
+            try await proving.tellStillDue(still, visit)
+            return ignored
+        case .settled(let opening):
+            let (used, kept) = try refusing { () throws(Refusal) in try opening.doubled() }
+            try await sessions.openForLogin(used, visit)
+            // The policy wants no passcode any more: nothing is left to be in step.
+            if opening.ground == .device { return ignored }
+            return try keeping(handle, visit) { transaction in
+                transaction.rekey = Transaction.Rekey(opening: kept, token: token)
+            }
+        }
+    }
+}

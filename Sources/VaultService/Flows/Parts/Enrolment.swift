@@ -1,0 +1,261 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+internal import Synchronization
+import Wire
+import Words
+import WorkerLinks
+
+/// A finger that was read in a login whose passcode is made when it is confirmed. One that is never kept does not
+/// stay on a chip.
+final class ComingFinger: Sendable {
+    let finger: EnrolledFinger
+    private let isKept = Mutex(false)
+    private let drop: @Sendable (EnrolledFinger) -> Void
+
+    init(_ finger: EnrolledFinger, drop: @escaping @Sendable (EnrolledFinger) -> Void) {
+        self.finger = finger
+        self.drop = drop
+    }
+
+    deinit {
+        if finger.isOnChip, !isKept.withLock({ $0 }) { drop(finger) }
+    }
+
+    func kept() {
+        isKept.withLock { $0 = true }
+    }
+}
+
+/// A new finger: read, kept, and offered where a passcode was just made. Whatever comes of it, the passcode stays, and
+/// so does the login.
+@LoopActor
+final class Enrolment {
+    let desk: Desk
+    let lookout: Lookout
+    let readers: Readers
+    let permissions: Permissions
+    let touchSeconds: Int
+
+    init(
+        desk: Desk, lookout: Lookout, readers: Readers, permissions: Permissions,
+        touchSeconds: Int
+    ) {
+        self.desk = desk
+        self.lookout = lookout
+        self.readers = readers
+        self.permissions = permissions
+        self.touchSeconds = touchSeconds
+    }
+
+    /// To a person who can see the line.
+    func offerFinger(_ visit: Visit, _ opening: Opening) async throws(Interruption) {
+        guard await isFingerToOffer(visit.inForce), visit.host.hasPasscode,
+            await readers.noFinger(.enroll, visit) == nil
+        else { return }
+        try await offering(visit.exchange) { () async throws(Interruption) in
+            let done = try await self.enroll(.rightIndex, visit, opening)
+            try await visit.exchange.show(done)
+        }
+    }
+
+    /// In a login, after the passcode was chosen and before it is made; so nothing is kept yet.
+    func offerComingFinger(
+        _ person: Person, _ host: StoreHost?, _ exchange: Exchange
+    ) async throws(Interruption) -> ComingFinger? {
+        guard let inForce = try? await desk.policy(for: person, host),
+            await isFingerToOffer(inForce),
+            await readers.isAtReader(person, inForce.policy, exchange.caller)
+        else { return nil }
+        var coming: ComingFinger?
+        try await offering(exchange) { () async throws(Interruption) in
+            let (read, _) = try await self.readNewFinger(
+                .rightIndex, of: person, inForce.policy, exchange, beside: nil)
+            coming = ComingFinger(read) { [weak self] finger in
+                EventLoop.shared.task { self?.readers.forgetOnChips([finger]) }
+            }
+            try await exchange.show(.fingerComing(.rightIndex))
+        }
+        return coming
+    }
+
+    private func isFingerToOffer(_ inForce: PolicyInForce) async -> Bool {
+        if case .noPasscodeMode = inForce { return false }
+        guard inForce.policy.allowFingerprint else { return false }
+        await readers.lookForReaders(inForce.policy)
+        switch readers.hardware(inForce.policy) {
+        case .none: return false
+        case .readerUsable: return true
+        }
+    }
+
+    private func offering(
+        _ exchange: Exchange, _ enroll: () async throws(Interruption) -> Void
+    ) async throws(Interruption) {
+        do throws(Interruption) {
+            try await exchange.show(.fingerprintLearnMore)
+            guard try await exchange.choose(.fingerprintOffer) else { return }
+            try await enroll()
+        } catch {
+            switch error {
+            case .gone: throw error
+            case .refused(.fingerprintUnavailable(let why)):
+                try await exchange.show(.fingerUnavailable(why), .error)
+            case .refused: return
+            }
+        }
+    }
+
+    /// The login was confirmed, and the passcode is there.
+    func keep(
+        _ coming: ComingFinger, _ opening: Opening, _ host: StoreHost, _ person: Person,
+        _ caller: Caller
+    ) async {
+        let why: Refusal
+        do throws(Refusal) {
+            let inForce = try await desk.policy(for: person, host)
+            if case .noPasscodeMode = inForce { return }
+            guard inForce.policy.allowFingerprint, host.hasPasscode else { return }
+            try await host.keepFinger(coming.finger, opening.ground)
+            coming.kept()
+            await host.keepResident(opening.key, opening.ground, inForce.policy)
+            return desk.audit.note(
+                .change, "a finger was enrolled", store: host.id.description, person: person,
+                service: caller.hello.service, uid: caller.credentials.uid)
+        } catch {
+            why = error
+        }
+        desk.audit.note(
+            .fault, "a finger was not kept: \(why.message.english)", store: host.id.description,
+            person: person, service: caller.hello.service, code: why.code,
+            uid: caller.credentials.uid)
+    }
+
+    // MARK: a new finger
+
+    /// The key is one that the passcode has just given.
+    func enroll(
+        _ finger: Finger, _ visit: Visit, _ opening: Opening
+    ) async throws(Interruption) -> Message {
+        try requireMayEnroll(visit)
+        if let why = await readers.noFinger(.enroll, visit) {
+            throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
+        }
+        let (read, former) = try await readNewFinger(
+            finger, of: visit.person, visit.policy, visit.exchange, beside: visit)
+        return try await keep(read, visit, opening, former)
+    }
+
+    func requireMayEnroll(_ visit: Visit) throws(Interruption) {
+        guard visit.host.fingerprintIsOn else {
+            return try permissions.require(.turnOnFingerprint, visit)
+        }
+        guard visit.policy.allowFingerprint else {
+            throw .refused(.policyDenies(key: "AllowFingerprint"))
+        }
+    }
+
+    /// The reader's part: a finger that nobody keeps yet, and those that are enrolled beside it.
+    func readNewFinger(
+        _ finger: Finger, of person: Person, _ policy: Policy, _ exchange: Exchange,
+        beside visit: Visit?
+    ) async throws(Interruption) -> (EnrolledFinger, former: [EnrolledFinger]) {
+        let run = FingerRun()
+        do { try await readers.fingerSeat.take(run, of: visit?.host.id) } catch {
+            throw .refused(.fingerprintUnavailable(.busy))
+        }
+        var enrolled: [EnrolledFinger] = []
+        if let visit { enrolled = await readers.enrolledFingers(visit) }
+        let target: FingerTarget
+        switch await readers.fingerTarget(.enroll, enrolled, policy) {
+        case .refused(let why):
+            readers.fingerSeat.leave()
+            throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
+        case .found(let found): target = found
+        }
+        let reader = target.reader
+        guard reader.identifies || target.fingers.allSatisfy({ $0.finger == finger.rawValue })
+        else {
+            readers.fingerSeat.leave()
+            throw .refused(.fingerprintUnavailable(.oneFinger))
+        }
+        EventLoop.shared.task {
+            let end = await self.readers.fingerprints.enroll(at: reader.choice, run)
+            if case .enrolled(let print) = end, run.isOver {
+                // Nobody waits for it: it must not stay on the chip.
+                if reader.stores {
+                    self.readers.forgetOnChips([Self.enrolled(finger, reader, print)])
+                }
+            } else {
+                run.finish(end)
+                await run.settled()
+            }
+            self.readers.fingerSeat.leave()
+        }
+        defer { run.settle() }
+        // Whoever comes in front of the reader meanwhile enrols no finger for this person.
+        func isStillHere() async -> Bool {
+            await readers.isAtReader(person, policy, exchange.caller)
+        }
+        lookout.watchOver(run) { await isStillHere() }
+        let hello = exchange.caller.hello
+        let place: Message =
+            switch hello.frontEnd {
+            case .terminal, .program: .fingerEnrollPlace(finger)
+            case .pamAuth, .pamPassword, .pamSession:
+                FingerTurn.isAtDisplay(hello.service, tty: hello.tty)
+                    ? .fingerEnrollPlace(finger) : .fingerEnrollPlaceEnter(finger)
+            }
+        let patience = Patience(seconds: touchSeconds) { run.stop(.nobody) }
+        defer { patience.end() }
+        let end = try await exchange.follow(run) {
+            patience.begin()
+            return $0.message(place: place)
+        }
+        switch end {
+        case .enrolled(let print):
+            let read = Self.enrolled(finger, reader, print)
+            guard await isStillHere() else {
+                if read.isOnChip { readers.forgetOnChips([read]) }
+                throw .refused(.fingerprintUnavailable(.stopped))
+            }
+            return (read, enrolled)
+        case .stopped(.person): throw .refused(.cancelled)
+        case .stopped(.nobody): throw .refused(.fingerprintUnavailable(.noFinger))
+        case .stopped: throw .refused(.fingerprintUnavailable(.stopped))
+        case .failed(let fault):
+            throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(fault)))
+        case .lost, .matched, .noMatch: throw .refused(.fingerprintUnavailable(.worker))
+        }
+    }
+
+    static func enrolled(
+        _ finger: Finger, _ reader: FingerprintReader, _ print: SecretBox
+    ) -> EnrolledFinger {
+        EnrolledFinger(
+            finger: finger.rawValue, enrolledAt: Clock.wallSeconds(), reader: reader.id,
+            port: reader.port, readerName: reader.name, isOnChip: reader.stores, print: print)
+    }
+
+    func keep(
+        _ finger: EnrolledFinger, _ visit: Visit, _ opening: Opening, _ former: [EnrolledFinger]
+    ) async throws(Interruption) -> Message {
+        let present = try await desk.renewed(visit)
+        do throws(Refusal) {
+            guard present.policy.allowFingerprint, present.host.hasPasscode else {
+                throw .policyDenies(key: "AllowFingerprint")
+            }
+            try await present.host.keepFinger(finger, opening.ground)
+        } catch {
+            if finger.isOnChip { readers.forgetOnChips([finger]) }
+            throw .refused(error)
+        }
+        let replaced = former.filter { $0.finger == finger.finger && $0.isOnChip }
+        if !replaced.isEmpty { readers.forgetOnChips(replaced) }
+        await present.host.keepResident(opening.key, opening.ground, present.policy)
+        desk.auditChange("a finger was enrolled", present)
+        return .fingerEnrolled(Finger(rawValue: finger.finger) ?? .unnamed)
+    }
+}

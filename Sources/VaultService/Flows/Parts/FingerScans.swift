@@ -1,0 +1,285 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+import WorkerLinks
+
+/// What came of asking for a finger.
+enum FingerOutcome: Sendable {
+    /// A finger that is enrolled was seen, and what it was asked for is done.
+    case matched
+    /// Nobody was asked: at once to the passcode.
+    case notAsked(NoFinger)
+    /// Somebody was asked, and it goes on with the passcode.
+    case ended(FingerFailure)
+}
+
+enum FingerFailure: Equatable, Sendable {
+    case cancelled
+    case timedOut
+    case noMatch(left: Int)
+    /// Another request has the reader now, or it was called back.
+    case stopped
+    case trouble(Refusal.FingerprintReason)
+}
+
+/// Whether a finger is asked for, and the scan.
+@LoopActor
+final class FingerScans {
+    let desk: Desk
+    let lookout: Lookout
+    let readers: Readers
+
+    init(desk: Desk, lookout: Lookout, readers: Readers) {
+        self.desk = desk
+        self.lookout = lookout
+        self.readers = readers
+    }
+
+    /// Touches that match nothing, in one request.
+    private static let rounds = 3
+    static let fingerSeconds: UInt8 = 30
+    private static let mostSeconds: UInt8 = 120
+
+    /// Asks for a finger and, on a match, does `opening` with the store key; or says why it did not. Only `.gone`
+    /// and what `opening` throws end the exchange.
+    func scanFinger(
+        _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false, seconds: UInt8 = 0,
+        opening: (Opening) async throws(Interruption) -> Void
+    ) async throws(Interruption) -> FingerOutcome {
+        if let why = await readers.noFinger(purpose, visit, isSwitchedOff: isSwitchedOff) {
+            return .notAsked(why)
+        }
+        let run = FingerRun()
+        do { try await readers.fingerSeat.take(run, of: visit.host.id) } catch {
+            return .notAsked(.readerBusy)
+        }
+        let target: FingerTarget
+        switch await readers.fingerTarget(
+            purpose, await readers.enrolledFingers(visit), visit.policy)
+        {
+        case .refused(let why):
+            readers.fingerSeat.leave()
+            return .notAsked(why)
+        case .found(let found): target = found
+        }
+        let end =
+            Clock.bootMilliseconds()
+            + UInt64(seconds > 0 ? min(seconds, Self.mostSeconds) : Self.fingerSeconds) * 1000
+        EventLoop.shared.task {
+            await self.match(target, visit, run, until: end)
+            self.readers.fingerSeat.leave()
+        }
+        defer { run.settle() }
+        lookout.watchOver(run) { await self.readers.absence(visit) == nil }
+        // Said once: a second touch has its own line.
+        var place: Message? = placeMessage(purpose, visit)
+        let followed = try await visit.exchange.follow(run) { step in
+            defer { if case .heard = step { place = nil } }
+            if case .ended(let end) = step { return Self.lastWords(end, visit) }
+            return step.message(place: place)
+        }
+        switch followed {
+        case .matched:
+            return try await matched(purpose, visit, run, opening)
+        case .noMatch:
+            let left = visit.host.fingerFailuresLeft(visit.policy)
+            try await visit.exchange.say(.fingerNoMatch(left: left), .error)
+            return .ended(.noMatch(left: left))
+        case .stopped(.person): return .ended(.cancelled)
+        case .stopped: return .ended(.stopped)
+        case .failed(.timedOut): return .ended(.timedOut)
+        case .failed(.busy): return .notAsked(.readerBusy)
+        case .failed(let fault): return try await trouble(Refusal.FingerprintReason(fault), visit)
+        case .lost, .enrolled: return try await trouble(.worker, visit)
+        }
+    }
+
+    private func trouble(
+        _ why: Refusal.FingerprintReason, _ visit: Visit
+    ) async throws(Interruption) -> FingerOutcome {
+        try await visit.exchange.say(.fingerUnavailable(why))
+        return .ended(.trouble(why))
+    }
+
+    /// The match counts as long as everything still is as it was when the finger was asked for.
+    private func matched(
+        _ purpose: FingerPurpose, _ visit: Visit, _ run: FingerRun,
+        _ opening: (Opening) async throws(Interruption) -> Void
+    ) async throws(Interruption) -> FingerOutcome {
+        let present = try await desk.renewed(visit)
+        // This scan's own count is none any more.
+        let input = readers.fingerInput(purpose, present, isSwitchedOff: false, uncounted: 1)
+        if let why = obstacleToFinger(of: input, present.inForce) { return .notAsked(why) }
+        // Somebody else may have come in front of the reader, and touched it.
+        if let why = await readers.absence(present) { return .notAsked(why) }
+        switch purpose {
+        case .open:
+            guard let resident = try? present.host.residentKey(present.policy) else {
+                return .notAsked(.notYetOpened)
+            }
+            try await opening(resident)
+        case .verify, .enroll: break
+        }
+        run.isAccepted = true
+        try? await present.host.clearFingerFailures()
+        desk.audit.note(
+            .attempt, "a fingerprint matched", store: present.host.id.description,
+            person: present.person, service: present.caller.hello.service,
+            uid: present.caller.credentials.uid)
+        return .matched
+    }
+
+    /// One touch after the other, each counted before it is made. Goes on behind the back of whoever has cancelled,
+    /// until the reader is free.
+    private func match(
+        _ target: FingerTarget, _ visit: Visit, _ run: FingerRun, until end: UInt64
+    ) async {
+        let host = visit.host
+        // A reader that compares with one print alone was given one finger alone.
+        let fingers = target.reader.identifies ? target.fingers : Array(target.fingers.prefix(1))
+        for round in 1...Self.rounds {
+            let now = Clock.bootMilliseconds()
+            guard !run.isOver, end > now + 500 else { return run.finish(.failed(.timedOut)) }
+            do { try await host.countFingerFailure() } catch {
+                return run.finish(.failed(.general))
+            }
+            let found = await readers.fingerprints.match(
+                fingers.prefix(FingerprintLink.templatesMost).map(\.print),
+                at: target.reader.choice, seconds: UInt8(clamping: (end - now + 999) / 1000), run)
+            switch found {
+            case .matched:
+                if !run.isOver {
+                    run.finish(found)
+                    await run.settled()
+                }
+                // Whoever follows the scan clears the count, unless nothing came of it.
+                if !run.isAccepted { try? await host.giveBackFingerFailure() }
+                return
+            case .failed, .lost(.missing):
+                try? await host.giveBackFingerFailure()
+                return run.finish(found)
+            case .noMatch:
+                let left = noteNoMatch(visit)
+                guard left > 0, round < Self.rounds, !run.isOver else { return run.finish(found) }
+                run.say(.noMatch(left: left))
+            case .lost:
+                // Nobody knows what it saw.
+                _ = noteNoMatch(visit)
+                return run.finish(found)
+            case .enrolled, .stopped: return run.finish(.lost(.nonsense))
+            }
+        }
+    }
+
+    private func noteNoMatch(_ visit: Visit) -> Int {
+        let left = visit.host.fingerFailuresLeft(visit.policy)
+        if left == 0 { visit.host.wipeResident() }
+        desk.audit.note(
+            .attempt, "a fingerprint did not match", store: visit.host.id.description,
+            person: visit.person, service: visit.caller.hello.service, code: .fingerprintNoMatch,
+            uid: visit.caller.credentials.uid)
+        return left
+    }
+
+    // MARK: whether
+
+    // MARK: readers
+
+    // MARK: words
+
+    private func placeMessage(_ purpose: FingerPurpose, _ visit: Visit) -> Message {
+        switch purpose {
+        // No passcode is asked for behind it.
+        case .verify: return .fingerprintPlace
+        case .open, .enroll: break
+        }
+        return switch visit.caller.hello.frontEnd {
+        case .terminal, .program: .fingerPlace(service: nil)
+        case .pamAuth, .pamPassword, .pamSession:
+            Self.isDisplay(visit)
+                ? .fingerPlaceOrWait(service: visit.caller.hello.service)
+                : .fingerPlace(service: visit.caller.hello.service)
+        }
+    }
+
+    private static func isDisplay(_ visit: Visit) -> Bool {
+        FingerTurn.isAtDisplay(visit.caller.hello.service, tty: visit.caller.hello.tty)
+    }
+
+    /// A greeter leaves the last line standing, so that it must be true until the next one. A locker may want a key
+    /// for each line.
+    private static func lastWords(_ end: FingerEnd, _ visit: Visit) -> Message? {
+        guard isDisplay(visit), FingerTurn.isGreeter(visit.caller.hello.service) else { return nil }
+        return switch end {
+        case .matched: .fingerVerified
+        case .failed(.timedOut): .fingerWaitOver
+        case .noMatch, .enrolled, .stopped, .failed, .lost: nil
+        }
+    }
+}
+
+extension FingerprintReader {
+    var facts: FingerReader { FingerReader(id: id, port: port, isInternal: isInternal) }
+}
+
+extension Refusal.FingerprintReason {
+    init(_ why: NoFinger) {
+        self =
+            switch why {
+            case .option: .option
+            case .remoteHost, .remoteSession: .remote
+            case .elsewhere: .elsewhere
+            case .unknownSession: .unknownSession
+            case .lidShut: .lid
+            case .notEnrolled: .notEnrolled
+            case .policy: .policy
+            case .policyUnknown: .policyUnknown
+            case .externalReader: .external
+            case .flowDue: .due
+            case .noReader: .noReader
+            case .readerBusy: .busy
+            case .workerMissing: .worker
+            case .failuresReached: .failures
+            case .passcodeEvery: .passcodeEvery
+            case .notYetOpened: .notOpened
+            case .retryLocked: .retryLocked
+            }
+    }
+
+    init(_ fault: FingerprintFault) {
+        self =
+            switch fault {
+            case .cancelled: .stopped
+            case .timedOut: .noFinger
+            case .noReader: .noReader
+            case .busy: .busy
+            case .removed: .removed
+            case .notSupported: .notSupported
+            case .storageFull: .full
+            case .badTemplate, .notStored: .unknownPrint
+            case .duplicate: .duplicate
+            case .general: .fault
+            case .tooHot: .hot
+            }
+    }
+}
+
+extension FingerRun.Step {
+    /// What is shown of it.
+    func message(place: Message?) -> Message? {
+        switch self {
+        case .heard(let scan):
+            switch scan.event {
+            case .place: place
+            case .stage: scan.stage < scan.stages ? .fingerStage(scan.stage, of: scan.stages) : nil
+            case .retry: .fingerRetry(scan.retry)
+            }
+        case .noMatch(let left): .fingerNoMatchAgain(left: left)
+        case .ended: nil
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Policy
+import Wire
+
+/// When the reader is started, relative to the passcode's question.
+enum FingerTurn: Equatable, Sendable {
+    case first, onEmpty, only, never
+
+    /// By the service where the option does not say: first where lines are shown and somebody sees them. What a
+    /// pipe answers is nobody's wish to touch a reader.
+    init(_ asked: FingerUse, at service: [UInt8], _ presence: Presence) {
+        let place = Place(service)
+        self =
+            switch asked {
+            case .first: .first
+            case .only: .only
+            case .off: .never
+            case .byService:
+                switch (place, presence) {
+                case (.input, .inFront), (.terminal, .inFront), (.greeter, .inFront): .first
+                case (.terminal, .aside), (.greeter, .aside), (.greeter, .unseen), (.other, _):
+                    .onEmpty
+                case (.input, .aside), (.input, .unseen), (.terminal, .unseen): .never
+                }
+            case .onEmpty:
+                switch (place, presence) {
+                case (.input, .inFront), (.terminal, .inFront), (.terminal, .aside), (.greeter, _),
+                    (.other, _):
+                    .onEmpty
+                case (.input, .aside), (.input, .unseen), (.terminal, .unseen): .never
+                }
+            }
+    }
+
+    /// A greeter or a locker, by X's names of displays: the module sees no keys there.
+    static func isAtDisplay(_ service: [UInt8], tty: [UInt8]) -> Bool {
+        switch Place(service) {
+        case .input, .terminal: false
+        case .greeter, .other: tty.first == UInt8(ascii: ":")
+        }
+    }
+
+    static func isGreeter(_ service: [UInt8]) -> Bool { Place(service) == .greeter }
+
+    /// Where the service shows a line and takes an answer.
+    private enum Place {
+        /// Its input, whatever that is.
+        case input
+        /// The terminal, also where its input is something else.
+        case terminal
+        case greeter
+        case other
+
+        init(_ service: [UInt8]) {
+            self =
+                switch String(decoding: service, as: UTF8.self) {
+                case "login", "su", "su-l": .input
+                case "sudo", "sudo-i": .terminal
+                case "lightdm": .greeter
+                default: .other
+                }
+        }
+    }
+}

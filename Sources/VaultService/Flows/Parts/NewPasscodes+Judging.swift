@@ -1,0 +1,195 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+import WorkerLinks
+
+/// What a candidate may be held against.
+@LoopActor
+private struct Past {
+    let host: StoreHost
+    let key: SecretBox
+    /// nil where nobody typed it; it may stand in the history then.
+    let current: SecretBox?
+    let among: PasscodeHistory.Among
+}
+
+extension Entry {
+    fileprivate func past(_ stage: Stage) -> Past? {
+        guard let host, let opening else { return nil }
+        switch (opening.ground, stage) {
+        case (.passcode, _):
+            guard let typed = opening.typed else { return nil }
+            return Past(host: host, key: opening.key, current: typed, among: .former)
+        // Whoever has the key alone does not hear for nothing what the passcode was: a guess that is
+        // not refused becomes the passcode, and drives the others out. Of another machine's store
+        // there is no history yet that could be read.
+        case (.recovery, .chosen):
+            return Past(host: host, key: opening.key, current: nil, among: .formerAndPresent)
+        case (.recovery, .typed), (.finger, _), (.foreign, _), (.device, _): return nil
+        }
+    }
+}
+
+/// What the rules say of a passcode.
+extension NewPasscodes {
+    /// Candidates of one exchange that are held against former passcodes: more would be an oracle.
+    private static let mostCandidates = 10
+
+    /// A new one. The current and the former ones have a say only where the current was typed in
+    /// this exchange.
+    func judge(
+        _ candidate: SecretBox, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage
+    ) async throws(Refusal) -> Judgement {
+        let custom = await ruleWorker.judge(
+            candidate, policy.customRules, for: entry.exchange.caller.asker(for: entry.person))
+        var same = Finding.notChecked(.outsideAChange)
+        var history = Finding.notChecked(.outsideAChange)
+        if let past = entry.past(stage) {
+            entry.exchange.candidates += 1
+            guard entry.exchange.candidates <= Self.mostCandidates else {
+                return try Self.judgement(
+                    candidate, policy, custom, .notChecked(.tooManyCandidates),
+                    .notChecked(.tooManyCandidates))
+            }
+            if let current = past.current {
+                same = try Self.isSame(candidate, current) ? .unmet : .satisfied
+            }
+            let isReused =
+                policy.historyCount > 0
+                ? try await past.host.isReused(
+                    candidate, past.key, latest: policy.historyCount, past.among)
+                : false
+            history = isReused ? .unmet : .satisfied
+        }
+        return try Self.judgement(candidate, policy, custom, same, history)
+    }
+
+    /// The present one: whether the rules would take it now.
+    func compliance(of proof: Proof, _ visit: Visit) async throws(Refusal) -> Compliance {
+        let custom = await ruleWorker.judge(
+            proof.typed, visit.policy.customRules, for: visit.caller.asker(for: visit.person))
+        return try compliance(of: proof.typed, visit.policy, custom)
+    }
+
+    private func compliance(
+        of typed: SecretBox, _ policy: Policy, _ custom: [Finding]
+    ) throws(Refusal) -> Compliance {
+        let judgement = try Self.judgement(
+            typed, policy, custom, .notChecked(.outsideAChange),
+            .notChecked(.outsideAChange))
+        return Self.compliance(judgement.entries.map(\.finding))
+    }
+
+    private static func compliance(_ findings: [Finding]) -> Compliance {
+        var isDoubtful = false
+        for finding in findings {
+            switch finding {
+            // A rule that cannot run refuses a new passcode; the one that is there is no worse for it.
+            case .unmetBecause(.cannotRun), .notChecked(.notRun): isDoubtful = true
+            case .unmet, .unmetBecause(.dictionary): return .fallsShort
+            case .satisfied, .notChecked: break
+            }
+        }
+        return isDoubtful ? .notYetKnown : .meetsTheRules
+    }
+
+    /// For `status`: whether the login password would do. It opened the store or was set just now, and
+    /// is not kept for this: custom rules get it at once, and nobody waits for what they say.
+    func noteLoginPassword(_ typed: SecretBox, _ host: StoreHost, _ policy: Policy) {
+        guard host.followsLogin, let judging = host.beginJudging(policy) else { return }
+        let normal: SecretBox?
+        do throws(Refusal) { normal = try PasscodeEntry.normal(typed) } catch { return }
+        // What cannot be a passcode meets no rules.
+        guard let normal else { return host.note(.fallsShort, judging) }
+        let taken = policy.customRules.map { _ in Finding.satisfied }
+        guard let builtIn = try? compliance(of: normal, policy, taken) else { return }
+        guard !policy.customRules.isEmpty else { return host.note(builtIn, judging) }
+        // Asked also where it falls short already: that a worker runs is seen by everybody.
+        ruleWorker.judgeAside(normal, policy.customRules) { custom in
+            host.note(builtIn == .fallsShort ? builtIn : Self.compliance(custom), judging)
+        }
+    }
+
+    private static func judgement(
+        _ candidate: SecretBox, _ policy: Policy, _ custom: [Finding], _ same: Finding,
+        _ history: Finding
+    ) throws(Refusal) -> Judgement {
+        do throws(SecretsError) {
+            let judgement = try candidate.read { (secret) throws(SecretsError) in
+                secret.withBytes {
+                    PasscodeRules.judge(
+                        $0, policy, custom: custom, same: same, history: history)
+                }
+            }
+            guard let judgement else { throw .wrongSize }
+            return judgement
+        } catch {
+            throw .outOfMemory
+        }
+    }
+
+    /// What the rules say of a login password. Whether it is a former passcode is not looked at:
+    /// the store has seen too few of them.
+    func judge(
+        login candidate: SecretBox, _ policy: Policy, for asker: RuleAsker,
+        former: SecretBox? = nil
+    ) async throws(Refusal) -> Judgement {
+        let normal = try candidate.prepared(PasscodeEntry.normal)
+        var same = Finding.notChecked(.outsideAChange)
+        if let former, !former.isEmpty {
+            let current = try former.prepared(PasscodeEntry.prepared)
+            same = try Self.isSame(normal, current) ? .unmet : .satisfied
+        }
+        let custom = await ruleWorker.judge(normal, policy.customRules, for: asker)
+        let judgement: Judgement?
+        do throws(SecretsError) {
+            judgement = try normal.read { (secret) throws(SecretsError) in
+                secret.withBytes { PasscodeRules.judge($0, policy, custom: custom, same: same) }
+            }
+        } catch {
+            throw .outOfMemory
+        }
+        guard let judgement else { throw .unknown }
+        return judgement
+    }
+
+    // MARK: what a person and a program are told
+
+    func showRules(_ policy: Policy, _ exchange: Exchange)
+        async throws(Interruption)
+    {
+        let rules = Self.told(policy)
+        if !rules.isEmpty { try await exchange.show(.rules(rules)) }
+    }
+
+    /// What is said of the rules before anything is typed.
+    static func told(_ policy: Policy) -> [Refusal.Rule] {
+        PasscodeRules.rules(policy).compactMap { rule in
+            switch rule {
+            // Everybody expects these two; they are said where they are not met.
+            case .same, .history: nil
+            case .custom(let name):
+                policy.customRules.contains { $0.name == name && $0.show }
+                    ? Refusal.Rule(rule, policy) : nil
+            case .minLength, .digitsOnly, .digit, .upper, .lower, .special, .groups, .unique,
+                .sequence:
+                Refusal.Rule(rule, policy)
+            }
+        }
+    }
+
+    /// One rule in a sentence of its own; several as a list.
+    func showMissing(_ judgement: Judgement, _ policy: Policy, _ exchange: Exchange)
+        async throws(Interruption)
+    {
+        let missing = judgement.entries.filter { $0.finding.isUnmet }.map {
+            Refusal.Rule($0, policy)
+        }
+        guard let first = missing.first else { return }
+        try await exchange.show(missing.count == 1 ? .unmet(first) : .missing(missing), .error)
+    }
+}

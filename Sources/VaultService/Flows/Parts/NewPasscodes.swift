@@ -1,0 +1,180 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+import WorkerLinks
+
+/// A passcode that was typed twice and that the rules accept.
+struct NewPasscode: Sendable {
+    /// Normalised.
+    let secret: SecretBox
+    /// Of the rules that it was judged by.
+    let digest: [UInt8]
+}
+
+/// For whom a new passcode is asked, and what it is held against.
+@LoopActor
+struct Entry {
+    let person: Person
+    /// nil before the store is made.
+    let host: StoreHost?
+    let exchange: Exchange
+    /// What opened it in this exchange: without it `same` and `history` would be an oracle.
+    var opening: Opening?
+    /// Enter alone goes on without a passcode.
+    var maySkip = false
+
+    /// How far a candidate has come.
+    enum Stage {
+        case typed
+        /// Typed twice: if nothing speaks against it, it is the passcode.
+        case chosen
+    }
+
+    var isRecovery: Bool {
+        switch opening?.ground {
+        case .recovery, .foreign: true
+        case .passcode, .device, .finger, nil: false
+        }
+    }
+}
+
+/// A new passcode, wherever one is made: the rules are shown, it is typed, what it lacks is said, and
+/// it is typed again.
+@LoopActor
+final class NewPasscodes {
+    let desk: Desk
+    let ruleWorker: RuleWorker
+
+    init(desk: Desk, ruleWorker: RuleWorker) {
+        self.desk = desk
+        self.ruleWorker = ruleWorker
+    }
+
+    private static let rounds = 3
+
+    /// Why a candidate is not taken.
+    private enum Objection: Error {
+        case refused(Refusal)
+        case falls(Judgement)
+        case differs
+        case skipped
+    }
+
+    func askNewPasscode(_ entry: Entry) async throws(Interruption) -> NewPasscode {
+        let exchange = entry.exchange
+        var policy = try await policyNow(entry)
+        try await showRules(policy, exchange)
+        if entry.maySkip { try await exchange.show(.maySkip) }
+        var rounds = exchange.caller.isConversation ? Self.rounds : 1
+        while true {
+            rounds -= 1
+            do throws(Objection) {
+                return try await candidate(entry, &policy)
+            } catch {
+                switch error {
+                case .refused(let refusal): throw .refused(refusal)
+                case .skipped: throw .refused(.skipped)
+                case .falls(let judgement):
+                    guard rounds > 0 else { throw .refused(Refusal(judgement, policy) ?? .unknown) }
+                    try await showMissing(judgement, policy, exchange)
+                case .differs:
+                    guard rounds > 0 else { throw .refused(.noMatch) }
+                    try await exchange.show(.differ, .error)
+                }
+            }
+        }
+    }
+
+    private func candidate(_ entry: Entry, _ policy: inout Policy) async throws(Objection)
+        -> NewPasscode
+    {
+        let first = try await asking(entry.exchange, .chooseNew, .newPasscode)
+        if entry.maySkip, first.count == 0 { throw .skipped }
+        let new = try objecting { () throws(Refusal) in
+            SecretBox(try PasscodeEntry.normal(first))
+        }
+        try await requireGood(new, policy, entry)
+        let again = try await asking(entry.exchange, .confirmNew, .confirmPasscode)
+        let isSame = try objecting { () throws(Refusal) in
+            try Self.isSame(new, SecretBox(try PasscodeEntry.prepared(again)))
+        }
+        guard isSame else { throw .differs }
+        // The rules may be others by now.
+        let present: Policy
+        do { present = try await policyNow(entry) } catch { throw Self.objection(error) }
+        if present.ruleDigest != policy.ruleDigest || entry.isRecovery {
+            policy = present
+            try await requireGood(new, policy, entry, .chosen)
+        }
+        return NewPasscode(secret: new, digest: policy.ruleDigest)
+    }
+
+    private func requireGood(
+        _ new: SecretBox, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage = .typed
+    ) async throws(Objection) {
+        let judgement: Judgement
+        do throws(Refusal) {
+            judgement = try await judge(new, policy, entry, stage)
+        } catch {
+            throw .refused(error)
+        }
+        guard let obstacle = judgement.obstacle else { return }
+        // None is taken any more, so that there is nothing to ask again for.
+        if obstacle.finding == .notChecked(.tooManyCandidates) { throw .refused(.cancelled) }
+        throw .falls(judgement)
+    }
+
+    private func policyNow(_ entry: Entry) async throws(Interruption) -> Policy {
+        try await refusingAsync { () async throws(Refusal) in
+            try await desk.policy(for: entry.person, entry.host).policy
+        }
+    }
+
+    private func asking(
+        _ exchange: Exchange, _ message: Message, _ purpose: Ask.Purpose
+    ) async throws(Objection) -> SecretBytes {
+        let answer: SecretBox
+        do { answer = try await exchange.ask(message, purpose) } catch {
+            throw Self.objection(error)
+        }
+        guard let typed = answer.take() else { throw .refused(.unknown) }
+        return typed
+    }
+
+    /// A front end that is gone hears nothing of it.
+    private static func objection(_ interruption: Interruption) -> Objection {
+        switch interruption {
+        case .refused(let refusal): .refused(refusal)
+        case .gone: .refused(.cancelled)
+        }
+    }
+
+    private func objecting<R>(_ body: () throws(Refusal) -> R) throws(Objection) -> R {
+        do throws(Refusal) { return try body() } catch { throw .refused(error) }
+    }
+
+    static func isSame(_ one: SecretBox, _ other: SecretBox) throws(Refusal) -> Bool {
+        do throws(SecretsError) {
+            let same = try one.read { (left) throws(SecretsError) in
+                try other.read { (right) throws(SecretsError) in left.matches(right) }
+            }
+            return (same ?? nil) ?? false
+        } catch {
+            throw .outOfMemory
+        }
+    }
+}
+
+extension Caller {
+    /// Somebody is there who can be asked again.
+    var isConversation: Bool {
+        switch hello.frontEnd {
+        case .terminal, .pamAuth, .pamPassword: true
+        case .program, .pamSession: false
+        }
+    }
+}

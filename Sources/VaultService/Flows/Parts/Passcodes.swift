@@ -1,0 +1,75 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// A new passcode on its way into the store.
+@LoopActor
+final class Passcodes {
+    let desk: Desk
+    let newPasscodes: NewPasscodes
+    let failedTokens: FailedTokens
+
+    init(desk: Desk, newPasscodes: NewPasscodes, failedTokens: FailedTokens) {
+        self.desk = desk
+        self.newPasscodes = newPasscodes
+        self.failedTokens = failedTokens
+    }
+
+    /// A new passcode of its own, typed and in place; what opens the store from now on.
+    func enterNewPasscode(_ visit: Visit, _ opening: Opening) async throws(Interruption)
+        -> Opening
+    {
+        let new = try await newPasscodes.askNewPasscode(
+            Entry(
+                person: visit.person, host: visit.host, exchange: visit.exchange,
+                opening: opening))
+        return try await set(new, visit, opening)
+    }
+
+    func set(_ new: NewPasscode, _ visit: Visit, _ opening: Opening) async throws(Interruption)
+        -> Opening
+    {
+        let ((used, kept), (secret, typed)) = try refusing { () throws(Refusal) in
+            (try opening.doubled(), try new.secret.doubled())
+        }
+        let ground = try await replace(visit, used, with: .own(secret, digest: new.digest))
+        let opening = Opening(key: kept.key, ground: ground, typed: typed)
+        // A fingerprint that was on stays on, without a question.
+        if visit.host.fingerprintIsOn { await keepResident(visit, opening) }
+        return opening
+    }
+
+    /// What the store opens with from now on.
+    func replace(_ visit: Visit, _ opening: Opening, with new: ComingPasscode)
+        async throws(Interruption) -> Ground
+    {
+        let replaced = try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.replacePasscode(
+                opening, with: new, desk.cost(visit.policy), visit.policy)
+        }
+        failedTokens.forget(visit.host)
+        if replaced.recoveryIsRevoked {
+            desk.auditChange(Self.recoveryRevoked, visit)
+            // The passcode is in place, whoever is there to read this.
+            try? await visit.exchange.show(.recoveryRevoked)
+        }
+        return replaced.ground
+    }
+
+    static let recoveryRevoked = "the recovery key, made without a passcode, was revoked"
+
+    /// The passcode, or the login password, was typed, and nothing stands in the way: fingers open the store from
+    /// here on.
+    func keepResident(_ visit: Visit, _ opening: Opening) async {
+        guard let proof = opening.proof else { return }
+        switch visit.inForce {
+        case .noPasscodeMode: visit.host.wipeResident()
+        case .administrators(let policy), .standard(let policy):
+            await visit.host.keepResident(proof.key, opening.ground, policy)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// What opens a store: the passcode as the person types it now, or nothing in state none.
+@LoopActor
+final class Proving {
+    let desk: Desk
+    let lookout: Lookout
+    let settling: Settling
+
+    init(desk: Desk, lookout: Lookout, settling: Settling) {
+        self.desk = desk
+        self.lookout = lookout
+        self.settling = settling
+    }
+
+    /// The store key for what needs the passcode typed just now, or nothing in state none; after
+    /// everything that the policy demands of the store by now.
+    func admit(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
+        let opening = try await open(visit, prompt)
+        switch try await settling.settle(visit, opening) {
+        case .settled(let opening): return opening
+        case .due(let still): throw .refused(still.refusal)
+        }
+    }
+
+    func open(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
+        if visit.host.hasPasscode { return try await prove(visit, prompt) }
+        return try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.deviceKey()
+        }
+    }
+
+    /// Asks for the passcode, three times on a terminal; every answer is counted.
+    func prove(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
+        let exchange = visit.exchange
+        let host = visit.host
+        let standing = await lookout.standing(visit)
+        var rounds = exchange.caller.isTerminal ? 3 : 1
+        try await showCancel(visit)
+        while true {
+            rounds -= 1
+            try refusing { () throws(Refusal) in try host.mayTry(standing.kind, visit.policy) }
+            try await warnBeforeLast(standing.kind, visit)
+            let answer = try await exchange.ask(prompt, .passcode)
+            guard let typed = answer.take(), typed.count > 0 else { throw .refused(.cancelled) }
+            let refusal: Refusal
+            do throws(Refusal) {
+                let current = SecretBox(try PasscodeEntry.prepared(typed))
+                let opened = try await host.attempt(
+                    standing.kind, SecretBox(typed), visit.policy)
+                return opened.with(typed: current)
+            } catch {
+                refusal = error
+            }
+            desk.audit.note(
+                .attempt, "a passcode was not accepted", store: host.id.description,
+                person: visit.person, code: refusal.code, uid: exchange.caller.credentials.uid)
+            guard case .invalidPasscode(let left) = refusal, rounds > 0 else {
+                throw .refused(refusal)
+            }
+            try await exchange.show(.retry(left: left), .error)
+            try await showReset(visit)
+        }
+    }
+
+    /// The front end has proven it with a PAM transaction, where this machine can.
+    func askLoginPassword(_ exchange: Exchange) async throws(Interruption) -> SecretBox {
+        let answer = try await exchange.ask(.loginPassword, .loginPassword)
+        guard let typed = answer.take(), typed.count > 0 else { throw .refused(.cancelled) }
+        return SecretBox(typed)
+    }
+
+    // MARK: lines around a passcode
+
+    /// One line before a try that may be the last.
+    func warnBeforeLast(_ kind: TryKind, _ visit: Visit) async throws(Interruption) {
+        guard visit.exchange.audience == .person else { return }
+        switch visit.host.stakes(kind, visit.policy) {
+        case .nothing, .refusal: break
+        case .lock: try await visit.exchange.show(.lastLocks)
+        case .erase: try await visit.exchange.show(.lastErases)
+        }
+    }
+
+    func showReset(_ visit: Visit) async throws(Interruption) {
+        guard visit.policy.showReset, visit.exchange.audience == .person else { return }
+        // That there is a recovery key is told to nobody but its owner.
+        let isOwner = visit.caller.credentials.uid == visit.person.uid
+        let recovers = isOwner && visit.host.hasRecovery && visit.policy.allowRecoveryKey
+        try await visit.exchange.show(recovers ? .forgottenRecoverable : .forgotten)
+    }
+
+    func showCancel(_ visit: Visit) async throws(Interruption) {
+        guard visit.policy.showCancel else { return }
+        try await visit.exchange.show(.mayCancel)
+    }
+
+    /// One line, and none to a stranger.
+    func tell(_ refusal: Refusal, _ visit: Visit) async throws(Interruption) {
+        let exchange = visit.exchange
+        guard exchange.audience == .person else { return }
+        switch refusal {
+        case .invalidPasscode(let left): try await exchange.show(.retry(left: left), .error)
+        case .retryLimitReached(true): try await exchange.show(.erased, .error)
+        case .retryLimitReached(false): try await exchange.show(.retryLocked, .error)
+        case .throttled(let seconds): try await exchange.show(.throttled(seconds: seconds), .error)
+        default: break
+        }
+    }
+
+    /// One line that says where the person goes from here, if the front end bears one.
+    func tellStillDue(_ still: StillDue, _ visit: Visit) async throws(Interruption) {
+        guard !visit.caller.hello.oneSecret, !visit.host.isOpen else { return }
+        switch still.why {
+        case .notHere: try await visit.exchange.show(.due(still.step.line))
+        case .refused: try await visit.exchange.show(.cancelledChange)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+import WorkerLinks
+
+/// A reader that is there, and those enrolled fingers that it can tell.
+struct FingerTarget: Sendable {
+    let reader: FingerprintReader
+    let fingers: [EnrolledFinger]
+}
+
+/// Which reader would be asked for which fingers, and why none is.
+@LoopActor
+final class Readers {
+    let desk: Desk
+    let lookout: Lookout
+    let fingerprints: FingerprintWorker
+    let fingerSeat: FingerSeat
+
+    enum FingerAnswer<Found> {
+        case found(Found)
+        case refused(NoFinger)
+    }
+
+    init(desk: Desk, lookout: Lookout, fingerprints: FingerprintWorker, fingerSeat: FingerSeat) {
+        self.desk = desk
+        self.lookout = lookout
+        self.fingerprints = fingerprints
+        self.fingerSeat = fingerSeat
+    }
+
+    /// Everything that can be said without the reader and before anybody else is kept from it.
+    func noFinger(
+        _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false
+    ) async -> NoFinger? {
+        let input = fingerInput(purpose, visit, isSwitchedOff: isSwitchedOff)
+        if let why = obstacleToFinger(of: input, visit.inForce) { return why }
+        return await absence(visit)
+    }
+
+    /// Why the person is not known to be at the reader now.
+    func absence(_ visit: Visit) async -> NoFinger? {
+        let seen = await lookout.sighting(visit.caller, visit.person, visit.policy)
+        return obstacleToFinger(at: lookout.circumstances(visit.caller, visit.person, seen))
+    }
+
+    /// Those that can be read.
+    func enrolledFingers(_ visit: Visit) async -> [EnrolledFinger] {
+        let found = try? await visit.host.enrolledFingers()
+        for number in found?.damaged ?? [] {
+            desk.audit.note(
+                .fault, "finger \(number) is damaged and not used", store: visit.host.id.description
+            )
+        }
+        return found?.fingers ?? []
+    }
+
+    /// Which reader, of those that are there now.
+    func fingerTarget(
+        _ purpose: FingerPurpose, _ enrolled: [EnrolledFinger], _ policy: Policy
+    ) async -> FingerAnswer<FingerTarget> {
+        let places = enrolled.map { FingerPlace(reader: $0.reader, port: $0.port) }
+        var readers: [FingerprintReader] = []
+        let known: FingerReaders
+        do throws(FingerprintWorker.Failure) {
+            readers = try await fingerprints.readers()
+            known = .found(readers.map(\.facts))
+        } catch {
+            switch error {
+            case .fault(.busy): known = .busy
+            case .fault(.noReader): known = .found([])
+            case .fault, .lost: known = .workerMissing
+            }
+        }
+        var lid = Lid.unknown
+        if readers.contains(where: \.isInternal) { lid = await desk.directory.lid() }
+        switch fingerPick(purpose, places, among: known, lid, policy) {
+        case .passcode(let why): return .refused(why)
+        case .ask(let pick):
+            return .found(
+                FingerTarget(
+                    reader: readers[pick.reader], fingers: pick.fingers.map { enrolled[$0] }))
+        }
+    }
+
+    func fingerInput(
+        _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool, uncounted: UInt32 = 0
+    ) -> FingerInput {
+        let host = visit.host
+        let failures = UInt32(host.snapshot.terms.fingerFailures)
+        return FingerInput(
+            purpose: purpose, isSwitchedOff: isSwitchedOff,
+            knowledge: desk.knowledge(of: visit.person),
+            store: FingerStore(
+                state: host.passcodeState, isRetryLocked: host.isRetryLocked(visit.policy),
+                due: host.due(visit.inForce, hardware(visit.policy)).flows,
+                failures: failures > uncounted ? failures - uncounted : 0,
+                resident: host.residentAge(visit.policy)),
+            lid: .unknown, readers: .found([]), enrolled: [])
+    }
+
+    /// As they were found last.
+    func hardware(_ policy: Policy) -> Hardware {
+        switch policy.fingerprintReaders {
+        case .internal:
+            fingerprints.lastReaders.contains(where: \.isInternal) ? .readerUsable : .none
+        case .any: fingerprints.lastReaders.isEmpty ? .none : .readerUsable
+        }
+    }
+
+    /// Where it matters whether there is a reader.
+    func lookForReaders(_ policy: Policy) async {
+        guard policy.allowFingerprint else { return }
+        _ = try? await fingerprints.readers(mayBeOld: true)
+    }
+
+    /// Best effort: what we deleted is deleted on the reader's chip as well.
+    func forgetOnChips(_ fingers: [EnrolledFinger]) {
+        EventLoop.shared.task {
+            for finger in fingers {
+                let reader = ReaderChoice(id: finger.reader, port: finger.port)
+                do throws(FingerprintWorker.Failure) {
+                    try await self.fingerprints.delete(finger.print, at: reader)
+                } catch {
+                    self.desk.audit.note(.fault, "a deleted print is still on a reader's chip")
+                }
+            }
+        }
+    }
+
+    /// As for any other enrolment; the passcode that it wants is there in a moment.
+    func isAtReader(_ person: Person, _ policy: Policy, _ caller: Caller) async -> Bool {
+        let seen = await lookout.sighting(caller, person, policy)
+        return obstacleToFinger(at: lookout.circumstances(caller, person, seen)) == nil
+    }
+}

@@ -1,0 +1,12 @@
+import Policy
+import Wire
+import Words
+
+/// Why a flow begins, before it does: read, and ended with Enter.
+extension Settling {
+    func notify(of step: DueStep, _ exchange: Exchange) async throws(Interruption) {
+        guard let notice = step.notice else { return }
+        for part in notice.parts { try await exchange.show(.notice(notice, part)) }
+        _ = try await exchange.ask(.noticeEnd(notice), .acknowledge)
+    }
+}

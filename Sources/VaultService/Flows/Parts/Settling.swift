@@ -1,0 +1,293 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// What became of the flows that were due.
+enum Settlement: Sendable {
+    /// Nothing stands in the way any more; this opens the store.
+    case settled(Opening)
+    case due(StillDue)
+}
+
+/// A flow that did not run to its end: the store stays shut.
+struct StillDue: Sendable {
+    enum Why: Equatable, Sendable {
+        /// Nobody can be asked here.
+        case notHere
+        case refused(Refusal)
+    }
+
+    let step: DueStep
+    let why: Why
+
+    /// The answer, where the caller waits for one. Somebody's no is 36; a disk's is its own.
+    var refusal: Refusal {
+        switch why {
+        case .notHere, .refused(.cancelled):
+            .changeRequired(step)
+        case .refused(let refusal): refusal
+        }
+    }
+}
+
+/// What the policy demands of a store by now, at each unlock.
+@LoopActor
+final class Settling {
+    let desk: Desk
+    let readers: Readers
+    let newPasscodes: NewPasscodes
+    let passcodes: Passcodes
+    let enrolment: Enrolment
+    let transactions: Transactions
+    let failedTokens: FailedTokens
+
+    init(
+        desk: Desk, readers: Readers, newPasscodes: NewPasscodes, passcodes: Passcodes,
+        enrolment: Enrolment, transactions: Transactions, failedTokens: FailedTokens
+    ) {
+        self.desk = desk
+        self.readers = readers
+        self.newPasscodes = newPasscodes
+        self.passcodes = passcodes
+        self.enrolment = enrolment
+        self.transactions = transactions
+        self.failedTokens = failedTokens
+    }
+
+    /// A policy that changes faster than a person types ends here.
+    private static let mostSteps = 16
+
+    /// Runs what is due, one step after the other; each is decided anew, right before it is carried
+    /// out, by the policy that is in force then.
+    func settle(_ visit: Visit, _ opening: Opening) async throws(Interruption) -> Settlement {
+        var visit = visit
+        var opening = opening
+        var read: [DueStep] = []
+        for _ in 0..<Self.mostSteps {
+            visit = try await desk.renewed(visit)
+            try refusing { () throws(Refusal) in try visit.host.require(opening.ground) }
+            // A policy that nobody could read, or whose groups nobody knows, has changed nothing.
+            guard desk.knowledge(of: visit.person) == .known else { return .settled(opening) }
+            let step: DueStep
+            if visit.host.mayGetPasscode { await readers.lookForReaders(visit.policy) }
+            switch try await due(visit, opening) {
+            case .nothing(let why):
+                await noteJudged(visit, opening, why)
+                _ = try settled(visit, opening)
+                await passcodes.keepResident(visit, opening)
+                return try settled(visit, opening)
+            case .steps(let steps):
+                guard let first = steps.first else { return try settled(visit, opening) }
+                step = first
+            }
+            if step.flow == .announceFingerprint {
+                guard await announced(visit) else { return try settled(visit, opening) }
+                continue
+            }
+            // Without the marker it is due all the same: it is there for `status`.
+            try? await visit.host.begin(step)
+            guard converses(visit) else { return .due(StillDue(step: step, why: .notHere)) }
+            visit.exchange.carriesLines = true
+            defer { visit.exchange.carriesLines = false }
+            do throws(Interruption) {
+                if !read.contains(step) {
+                    try await notify(of: step, visit.exchange)
+                    read.append(step)
+                }
+                opening = try await carryOut(step, visit, opening)
+            } catch {
+                switch error {
+                case .gone, .refused(.passcodeChanged): throw error
+                case .refused(let refusal):
+                    return await stillDue(step, refusal, visit)
+                }
+            }
+        }
+        return .due(StillDue(step: DueStep(.change, .policy), why: .refused(.busy)))
+    }
+
+    /// Unless what opened the store was taken away while the person was asked.
+    private func settled(_ visit: Visit, _ opening: Opening) throws(Interruption) -> Settlement {
+        try refusing { () throws(Refusal) in try visit.host.require(opening.ground) }
+        return .settled(opening)
+    }
+
+    /// What was open does not stay so against somebody's no.
+    func stillDue(_ step: DueStep, _ refusal: Refusal, _ visit: Visit) async -> Settlement {
+        await visit.host.lock()
+        transactions.forgetKeys(of: visit.host.id)
+        desk.audit.note(
+            .change, "a change that the policy demands was not made",
+            store: visit.host.id.description, person: visit.person,
+            service: visit.caller.hello.service, code: refusal.code,
+            uid: visit.caller.credentials.uid)
+        return .due(StillDue(step: step, why: .refused(refusal)))
+    }
+
+    /// The present passcode is judged only where it matters.
+    private func due(_ visit: Visit, _ opening: Opening) async throws(Interruption) -> Due {
+        let known = visit.host.due(visit.inForce, readers.hardware(visit.policy))
+        guard case .onlyWhereItFallsShort = known.certainty, let proof = opening.proof else {
+            return known
+        }
+        let compliance = try await refusingAsync { () async throws(Refusal) in
+            try await newPasscodes.compliance(of: proof, visit)
+        }
+        guard compliance == .notYetKnown else {
+            return visit.host.due(visit.inForce, readers.hardware(visit.policy), compliance)
+        }
+        // A rule that cannot run keeps nobody from a store that they have; nothing is noted either.
+        let due = visit.host.due(visit.inForce, readers.hardware(visit.policy), .meetsTheRules)
+        return due == .nothing(.meetsTheRules) ? .nothing(.sameRules) : due
+    }
+
+    /// In state none, where nobody types anything: whether the store may open as it is.
+    func requireNothingDue(_ host: StoreHost, _ person: Person) async throws(Refusal) {
+        let inForce = try await desk.policy(for: person, host)
+        guard desk.knowledge(of: person) == .known else { return }
+        switch host.due(inForce, readers.hardware(inForce.policy)) {
+        case .nothing: return
+        case .steps(let steps):
+            guard let step = steps.first else { return }
+            throw .changeRequired(step)
+        }
+    }
+
+    /// State none: it opens without a question for its owner.
+    func openIfNone(_ host: StoreHost, _ person: Person) async throws(Interruption) {
+        guard !host.isOpen, !host.hasPasscode else { return }
+        try await refusingAsync { () async throws(Refusal) in
+            try await requireNothingDue(host, person)
+            try await host.open(try await host.deviceKey())
+        }
+    }
+
+    /// A passcode where there is none.
+    func creation(_ host: StoreHost, _ inForce: PolicyInForce) -> DueStep? {
+        switch host.due(inForce, readers.hardware(inForce.policy)) {
+        case .nothing: return nil
+        case .steps(let steps):
+            guard let first = steps.first, first.isCreation else { return nil }
+            return first
+        }
+    }
+
+    // MARK: the steps
+
+    /// One step; gives what opens the store from then on. Where the policy has changed meanwhile
+    /// nothing happens, and the caller decides anew.
+    private func carryOut(_ step: DueStep, _ visit: Visit, _ opening: Opening)
+        async throws(Interruption) -> Opening
+    {
+        switch step.flow {
+        case .create, .createOfferingFingerprint, .change:
+            return try await demandNewPasscode(step, visit, opening)
+        case .dropPasscode, .dropBoth:
+            return try await dropPasscode(step, visit, opening)
+        case .dropFingerprint:
+            guard try await isStillDue(step, visit, opening) else { return opening }
+            try await refusingAsync { () async throws(Refusal) in
+                try await visit.host.turnFingerprintOff()
+                try await visit.host.writeTerms(.terms) { terms, _ in terms.end() }
+            }
+            desk.auditChange("the policy turned the fingerprint off", visit)
+            return opening
+        case .announceFingerprint:
+            return opening
+        }
+    }
+
+    private func demandNewPasscode(_ step: DueStep, _ visit: Visit, _ opening: Opening)
+        async throws(Interruption) -> Opening
+    {
+        // Nobody types a passcode that the policy does not want any more.
+        guard try await isStillDue(step, visit, opening) else { return opening }
+        try await visit.exchange.show(.mayCancel)
+        let new = try await newPasscodes.askNewPasscode(
+            Entry(
+                person: visit.person, host: visit.host, exchange: visit.exchange,
+                opening: opening))
+        let present = try await desk.renewed(visit)
+        guard present.policy.ruleDigest == new.digest,
+            try await isStillDue(step, present, opening)
+        else { return opening }
+        let changed = try await passcodes.set(new, present, opening)
+        desk.auditChange("the policy demanded a new passcode", visit)
+        try await visit.exchange.show(opening.ground == .device ? .created : .changed)
+        guard step.flow == .createOfferingFingerprint, visit.caller.isTerminal else {
+            return changed
+        }
+        let (kept, used) = try refusing { () throws(Refusal) in try changed.doubled() }
+        try await enrolment.offerFinger(try await desk.renewed(visit), used)
+        return kept
+    }
+
+    private func dropPasscode(_ step: DueStep, _ visit: Visit, _ opening: Opening)
+        async throws(Interruption) -> Opening
+    {
+        let present = try await desk.renewed(visit)
+        guard try await isStillDue(step, present, opening), opening.ground != .device else {
+            return opening
+        }
+        let kept = try await refusingAsync { () async throws(Refusal) in
+            let (used, kept) = try opening.doubled()
+            try await present.host.turnOff(used, .inNoPasscodeMode, present.policy)
+            return kept.key
+        }
+        failedTokens.forget(present.host)
+        desk.auditChange("the policy turned the passcode off", visit)
+        return Opening(key: kept, ground: .device)
+    }
+
+    private func isStillDue(_ step: DueStep, _ visit: Visit, _ opening: Opening)
+        async throws(Interruption) -> Bool
+    {
+        switch try await due(try await desk.renewed(visit), opening) {
+        case .nothing: false
+        case .steps(let steps): steps.first?.flow == step.flow
+        }
+    }
+
+    /// One line, asked and forced nothing. False where no line is shown: it waits.
+    private func announced(_ visit: Visit) async -> Bool {
+        guard converses(visit), !visit.caller.hello.silent else { return false }
+        do {
+            try await visit.exchange.show(.fingerprintAllowed)
+            try await visit.host.writeTerms(.terms) { terms, _ in
+                terms.fingerprintWasAllowed = true
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Whoever cannot write this opens the store all the same.
+    private func noteJudged(_ visit: Visit, _ opening: Opening, _ why: NothingDue) async {
+        try? await visit.host.noteJudged(visit.policy, opening.ground, byNow: why)
+        guard let proof = opening.proof else { return }
+        if visit.host.followsLogin {
+            newPasscodes.noteLoginPassword(proof.typed, visit.host, visit.policy)
+        } else {
+            try? await visit.host.remember(opening, keep: visit.policy.historyCount)
+        }
+    }
+
+    /// A person who can be asked more than once. A module that is not root's says what it is, and
+    /// nobody has to believe it.
+    func converses(_ visit: Visit) -> Bool {
+        let caller = visit.caller
+        switch caller.hello.frontEnd {
+        case .terminal, .program: return true
+        case .pamPassword, .pamSession: return false
+        case .pamAuth:
+            return caller.isTrusted && !caller.hello.oneSecret
+                && visit.policy.acts(
+                    .converse(onTerminal: !caller.hello.tty.isEmpty), at: caller.hello.service)
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+import WorkerLinks
+
+/// Questions about the policy. A person asks about themselves, root about anybody.
+@LoopActor
+final class PolicyQueries {
+    let desk: Desk
+    let readers: Readers
+    let ruleWorker: RuleWorker
+    /// Uids that have the policy look at something of theirs: one thing at a time.
+    var checking: Set<UInt32> = []
+
+    init(desk: Desk, readers: Readers, ruleWorker: RuleWorker) {
+        self.desk = desk
+        self.readers = readers
+        self.ruleWorker = ruleWorker
+    }
+
+    // MARK: show
+
+    func showPolicy(_ target: Target, _ caller: Caller) async throws(Interruption) -> PolicyValues {
+        let person = try await desk.person(target.subject, caller)
+        let host = desk.vault.ownStore(of: person, named: target.store)
+        let answer = await desk.policyAnswer(for: person, host)
+        var room = ListRoom()
+        return PolicyValues(
+            mode: PolicyValues.Mode(answer.policy),
+            problem: desk.problem(answer, desk.speech.voice(of: caller)),
+            values: room.fitting(answer.book.values(for: answer.subject).map(Self.value)) {
+                $0.key.count + $0.value.count + $0.file.count
+            },
+            rules: room.fitting(answer.policy.policy.customRules.map(Self.rule)) {
+                $0.name.count + $0.display.count + $0.file.count
+            })
+    }
+
+    private static func value(_ value: PolicyValue) -> PolicyValues.Value {
+        PolicyValues.Value(
+            key: Text.clean(value.key, limit: Limits.messageID),
+            value: Text.clean(value.value, limit: Limits.policyText),
+            file: Text.clean(value.file, limit: Limits.line), line: UInt32(clamping: value.line),
+            actedOn: value.isActedOn)
+    }
+
+    private static func rule(_ rule: CustomRule) -> PolicyValues.Rule {
+        let kind: PolicyValues.Rule.Kind =
+            switch rule.test {
+            case .matches: .match
+            case .rejects: .reject
+            case .dictionary: .dictionary
+            }
+        return PolicyValues.Rule(
+            name: Text.clean(rule.name, limit: Limits.messageID),
+            display: Text.clean(rule.display, limit: Limits.line), kind: kind,
+            file: Text.clean(rule.file, limit: Limits.line), line: UInt32(clamping: rule.line))
+    }
+
+    // MARK: check
+
+    /// What each rule says of a candidate, which is wiped with its box. `same` and `history` are
+    /// for a change alone, where the current passcode was typed: here they would tell what it is.
+    func checkPolicy(
+        _ check: PolicyCheck, _ candidate: SecretBox, _ caller: Caller
+    ) async throws(Interruption) -> Checklist {
+        let person = try await desk.person(check.target.subject, caller)
+        let host = desk.vault.ownStore(of: person, named: check.target.store)
+        let policy = await desk.policyAnswer(for: person, host).policy.policy
+        guard check.custom, !policy.customRules.isEmpty else {
+            let judgement = try refusing { () throws(Refusal) in
+                try PasscodeEntry.judgement(candidate, policy, custom: [])
+            }
+            return checklist(judgement, policy, caller)
+        }
+        // A process for each candidate: one at a time is what a person types.
+        let uid = caller.credentials.uid
+        guard checking.insert(uid).inserted else { throw .refused(.busy) }
+        defer { checking.remove(uid) }
+        // The rules see it as it would be kept; what cannot be kept, no rule sees.
+        let normal = try refusing { () throws(Refusal) in try PasscodeEntry.normal(candidate) }
+        var custom: [Finding] = []
+        if let normal {
+            custom = await ruleWorker.judge(
+                normal, policy.customRules, for: caller.asker(for: person), kind: .apart)
+        }
+        let judgement = try refusing { () throws(Refusal) in
+            try PasscodeEntry.judgement(candidate, policy, custom: custom)
+        }
+        return checklist(judgement, policy, caller)
+    }
+
+    private func checklist(_ judgement: Judgement, _ policy: Policy, _ caller: Caller) -> Checklist
+    {
+        let voice = desk.speech.voice(of: caller)
+        var room = ListRoom()
+        return Checklist(
+            entries: room.fitting(
+                judgement.entries.map { entry in
+                    Checklist.Entry(
+                        id: Text.clean(entry.rule.id), finding: .init(entry.finding),
+                        wants: voice.bytes(Refusal.Rule(entry.rule, policy).wish),
+                        reason: entry.finding.reason(voice))
+                },
+                { $0.id.count + $0.wants.count + $0.reason.count }))
+    }
+}
+
+/// Lists of an answer, as much of them as a frame holds.
+struct ListRoom {
+    private var left = Limits.frame - 8192
+
+    mutating func fitting<Entry>(_ entries: [Entry], _ size: (Entry) -> Int) -> [Entry] {
+        var fitting: [Entry] = []
+        for entry in entries.prefix(Limits.page) {
+            // The lengths of the fields, and the numbers beside them.
+            left -= size(entry) + 64
+            guard left >= 0 else { break }
+            fitting.append(entry)
+        }
+        return fitting
+    }
+}
+
+extension PolicyValues.Mode {
+    init(_ inForce: PolicyInForce) {
+        self =
+            switch inForce {
+            case .administrators: .administrators
+            case .standard: .standard
+            case .noPasscodeMode: .noPasscodeMode
+            }
+    }
+}
+
+extension Checklist.Entry.Finding {
+    init(_ finding: Finding) {
+        self =
+            switch finding {
+            case .satisfied: .satisfied
+            case .unmet, .unmetBecause: .unmet
+            case .notChecked: .notChecked
+            }
+    }
+}
+
+extension Finding {
+    /// Where there is more to say.
+    fileprivate func reason(_ voice: Voice) -> [UInt8] {
+        switch self {
+        case .satisfied, .unmet: []
+        case .unmetBecause(.dictionary(let says)): Text.clean(says, limit: Limits.line)
+        case .unmetBecause(.cannotRun(let fault)): voice.bytes(fault.phrase)
+        case .notChecked(let why): voice.bytes(why.phrase)
+        }
+    }
+}
+
+extension PasscodeEntry {
+    /// What the rules say of something that nobody sets.
+    /// A copy as it would be kept; nil where it cannot be a passcode.
+    static func normal(_ candidate: SecretBox) throws(Refusal) -> SecretBox? {
+        do throws(SecretsError) {
+            let normal = try candidate.read { (typed) throws(SecretsError) -> SecretBox? in
+                switch try normalised(typed) {
+                case .refused: return nil
+                case .normal(let secret): return SecretBox(secret)
+                }
+            }
+            return normal ?? nil
+        } catch {
+            throw .outOfMemory
+        }
+    }
+
+    static func judgement(
+        _ candidate: SecretBox, _ policy: Policy, custom: [Finding]
+    ) throws(Refusal) -> Judgement {
+        do throws(SecretsError) {
+            let judgement = try candidate.read { (typed) throws(SecretsError) -> Judgement in
+                switch try normalised(typed) {
+                case .refused(let refusal): return PasscodeRules.notJudged(refusal, policy)
+                case .normal(let secret):
+                    return secret.withBytes { PasscodeRules.judge($0, policy, custom: custom) }
+                }
+            }
+            guard let judgement else { throw .wrongSize }
+            return judgement
+        } catch {
+            throw .outOfMemory
+        }
+    }
+}

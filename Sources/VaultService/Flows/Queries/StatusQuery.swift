@@ -1,0 +1,92 @@
+import Policy
+import Posix
+import StoreKeeping
+import Wire
+import Words
+
+/// How a store is.
+@LoopActor
+final class StatusQuery {
+    let desk: Desk
+    let readers: Readers
+    let permissions: Permissions
+    let sessions: LoginSessions
+    let failedTokens: FailedTokens
+
+    init(
+        desk: Desk, readers: Readers, permissions: Permissions, sessions: LoginSessions,
+        failedTokens: FailedTokens
+    ) {
+        self.desk = desk
+        self.readers = readers
+        self.permissions = permissions
+        self.sessions = sessions
+        self.failedTokens = failedTokens
+    }
+
+    /// What `status` shows; only the owner and root hear it.
+    func status(_ target: Target, for caller: Caller) async throws(Interruption) -> State {
+        let person = try await desk.person(target.subject, caller)
+        let voice = desk.speech.voice(of: caller)
+        let host = desk.vault.ownStore(of: person, named: target.store)
+        let inForce = await desk.policyAnswer(for: person, host).policy
+        let allotment = desk.quotaNow(of: person)
+        guard let host else {
+            if let stray = desk.vault.strayStore(of: person, named: target.store) {
+                var state = stray.state(
+                    inForce, voice, readers.hardware(inForce.policy), sessions: 0,
+                    lock: .ownerChanged)
+                // That would be about the password of somebody else.
+                state.meetsRules = .unknown
+                return state
+            }
+            var state = State(lock: .absent)
+            state.used = UInt64(clamping: allotment.used)
+            state.quota = UInt64(clamping: allotment.quota)
+            tellOfPolicy(in: &state, inForce, voice)
+            return state
+        }
+        if host.mayGetPasscode { await readers.lookForReaders(inForce.policy) }
+        var state = host.state(
+            inForce, voice, readers.hardware(inForce.policy),
+            sessions: sessions.count(of: person.uid),
+            lock: nil)
+        state.used = UInt64(clamping: allotment.used)
+        state.quota = UInt64(clamping: allotment.quota)
+        if state.trouble.isEmpty, host.followsLogin, !host.isOpen, failedTokens.hasDrifted(host) {
+            state.trouble = voice.bytes(Phrase(.troubleDrift))
+            state.advice = voice.bytes(Phrase(.adviceDrift))
+        }
+        // Whoever relies on it learns it before they need it.
+        if state.trouble.isEmpty, host.isUsable, host.hasRecovery,
+            !inForce.policy.allowRecoveryKey
+        {
+            state.trouble = voice.bytes(Phrase(.troubleRecoveryOff))
+            state.advice = voice.bytes(Phrase(.hintPolicyDenies))
+        }
+        // What is due is due by a policy that is known.
+        if desk.knowledge(of: person) != .known {
+            state.pending = []
+            state.pendingReason = .none
+            state.meetsRules = .unknown
+        }
+        tellOfPolicy(in: &state, inForce, voice)
+        return state
+    }
+
+    /// A broken policy file is news for everybody, with a store or without, and after the store's own;
+    /// one that does without passcodes is, too.
+    private func tellOfPolicy(in state: inout State, _ inForce: PolicyInForce, _ voice: Voice) {
+        guard state.trouble.isEmpty else { return }
+        switch desk.policies.standing {
+        case .good:
+            guard case .noPasscodeMode = inForce else { return }
+            state.trouble = voice.bytes(Phrase(.troubleNoPasscodeMode))
+            state.advice = voice.bytes(Phrase(.adviceNoPasscodeMode))
+        case .lastGood(let problem), .broken(let problem):
+            let refusal = PolicyKeeper.refusal(problem)
+            state.trouble = voice.bytes(refusal.message)
+            state.advice = refusal.hint.map { voice.bytes($0) } ?? []
+        }
+    }
+}

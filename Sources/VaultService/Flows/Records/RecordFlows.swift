@@ -1,0 +1,66 @@
+import Policy
+import Posix
+import SealedStore
+import StoreKeeping
+import Wire
+import Words
+
+/// Records are read and written by their owner alone: root has no part in it.
+@LoopActor
+final class RecordFlows {
+    let desk: Desk
+    let settling: Settling
+
+    init(desk: Desk, settling: Settling) {
+        self.desk = desk
+        self.settling = settling
+    }
+
+    private func openStore(_ name: [UInt8], _ caller: Caller) async throws(Interruption)
+        -> StoreHost
+    {
+        let person = try await desk.person(Subject(), caller)
+        guard let host = try desk.ownStore(of: person, named: name) else {
+            throw .refused(.doesNotExist(.store))
+        }
+        if host.isOpen { return host }
+        try refusing { () throws(Refusal) in try host.requireUsable() }
+        guard !host.hasPasscode else { throw .refused(.locked) }
+        try await settling.openIfNone(host, person)
+        return host
+    }
+
+    /// The value goes from the slab that it was opened in to whoever takes it, and lies nowhere
+    /// else.
+    func get(
+        _ record: Record, for caller: Caller, _ take: @LoopActor (Span<UInt8>) -> Void
+    ) async throws(Interruption) {
+        let host = try await openStore(record.store, caller)
+        do throws(Refusal) { try await host.value(of: record.name, take) } catch {
+            throw .refused(error)
+        }
+    }
+
+    func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption)
+    {
+        let host = try await openStore(record.store, caller)
+        desk.quotaNow(of: host.owner)
+        try await refusingAsync { () async throws(Refusal) in
+            try await host.change(.set(name: record.name, value: value))
+        }
+    }
+
+    func delete(_ record: Record, for caller: Caller) async throws(Interruption) {
+        let host = try await openStore(record.store, caller)
+        try await refusingAsync { () async throws(Refusal) in
+            try await host.change(.delete(name: record.name))
+        }
+    }
+
+    func list(_ list: List, for caller: Caller) async throws(Interruption) -> Names {
+        let host = try await openStore(list.store, caller)
+        return try await refusingAsync { () async throws(Refusal) in
+            try await host.names(prefix: list.prefix, cursor: list.cursor)
+        }
+    }
+}

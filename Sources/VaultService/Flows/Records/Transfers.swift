@@ -1,0 +1,283 @@
+import KeySlots
+import Policy
+import Posix
+import SealedStore
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// An export under way: the client asks for piece after piece, and the store serves others in
+/// between.
+@LoopActor
+final class Export {
+    struct Piece {
+        let chunk: Chunk
+        let bytes: WipedBuffer
+    }
+
+    let caller: Caller
+    let total: UInt64
+    let header: WipedBuffer
+    private let host: StoreHost
+    private let opening: Int
+    private let writer: ExportWriter
+    /// One piece ahead, so that the last one can be told as such.
+    private var ahead: [UInt8]?
+
+    init(caller: Caller, host: StoreHost, writer: ExportWriter, total: UInt64) {
+        self.caller = caller
+        self.host = host
+        opening = host.records.opening
+        self.writer = writer
+        self.total = total
+        header = WipedBuffer(bytes: writer.header)
+    }
+
+    func next() async throws(Interruption) -> Piece {
+        let current: [UInt8]
+        if let ahead { current = ahead } else { current = try await piece() ?? [] }
+        ahead = try await piece()
+        let chunk = Chunk(done: writer.done, total: max(total, writer.done), last: ahead == nil)
+        return Piece(chunk: chunk, bytes: WipedBuffer(bytes: current))
+    }
+
+    private func piece() async throws(Interruption) -> [UInt8]? {
+        let writer = writer
+        let result: Result<[UInt8]?, ExportError>
+        do throws(Refusal) {
+            // Locked or given away meanwhile: it does not go on for whoever opens it next.
+            guard host.records.opening == opening else { throw .locked }
+            result = try await host.walk { (records) throws(RecordsError) in
+                Result { () throws(ExportError) in try writer.next(from: records) }
+            }
+        } catch {
+            throw .refused(error)
+        }
+        switch result {
+        case .success(let piece): return piece
+        case .failure(let error): throw .refused(TransferRefusal.of(error, .export))
+        }
+    }
+}
+
+/// An import under way: the whole file comes twice, to be checked to its end and then to be stored,
+/// so that a file that was cut short changes nothing.
+@LoopActor
+final class Import {
+    enum Progress {
+        case more(UInt64)
+        case checked(UInt64)
+        case stored(UInt64)
+    }
+
+    let caller: Caller
+    private let host: StoreHost
+    private let header: ExportHeader
+    private let key: SecretBox
+    private let replace: Bool
+    private let opening: Int
+    private var reader: ExportReader
+    private var isChecked = false
+
+    init(
+        caller: Caller, host: StoreHost, header: ExportHeader, key: SecretBox, replace: Bool
+    ) throws(Refusal) {
+        self.caller = caller
+        self.host = host
+        self.header = header
+        self.key = key
+        self.replace = replace
+        opening = host.records.opening
+        reader = try Self.reader(header, key)
+    }
+
+    private static func reader(_ header: ExportHeader, _ key: SecretBox) throws(Refusal)
+        -> ExportReader
+    {
+        do throws(SecretsError) {
+            let made = try key.read { (secret) throws(SecretsError) in
+                Result { () throws(ExportError) in try ExportReader(header: header, key: secret) }
+            }
+            guard let made else { throw SecretsError.wrongSize }
+            switch made {
+            case .success(let reader): return reader
+            case .failure: throw SecretsError.notAuthentic
+            }
+        } catch {
+            throw .storeDamaged(.exportOpensNot)
+        }
+    }
+
+    /// One piece of the file.
+    func take(_ bytes: WipedBuffer, last: Bool) async throws(Interruption) -> Progress {
+        let reader = reader
+        let isChecked = isChecked
+        let replace = replace
+        let result: Result<Void, ExportError>
+        do throws(Refusal) {
+            guard host.records.opening == opening else { throw .locked }
+            if isChecked {
+                result = try await host.store { (records, room) throws(RecordsError) in
+                    Self.read(bytes, last, reader) { (piece) throws(ExportError) in
+                        try reader.store(piece, in: records, replace: replace, within: room)
+                    }
+                }
+            } else {
+                result = try await host.walk { (records) throws(RecordsError) in
+                    Self.read(bytes, last, reader) { (piece) throws(ExportError) in
+                        try reader.check(piece, against: records)
+                    }
+                }
+            }
+        } catch {
+            throw .refused(error)
+        }
+        switch result {
+        case .success: break
+        case .failure(.refused(_, because: .noRoom(let limit))):
+            throw .refused(host.records.refusal(limit, .import))
+        case .failure(let error): throw .refused(TransferRefusal.of(error, .import))
+        }
+        guard last else { return .more(reader.done) }
+        if isChecked { return .stored(reader.done) }
+        guard replace || reader.existing == 0 else { throw .refused(.alreadyExists) }
+        self.isChecked = true
+        let done = reader.done
+        do throws(Refusal) {
+            // Now that its size is known, and before anything was changed.
+            try await host.records.requireRoom(for: reader.growth, .import)
+            self.reader = try Self.reader(header, key)
+        } catch {
+            throw .refused(error)
+        }
+        return .checked(done)
+    }
+}
+
+extension Import {
+    private nonisolated static func read(
+        _ bytes: WipedBuffer, _ last: Bool, _ reader: ExportReader,
+        _ take: (Span<UInt8>) throws(ExportError) -> Void
+    ) -> Result<Void, ExportError> {
+        Result { () throws(ExportError) in
+            try bytes.withBytes { (piece) throws(ExportError) in try take(piece) }
+            if last { try reader.finish() }
+        }
+    }
+}
+
+enum TransferRefusal {
+    @LoopActor
+    static func of(_ error: ExportError, _ during: Refusal.During) -> Refusal {
+        switch error {
+        case .records(let error): OpenRecordsQueue.plainRefusal(error, during)
+        case .notAuthentic: .storeDamaged(.exportChanged)
+        case .cutShort: .storeDamaged(.exportCut)
+        case .malformed: .storeDamaged(.exportLayout)
+        case .refused(_, because: .replaced): .alreadyExists
+        case .refused: .storageFailed(during, .value)
+        case .outOfMemory: .outOfMemory
+        }
+    }
+}
+
+/// Export and import.
+@LoopActor
+final class Transfers {
+    let desk: Desk
+    let settling: Settling
+    let proving: Proving
+
+    init(desk: Desk, settling: Settling, proving: Proving) {
+        self.desk = desk
+        self.settling = settling
+        self.proving = proving
+    }
+
+    /// What leaves the store needs the passcode typed in this exchange: an open store is not
+    /// enough.
+    func beginExport(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Export {
+        let (visit, ground) = try await proven(target, exchange)
+        let host = visit.host
+        let first = try await exchange.ask(.newPassphrase, .newPassphrase)
+        let again = try await exchange.ask(.confirmPassphrase, .confirmPassphrase)
+        return try await refusingAsync { () async throws(Refusal) in
+            guard let chosen = first.take(), let confirmed = again.take() else { throw .unknown }
+            guard chosen.count > 0 else { throw .cancelled }
+            guard chosen.matches(confirmed) else { throw .noMatch }
+            let cost = desk.cost(visit.policy)
+            let salt: [UInt8]
+            do throws(SecretsError) { salt = try Random.bytes(KeyDerivation.saltSize) } catch {
+                throw .outOfMemory
+            }
+            let key = try await self.desk.vault.workers.deriveKey(
+                SecretBox(chosen), salt, cost, .apart, of: host.identity.uid)
+            guard let secret = key.take() else { throw .unknown }
+            try host.require(ground)
+            do throws(ExportError) {
+                let writer = try ExportWriter(key: secret, salt: salt, cost: cost)
+                return Export(
+                    caller: exchange.caller, host: host, writer: writer, total: host.records.count)
+            } catch {
+                throw TransferRefusal.of(error, .export)
+            }
+        }
+    }
+
+    func beginImport(
+        _ request: ImportBegin, _ header: WipedBuffer, _ exchange: Exchange
+    ) async throws(Interruption) -> Import {
+        let read: ExportHeader
+        do throws(FormatError) {
+            read = try header.withBytes { (bytes) throws(FormatError) in
+                try ExportHeader(decoding: bytes)
+            }
+        } catch {
+            throw .refused(.invalidArgument(.export))
+        }
+        let person = try await desk.person(request.target.subject, exchange.caller)
+        guard person.uid == exchange.caller.credentials.uid else {
+            throw .refused(.notPermitted(.notYours))
+        }
+        let host = try desk.requireStore(of: person, request.target)
+        try refusing { () throws(Refusal) in try host.requireUsable() }
+        try await settling.openIfNone(host, person)
+        guard host.isOpen else { throw .refused(.locked) }
+        desk.quotaNow(of: person)
+        let cost = desk.cost(try await desk.visit(host, person, exchange).policy)
+        // The file says what its key costs: a stranger's file must not buy minutes of everybody's
+        // cores.
+        let most = max(cost.memoryKiB, 262_144)
+        guard read.cost.memoryKiB <= most, read.cost.passes <= max(cost.passes, 4) else {
+            throw .refused(.invalidArgument(.exportCost))
+        }
+        let answer = try await exchange.ask(.passphrase, .passphrase)
+        return try await refusingAsync { () async throws(Refusal) in
+            let key = try await host.inTurn(.apart) { () async throws(Refusal) in
+                try await self.desk.vault.workers.deriveKey(
+                    answer, read.salt, read.cost, .apart, of: host.identity.uid)
+            }
+            return try Import(
+                caller: exchange.caller, host: host, header: read, key: key,
+                replace: request.replace)
+        }
+    }
+
+    /// The caller's own store, open, and its passcode typed just now.
+    private func proven(
+        _ target: Target, _ exchange: Exchange
+    ) async throws(Interruption) -> (Visit, Ground) {
+        // Whose it is comes first: nobody else hears whether there is a store.
+        let person = try await desk.person(target.subject, exchange.caller)
+        guard person.uid == exchange.caller.credentials.uid else {
+            throw .refused(.notPermitted(.notYours))
+        }
+        let visit = try await desk.visit(target, exchange)
+        let host = visit.host
+        try refusing { () throws(Refusal) in try host.requireUsable() }
+        let opening = try await proving.admit(visit, .promptCurrent)
+        try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
+        return (visit, opening.ground)
+    }
+}

@@ -1,0 +1,235 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+import WorkerLinks
+
+/// Fingers enrolled, tried, deleted, turned on and off. What adds or removes one needs the passcode, typed in the same
+/// exchange.
+@LoopActor
+final class FingerFlows {
+    let desk: Desk
+    let readers: Readers
+    let permissions: Permissions
+    let enrolment: Enrolment
+    let proving: Proving
+    let scans: FingerScans
+
+    init(
+        desk: Desk, readers: Readers, permissions: Permissions, enrolment: Enrolment,
+        proving: Proving, scans: FingerScans
+    ) {
+        self.desk = desk
+        self.readers = readers
+        self.permissions = permissions
+        self.enrolment = enrolment
+        self.proving = proving
+        self.scans = scans
+    }
+
+    func enroll(_ request: FingerRequest, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        let finger = request.finger == .unnamed ? Finger.rightIndex : request.finger
+        return try await enroll(
+            finger, Target(subject: request.subject, store: request.store), exchange)
+    }
+
+    private func enroll(
+        _ finger: Finger, _ target: Target, _ exchange: Exchange
+    ) async throws(Interruption) -> Message {
+        let visit = try await desk.visit(target, exchange, .changing)
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
+        await readers.lookForReaders(visit.policy)
+        try enrolment.requireMayEnroll(visit)
+        if let why = await readers.noFinger(.enroll, visit) {
+            throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
+        }
+        guard visit.host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
+        let opening = try await proving.admit(visit, .promptCurrent)
+        return try await enrolment.enroll(finger, try await desk.renewed(visit), opening)
+    }
+
+    // MARK: verify
+
+    func verifyFinger(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message
+    {
+        let visit = try await desk.visit(target, exchange)
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
+        let outcome = try await scans.scanFinger(.verify, visit) { _ throws(Interruption) in }
+        switch outcome {
+        case .matched: return .fingerVerified
+        case .notAsked(let why):
+            throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
+        case .ended(let failure): throw .refused(Refusal(failure))
+        }
+    }
+
+    // MARK: delete, on, off
+
+    func deleteFinger(_ request: FingerRequest, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        let target = Target(subject: request.subject, store: request.store)
+        guard request.finger != .unnamed else { return try await switchOff(target, exchange) }
+        let visit = try await desk.visit(target, exchange)
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
+        try permissions.require(.turnOffFingerprint, visit)
+        let number = request.finger.rawValue
+        let host = visit.host
+        func found() async throws(Interruption) -> FingerFolder.Found {
+            let found = try await refusingAsync { () async throws(Refusal) in
+                try await host.enrolledFingers()
+            }
+            guard
+                found.fingers.contains(where: { $0.finger == number })
+                    || found.damaged.contains(number)
+            else { throw .refused(.doesNotExist(.finger)) }
+            return found
+        }
+        _ = try await found()
+        _ = try await proving.admit(visit, .promptCurrent)
+        let present = try await found()
+        let others = present.fingers.contains { $0.finger != number }
+        try await refusingAsync { () async throws(Refusal) in
+            if others {
+                try await host.forgetFinger(number)
+                // A scan that has read it before matches it no more.
+                self.readers.fingerSeat.withdraw(of: host.id)
+                readers.forgetOnChips(present.fingers.filter { $0.finger == number && $0.isOnChip })
+            } else {
+                try await host.turnFingerprintOff()
+            }
+        }
+        desk.auditChange("a finger was deleted", visit)
+        return others ? .fingerDeleted(request.finger) : .fingerprintOff
+    }
+
+    func switchFinger(_ request: FingerSwitch, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        let target = Target(subject: request.subject, store: request.store)
+        guard request.on else { return try await switchOff(target, exchange) }
+        // What turns it on is a first finger.
+        let visit = try await desk.visit(target, exchange, .changing)
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
+        await readers.lookForReaders(visit.policy)
+        try permissions.require(.turnOnFingerprint, visit)
+        return try await enroll(.rightIndex, target, exchange)
+    }
+
+    private func switchOff(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        let visit = try await desk.visit(target, exchange)
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
+        try permissions.require(.turnOffFingerprint, visit)
+        _ = try await proving.admit(visit, .promptCurrent)
+        try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.turnFingerprintOff()
+        }
+        desk.auditChange("the fingerprint was turned off", visit)
+        return .fingerprintOff
+    }
+
+    // MARK: list
+
+    func listFingers(_ target: Target, _ exchange: Exchange)
+        async throws(Interruption) -> FingerprintState
+    {
+        let visit = try await desk.visit(target, exchange)
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
+        let host = visit.host
+        var state = FingerprintState(on: host.fingerprintIsOn)
+        let enrolled = try await refusingAsync { () async throws(Refusal) in
+            try await host.enrolledFingers().fingers
+        }
+        let purpose: FingerPurpose = host.fingerprintIsOn ? .open : .enroll
+        var why: NoFinger?
+        var isAtReader = true
+        if let found = await readers.noFinger(purpose, visit) {
+            why = found
+            isAtReader = false
+        }
+        if case .refused(let found) = await readers.fingerTarget(purpose, enrolled, visit.policy) {
+            why = why ?? found
+        }
+        let readers = readers.fingerprints.lastReaders
+        state.ready = host.fingerprintIsOn && host.residentAge(visit.policy) == .good
+        state.failuresLeft = UInt8(clamping: host.fingerFailuresLeft(visit.policy))
+        if let why {
+            state.unavailable = exchange.voice.bytes(Refusal.FingerprintReason(why).phrase)
+        }
+        state.readers = readers.map(\.device)
+        state.fingers = enrolled.map { finger in
+            FingerprintState.Enrolled(
+                finger: Finger(rawValue: finger.finger) ?? .unnamed,
+                reader: Text.clean(Text.clean(finger.readerName), limit: Limits.text),
+                at: finger.enrolledAt,
+                usable: readers.contains { $0.id == finger.reader && $0.port == finger.port })
+        }
+        state.keepsPassword = host.keepsKeyringPassword
+        let run = FingerRun()
+        if isAtReader, self.readers.fingerSeat.takeIfFree(run, of: host.id) {
+            state.foreign = await foreignPrints(readers, run)
+            self.readers.fingerSeat.leave()
+        }
+        return state
+    }
+
+    /// Prints on chips that are no store's of ours.
+    private func foreignPrints(_ readers: [FingerprintReader], _ run: FingerRun) async -> UInt16 {
+        var foreign = 0
+        for reader in readers where reader.stores && run.stop == nil {
+            var ours: [SecretBox] = []
+            for host in desk.vault.all where host.fingerprintIsOn {
+                let found = (try? await host.enrolledFingers())?.fingers ?? []
+                ours += found.filter { $0.isOnChip && $0.reader == reader.id }.map(\.print)
+            }
+            guard ours.count <= 4 * FingerprintLink.templatesMost else { continue }
+            var known: Set<Int> = []
+            var count = 0
+            var rest = ours[...]
+            repeat {
+                let some = Array(rest.prefix(FingerprintLink.templatesMost))
+                rest = rest.dropFirst(some.count)
+                guard
+                    let stored = try? await self.readers.fingerprints.stored(
+                        some, at: reader.choice, run)
+                else { break }
+                count = stored.count
+                known.formUnion(stored.indices.filter { stored[$0].given > 0 })
+            } while !rest.isEmpty
+            foreign += max(0, count - known.count)
+        }
+        return UInt16(clamping: foreign)
+    }
+}
+
+extension FingerprintReader {
+    var device: FingerprintState.Device {
+        FingerprintState.Device(
+            name: Text.clean(Text.clean(name), limit: Limits.text),
+            driver: Text.clean(Text.clean(driver), limit: Limits.text),
+            scan: scan, stages: stages, identifies: identifies,
+            stores: stores, isInternal: isInternal,
+            port: Text.clean(Text.clean(port), limit: Limits.text))
+    }
+}
+
+extension Refusal {
+    /// For whoever asked for nothing but the finger.
+    init(_ failure: FingerFailure) {
+        self =
+            switch failure {
+            case .cancelled: .cancelled
+            case .timedOut: .fingerprintUnavailable(.noFinger)
+            case .noMatch(let left): .fingerprintNoMatch(left: left)
+            case .stopped: .fingerprintUnavailable(.stopped)
+            case .trouble(let why): .fingerprintUnavailable(why)
+            }
+    }
+}

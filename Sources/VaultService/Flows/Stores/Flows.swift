@@ -1,0 +1,55 @@
+import Posix
+import Wire
+import Words
+
+/// What a person does with a store, each written once against a conversation.
+@LoopActor
+final class Flows {
+    let stores: StoreFlows
+    let passcodes: PasscodeFlows
+    let recovery: RecoveryFlows
+    let resyncing: ResyncFlow
+    let owner: OwnerFlows
+    let fingers: FingerFlows
+    let keyrings: Keyrings
+
+    init(
+        stores: StoreFlows, passcodes: PasscodeFlows, recovery: RecoveryFlows,
+        resyncing: ResyncFlow, owner: OwnerFlows, fingers: FingerFlows, keyrings: Keyrings
+    ) {
+        self.stores = stores
+        self.passcodes = passcodes
+        self.recovery = recovery
+        self.resyncing = resyncing
+        self.owner = owner
+        self.fingers = fingers
+        self.keyrings = keyrings
+    }
+
+    /// Runs the flow of a request; the message ends the exchange.
+    func run(_ request: Request, _ exchange: Exchange) async throws(Interruption) -> Message {
+        switch request {
+        case .create(let create): return try await stores.create(create, exchange)
+        case .openStore(let target): return try await stores.openStore(target, exchange)
+        case .lock(let target): return try await stores.lock(target, exchange)
+        case .passcode(let passcode): return try await passcodes.change(passcode, exchange)
+        case .recoveryNew(let target): return try await recovery.newRecoveryKey(target, exchange)
+        case .recover(let target): return try await recovery.recover(target, exchange)
+        case .reset(let target): return try await owner.reset(target, exchange)
+        case .resync(let target): return try await resyncing.resync(target, exchange)
+        case .triesClear(let target): return try await owner.clearTries(target, exchange)
+        case .chown(let chown): return try await owner.chown(chown, exchange)
+        case .fingerprintEnroll(let finger): return try await fingers.enroll(finger, exchange)
+        case .fingerprintVerify(let target): return try await fingers.verifyFinger(target, exchange)
+        case .fingerprintDelete(let finger): return try await fingers.deleteFinger(finger, exchange)
+        case .fingerprintSwitch(let change): return try await fingers.switchFinger(change, exchange)
+        case .keyringForget(let target): return try await keyrings.forgetKeyring(target, exchange)
+        case .hello, .reply, .abort, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose,
+            .password,
+            .status, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin,
+            .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
+            .policyPreview, .texts, .fingerprintList, .health:
+            throw .refused(.protocolError)
+        }
+    }
+}

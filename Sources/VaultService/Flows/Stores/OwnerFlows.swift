@@ -1,0 +1,74 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// The end of a store, and what root does.
+@LoopActor
+final class OwnerFlows {
+    let desk: Desk
+    let permissions: Permissions
+    let proving: Proving
+    let failedTokens: FailedTokens
+
+    init(desk: Desk, permissions: Permissions, proving: Proving, failedTokens: FailedTokens) {
+        self.desk = desk
+        self.permissions = permissions
+        self.proving = proving
+        self.failedTokens = failedTokens
+    }
+
+    func reset(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+        let caller = exchange.caller
+        let visit = try await desk.visit(
+            target, exchange, evenIfOwnerChanged: caller.credentials.uid == 0)
+        let host = visit.host
+        let person = visit.person
+        try permissions.require(.reset, visit)
+        // Root's word is enough; the person proves the passcode, where there is still something to
+        // protect.
+        switch (host.health, permissions.asker(person, caller)) {
+        case (.live, .person) where host.hasPasscode,
+            (.live, .personWithDaemon) where host.hasPasscode:
+            _ = try await proving.prove(visit, .promptCurrent)
+        case (.live, _), (.erased, _), (.damaged, _): break
+        }
+        try await refusingAsync { () async throws(Refusal) in try await self.desk.vault.remove(host)
+        }
+        failedTokens.remove(host)
+        desk.audit.note(
+            .erase, "a store was reset", store: host.id.description, person: person,
+            uid: caller.credentials.uid)
+        return .reset
+    }
+
+    func clearTries(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        guard exchange.caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        let person = try await desk.person(target.subject, exchange.caller)
+        let host = try desk.requireStore(of: person, target)
+        try await refusingAsync { () async throws(Refusal) in
+            _ = try await host.updateTally { $0.cleared() }
+        }
+        failedTokens.forget(host)
+        desk.auditChange("the tries were cleared", host, person, exchange)
+        return .cleared
+    }
+
+    func chown(_ request: Chown, _ exchange: Exchange) async throws(Interruption) -> Message {
+        guard exchange.caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        let owner = try await desk.person(request.owner, exchange.caller)
+        guard let id = StoreID(bytes: request.store), let host = desk.vault.host(id) else {
+            throw .refused(.doesNotExist(.store))
+        }
+        try await refusingAsync { () async throws(Refusal) in
+            try await self.desk.vault.chown(host, to: owner)
+        }
+        desk.auditChange("a store was given to another account", host, owner, exchange)
+        return .moved
+    }
+}

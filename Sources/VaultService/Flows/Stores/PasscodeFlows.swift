@@ -1,0 +1,75 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// The passcode: changed, turned off, turned on.
+@LoopActor
+final class PasscodeFlows {
+    let desk: Desk
+    let passcodes: Passcodes
+    let permissions: Permissions
+    let proving: Proving
+    let failedTokens: FailedTokens
+
+    init(
+        desk: Desk, passcodes: Passcodes, permissions: Permissions, proving: Proving,
+        failedTokens: FailedTokens
+    ) {
+        self.desk = desk
+        self.passcodes = passcodes
+        self.permissions = permissions
+        self.proving = proving
+        self.failedTokens = failedTokens
+    }
+
+    func change(_ request: Passcode, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        let visit = try await desk.visit(request.target, exchange, .changing)
+        try refusing { () throws(Refusal) in try visit.host.requireUsable() }
+        switch request.change {
+        case .change:
+            return visit.host.hasPasscode
+                ? try await changePasscode(visit) : try await turnOn(visit, .changePasscode)
+        case .turnOff: return try await turnOff(visit)
+        case .turnOn: return try await turnOn(visit, .createPasscode)
+        }
+    }
+
+    private func changePasscode(_ visit: Visit) async throws(Interruption) -> Message {
+        try permissions.require(.changePasscode, visit)
+        let opening = try await proving.prove(visit, .promptCurrent)
+        _ = try await passcodes.enterNewPasscode(visit, opening)
+        desk.auditChange("the passcode was changed", visit)
+        return .changed
+    }
+
+    private func turnOff(_ visit: Visit) async throws(Interruption) -> Message {
+        try permissions.require(.turnOffPasscode, visit)
+        let opening = try await proving.prove(visit, .promptCurrent)
+        let present = try await desk.renewed(visit)
+        try permissions.require(.turnOffPasscode, present)
+        try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.turnOff(opening, .byChoice, present.policy)
+        }
+        failedTokens.forget(visit.host)
+        desk.auditChange("the passcode was turned off", visit)
+        return .turnedOff
+    }
+
+    private func turnOn(_ visit: Visit, _ action: PasscodeAction) async throws(Interruption)
+        -> Message
+    {
+        try permissions.require(action, visit)
+        let opening = try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.deviceKey()
+        }
+        _ = try await passcodes.enterNewPasscode(visit, opening)
+        desk.auditChange("a passcode was created", visit)
+        return .turnedOn
+    }
+}

@@ -1,0 +1,177 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// The recovery key's life.
+@LoopActor
+final class RecoveryFlows {
+    let desk: Desk
+    let newPasscodes: NewPasscodes
+    let passcodes: Passcodes
+    let settling: Settling
+    let proving: Proving
+    let permissions: Permissions
+    let failedTokens: FailedTokens
+
+    init(
+        desk: Desk, newPasscodes: NewPasscodes, passcodes: Passcodes, settling: Settling,
+        proving: Proving, permissions: Permissions, failedTokens: FailedTokens
+    ) {
+        self.desk = desk
+        self.newPasscodes = newPasscodes
+        self.passcodes = passcodes
+        self.settling = settling
+        self.proving = proving
+        self.permissions = permissions
+        self.failedTokens = failedTokens
+    }
+
+    func newRecoveryKey(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        let visit = try await desk.visit(target, exchange)
+        try permissions.require(.newRecoveryKey, visit)
+        guard exchange.caller.isTerminal else {
+            throw .refused(.invalidAction(action: .newRecoveryKey, reason: .terminalOnly))
+        }
+        let opening = try await proving.admit(visit, .promptCurrent)
+        try await showNewRecoveryKey(visit.host, opening, exchange)
+        desk.auditChange("a new recovery key was made", visit)
+        return .recoveryMade
+    }
+
+    func showNewRecoveryKey(
+        _ host: StoreHost, _ opening: Opening, _ exchange: Exchange
+    ) async throws(Interruption) {
+        let new = try await refusingAsync { () async throws(Refusal) in
+            try await host.addRecoveryKey(opening)
+        }
+        guard let shown = new.text.take() else { throw .refused(.unknown) }
+        do throws(Interruption) {
+            try await exchange.reveal(.recoveryKeep, shown)
+        } catch {
+            try? await host.withdraw(new)
+            throw error
+        }
+        try await refusingAsync { () async throws(Refusal) in try await host.settle(new) }
+    }
+
+    func recover(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        var visit = try await desk.visit(target, exchange)
+        let host = visit.host
+        try refusing { () throws(Refusal) in
+            try desk.policies.requireUsable()
+            try Self.requireRecoveryKeys(visit.policy)
+            try host.mayTry(.recovery, visit.policy)
+        }
+        guard host.hasRecovery else { throw .refused(.doesNotExist(.recoveryKey)) }
+        let typed = try await exchange.ask(.recoveryPrompt, .recoveryKey)
+        visit = try await desk.renewed(visit)
+        try refusing { () throws(Refusal) in try Self.requireRecoveryKeys(visit.policy) }
+        let opening = try await refusingAsync { () async throws(Refusal) in
+            try await host.attemptRecovery(typed, visit.policy)
+        }
+        desk.audit.note(
+            .attempt, "a recovery key was accepted", store: host.id.description,
+            person: visit.person, uid: exchange.caller.credentials.uid)
+        // Nobody wants a new one where passcodes are done with; a store of another machine needs one
+        // all the same, to be brought here.
+        if case .noPasscodeMode = visit.inForce, host.isUsable {
+            try await settling.notify(of: DueStep(.dropPasscode, .policy), exchange)
+            try await refusingAsync { () async throws(Refusal) in
+                try await host.turnOff(opening, .inNoPasscodeMode, visit.policy)
+            }
+            desk.auditChange("the policy turned the passcode off", visit)
+            return .turnedOff
+        }
+        // Using the key leads at once to a new passcode; until it is there nothing has changed.
+        if host.followsLogin {
+            let password = try await proving.askLoginPassword(exchange)
+            try await follow(password, visit, opening)
+        } else {
+            try await enterPasscode(visit, recovered: opening)
+        }
+        try await refusingAsync { () async throws(Refusal) in
+            _ = try await host.updateTally { $0.right(.recovery) }
+        }
+        desk.auditChange("the passcode was changed with the recovery key", visit)
+        return .recovered
+    }
+
+    /// Who does not end what the key has begun finds it due, also with the former passcode.
+    private func enterPasscode(
+        _ visit: Visit, recovered opening: Opening
+    ) async throws(Interruption) {
+        let step = DueStep(.change, .recovery)
+        var isDue = false
+        if visit.host.isUsable, visit.host.hasPasscode {
+            isDue = (try? await visit.host.begin(step)) != nil
+        }
+        do throws(Interruption) {
+            _ = try await passcodes.enterNewPasscode(visit, opening)
+        } catch {
+            throw isDue && error == .refused(.cancelled) ? .refused(.changeRequired(step)) : error
+        }
+    }
+
+    /// What a policy forbids opens nothing from its reload on: a key that was made before stays
+    /// where it is, and opens again when the policy allows it.
+    static func requireRecoveryKeys(_ policy: Policy) throws(Refusal) {
+        guard policy.allowRecoveryKey else { throw .policyDenies(key: "AllowRecoveryKey") }
+    }
+
+    /// From now on the store opens with this login password.
+    func follow(_ password: SecretBox, _ visit: Visit, _ opening: Opening)
+        async throws(Interruption)
+    {
+        let typed = try refusing { () throws(Refusal) in try password.copied() }
+        _ = try await passcodes.replace(visit, opening, with: .login(password))
+        newPasscodes.noteLoginPassword(typed, visit.host, visit.policy)
+    }
+
+    /// The same where nobody is there to be told anything.
+    func rekey(_ host: StoreHost, _ opening: Opening, _ login: SecretBox, _ policy: Policy)
+        async throws(Refusal)
+    {
+        let typed = try login.copied()
+        _ = try await host.replacePasscode(opening, with: .login(login), desk.cost(policy), policy)
+        failedTokens.forget(host)
+        newPasscodes.noteLoginPassword(typed, host, policy)
+    }
+
+    // MARK: offered once
+
+    /// The key of a store that was made where none could be shown, as at a login: on a terminal, to
+    /// its owner. Where nothing is due, nothing is said.
+    func offerRecovery(_ target: Target, _ exchange: Exchange) async throws(Interruption) {
+        let caller = exchange.caller
+        let person = try await desk.person(target.subject, caller)
+        // Root's terminal is not where somebody else's key is shown unasked.
+        guard caller.isTerminal, caller.credentials.uid == person.uid,
+            let host = try desk.ownStore(of: person, named: target.store)
+        else { return }
+        let visit = try await desk.visit(host, person, exchange)
+        guard host.isRecoveryOfferDue(visit.policy) else { return }
+        if try await exchange.choose(.recoveryOffer) {
+            let opening = try await proving.admit(visit, .promptCurrent)
+            try await showNewRecoveryKey(host, opening, exchange)
+            desk.auditChange("a new recovery key was made", visit)
+        } else {
+            try await exchange.show(.recoveryLater)
+        }
+        // Where this cannot be written the question comes once more.
+        do throws(Refusal) {
+            try await host.writeTerms(.terms) { terms, _ in
+                terms.recoveryWasOffered = true
+            }
+        } catch {
+            desk.noteRefusal(error, caller)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// What a person does with a store, each written once against a conversation.
+@LoopActor
+final class StoreFlows {
+    let desk: Desk
+    let newPasscodes: NewPasscodes
+    let enrolment: Enrolment
+    let permissions: Permissions
+    let proving: Proving
+    let scans: FingerScans
+    let recovery: RecoveryFlows
+    let transactions: Transactions
+
+    init(
+        desk: Desk, newPasscodes: NewPasscodes, enrolment: Enrolment, permissions: Permissions,
+        proving: Proving, scans: FingerScans, recovery: RecoveryFlows, transactions: Transactions
+    ) {
+        self.desk = desk
+        self.newPasscodes = newPasscodes
+        self.enrolment = enrolment
+        self.permissions = permissions
+        self.proving = proving
+        self.scans = scans
+        self.recovery = recovery
+        self.transactions = transactions
+    }
+
+    // MARK: create, unlock, lock
+
+    func create(_ request: Create, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        let person = try await desk.person(request.target.subject, exchange.caller)
+        if let existing = try desk.ownStore(of: person, named: request.target.store) {
+            try refusing { () throws(Refusal) in try existing.requireUsable() }
+            guard request.openExisting else { throw .refused(.alreadyExists) }
+            return try await open(try await desk.visit(existing, person, exchange))
+        }
+        let inForce = try await refusingAsync { () async throws(Refusal) in
+            try await desk.policy(for: person, nil, .changing)
+        }
+        let start = try await start(request.way, person, inForce, exchange)
+        let made = try await refusingAsync { () async throws(Refusal) in
+            try await self.make(person, request.target.store, start, inForce.policy)
+        }
+        desk.audit.note(
+            .create, "a store was created", store: made.host.id.description, person: person,
+            uid: exchange.caller.credentials.uid)
+        guard start.coming != nil else { return .createdWithout }
+        guard exchange.caller.isTerminal else { return .created }
+        let (opening, kept) = try refusing { () throws(Refusal) in try made.opening.doubled() }
+        if inForce.policy.allowRecoveryKey {
+            try await recovery.showNewRecoveryKey(made.host, opening, exchange)
+        }
+        try await enrolment.offerFinger(try await desk.visit(made.host, person, exchange), kept)
+        return .created
+    }
+
+    private func make(
+        _ person: Person, _ name: [UInt8], _ start: StoreStart, _ policy: Policy
+    ) async throws(Refusal) -> Vault.Made {
+        let login = try start.login?.copied()
+        let made = try await desk.vault.create(
+            for: person, named: name, start, desk.cost(policy), policy)
+        if let login { newPasscodes.noteLoginPassword(login, made.host, policy) }
+        return made
+    }
+
+    /// How a new store begins: what the person asked for, as far as the policy lets them.
+    private func start(
+        _ wanted: Create.Way, _ person: Person, _ inForce: PolicyInForce, _ exchange: Exchange
+    ) async throws(Interruption) -> StoreStart {
+        if case .noPasscodeMode = inForce { return .without(.inNoPasscodeMode) }
+        let policy = inForce.policy
+        if policy.allowNoPasscode, policy.noPasscodeByDefault {
+            return .without(.byPolicyDefault)
+        }
+        switch wanted {
+        case .noPasscode:
+            guard policy.allowNoPasscode else {
+                throw .refused(.policyDenies(key: "AllowNoPasscode"))
+            }
+            return .without(.byChoice)
+        case .followLogin: return .with(.login(try await proving.askLoginPassword(exchange)))
+        case .ownPasscode:
+            let maySkip = policy.allowNoPasscode && exchange.caller.isTerminal
+            do throws(Interruption) {
+                let new = try await newPasscodes.askNewPasscode(
+                    Entry(person: person, host: nil, exchange: exchange, maySkip: maySkip))
+                return .with(.own(new.secret, digest: new.digest))
+            } catch {
+                guard error == .refused(.skipped) else { throw error }
+                return .without(.byChoice)
+            }
+        }
+    }
+
+    func openStore(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+        -> Message
+    {
+        try await open(try await desk.visit(target, exchange))
+    }
+
+    func open(_ visit: Visit) async throws(Interruption) -> Message {
+        let host = visit.host
+        try refusing { () throws(Refusal) in try host.requireUsable() }
+        if host.isOpen { return .openAlready }
+        if try await openByFinger(visit) { return .fingerVerified }
+        let opening: Opening
+        do throws(Interruption) {
+            opening = try await proving.admit(visit, .prompt)
+        } catch .refused(.cancelled) {
+            throw .refused(.cancelledOpening)
+        }
+        try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
+        noteOpened(visit)
+        return .opened
+    }
+
+    /// On a terminal the finger comes first: its line is seen there, and Enter goes on to the passcode.
+    private func openByFinger(_ visit: Visit) async throws(Interruption) -> Bool {
+        let outcome = try await scans.scanFinger(
+            .open, visit, isSwitchedOff: !visit.caller.isTerminal || visit.caller.hello.oneSecret
+        ) { opening throws(Interruption) in
+            try await refusingAsync { () async throws(Refusal) in
+                try await visit.host.open(opening)
+            }
+            self.noteOpened(visit)
+        }
+        switch outcome {
+        case .matched: return true
+        case .notAsked, .ended: return false
+        }
+    }
+
+    private func noteOpened(_ visit: Visit) {
+        desk.audit.note(
+            .unlock, "a store was opened", store: visit.host.id.description, person: visit.person,
+            service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
+    }
+
+    func lock(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+        let person = try await desk.person(target.subject, exchange.caller)
+        let host = try desk.requireStore(of: person, target)
+        // Nobody's groups are asked for: no policy keeps a store open.
+        try refusing { () throws(Refusal) in
+            try permissions.require(.lock, person, host, desk.policies.inForce, exchange.caller)
+        }
+        await host.lock()
+        transactions.forgetKeys(of: host.id)
+        desk.audit.note(
+            .lock, "a store was locked", store: host.id.description, person: person,
+            uid: exchange.caller.credentials.uid)
+        return .lockedNow
+    }
+}

@@ -1,0 +1,467 @@
+import Posix
+import Secrets
+import Wire
+import WorkerLinks
+
+/// Why a connection is over. None of it is told to the peer: it is gone, or it does not speak our
+/// language.
+enum ConnectionEnd: Error, Equatable {
+    case closed
+    case timedOut
+    case notUnderstood(WireError)
+    case outOfMemory
+}
+
+/// Memory that frames pass through: one piece in each direction for everybody, locked where the
+/// limit allows, wiped after each use. What does not fit takes a buffer of its own.
+@LoopActor
+final class Slabs {
+    static let size = 64 << 10
+
+    let input = WipedBuffer(lockedCapacity: size)
+    let output = WipedBuffer(lockedCapacity: size)
+}
+
+/// While the machine goes to sleep nothing that opens a store waits for a person's answer.
+@LoopActor
+final class Curfew {
+    var isOn = false
+}
+
+/// One peer's socket: whole frames in, whole frames out.
+@LoopActor
+final class Connection: Lodger {
+    let credentials: PeerCredentials
+    private let channel: Channel
+    private let slabs: Slabs
+    private let turns: Turns
+    private let rooms: Rooms
+    let curfew: Curfew
+    /// Whose place it has.
+    private(set) var home: Share
+    /// Whose turns and time it takes.
+    private(set) var share: Share
+    private(set) var isClaimed = false
+    /// Bytes of a frame that did not come whole, or of one that came behind another.
+    private var pending: WipedBuffer?
+    private(set) var lastSent: UInt64 = 0
+    private var isSending = false
+    /// The tag of a request that takes its time, for the ticker that says so.
+    var workingTag: UInt32?
+    var workingSince: UInt64 = 0
+    /// A person is being waited for: the peer is not reading.
+    var isAsking = false
+    /// What the flow has at hand then opens a store, or nearly.
+    var holdsSecret = false
+
+    /// The pass of the loop in which it had its last turn.
+    private var lastTurn: UInt64 = 0
+    /// A turn or a room that is waited for; otherwise a reader waits for bytes.
+    private var wait: Wait?
+    /// Of whatever is received now.
+    private var deadline: UInt64?
+    /// It is over for the frame that is being read.
+    private var isLate = false
+    private var frameBegan: UInt64?
+    private var unreadSince: UInt64?
+
+    /// Of a large frame.
+    var lodging = Lodging.none
+
+    init(
+        channel: Channel, credentials: PeerCredentials, share: Share, turns: Turns, rooms: Rooms,
+        curfew: Curfew, slabs: Slabs
+    ) {
+        self.channel = channel
+        self.credentials = credentials
+        self.slabs = slabs
+        self.turns = turns
+        self.rooms = rooms
+        self.curfew = curfew
+        home = share
+        self.share = share
+    }
+
+    func close() {
+        channel.close()
+        wait?.end(.closed)
+        pending = nil
+    }
+
+    func process() -> PeerProcess {
+        PeerProcess(of: credentials, socket: channel.number)
+    }
+
+    var hasHungUp: Bool { channel.hasHungUp }
+
+    /// Ends a `receive` that waits, as if its time were over; what came of a frame stays.
+    func wakeReader() {
+        if let wait { wait.end(.timedOut) } else { channel.wakeReader() }
+    }
+
+    // MARK: whose it is
+
+    /// It was not known at first.
+    func move(to share: Share) {
+        home = share
+        if !isClaimed { self.share = share }
+    }
+
+    /// Root's program acts for somebody.
+    func claim(_ share: Share) {
+        self.share = share
+        isClaimed = true
+    }
+
+    func endIfLate(_ now: UInt64) {
+        let whole = frameBegan.map { $0 + UInt64(Limits.frameWait) }
+        if let deadline, now >= min(deadline, whole ?? deadline) {
+            endReading()
+        } else if let whole, now >= whole {
+            endReading()
+        }
+        if let unreadSince, now >= unreadSince + UInt64(Limits.unreadWait) {
+            channel.wakeWriter()
+        }
+    }
+
+    /// A byte that comes at this very moment has the reader at work, and must not save it: it ends as soon as it wants
+    /// to wait for more.
+    private func endReading() {
+        isLate = true
+        wakeReader()
+    }
+
+    private func charge() {
+        if share.isLimited { EventLoop.shared.charge(to: share) }
+    }
+
+    // MARK: in
+
+    /// The next frame, decoded where it lies: the closure copies out what it keeps, then the bytes
+    /// are wiped. A turn for each frame, and for each piece of one.
+    func receive<R>(
+        limit: Int, until deadline: UInt64?,
+        _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
+    ) async throws(ConnectionEnd) -> R {
+        self.deadline = deadline
+        isLate = false
+        defer { self.deadline = nil }
+        // What came in the frame before is done with.
+        rooms.leave(self)
+        while true {
+            // Until there is something to read or to decode, and it is this connection's turn.
+            if let left = try bytesLeft(limit: limit) {
+                if isLate { throw .timedOut }
+                if pending != nil, frameBegan == nil { frameBegan = Clock.bootMilliseconds() }
+                if case .large(let whole) = left { try await enter(whole) }
+                try Self.refuseEnd(await channel.readable(until: nil))
+            }
+            charge()
+            if let wait = turns.take(share, last: lastTurn) { try await come(wait) }
+            lastTurn = EventLoop.shared.pass
+            charge()
+            let result: R?
+            if let decoded = try decodePending(limit: limit, decode) {
+                result = decoded
+            } else {
+                result = try read(limit: limit, decode)
+            }
+            if let result {
+                frameBegan = nil
+                return result
+            }
+        }
+    }
+
+    private enum Left {
+        case small
+        case large(Int)
+    }
+
+    /// nil where a whole frame has come.
+    private func bytesLeft(limit: Int) throws(ConnectionEnd) -> Left? {
+        guard let buffer = pending else { return .small }
+        guard let header = try Self.header(buffer, limit: limit) else { return .small }
+        let whole = FrameHeader.size + header.length
+        if buffer.count >= whole { return nil }
+        return header.length > Limits.smallFrame ? .large(whole) : .small
+    }
+
+    /// Nothing is read, and no memory set aside, before there is room for all of it.
+    private func enter(_ whole: Int) async throws(ConnectionEnd) {
+        switch share.party {
+        case .accountless: throw .notUnderstood(.tooLong)
+        case .root, .person, .unresolved: break
+        }
+        guard case .none = lodging, let wait = rooms.enter(self, whole) else { return }
+        try await come(wait)
+    }
+
+    /// A large answer of the same person is not read yet.
+    var mustWaitToAnswer: Bool { share.unread > 0 && share.isLimited }
+
+    /// Before an answer that may be large: one of each person waits to be read.
+    func waitToAnswer() async throws(ConnectionEnd) {
+        while let wait = rooms.answer(share) { try await come(wait) }
+    }
+
+    private func come(_ wait: Wait) async throws(ConnectionEnd) {
+        self.wait = wait
+        let wake = await wait.value()
+        self.wait = nil
+        try Self.refuseEnd(channel.isClosed ? .closed : wake)
+    }
+
+    private static func refuseEnd(_ wake: Channel.Wake) throws(ConnectionEnd) {
+        switch wake {
+        case .ready: return
+        case .timedOut: throw .timedOut
+        case .closed: throw .closed
+        }
+    }
+
+    private func decodePending<R>(
+        limit: Int, _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
+    ) throws(ConnectionEnd) -> R? {
+        guard let buffer = pending else { return nil }
+        let (result, used) = try Self.decode(buffer, limit: limit, decode)
+        guard let result else { return nil }
+        if used == buffer.count { pending = nil } else { buffer.removeFirst(used) }
+        return result
+    }
+
+    private func read<R>(
+        limit: Int, _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
+    ) throws(ConnectionEnd) -> R? {
+        if let buffer = pending {
+            // Room for what has come and as much again, up to the frame that was announced: no memory
+            // for a promise.
+            let header = try Self.header(buffer, limit: limit)
+            let whole = FrameHeader.size + (header?.length ?? 0)
+            if whole > FrameHeader.size + Limits.smallFrame {
+                buffer.grow(toExactly: min(whole, max(buffer.count * 2, Slabs.size)))
+            } else {
+                buffer.grow(to: max(whole, buffer.count + 512))
+            }
+            // SAFETY: the room lies behind what is there, and the read stays within it.
+            let transfer = unsafe buffer.withRoom(from: buffer.count) { room in
+                unsafe channel.read(into: room)
+            }
+            guard let count = try Self.count(transfer) else { return nil }
+            buffer.setCount(buffer.count + count)
+            return try decodePending(limit: limit, decode)
+        }
+        let slab = slabs.input
+        // What is left of it is kept: no more than a small frame for everybody.
+        let most = share.isLimited ? FrameHeader.size + Limits.smallFrame : Slabs.size
+        // SAFETY: the read stays within the room, of which it gets the beginning.
+        let transfer = unsafe slab.withRoom { room in
+            unsafe channel.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]))
+        }
+        guard let count = try Self.count(transfer) else { return nil }
+        slab.setCount(count)
+        defer { slab.wipe(first: count) }
+        let (result, used) = try Self.decode(slab, limit: limit, decode)
+        if used < count {
+            let rest = WipedBuffer(capacity: max(count - used, 512))
+            slab.withBytes { bytes in rest.append(bytes.extracting(used..<count)) }
+            pending = rest
+        }
+        return result
+    }
+
+    private static func count(_ transfer: Channel.Transfer) throws(ConnectionEnd) -> Int? {
+        switch transfer {
+        case .bytes(let count): return count
+        case .wouldBlock: return nil
+        case .ended, .failed: throw .closed
+        }
+    }
+
+    private static func header(_ buffer: WipedBuffer, limit: Int) throws(ConnectionEnd)
+        -> FrameHeader?
+    {
+        do {
+            return try buffer.withBytes { (bytes) throws(WireError) in
+                try FrameHeader.decode(bytes, limit: limit)
+            }
+        } catch {
+            throw .notUnderstood(error)
+        }
+    }
+
+    private static func decode<R>(
+        _ buffer: WipedBuffer, limit: Int,
+        _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
+    ) throws(ConnectionEnd) -> (R?, Int) {
+        do {
+            return try buffer.withBytes { (bytes) throws(WireError) -> (R?, Int) in
+                guard let header = try FrameHeader.decode(bytes, limit: limit) else {
+                    return (nil, 0)
+                }
+                let end = FrameHeader.size + header.length
+                guard bytes.count >= end else { return (nil, 0) }
+                return (try decode(header, bytes.extracting(FrameHeader.size..<end)), end)
+            }
+        } catch {
+            throw .notUnderstood(error)
+        }
+    }
+
+    // MARK: out
+
+    func send<B: Body>(_ body: B, _ type: AnswerType, tag: UInt32) async throws(ConnectionEnd) {
+        var sink = BufferSink(slabs.output)
+        Frame.write(body, type: type.rawValue, tag: tag, to: &sink)
+        try await flush(sink.buffer)
+    }
+
+    func send<B: Body>(
+        _ body: B, _ type: AnswerType, tag: UInt32, payload: WipedBuffer
+    ) async throws(ConnectionEnd) {
+        let large = payload.count > Slabs.size / 2
+        var sink = BufferSink(large ? WipedBuffer(capacity: payload.count + 4096) : slabs.output)
+        payload.withBytes { bytes in
+            Frame.write(body, type: type.rawValue, tag: tag, payload: bytes, to: &sink)
+        }
+        try await flush(sink.buffer)
+    }
+
+    private var staged: WipedBuffer?
+
+    /// Makes a frame now, from bytes that will not be there any more when it is sent.
+    func stage<B: Body>(_ body: B, _ type: AnswerType, tag: UInt32, payload: Span<UInt8>) {
+        let isLarge = payload.count > Slabs.size / 2
+        var sink = BufferSink(
+            isLarge ? WipedBuffer(capacity: payload.count + 4096) : slabs.output)
+        Frame.write(body, type: type.rawValue, tag: tag, payload: payload, to: &sink)
+        staged = sink.buffer
+    }
+
+    /// To be called in the same breath: the slab is everybody's.
+    func sendStaged() async throws(ConnectionEnd) {
+        guard let buffer = staged else { return }
+        staged = nil
+        try await flush(buffer)
+    }
+
+    func send<B: Body>(
+        _ body: B, _ type: AnswerType, tag: UInt32, secret: borrowing SecretBytes
+    ) async throws(ConnectionEnd) {
+        var sink = BufferSink(slabs.output)
+        secret.withBytes { bytes in
+            Frame.write(body, type: type.rawValue, tag: tag, payload: bytes, to: &sink)
+        }
+        try await flush(sink.buffer)
+    }
+
+    /// *Working*, if it goes out whole at once; never in the middle of another frame.
+    func sendWorking(tag: UInt32) {
+        guard !isSending else { return }
+        var frame: [UInt8] = []
+        Frame.write(Empty(), type: AnswerType.working.rawValue, tag: tag, to: &frame)
+        switch channel.write(frame.span) {
+        case .bytes(frame.count): lastSent = Clock.bootMilliseconds()
+        case .wouldBlock: break
+        case .bytes, .ended, .failed: close()
+        }
+    }
+
+    private func flush(_ buffer: WipedBuffer) async throws(ConnectionEnd) {
+        charge()
+        let total = buffer.count
+        lastSent = Clock.bootMilliseconds()
+        var sent = 0
+        switch buffer.withBytes({ bytes in channel.write(bytes) }) {
+        case .bytes(total):
+            buffer.wipe(first: total)
+            return
+        case .bytes(let count): sent = count
+        case let other:
+            do throws(ConnectionEnd) { try Self.refuseBroken(other) } catch {
+                buffer.wipe(first: total)
+                throw error
+            }
+        }
+        // A slow reader: the slab is for everybody, so the rest moves out of it before anybody
+        // waits.
+        let rest: WipedBuffer
+        if buffer === slabs.output {
+            rest = WipedBuffer(capacity: total - sent)
+            buffer.withBytes { bytes in rest.append(bytes.extracting(sent..<total)) }
+            buffer.wipe(first: total)
+            sent = 0
+        } else {
+            rest = buffer
+        }
+        let left = rest.count
+        let isLarge = left > Limits.smallFrame
+        let share = share
+        if isLarge, rooms.keep(left, share) == .noRoom { throw .closed }
+        defer { if isLarge { rooms.read(left, share) } }
+        try await push(from: sent, to: left) { start in
+            rest.withBytes { bytes in channel.write(bytes.extracting(start..<left)) }
+        }
+    }
+
+    /// Writes what is left, whenever the peer has read some.
+    private func push(
+        from start: Int, to end: Int, _ write: (Int) -> Channel.Transfer
+    ) async throws(ConnectionEnd) {
+        isSending = true
+        unreadSince = Clock.bootMilliseconds()
+        defer {
+            isSending = false
+            unreadSince = nil
+        }
+        var sent = start
+        while sent < end {
+            try Self.refuseEnd(await channel.writable(until: nil))
+            let next = write(sent)
+            if case .bytes(let count) = next { sent += count } else { try Self.refuseBroken(next) }
+        }
+    }
+
+    /// A body that many peers get: none has a copy of its own, also where it is not read at once.
+    func send(_ body: SharedBody, _ type: AnswerType, tag: UInt32) async throws(ConnectionEnd) {
+        charge()
+        lastSent = Clock.bootMilliseconds()
+        var header: [UInt8] = []
+        FrameHeader(length: body.bytes.count, type: type.rawValue, tag: tag).write(to: &header)
+        let (front, bytes) = (header, body.bytes)
+        let total = front.count + bytes.count
+        let channel = channel
+        func write(_ from: Int) -> Channel.Transfer {
+            guard from >= front.count else { return channel.write(front.span.extracting(from...)) }
+            return channel.write(bytes.span.extracting((from - front.count)...))
+        }
+        var sent = 0
+        while sent < total {
+            let transfer = write(sent)
+            guard case .bytes(let count) = transfer else {
+                try Self.refuseBroken(transfer)
+                return try await push(from: sent, to: total, write)
+            }
+            sent += count
+        }
+    }
+
+    private static func refuseBroken(_ transfer: Channel.Transfer) throws(ConnectionEnd) {
+        switch transfer {
+        case .bytes, .wouldBlock: return
+        case .ended, .failed: throw .closed
+        }
+    }
+}
+
+/// The body of an answer, encoded once.
+final class SharedBody: Sendable {
+    let bytes: [UInt8]
+
+    init(_ body: some Body) {
+        var bytes: [UInt8] = []
+        body.write(to: &bytes)
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,153 @@
+import Posix
+import Wire
+
+/// Who is connected: whose share each of them uses, and how long it may take.
+@LoopActor
+final class Crowd {
+    let turns: Turns
+    let rooms = Rooms()
+    private let book: AccountBook
+    private var shares: [Party: Share] = [:]
+    private var connections: [ObjectIdentifier: Connection] = [:]
+    /// All that are not root's.
+    private var others = 0
+    private var isSweeping = false
+    private var asked: Set<UInt32> = []
+
+    private static let sweepEvery: UInt64 = 500
+
+    init(_ book: AccountBook, _ turns: Turns) {
+        self.book = book
+        self.turns = turns
+        EventLoop.shared.inEachPass = { [turns] in LoopActor.assumed { turns.grant() } }
+    }
+
+    var isEmpty: Bool { connections.isEmpty }
+
+    // MARK: parties
+
+    /// Where nothing is known of the uid, the directory is asked meanwhile.
+    private func party(of uid: UInt32) -> Party {
+        if uid == 0 || uid == ThisProcess.uid { return .root }
+        switch book.look(uid) {
+        case .person: return .person(uid)
+        case .accountless: return .accountless
+        case .unknown: return ask(uid) ? .unresolved : .accountless
+        }
+    }
+
+    /// The party that it counts with at this moment.
+    func partyNow(of uid: UInt32) -> Party {
+        if uid == 0 || uid == ThisProcess.uid { return .root }
+        return switch book.look(uid) {
+        case .person: .person(uid)
+        case .accountless, .unknown: .accountless
+        }
+    }
+
+    private func share(of party: Party) -> Share {
+        if let share = shares[party] { return share }
+        let share = Share(party, turns)
+        shares[party] = share
+        return share
+    }
+
+    private func ask(_ uid: UInt32) -> Bool {
+        if asked.contains(uid) { return true }
+        guard asked.count < Limits.placesWithoutAccount else { return false }
+        asked.insert(uid)
+        EventLoop.shared.task {
+            let answer = await self.book.ask(uid)
+            self.asked.remove(uid)
+            switch answer {
+            case .person: self.settle(uid, as: .person(uid))
+            case .accountless, .unknown, nil: self.settle(uid, as: .accountless)
+            }
+        }
+        return true
+    }
+
+    private func settle(_ uid: UInt32, as party: Party) {
+        for connection in connections.values
+        where connection.credentials.uid == uid && connection.home.party == .unresolved {
+            let share = share(of: party)
+            guard share.places < share.mostPlaces else {
+                connection.close()
+                continue
+            }
+            connection.home.places -= 1
+            share.places += 1
+            connection.move(to: share)
+        }
+        rooms.admit()
+    }
+
+    // MARK: in and out
+
+    enum Place {
+        case taken(Share)
+        /// No place: whether there is time to say so.
+        case none(tells: Bool)
+    }
+
+    /// Whether one more of this uid comes in.
+    func place(for uid: UInt32) -> Place {
+        let share = share(of: party(of: uid))
+        guard share.places < share.mostPlaces,
+            !share.isLimited || others < Limits.placesOfOthers
+        else { return .none(tells: turns.hasTime(for: share)) }
+        return .taken(share)
+    }
+
+    func add(_ connection: Connection) {
+        connection.home.places += 1
+        if connection.home.isLimited { others += 1 }
+        connections[ObjectIdentifier(connection)] = connection
+        sweepLater()
+    }
+
+    func remove(_ connection: Connection) {
+        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        connection.home.places -= 1
+        if connection.home.isLimited { others -= 1 }
+        if connection.isClaimed { connection.share.claims -= 1 }
+        rooms.leave(connection)
+    }
+
+    /// Programs that act for a person with root's rights (sudo, su) share that person's places, turns
+    /// and time: else whoever starts enough of them takes root's, and nobody logs in. False where
+    /// that person has as many already.
+    func claim(_ connection: Connection, by realUID: UInt32) -> Bool {
+        guard connection.credentials.uid == 0, realUID != 0 else { return true }
+        let party: Party
+        switch self.party(of: realUID) {
+        case .root: return true
+        case .person(let uid): party = .person(uid)
+        case .accountless, .unresolved: party = .accountless
+        }
+        let share = share(of: party)
+        guard share.claims < share.mostPlaces else { return false }
+        share.claims += 1
+        connection.claim(share)
+        return true
+    }
+
+    // MARK: time
+
+    private func sweepLater() {
+        guard !isSweeping, !connections.isEmpty || !shares.isEmpty else { return }
+        isSweeping = true
+        _ = EventLoop.shared.at(Clock.bootMilliseconds() + Self.sweepEvery) {
+            LoopActor.assumed { self.sweep() }
+        }
+    }
+
+    private func sweep() {
+        isSweeping = false
+        let now = Clock.bootMilliseconds()
+        for connection in connections.values { connection.endIfLate(now) }
+        let instant = turns.now()
+        shares = shares.filter { !$0.value.isForgettable(instant) }
+        sweepLater()
+    }
+}

@@ -1,0 +1,224 @@
+import Posix
+import Secrets
+import Wire
+import Words
+
+/// What a flow sees of a front end: *show this*, *ask this*. Every flow is written against it once,
+/// and reaches every face on that day.
+@LoopActor
+protocol Conversation: AnyObject {
+    var caller: Caller { get }
+    func show(_ message: Message, _ style: Show.Style) async throws(Interruption)
+    func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox
+    func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption)
+}
+
+/// Why a conversation stops in the middle: the person's no, or the connection's end.
+enum Interruption: Error, Equatable {
+    case refused(Refusal)
+    case gone(ConnectionEnd)
+}
+
+/// Whether a front end may be told what depends on a store.
+enum Audience: Equatable, Sendable {
+    case person
+    /// Whoever it is hears the same of a store with no tries left, of an erased one and of none.
+    case stranger
+}
+
+/// What is refused below ends the conversation.
+func refusing<R>(_ body: () throws(Refusal) -> R) throws(Interruption) -> R {
+    do throws(Refusal) { return try body() } catch { throw .refused(error) }
+}
+
+@LoopActor
+func refusingAsync<R>(_ body: () async throws(Refusal) -> R) async throws(Interruption) -> R {
+    do throws(Refusal) { return try await body() } catch { throw .refused(error) }
+}
+
+/// One request's conversation over its connection.
+@LoopActor
+final class Exchange: Conversation {
+    let caller: Caller
+    let tag: UInt32
+    let voice: Voice
+    let connection: Connection
+    private var questions: UInt32 = 0
+    /// Scans that have ended: an abort may have crossed with the end.
+    private var scans: Set<UInt32> = []
+    private let began = Clock.bootMilliseconds()
+    /// New passcodes that were held against former ones.
+    var candidates = 0
+    /// In a flow that somebody has to go through at a front end that shows no lines (sudo), they
+    /// stand in front of the next question.
+    var carriesLines = false {
+        didSet { carried = [] }
+    }
+    private var carried: [Message] = []
+    /// libpam's own limit for a message, with room to spare.
+    private static let longestPrompt = 480
+    /// A secret was answered in this exchange: what an authentication may rest on.
+    private(set) var answered = false
+    /// Until somebody looks, a remote front end is a stranger's.
+    var audience: Audience
+    /// The request itself brought one.
+    var cameWithSecret = false
+
+    init(connection: Connection, caller: Caller, voice: Voice, tag: UInt32) {
+        self.connection = connection
+        self.caller = caller
+        self.voice = voice
+        self.tag = tag
+        audience = caller.isRemote ? .stranger : .person
+    }
+
+    func show(_ message: Message, _ style: Show.Style = .info) async throws(Interruption) {
+        guard !caller.hello.silent else {
+            if carriesLines { carried.append(message) }
+            return
+        }
+        do {
+            try await connection.send(
+                Show(style: style, line: voice.line(message)), .show, tag: tag)
+        } catch {
+            throw .gone(error)
+        }
+    }
+
+    /// What has to be heard also where no lines are shown: in front of the next question.
+    func say(_ message: Message, _ style: Show.Style = .info) async throws(Interruption) {
+        if caller.hello.silent { return carried.append(message) }
+        try await show(message, style)
+    }
+
+    /// The number of a scan.
+    func newScan() -> UInt32 {
+        questions &+= 1
+        scans.insert(questions)
+        return questions
+    }
+
+    func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
+        questions &+= 1
+        let question = questions
+        let ask = Ask(
+            question: question, purpose: purpose, echo: purpose == .choice,
+            line: carrying(message))
+        connection.isAsking = true
+        connection.holdsSecret = answered || cameWithSecret
+        guard !(connection.holdsSecret && connection.curfew.isOn) else {
+            connection.isAsking = false
+            throw .refused(.cancelled)
+        }
+        defer {
+            connection.isAsking = false
+            connection.workingSince = Clock.bootMilliseconds()
+        }
+        let request: (UInt32, Request)
+        do {
+            try await connection.send(ask, .ask, tag: tag)
+            let now = Clock.bootMilliseconds()
+            let deadline = min(now + UInt64(Limits.personWait), began + UInt64(Limits.exchangeWait))
+            request = try await receive(until: deadline)
+        } catch .timedOut {
+            throw .refused(.cancelled)
+        } catch {
+            throw .gone(error)
+        }
+        guard request.0 == tag else { throw .gone(.notUnderstood(.unknownValue)) }
+        switch request.1 {
+        case .reply(let reply, let secret) where reply.question == question:
+            switch purpose {
+            case .acknowledge, .choice: break
+            case .passcode, .newPasscode, .confirmPasscode, .loginPassword, .passphrase,
+                .newPassphrase, .confirmPassphrase, .recoveryKey, .former:
+                answered = true
+            }
+            return secret
+        case .abort(let abort) where abort.question == question:
+            switch abort.reason {
+            case .cancelled, .conversationFailed: throw .refused(.cancelled)
+            case .answerTooLong: throw .refused(.tooLarge(limit: Limits.secret))
+            }
+        case .reply, .abort, .hello, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose,
+            .password,
+            .status, .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync,
+            .triesClear, .chown, .get, .set, .delete, .list, .exportBegin, .exportNext,
+            .importBegin,
+            .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
+            .policyPreview, .texts, .fingerprintList, .fingerprintEnroll, .fingerprintVerify,
+            .fingerprintDelete, .fingerprintSwitch, .keyringForget, .health:
+            throw .gone(.notUnderstood(.unknownValue))
+        }
+    }
+
+    private func receive(until deadline: UInt64) async throws(ConnectionEnd) -> (UInt32, Request) {
+        while true {
+            let request = try await connection.receive(limit: Limits.smallFrame, until: deadline) {
+                (header, body) throws(WireError) in
+                (header.tag, try Request.decode(header, body))
+            }
+            if case .abort(let abort) = request.1, scans.contains(abort.question),
+                request.0 == tag
+            {
+                continue
+            }
+            return request
+        }
+    }
+
+    /// What becomes the stack's token, if the verdict lets the person in: this, or, where it is nothing, what they
+    /// answered last.
+    func give(token: SecretBox?) async throws(Interruption) {
+        guard let secret = token?.take() ?? (try? SecretBytes(count: 0)) else { return }
+        do {
+            try await connection.send(Empty(), .token, tag: tag, secret: secret)
+        } catch {
+            throw .gone(error)
+        }
+    }
+
+    /// A question that is answered with yes, in the person's language or in English, or with
+    /// anything else, which is no.
+    func choose(_ message: Message) async throws(Interruption) -> Bool {
+        let answer = try await ask(message, .choice)
+        guard let typed = answer.take() else { return false }
+        return typed.withBytes { voice.isYes($0) }
+    }
+
+    private func carrying(_ message: Message) -> Line {
+        var line = voice.line(message)
+        var before: [UInt8] = []
+        for message in carried.reversed() {
+            let words = voice.line(message).text + [0x20]
+            guard words.count + before.count + line.text.count <= Self.longestPrompt else { break }
+            before = words + before
+        }
+        carried = []
+        line.text = before + line.text
+        return line
+    }
+
+    func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption) {
+        do {
+            try await connection.send(
+                Reveal(line: voice.line(message)), .reveal, tag: tag, secret: secret)
+        } catch {
+            throw .gone(error)
+        }
+        // Written to a socket is not seen: the front end says when it has shown it.
+        _ = try await ask(message, .acknowledge)
+    }
+}
+
+extension Verdict {
+    /// To a stranger a limit or a throttle looks like any wrong passcode.
+    init(refusing refusal: Refusal, to audience: Audience, handle: Handle = .none) {
+        let code: Code =
+            switch (refusal, audience) {
+            case (.throttled, .stranger), (.retryLimitReached, .stranger): .invalidPasscode
+            case (_, .person), (_, .stranger): refusal.code
+            }
+        self.init(outcome: code.outcome, code: code.rawValue, handle: handle)
+    }
+}

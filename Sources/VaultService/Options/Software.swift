@@ -1,0 +1,3 @@
+enum Software {
+    static let version = "0.1.0"
+}

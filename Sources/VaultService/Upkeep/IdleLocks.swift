@@ -1,0 +1,85 @@
+import KeySlots
+import Policy
+import Posix
+import StoreKeeping
+
+/// Locks stores that nobody has used for a time, even in front. One alarm for all of them, set for
+/// the first that may be due and not moved by each request; none while nothing is open.
+@LoopActor
+final class IdleLocks {
+    private var open: [StoreID: StoreHost] = [:]
+    private var alarm: BootAlarm?
+    private var setFor: UInt64?
+    private let lock: @LoopActor (StoreHost) async -> Void
+
+    init(lock: @escaping @LoopActor (StoreHost) async -> Void) {
+        self.lock = lock
+    }
+
+    /// By the owner's policy, when the store was opened or the policy changed; 0 is never.
+    func follow(_ host: StoreHost, seconds: UInt32) {
+        host.idleLimit = seconds > 0 ? UInt64(seconds) * 1000 : nil
+        open[host.id] = seconds > 0 ? host : nil
+        setAlarm()
+    }
+
+    private func setAlarm() {
+        let next = open.values.compactMap { $0.idleEnd }.min()
+        // One that rings too early sets the next one itself.
+        if let next, let setFor, setFor <= next { return }
+        guard next != setFor else { return }
+        if alarm == nil { start() }
+        setFor = next
+        alarm?.set(next)
+    }
+
+    private func start() {
+        // Without an alarm a store is still shut for everybody when its time is over.
+        guard let made = try? BootAlarm() else { return }
+        alarm = made
+        EventLoop.shared.task {
+            while true {
+                await made.rings()
+                self.setFor = nil
+                await self.lockDue()
+                self.setAlarm()
+            }
+        }
+    }
+
+    private func lockDue() async {
+        for (id, host) in open where host.isIdle || !host.isOpen {
+            open[id] = nil
+            if host.isIdle { await lock(host) }
+        }
+    }
+}
+
+extension Upkeep {
+    /// The owner's policy says how long an open store may lie idle.
+    func followIdle(_ host: StoreHost) async {
+        let owner = Person(uid: host.identity.uid, name: host.identity.account)
+        guard let inForce = try? await desk.policy(for: owner, host) else { return }
+        idleLocks.follow(host, seconds: host.isOpen ? inForce.policy.idleTimeout : 0)
+    }
+
+    /// Of all open stores, after the policy changed.
+    func followIdleAgain() {
+        for host in desk.vault.openStores {
+            EventLoop.shared.task {
+                await self.followIdle(host)
+                await self.desk.followQuota(of: host.owner)
+            }
+        }
+    }
+
+    func lockIdle(_ host: StoreHost) async {
+        await host.lock()
+        transactions.forgetKeys(of: host.id)
+        desk.audit.note(
+            .lock, "a store was locked: nobody has used it for its idle time",
+            store: host.id.description,
+            person: Person(uid: host.identity.uid, name: host.identity.account))
+        whenLess()
+    }
+}

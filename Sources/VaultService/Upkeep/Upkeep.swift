@@ -1,0 +1,90 @@
+import KeySlots
+import Policy
+import Posix
+import StoreKeeping
+import WorkerLinks
+
+/// What becomes of stores that nobody is asking about: shut when they lie idle or the machine
+/// sleeps, in step with the policy, and with room on the disk.
+@LoopActor
+final class Upkeep {
+    let desk: Desk
+    let readers: Readers
+    let failedTokens: FailedTokens
+    let transactions: Transactions
+    let onboarding: Onboarding
+    let ticker: Ticker
+    let curfew: Curfew
+    let isStoppedBeforeHibernation: Bool
+    let residents = Residents()
+    private(set) lazy var sleep = Sleep(self)
+    private(set) lazy var idleLocks = IdleLocks { [unowned self] host in await self.lockIdle(host) }
+    var isKeepingReserve = false
+    /// Something ended: perhaps there is nothing left to do.
+    var whenLess: () -> Void = {}
+
+    init(
+        desk: Desk, readers: Readers, failedTokens: FailedTokens, transactions: Transactions,
+        onboarding: Onboarding, ticker: Ticker, curfew: Curfew,
+        isStoppedBeforeHibernation: Bool
+    ) {
+        self.desk = desk
+        self.readers = readers
+        self.failedTokens = failedTokens
+        self.transactions = transactions
+        self.onboarding = onboarding
+        self.ticker = ticker
+        self.curfew = curfew
+        self.isStoppedBeforeHibernation = isStoppedBeforeHibernation
+    }
+
+    /// Opens what an earlier daemon left; the reason, where the stores could not all be looked at.
+    func begin() async -> String? {
+        desk.vault.prepare = { host in self.follow(host) }
+        readers.fingerSeat.whenTaken = { self.sleep.look() }
+        let failure = await desk.vault.open { event, text, store in
+            self.desk.audit.note(event, text, store: store)
+        }
+        if let failure { return failure }
+        failedTokens.load(desk.vault.all)
+        desk.vault.reserve.follow { EventLoop.shared.task { await self.reserveWasGivenUp() } }
+        EventLoop.shared.task { await self.keepReserve() }
+        notePolicy()
+        return nil
+    }
+
+    private func notePolicy() {
+        switch desk.policies.standing {
+        case .good: break
+        case .lastGood(let problem):
+            desk.audit.note(
+                .policy, "\(problem); the last good policy stays in force", code: .policyBroken)
+        case .broken(let problem):
+            desk.audit.note(
+                .policy, "\(problem); nothing can be created or changed", code: .policyBroken)
+        }
+    }
+
+    /// What becomes of a store from now on is heard of here.
+    func follow(_ host: StoreHost) {
+        host.whenOpened = { host in EventLoop.shared.task { await self.opened(host) } }
+        host.whenResident = { host in
+            EventLoop.shared.task {
+                self.sleep.look()
+                if self.sleep.wipesResidents { host.wipeResident() }
+                await self.followResident(host)
+                self.whenLess()
+            }
+        }
+        host.whenErased = { host in self.failedTokens.forget(host) }
+        host.whenFingersGo = { [id = host.id] in self.readers.fingerSeat.withdraw(of: id) }
+        host.forgetOnChips = { self.readers.forgetOnChips($0) }
+    }
+
+    /// The next daemon has to know them, and none must be left to be wiped when nobody is there to
+    /// do it.
+    var isHeldByTokens: Bool {
+        guard failedTokens.outlivesDaemon else { return !failedTokens.isEmpty }
+        return failedTokens.hasHashes && !isStoppedBeforeHibernation
+    }
+}
