@@ -105,76 +105,89 @@ final class Dispatcher {
         }
     }
 
+    /// What each family may be asked for is in PROTOCOL.md; here is when.
     private func serve(_ request: Request, of caller: Caller, tag: UInt32)
         async throws(ConnectionEnd) -> Bool
     {
         switch request {
-        case .get(let record):
-            try await get(record, caller, tag)
-        case .set(let record, let value):
-            try await answerPlain(caller, tag) { () async throws(Interruption) in
-                try await self.house.records.set(record, value, for: caller)
-            }
-        case .delete(let record):
-            try await answerPlain(caller, tag) { () async throws(Interruption) in
-                try await self.house.records.delete(record, for: caller)
-            }
-        case .list(let list):
-            try await self.list(list, caller, tag)
-        case .status(let target):
-            try await status(target, caller, tag)
-        case .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync,
-            .triesClear,
-            .chown, .fingerprintEnroll, .fingerprintVerify, .fingerprintDelete, .fingerprintSwitch,
-            .keyringForget:
-            try await flow(request, caller, tag)
-        case .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password,
-            .passwordRules:
+        case .record(let record): try await serve(record, caller, tag)
+        case .flow(let flow): try await self.flow(flow, caller, tag)
+        case .query(let query): try await serve(query, caller, tag)
+        case .transfer(.exportBegin(let target)): try await beginExport(target, caller, tag)
+        case .transfer(.importBegin(let begin, let header)):
+            try await beginImport(begin, header, caller, tag)
+        case .pam(let request):
             try await pam(request, caller, tag)
             // A module's connection never outlives one call of PAM.
             return false
-        case .offerRecovery(let target):
-            try await offerRecovery(target, caller, tag)
-        case .exportBegin(let target):
-            try await beginExport(target, caller, tag)
-        case .importBegin(let begin, let header):
-            try await beginImport(begin, header, caller, tag)
-        case .texts:
-            try await connection.send(house.desk.speech.textList(for: caller), .textList, tag: tag)
-        case .health:
-            try await answer(.healthReport, caller, tag) { () async throws(Interruption) in
-                await self.house.health.health(for: caller)
-            }
-        case .policyShow(let target):
-            try await answer(.policyValues, caller, tag) { () async throws(Interruption) in
-                try await self.house.policyQueries.showPolicy(target, caller)
-            }
-        case .policyCheck(let check, let candidate):
-            try await answer(.checklist, caller, tag) { () async throws(Interruption) in
-                try await self.house.policyQueries.checkPolicy(check, candidate, caller)
-            }
-        case .policyPreview(let preview, let text):
-            try await answer(.preview, caller, tag) { () async throws(Interruption) in
-                try await self.house.policyQueries.previewPolicy(preview, text, caller)
-            }
-        case .actions(let target):
-            try await answer(.actionList, caller, tag) { () async throws(Interruption) in
-                try await self.house.permissions.actions(target, caller)
-            }
-        case .fingerprintList(let target):
-            let exchange = Exchange(
-                connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
-                tag: tag)
-            try await answer(.fingerprintState, caller, tag) { () async throws(Interruption) in
-                try await self.house.flows.fingers.listFingers(target, exchange)
-            }
         case .hello, .reply, .abort, .exportNext, .importChunk:
             throw .notUnderstood(.unknownValue)
         }
         return true
     }
 
+    private func exchange(_ caller: Caller, _ tag: UInt32) -> Exchange {
+        Exchange(
+            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
+            tag: tag)
+    }
+
+    // MARK: questions
+
+    private func serve(_ query: Query, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd)
+    {
+        let house = house
+        switch query {
+        case .status(let target): try await status(target, caller, tag)
+        case .texts:
+            try await connection.send(house.desk.speech.textList(for: caller), .textList, tag: tag)
+        case .health:
+            try await answer(.healthReport, caller, tag) { () async throws(Interruption) in
+                await house.health.health(for: caller)
+            }
+        case .policyShow(let target):
+            try await answer(.policyValues, caller, tag) { () async throws(Interruption) in
+                try await house.policyQueries.showPolicy(target, caller)
+            }
+        case .policyCheck(let check, let candidate):
+            try await answer(.checklist, caller, tag) { () async throws(Interruption) in
+                try await house.policyQueries.checkPolicy(check, candidate, caller)
+            }
+        case .policyPreview(let preview, let text):
+            try await answer(.preview, caller, tag) { () async throws(Interruption) in
+                try await house.policyQueries.previewPolicy(preview, text, caller)
+            }
+        case .actions(let target):
+            try await answer(.actionList, caller, tag) { () async throws(Interruption) in
+                try await house.permissions.actions(target, caller)
+            }
+        case .fingerprintList(let target):
+            let exchange = exchange(caller, tag)
+            try await answer(.fingerprintState, caller, tag) { () async throws(Interruption) in
+                try await house.flows.fingers.listFingers(target, exchange)
+            }
+        }
+    }
+
     // MARK: records
+
+    private func serve(
+        _ request: RecordRequest, _ caller: Caller, _ tag: UInt32
+    ) async throws(ConnectionEnd) {
+        let house = house
+        switch request {
+        case .get(let record): try await get(record, caller, tag)
+        case .set(let record, let value):
+            try await answerPlain(caller, tag) { () async throws(Interruption) in
+                try await house.records.set(record, value, for: caller)
+            }
+        case .delete(let record):
+            try await answerPlain(caller, tag) { () async throws(Interruption) in
+                try await house.records.delete(record, for: caller)
+            }
+        case .list(let list): try await self.list(list, caller, tag)
+        }
+    }
 
     private func get(_ record: Record, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd)
     {
@@ -245,46 +258,28 @@ final class Dispatcher {
         try await connection.send(Done(), .done, tag: tag)
     }
 
-    private func flow(_ request: Request, _ caller: Caller, _ tag: UInt32)
+    private func flow(_ request: FlowRequest, _ caller: Caller, _ tag: UInt32)
         async throws(ConnectionEnd)
     {
-        let exchange = Exchange(
-            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
-            tag: tag)
+        let exchange = exchange(caller, tag)
         house.ticker.begin(connection, tag)
-        let message: Message
+        let message: Message?
         do throws(Interruption) {
             defer { house.ticker.end(connection) }
             message = try await house.flows.run(request, exchange)
         } catch {
             return try await refuse(error, caller, tag)
         }
-        try await connection.send(Done(line: exchange.voice.line(message)), .done, tag: tag)
+        let done = message.map { Done(line: exchange.voice.line($0)) } ?? Done()
+        try await connection.send(done, .done, tag: tag)
     }
 
-    private func offerRecovery(_ target: Target, _ caller: Caller, _ tag: UInt32)
+    private func pam(_ request: PamRequest, _ caller: Caller, _ tag: UInt32)
         async throws(ConnectionEnd)
     {
-        let house = house
-        let exchange = Exchange(
-            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
-            tag: tag)
-        try await answerPlain(caller, tag) { () async throws(Interruption) in
-            try await house.flows.recovery.offerRecovery(target, exchange)
-        }
-    }
-
-    private func pam(_ request: Request, _ caller: Caller, _ tag: UInt32)
-        async throws(ConnectionEnd)
-    {
-        let exchange = Exchange(
-            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
-            tag: tag)
+        let exchange = exchange(caller, tag)
         house.ticker.begin(connection, tag)
-        switch request {
-        case .unlock, .password, .passwordRules: exchange.cameWithSecret = true
-        default: break
-        }
+        exchange.cameWithSecret = request.carriesSecret
         let verdict: Verdict
         do throws(Interruption) {
             defer { house.ticker.end(connection) }
@@ -319,9 +314,7 @@ final class Dispatcher {
     private func beginExport(_ target: Target, _ caller: Caller, _ tag: UInt32)
         async throws(ConnectionEnd)
     {
-        let exchange = Exchange(
-            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
-            tag: tag)
+        let exchange = exchange(caller, tag)
         house.ticker.begin(connection, tag)
         let export: Export
         do throws(Interruption) {
@@ -353,9 +346,7 @@ final class Dispatcher {
     private func beginImport(
         _ begin: ImportBegin, _ header: WipedBuffer, _ caller: Caller, _ tag: UInt32
     ) async throws(ConnectionEnd) {
-        let exchange = Exchange(
-            connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
-            tag: tag)
+        let exchange = exchange(caller, tag)
         house.ticker.begin(connection, tag)
         let inflow: Import
         do throws(Interruption) {

@@ -140,14 +140,8 @@ final class Exchange: Conversation {
             case .cancelled, .conversationFailed: throw .refused(.cancelled)
             case .answerTooLong: throw .refused(.tooLarge(limit: Limits.secret))
             }
-        case .reply, .abort, .hello, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose,
-            .password,
-            .status, .create, .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync,
-            .triesClear, .chown, .get, .set, .delete, .list, .exportBegin, .exportNext,
-            .importBegin,
-            .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
-            .policyPreview, .texts, .fingerprintList, .fingerprintEnroll, .fingerprintVerify,
-            .fingerprintDelete, .fingerprintSwitch, .keyringForget, .health:
+        case .reply, .abort, .hello, .pam, .flow, .record, .query, .transfer, .exportNext,
+            .importChunk:
             throw .gone(.notUnderstood(.unknownValue))
         }
     }

@@ -24,7 +24,7 @@ final class Pam {
         self.loginPasswordRules = loginPasswordRules
     }
 
-    func run(_ request: Request, _ exchange: Exchange) async throws(Interruption) -> Verdict {
+    func run(_ request: PamRequest, _ exchange: Exchange) async throws(Interruption) -> Verdict {
         switch request {
         case .authenticate(let authenticate, let token):
             return try await authentication.authenticate(authenticate, token, exchange)
@@ -40,15 +40,6 @@ final class Pam {
             return try await password.followPassword(request, old, new, exchange)
         case .passwordRules(let rules, let former, let present):
             return try await loginPasswordRules.judgeLoginPassword(rules, former, present, exchange)
-        case .hello, .reply, .abort, .status, .create, .openStore, .lock, .passcode, .recoveryNew,
-            .recover,
-            .reset, .resync, .triesClear, .chown, .get, .set, .delete, .list, .exportBegin,
-            .exportNext,
-            .importBegin, .importChunk, .offerRecovery, .actions, .policyShow,
-            .policyCheck, .policyPreview, .texts, .fingerprintList, .fingerprintEnroll,
-            .fingerprintVerify,
-            .fingerprintDelete, .fingerprintSwitch, .keyringForget, .health:
-            throw .refused(.protocolError)
         }
     }
 }

@@ -26,8 +26,8 @@ final class Flows {
         self.keyrings = keyrings
     }
 
-    /// Runs the flow of a request; the message ends the exchange.
-    func run(_ request: Request, _ exchange: Exchange) async throws(Interruption) -> Message {
+    /// Runs the flow of a request; the message ends the exchange, where there is one.
+    func run(_ request: FlowRequest, _ exchange: Exchange) async throws(Interruption) -> Message? {
         switch request {
         case .create(let create): return try await stores.create(create, exchange)
         case .openStore(let target): return try await stores.openStore(target, exchange)
@@ -44,12 +44,9 @@ final class Flows {
         case .fingerprintDelete(let finger): return try await fingers.deleteFinger(finger, exchange)
         case .fingerprintSwitch(let change): return try await fingers.switchFinger(change, exchange)
         case .keyringForget(let target): return try await keyrings.forgetKeyring(target, exchange)
-        case .hello, .reply, .abort, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose,
-            .password,
-            .status, .get, .set, .delete, .list, .exportBegin, .exportNext, .importBegin,
-            .importChunk, .passwordRules, .offerRecovery, .actions, .policyShow, .policyCheck,
-            .policyPreview, .texts, .fingerprintList, .health:
-            throw .refused(.protocolError)
+        case .offerRecovery(let target):
+            try await recovery.offerRecovery(target, exchange)
+            return nil
         }
     }
 }

@@ -1,0 +1,187 @@
+import Posix
+import Secrets
+import Wire
+
+/// A request, whole: its fields, and its secrets in memory of their own. By family, so that who serves
+/// one family hears of no other.
+enum Request: Sendable {
+    /// The first of a connection, and never again.
+    case hello(Hello)
+    /// While a flow asks: it reads them itself.
+    case reply(Reply, SecretBox)
+    case abort(Abort)
+    /// Between others, one after the other.
+    case pam(PamRequest)
+    case flow(FlowRequest)
+    case record(RecordRequest)
+    case query(Query)
+    case transfer(TransferRequest)
+    /// Only behind the transfer that it goes on with.
+    case exportNext
+    case importChunk(Chunk, WipedBuffer)
+}
+
+/// What a login asks, of a peer that it is over with then.
+enum PamRequest: Sendable {
+    case authenticate(Authenticate, token: SecretBox)
+    case unlock(Unlock, token: SecretBox)
+    case confirm(Confirm)
+    case sessionOpen(Session)
+    case sessionClose(Session)
+    case password(Password, old: SecretBox, new: SecretBox)
+    case passwordRules(PasswordRules, old: SecretBox, new: SecretBox)
+
+    /// What is at hand from its beginning may open a store.
+    var carriesSecret: Bool {
+        switch self {
+        case .unlock, .password, .passwordRules: true
+        case .authenticate, .confirm, .sessionOpen, .sessionClose: false
+        }
+    }
+}
+
+/// What a person does with a store, and is asked about.
+enum FlowRequest: Sendable {
+    case create(Create)
+    case openStore(Target)
+    case lock(Target)
+    case passcode(Passcode)
+    case recoveryNew(Target)
+    case recover(Target)
+    case offerRecovery(Target)
+    case reset(Target)
+    case resync(Target)
+    case triesClear(Target)
+    case chown(Chown)
+    case fingerprintEnroll(FingerRequest)
+    case fingerprintVerify(Target)
+    case fingerprintDelete(FingerRequest)
+    case fingerprintSwitch(FingerSwitch)
+    case keyringForget(Target)
+}
+
+enum RecordRequest: Sendable {
+    case get(Record)
+    case set(Record, WipedBuffer)
+    case delete(Record)
+    case list(List)
+}
+
+/// What changes nothing.
+enum Query: Sendable {
+    case status(Target)
+    case actions(Target)
+    case fingerprintList(Target)
+    case policyShow(Target)
+    case policyCheck(PolicyCheck, candidate: SecretBox)
+    case policyPreview(PolicyPreview, text: WipedBuffer)
+    case texts
+    case health
+}
+
+/// What begins a transfer; from there on the connection is for that alone.
+enum TransferRequest: Sendable {
+    case exportBegin(Target)
+    case importBegin(ImportBegin, header: WipedBuffer)
+}
+
+extension Request {
+    /// What can be asked for when nothing else is known of the frame but its type.
+    static func decode(_ header: FrameHeader, _ body: Span<UInt8>) throws(WireError) -> Request {
+        guard let type = RequestType(rawValue: header.type) else { throw .unknownValue }
+        var reader = Reader()
+        let request = try decode(type, &reader, body)
+        try reader.end(body)
+        return request
+    }
+
+    private static func decode(
+        _ type: RequestType, _ reader: inout Reader, _ body: Span<UInt8>
+    ) throws(WireError) -> Request {
+        switch type {
+        case .hello: .hello(try Hello(&reader, body))
+        case .reply: .reply(try Reply(&reader, body), try secret(&reader, body))
+        case .abort: .abort(try Abort(&reader, body))
+        case .authenticate:
+            .pam(.authenticate(try Authenticate(&reader, body), token: try secret(&reader, body)))
+        case .unlock: .pam(.unlock(try Unlock(&reader, body), token: try secret(&reader, body)))
+        case .confirm: .pam(.confirm(try Confirm(&reader, body)))
+        case .sessionOpen: .pam(.sessionOpen(try Session(&reader, body)))
+        case .sessionClose: .pam(.sessionClose(try Session(&reader, body)))
+        case .password:
+            .pam(
+                .password(
+                    try Password(&reader, body), old: try secret(&reader, body),
+                    new: try secret(&reader, body)))
+        case .passwordRules:
+            .pam(
+                .passwordRules(
+                    try PasswordRules(&reader, body), old: try secret(&reader, body),
+                    new: try secret(&reader, body)))
+        case .status: .query(.status(try Target(&reader, body)))
+        case .create: .flow(.create(try Create(&reader, body)))
+        case .openStore: .flow(.openStore(try Target(&reader, body)))
+        case .lock: .flow(.lock(try Target(&reader, body)))
+        case .passcode: .flow(.passcode(try Passcode(&reader, body)))
+        case .recoveryNew: .flow(.recoveryNew(try Target(&reader, body)))
+        case .recover: .flow(.recover(try Target(&reader, body)))
+        case .reset: .flow(.reset(try Target(&reader, body)))
+        case .resync: .flow(.resync(try Target(&reader, body)))
+        case .triesClear: .flow(.triesClear(try Target(&reader, body)))
+        case .chown: .flow(.chown(try Chown(&reader, body)))
+        case .offerRecovery: .flow(.offerRecovery(try Target(&reader, body)))
+        case .actions: .query(.actions(try Target(&reader, body)))
+        case .get: .record(.get(try Record(&reader, body)))
+        case .set:
+            .record(.set(try Record(&reader, body), try bytes(&reader, body, limit: Limits.value)))
+        case .delete: .record(.delete(try Record(&reader, body)))
+        case .list: .record(.list(try List(&reader, body)))
+        case .exportBegin: .transfer(.exportBegin(try Target(&reader, body)))
+        case .exportNext: .exportNext
+        case .importBegin:
+            .transfer(
+                .importBegin(
+                    try ImportBegin(&reader, body),
+                    header: try bytes(&reader, body, limit: Limits.smallFrame)))
+        case .importChunk:
+            .importChunk(try Chunk(&reader, body), try bytes(&reader, body, limit: Limits.value))
+        case .policyShow: .query(.policyShow(try Target(&reader, body)))
+        case .policyCheck:
+            .query(
+                .policyCheck(try PolicyCheck(&reader, body), candidate: try secret(&reader, body)))
+        case .policyPreview:
+            .query(
+                .policyPreview(
+                    try PolicyPreview(&reader, body),
+                    text: try bytes(&reader, body, limit: Limits.value)))
+        case .texts: .query(.texts)
+        case .fingerprintList: .query(.fingerprintList(try Target(&reader, body)))
+        case .fingerprintEnroll: .flow(.fingerprintEnroll(try FingerRequest(&reader, body)))
+        case .fingerprintVerify: .flow(.fingerprintVerify(try Target(&reader, body)))
+        case .fingerprintDelete: .flow(.fingerprintDelete(try FingerRequest(&reader, body)))
+        case .fingerprintSwitch: .flow(.fingerprintSwitch(try FingerSwitch(&reader, body)))
+        case .keyringForget: .flow(.keyringForget(try Target(&reader, body)))
+        case .health: .query(.health)
+        }
+    }
+
+    private static func secret(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError)
+        -> SecretBox
+    {
+        let slice = try reader.payload(body, limit: Limits.secret)
+        let bytes = body.extracting(slice.start..<(slice.start + slice.count))
+        do {
+            return SecretBox(try SecretBytes(copying: bytes))
+        } catch {
+            // Without memory for one secret nothing can be done for this peer.
+            throw .fieldTooLong
+        }
+    }
+
+    private static func bytes(
+        _ reader: inout Reader, _ body: Span<UInt8>, limit: Int
+    ) throws(WireError) -> WipedBuffer {
+        let slice = try reader.payload(body, limit: limit)
+        return WipedBuffer(copying: body.extracting(slice.start..<(slice.start + slice.count)))
+    }
+}
