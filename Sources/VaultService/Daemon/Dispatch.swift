@@ -80,7 +80,10 @@ final class Dispatcher {
                     house.desk.speech.voice.refused(refusal), .refused, tag: tag)
                 return false
             }
-            let caller = Caller(connection, hello: hello, daemonUID: ThisProcess.uid)
+            let caller = Caller(
+                connection.credentials, hello: hello, daemonUID: ThisProcess.uid,
+                process: { [connection] in connection.process() },
+                hangsUp: { [connection] in connection.hasHungUp })
             guard house.crowd.claim(connection, by: hello.realUID) else {
                 try await connection.send(
                     house.desk.speech.voice(of: caller).refused(.busy), .refused, tag: tag)

@@ -164,7 +164,7 @@ final class Desk {
     }
 
     func visit(
-        _ target: Target, _ exchange: Exchange, _ use: PolicyUse = .opening,
+        _ target: Target, _ exchange: any Conversation, _ use: PolicyUse = .opening,
         evenIfOwnerChanged: Bool = false
     ) async throws(Interruption) -> Visit {
         let person = try await person(target.subject, exchange.caller)
@@ -173,7 +173,8 @@ final class Desk {
     }
 
     func visit(
-        _ host: StoreHost, _ person: Person, _ exchange: Exchange, _ use: PolicyUse = .opening
+        _ host: StoreHost, _ person: Person, _ exchange: any Conversation,
+        _ use: PolicyUse = .opening
     ) async throws(Interruption) -> Visit {
         let inForce = try await refusingAsync { () async throws(Refusal) in
             try await self.policy(for: person, host, use)
@@ -206,7 +207,7 @@ final class Desk {
     }
 
     func auditChange(
-        _ text: String, _ host: StoreHost, _ person: Person, _ exchange: Exchange
+        _ text: String, _ host: StoreHost, _ person: Person, _ exchange: any Conversation
     ) {
         audit.note(
             .change, text, store: host.id.description, person: person,

@@ -84,7 +84,7 @@ final class Lookout {
     }
 
     func standing(
-        of exchange: Exchange, _ person: Person, _ policy: Policy, _ seen: Sighting,
+        of exchange: any Conversation, _ person: Person, _ policy: Policy, _ seen: Sighting,
         typed: Bool = true
     ) -> Standing {
         let standing = policy.standing(

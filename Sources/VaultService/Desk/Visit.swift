@@ -10,7 +10,7 @@ import Words
 struct Visit {
     let person: Person
     let host: StoreHost
-    let exchange: Exchange
+    let exchange: any Conversation
     let inForce: PolicyInForce
 
     var policy: Policy { inForce.policy }

@@ -13,21 +13,26 @@ final class Caller {
     /// The peer's own account, once it was asked for: the directory service has no part in every
     /// single get.
     var account: Person?
-    private let connection: Connection
+    private let findProcess: () -> PeerProcess
+    private let hangsUp: () -> Bool
     /// The process itself. Of root's it is held on to from the greeting: it speaks for others, and its pid must not
     /// be another's by the time somebody looks.
-    private(set) lazy var process = connection.process()
+    private(set) lazy var process = findProcess()
 
-    init(_ connection: Connection, hello: Hello, daemonUID: UInt32) {
-        self.connection = connection
-        credentials = connection.credentials
+    init(
+        _ credentials: PeerCredentials, hello: Hello, daemonUID: UInt32,
+        process: @escaping () -> PeerProcess, hangsUp: @escaping () -> Bool
+    ) {
+        self.credentials = credentials
+        findProcess = process
+        self.hangsUp = hangsUp
         self.hello = hello
         standing = Self.standing(of: credentials.uid, daemonUID: daemonUID)
         if standing == .root { _ = process }
     }
 
     /// Its program has left, or another one has its socket now.
-    var hasHungUp: Bool { connection.hasHungUp }
+    var hasHungUp: Bool { hangsUp() }
 
     /// A private daemon of an ordinary user takes its own uid for root.
     nonisolated static func standing(of uid: UInt32, daemonUID: UInt32) -> Peer {

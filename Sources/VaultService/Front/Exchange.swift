@@ -2,39 +2,7 @@ import Posix
 import Secrets
 import Wire
 import Words
-
-/// What a flow sees of a front end: *show this*, *ask this*. Every flow is written against it once,
-/// and reaches every face on that day.
-@LoopActor
-protocol Conversation: AnyObject {
-    var caller: Caller { get }
-    func show(_ message: Message, _ style: Show.Style) async throws(Interruption)
-    func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox
-    func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption)
-}
-
-/// Why a conversation stops in the middle: the person's no, or the connection's end.
-enum Interruption: Error, Equatable {
-    case refused(Refusal)
-    case gone(ConnectionEnd)
-}
-
-/// Whether a front end may be told what depends on a store.
-enum Audience: Equatable, Sendable {
-    case person
-    /// Whoever it is hears the same of a store with no tries left, of an erased one and of none.
-    case stranger
-}
-
-/// What is refused below ends the conversation.
-func refusing<R>(_ body: () throws(Refusal) -> R) throws(Interruption) -> R {
-    do throws(Refusal) { return try body() } catch { throw .refused(error) }
-}
-
-@LoopActor
-func refusingAsync<R>(_ body: () async throws(Refusal) -> R) async throws(Interruption) -> R {
-    do throws(Refusal) { return try await body() } catch { throw .refused(error) }
-}
+import WorkerLinks
 
 /// One request's conversation over its connection.
 @LoopActor
@@ -47,10 +15,7 @@ final class Exchange: Conversation {
     /// Scans that have ended: an abort may have crossed with the end.
     private var scans: Set<UInt32> = []
     private let began = Clock.bootMilliseconds()
-    /// New passcodes that were held against former ones.
     var candidates = 0
-    /// In a flow that somebody has to go through at a front end that shows no lines (sudo), they
-    /// stand in front of the next question.
     var carriesLines = false {
         didSet { carried = [] }
     }
@@ -72,7 +37,7 @@ final class Exchange: Conversation {
         audience = caller.isRemote ? .stranger : .person
     }
 
-    func show(_ message: Message, _ style: Show.Style = .info) async throws(Interruption) {
+    func show(_ message: Message, _ style: Show.Style) async throws(Interruption) {
         guard !caller.hello.silent else {
             if carriesLines { carried.append(message) }
             return
@@ -85,8 +50,7 @@ final class Exchange: Conversation {
         }
     }
 
-    /// What has to be heard also where no lines are shown: in front of the next question.
-    func say(_ message: Message, _ style: Show.Style = .info) async throws(Interruption) {
+    func say(_ message: Message, _ style: Show.Style) async throws(Interruption) {
         if caller.hello.silent { return carried.append(message) }
         try await show(message, style)
     }
@@ -161,8 +125,6 @@ final class Exchange: Conversation {
         }
     }
 
-    /// What becomes the stack's token, if the verdict lets the person in: this, or, where it is nothing, what they
-    /// answered last.
     func give(token: SecretBox?) async throws(Interruption) {
         guard let secret = token?.take() ?? (try? SecretBytes(count: 0)) else { return }
         do {
@@ -172,8 +134,6 @@ final class Exchange: Conversation {
         }
     }
 
-    /// A question that is answered with yes, in the person's language or in English, or with
-    /// anything else, which is no.
     func choose(_ message: Message) async throws(Interruption) -> Bool {
         let answer = try await ask(message, .choice)
         guard let typed = answer.take() else { return false }
@@ -202,17 +162,5 @@ final class Exchange: Conversation {
         }
         // Written to a socket is not seen: the front end says when it has shown it.
         _ = try await ask(message, .acknowledge)
-    }
-}
-
-extension Verdict {
-    /// To a stranger a limit or a throttle looks like any wrong passcode.
-    init(refusing refusal: Refusal, to audience: Audience, handle: Handle = .none) {
-        let code: Code =
-            switch (refusal, audience) {
-            case (.throttled, .stranger), (.retryLimitReached, .stranger): .invalidPasscode
-            case (_, .person), (_, .stranger): refusal.code
-            }
-        self.init(outcome: code.outcome, code: code.rawValue, handle: handle)
     }
 }

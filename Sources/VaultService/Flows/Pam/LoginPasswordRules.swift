@@ -22,7 +22,8 @@ final class LoginPasswordRules {
     /// Success: the last answer for a new passcode, or the token that the stack had, is the new one.
     /// `authError`: refused. Everything else leaves the change to the modules behind us.
     func judgeLoginPassword(
-        _ request: PasswordRules, _ former: SecretBox, _ present: SecretBox, _ exchange: Exchange
+        _ request: PasswordRules, _ former: SecretBox, _ present: SecretBox,
+        _ exchange: any Conversation
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
         let ignored = Verdict(outcome: .ignore)
@@ -57,7 +58,7 @@ final class LoginPasswordRules {
     private struct LoginPasswordChange {
         /// One for the whole change.
         let policy: Policy
-        let exchange: Exchange
+        let exchange: any Conversation
         let asker: RuleAsker
         /// Empty where nobody knew it.
         let former: SecretBox
@@ -105,7 +106,7 @@ final class LoginPasswordRules {
         }
     }
 
-    private func answer(_ exchange: Exchange, _ message: Message, _ purpose: Ask.Purpose)
+    private func answer(_ exchange: any Conversation, _ message: Message, _ purpose: Ask.Purpose)
         async throws(Interruption) -> SecretBox
     {
         let answer = try await exchange.ask(message, purpose)

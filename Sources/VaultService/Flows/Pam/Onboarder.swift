@@ -31,7 +31,7 @@ final class Onboarder {
 
     /// A login password of somebody who has no store. Nothing is made before setcred.
     func onboard(
-        _ person: Person, _ token: SecretBox, _ handle: Handle, _ exchange: Exchange
+        _ person: Person, _ token: SecretBox, _ handle: Handle, _ exchange: any Conversation
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
         let ignored = Verdict(outcome: .ignore, handle: handle)
@@ -81,7 +81,7 @@ final class Onboarder {
 
     /// The person's own words on it; nil where there are none, and the next login asks again.
     private func converse(
-        _ person: Person, _ token: SecretBox, _ inForce: PolicyInForce, _ exchange: Exchange
+        _ person: Person, _ token: SecretBox, _ inForce: PolicyInForce, _ exchange: any Conversation
     ) async throws(Interruption) -> Onboarding.Plan? {
         let hello = exchange.caller.hello
         let policy = inForce.policy

@@ -24,7 +24,9 @@ final class Pam {
         self.loginPasswordRules = loginPasswordRules
     }
 
-    func run(_ request: PamRequest, _ exchange: Exchange) async throws(Interruption) -> Verdict {
+    func run(_ request: PamRequest, _ exchange: any Conversation) async throws(Interruption)
+        -> Verdict
+    {
         switch request {
         case .authenticate(let authenticate, let token):
             return try await authentication.authenticate(authenticate, token, exchange)

@@ -39,7 +39,7 @@ final class PamAuthenticate {
     // MARK: auth, as an authenticator
 
     func authenticate(
-        _ request: Authenticate, _ token: SecretBox, _ exchange: Exchange
+        _ request: Authenticate, _ token: SecretBox, _ exchange: any Conversation
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
         guard let (person, inForce) = try await actor(.passcode, request.subject, caller) else {

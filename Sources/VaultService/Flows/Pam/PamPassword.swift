@@ -24,7 +24,7 @@ final class PamPassword {
     /// `passwd` behind pam_unix: the store follows. The old slot stays until the next unlock proves
     /// one of the two, because whether the login password really changed is not known here.
     func followPassword(
-        _ request: Password, _ old: SecretBox, _ new: SecretBox, _ exchange: Exchange
+        _ request: Password, _ old: SecretBox, _ new: SecretBox, _ exchange: any Conversation
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
         let person = try await desk.person(request.subject, caller)
@@ -56,7 +56,7 @@ final class PamPassword {
     /// What opens the store; nil where it does not follow.
     private func follow(
         _ host: StoreHost, _ old: SecretBox, _ new: SecretBox, _ person: Person,
-        _ exchange: Exchange
+        _ exchange: any Conversation
     ) async throws(Interruption) -> Opening? {
         let caller = exchange.caller
         guard host.followsLogin else { return nil }

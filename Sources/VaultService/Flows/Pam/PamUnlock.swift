@@ -47,7 +47,7 @@ final class PamUnlock {
     }
 
     func unlock(
-        _ request: Unlock, _ token: SecretBox, _ exchange: Exchange
+        _ request: Unlock, _ token: SecretBox, _ exchange: any Conversation
     ) async throws(Interruption) -> Verdict {
         let caller = exchange.caller
         let ignored = Verdict(outcome: .ignore, handle: request.handle)

@@ -63,7 +63,7 @@ final class Enrolment {
 
     /// In a login, after the passcode was chosen and before it is made; so nothing is kept yet.
     func offerComingFinger(
-        _ person: Person, _ host: StoreHost?, _ exchange: Exchange
+        _ person: Person, _ host: StoreHost?, _ exchange: any Conversation
     ) async throws(Interruption) -> ComingFinger? {
         guard let inForce = try? await desk.policy(for: person, host),
             await isFingerToOffer(inForce),
@@ -92,7 +92,7 @@ final class Enrolment {
     }
 
     private func offering(
-        _ exchange: Exchange, _ enroll: () async throws(Interruption) -> Void
+        _ exchange: any Conversation, _ enroll: () async throws(Interruption) -> Void
     ) async throws(Interruption) {
         do throws(Interruption) {
             try await exchange.show(.fingerprintLearnMore)
@@ -159,7 +159,7 @@ final class Enrolment {
 
     /// The reader's part: a finger that nobody keeps yet, and those that are enrolled beside it.
     func readNewFinger(
-        _ finger: Finger, of person: Person, _ policy: Policy, _ exchange: Exchange,
+        _ finger: Finger, of person: Person, _ policy: Policy, _ exchange: any Conversation,
         beside visit: Visit?
     ) async throws(Interruption) -> (EnrolledFinger, former: [EnrolledFinger]) {
         let run = FingerRun()

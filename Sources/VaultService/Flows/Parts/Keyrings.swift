@@ -98,7 +98,7 @@ final class Keyrings {
     }
 
     /// Needs no passcode: it opens nothing to anybody.
-    func forgetKeyring(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+    func forgetKeyring(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {
         let visit = try await desk.visit(target, exchange)

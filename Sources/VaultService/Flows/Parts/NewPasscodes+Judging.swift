@@ -159,7 +159,7 @@ extension NewPasscodes {
 
     // MARK: what a person and a program are told
 
-    func showRules(_ policy: Policy, _ exchange: Exchange)
+    func showRules(_ policy: Policy, _ exchange: any Conversation)
         async throws(Interruption)
     {
         let rules = Self.told(policy)
@@ -183,7 +183,7 @@ extension NewPasscodes {
     }
 
     /// One rule in a sentence of its own; several as a list.
-    func showMissing(_ judgement: Judgement, _ policy: Policy, _ exchange: Exchange)
+    func showMissing(_ judgement: Judgement, _ policy: Policy, _ exchange: any Conversation)
         async throws(Interruption)
     {
         let missing = judgement.entries.filter { $0.finding.isUnmet }.map {

@@ -21,7 +21,7 @@ struct Entry {
     let person: Person
     /// nil before the store is made.
     let host: StoreHost?
-    let exchange: Exchange
+    let exchange: any Conversation
     /// What opened it in this exchange: without it `same` and `history` would be an oracle.
     var opening: Opening?
     /// Enter alone goes on without a passcode.
@@ -135,7 +135,7 @@ final class NewPasscodes {
     }
 
     private func asking(
-        _ exchange: Exchange, _ message: Message, _ purpose: Ask.Purpose
+        _ exchange: any Conversation, _ message: Message, _ purpose: Ask.Purpose
     ) async throws(Objection) -> SecretBytes {
         let answer: SecretBox
         do { answer = try await exchange.ask(message, purpose) } catch {

@@ -70,7 +70,7 @@ final class Proving {
     }
 
     /// The front end has proven it with a PAM transaction, where this machine can.
-    func askLoginPassword(_ exchange: Exchange) async throws(Interruption) -> SecretBox {
+    func askLoginPassword(_ exchange: any Conversation) async throws(Interruption) -> SecretBox {
         let answer = try await exchange.ask(.loginPassword, .loginPassword)
         guard let typed = answer.take(), typed.count > 0 else { throw .refused(.cancelled) }
         return SecretBox(typed)

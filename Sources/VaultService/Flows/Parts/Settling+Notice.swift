@@ -4,7 +4,7 @@ import Words
 
 /// Why a flow begins, before it does: read, and ended with Enter.
 extension Settling {
-    func notify(of step: DueStep, _ exchange: Exchange) async throws(Interruption) {
+    func notify(of step: DueStep, _ exchange: any Conversation) async throws(Interruption) {
         guard let notice = step.notice else { return }
         for part in notice.parts { try await exchange.show(.notice(notice, part)) }
         _ = try await exchange.ask(.noticeEnd(notice), .acknowledge)

@@ -197,7 +197,9 @@ final class Transfers {
 
     /// What leaves the store needs the passcode typed in this exchange: an open store is not
     /// enough.
-    func beginExport(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Export {
+    func beginExport(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
+        -> Export
+    {
         let (visit, ground) = try await proven(target, exchange)
         let host = visit.host
         let first = try await exchange.ask(.newPassphrase, .newPassphrase)
@@ -226,7 +228,7 @@ final class Transfers {
     }
 
     func beginImport(
-        _ request: ImportBegin, _ header: WipedBuffer, _ exchange: Exchange
+        _ request: ImportBegin, _ header: WipedBuffer, _ exchange: any Conversation
     ) async throws(Interruption) -> Import {
         let read: ExportHeader
         do throws(FormatError) {
@@ -266,7 +268,7 @@ final class Transfers {
 
     /// The caller's own store, open, and its passcode typed just now.
     private func proven(
-        _ target: Target, _ exchange: Exchange
+        _ target: Target, _ exchange: any Conversation
     ) async throws(Interruption) -> (Visit, Ground) {
         // Whose it is comes first: nobody else hears whether there is a store.
         let person = try await desk.person(target.subject, exchange.caller)

@@ -30,7 +30,7 @@ final class FingerFlows {
         self.scans = scans
     }
 
-    func enroll(_ request: FingerRequest, _ exchange: Exchange) async throws(Interruption)
+    func enroll(_ request: FingerRequest, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {
         let finger = request.finger == .unnamed ? Finger.rightIndex : request.finger
@@ -39,7 +39,7 @@ final class FingerFlows {
     }
 
     private func enroll(
-        _ finger: Finger, _ target: Target, _ exchange: Exchange
+        _ finger: Finger, _ target: Target, _ exchange: any Conversation
     ) async throws(Interruption) -> Message {
         let visit = try await desk.visit(target, exchange, .changing)
         try refusing { () throws(Refusal) in try visit.host.requireUsable() }
@@ -55,7 +55,8 @@ final class FingerFlows {
 
     // MARK: verify
 
-    func verifyFinger(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message
+    func verifyFinger(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
+        -> Message
     {
         let visit = try await desk.visit(target, exchange)
         try refusing { () throws(Refusal) in try visit.host.requireUsable() }
@@ -70,7 +71,8 @@ final class FingerFlows {
 
     // MARK: delete, on, off
 
-    func deleteFinger(_ request: FingerRequest, _ exchange: Exchange) async throws(Interruption)
+    func deleteFinger(_ request: FingerRequest, _ exchange: any Conversation)
+        async throws(Interruption)
         -> Message
     {
         let target = Target(subject: request.subject, store: request.store)
@@ -108,7 +110,8 @@ final class FingerFlows {
         return others ? .fingerDeleted(request.finger) : .fingerprintOff
     }
 
-    func switchFinger(_ request: FingerSwitch, _ exchange: Exchange) async throws(Interruption)
+    func switchFinger(_ request: FingerSwitch, _ exchange: any Conversation)
+        async throws(Interruption)
         -> Message
     {
         let target = Target(subject: request.subject, store: request.store)
@@ -121,7 +124,8 @@ final class FingerFlows {
         return try await enroll(.rightIndex, target, exchange)
     }
 
-    private func switchOff(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+    private func switchOff(_ target: Target, _ exchange: any Conversation)
+        async throws(Interruption)
         -> Message
     {
         let visit = try await desk.visit(target, exchange)
@@ -137,7 +141,7 @@ final class FingerFlows {
 
     // MARK: list
 
-    func listFingers(_ target: Target, _ exchange: Exchange)
+    func listFingers(_ target: Target, _ exchange: any Conversation)
         async throws(Interruption) -> FingerprintState
     {
         let visit = try await desk.visit(target, exchange)

@@ -27,7 +27,9 @@ final class Flows {
     }
 
     /// Runs the flow of a request; the message ends the exchange, where there is one.
-    func run(_ request: FlowRequest, _ exchange: Exchange) async throws(Interruption) -> Message? {
+    func run(_ request: FlowRequest, _ exchange: any Conversation) async throws(Interruption)
+        -> Message?
+    {
         switch request {
         case .create(let create): return try await stores.create(create, exchange)
         case .openStore(let target): return try await stores.openStore(target, exchange)

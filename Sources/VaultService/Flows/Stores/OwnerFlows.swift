@@ -21,7 +21,8 @@ final class OwnerFlows {
         self.failedTokens = failedTokens
     }
 
-    func reset(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+    func reset(_ target: Target, _ exchange: any Conversation) async throws(Interruption) -> Message
+    {
         let caller = exchange.caller
         let visit = try await desk.visit(
             target, exchange, evenIfOwnerChanged: caller.credentials.uid == 0)
@@ -45,7 +46,7 @@ final class OwnerFlows {
         return .reset
     }
 
-    func clearTries(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+    func clearTries(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {
         guard exchange.caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
@@ -59,7 +60,8 @@ final class OwnerFlows {
         return .cleared
     }
 
-    func chown(_ request: Chown, _ exchange: Exchange) async throws(Interruption) -> Message {
+    func chown(_ request: Chown, _ exchange: any Conversation) async throws(Interruption) -> Message
+    {
         guard exchange.caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
         let owner = try await desk.person(request.owner, exchange.caller)
         guard let id = StoreID(bytes: request.store), let host = desk.vault.host(id) else {

@@ -26,7 +26,7 @@ final class PasscodeFlows {
         self.failedTokens = failedTokens
     }
 
-    func change(_ request: Passcode, _ exchange: Exchange) async throws(Interruption)
+    func change(_ request: Passcode, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {
         let visit = try await desk.visit(request.target, exchange, .changing)

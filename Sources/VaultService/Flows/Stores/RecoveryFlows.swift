@@ -30,7 +30,7 @@ final class RecoveryFlows {
         self.failedTokens = failedTokens
     }
 
-    func newRecoveryKey(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+    func newRecoveryKey(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {
         let visit = try await desk.visit(target, exchange)
@@ -45,7 +45,7 @@ final class RecoveryFlows {
     }
 
     func showNewRecoveryKey(
-        _ host: StoreHost, _ opening: Opening, _ exchange: Exchange
+        _ host: StoreHost, _ opening: Opening, _ exchange: any Conversation
     ) async throws(Interruption) {
         let new = try await refusingAsync { () async throws(Refusal) in
             try await host.addRecoveryKey(opening)
@@ -60,7 +60,7 @@ final class RecoveryFlows {
         try await refusingAsync { () async throws(Refusal) in try await host.settle(new) }
     }
 
-    func recover(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+    func recover(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {
         var visit = try await desk.visit(target, exchange)
@@ -149,7 +149,7 @@ final class RecoveryFlows {
 
     /// The key of a store that was made where none could be shown, as at a login: on a terminal, to
     /// its owner. Where nothing is due, nothing is said.
-    func offerRecovery(_ target: Target, _ exchange: Exchange) async throws(Interruption) {
+    func offerRecovery(_ target: Target, _ exchange: any Conversation) async throws(Interruption) {
         let caller = exchange.caller
         let person = try await desk.person(target.subject, caller)
         // Root's terminal is not where somebody else's key is shown unasked.

@@ -26,7 +26,7 @@ final class ResyncFlow {
         self.recovery = recovery
     }
 
-    func resync(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+    func resync(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {
         let visit = try await desk.visit(target, exchange)

@@ -34,7 +34,7 @@ final class StoreFlows {
 
     // MARK: create, unlock, lock
 
-    func create(_ request: Create, _ exchange: Exchange) async throws(Interruption)
+    func create(_ request: Create, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {
         let person = try await desk.person(request.target.subject, exchange.caller)
@@ -75,7 +75,8 @@ final class StoreFlows {
 
     /// How a new store begins: what the person asked for, as far as the policy lets them.
     private func start(
-        _ wanted: Create.Way, _ person: Person, _ inForce: PolicyInForce, _ exchange: Exchange
+        _ wanted: Create.Way, _ person: Person, _ inForce: PolicyInForce,
+        _ exchange: any Conversation
     ) async throws(Interruption) -> StoreStart {
         if case .noPasscodeMode = inForce { return .without(.inNoPasscodeMode) }
         let policy = inForce.policy
@@ -102,7 +103,7 @@ final class StoreFlows {
         }
     }
 
-    func openStore(_ target: Target, _ exchange: Exchange) async throws(Interruption)
+    func openStore(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {
         try await open(try await desk.visit(target, exchange))
@@ -146,7 +147,8 @@ final class StoreFlows {
             service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
     }
 
-    func lock(_ target: Target, _ exchange: Exchange) async throws(Interruption) -> Message {
+    func lock(_ target: Target, _ exchange: any Conversation) async throws(Interruption) -> Message
+    {
         let person = try await desk.person(target.subject, exchange.caller)
         let host = try desk.requireStore(of: person, target)
         // Nobody's groups are asked for: no policy keeps a store open.

@@ -1,0 +1,203 @@
+import Policy
+import Posix
+import StoreKeeping
+import Testing
+import Wire
+import Words
+
+@testable import VaultService
+
+private let old = "correct horse battery"
+private let new = "otter über badger 7"
+
+/// A flow, and what its person answers; how the store opens before and behind it.
+private struct Play: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var policy = ""
+    /// Before the flow, with the same person: the passcode is `old`, if there is a store.
+    var prepare: @LoopActor @Sendable (Stage) async -> [String: String] = { _ in [:] }
+    let request: FlowRequest
+    var answers: [String: String] = [:]
+    let ends: String
+    /// Which passcode opens the store before it, and behind it; nil where there is none to open.
+    let before: String?
+    let behind: String?
+    /// Its last question comes when all is done.
+    var mayBeDone = false
+    /// From that question on it has to be ended: the former passcode is proof enough for that, and
+    /// opens nothing.
+    var staysDueFrom: Int?
+}
+
+private let made: @LoopActor @Sendable (Stage) async -> [String: String] = { stage in
+    await stage.run(
+        .create(Create(target: Target(), way: .ownPasscode, openExisting: false)),
+        stage.script(["create.choose": old, "create.confirm": old, "recovery.keep": ""]))
+    await stage.store?.lock()
+    return [:]
+}
+
+/// The recovery key that was shown, as the answer to its question.
+private let recoverable: @LoopActor @Sendable (Stage) async -> [String: String] = { stage in
+    let script = stage.script(["create.choose": old, "create.confirm": old, "recovery.keep": ""])
+    await stage.run(
+        .create(Create(target: Target(), way: .ownPasscode, openExisting: false)), script)
+    await stage.store?.lock()
+    return ["recovery.prompt": script.revealed]
+}
+
+private let following: @LoopActor @Sendable (Stage) async -> [String: String] = { stage in
+    await stage.run(
+        .create(Create(target: Target(), way: .followLogin, openExisting: false)),
+        stage.script(["create.login-password": old, "recovery.keep": ""]))
+    await stage.store?.lock()
+    return [:]
+}
+
+private let typedTwice = ["create.choose": new, "create.confirm": new]
+
+private let plays: [Play] = [
+    Play(
+        testDescription: "create",
+        request: .create(Create(target: Target(), way: .ownPasscode, openExisting: false)),
+        answers: typedTwice.merging(["recovery.keep": ""]) { $1 }, ends: "create.done",
+        before: nil, behind: new, mayBeDone: true),
+    Play(
+        testDescription: "create that follows the login",
+        request: .create(Create(target: Target(), way: .followLogin, openExisting: false)),
+        answers: ["create.login-password": new, "recovery.keep": ""], ends: "create.done",
+        before: nil, behind: new, mayBeDone: true),
+    Play(
+        testDescription: "unlock", prepare: made, request: .openStore(Target()),
+        answers: ["match.prompt": old], ends: "match.done", before: old, behind: old),
+    Play(
+        testDescription: "change the passcode", prepare: made,
+        request: .passcode(Passcode(target: Target(), change: .change)),
+        answers: typedTwice.merging(["match.current": old]) { $1 }, ends: "change.done",
+        before: old, behind: new),
+    Play(
+        testDescription: "a new recovery key", prepare: made, request: .recoveryNew(Target()),
+        answers: ["match.current": old, "recovery.keep": ""], ends: "recovery.made", before: old,
+        behind: old),
+    Play(
+        testDescription: "recover", prepare: recoverable, request: .recover(Target()),
+        answers: typedTwice, ends: "recovery.done", before: old, behind: new, staysDueFrom: 1),
+    Play(
+        testDescription: "resync", prepare: following, request: .resync(Target()),
+        answers: ["create.login-password": new, "drift.former": old], ends: "drift.done",
+        before: old, behind: new),
+    Play(
+        testDescription: "reset", prepare: made, request: .reset(Target()),
+        answers: ["match.current": old], ends: "reset.done", before: old, behind: nil),
+    Play(
+        testDescription: "unlock where the rules grew",
+        prepare: { stage in
+            let answers = await made(stage)
+            await stage.change("MinLength=12\nRequireDigit=yes\n")
+            return answers
+        }, request: .openStore(Target()),
+        answers: typedTwice.merging(["match.prompt": old, "notice.enter": ""]) { $1 },
+        ends: "match.done", before: old, behind: new, staysDueFrom: 0),
+]
+
+@Suite("flows, against a person who is played")
+struct FlowTests {
+    private func onStage<R: Sendable>(
+        _ play: Play,
+        _ body: @escaping @LoopActor @Sendable (Stage, [String: String]) async throws -> R
+    ) async throws -> R {
+        let result = await TestLoop.run { () -> Result<R, any Error> in
+            do {
+                let stage = try await Stage(play.policy)
+                let more = await play.prepare(stage)
+                let answers = play.answers.merging(more) { $1 }
+                let made: Result<R, any Error>
+                do { made = .success(try await body(stage, answers)) } catch {
+                    made = .failure(error)
+                }
+                await stage.end()
+                return made
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// How many questions it has.
+    private func questions(_ play: Play) async throws -> Int {
+        try await onStage(play) { stage, answers in
+            let script = stage.script(answers)
+            _ = await stage.run(play.request, script)
+            return script.asked.count
+        }
+    }
+
+    @Test("each ends as it says, and the store opens with what was set", arguments: plays)
+    private func whole(_ play: Play) async throws {
+        try await onStage(play) { stage, answers in
+            let script = stage.script(answers)
+            let end = await stage.run(play.request, script)
+            #expect(end == .success(play.ends), "asked: \(script.asked)")
+            if let passcode = play.behind {
+                #expect(await stage.opens(with: passcode))
+            } else {
+                #expect(stage.store == nil)
+            }
+            if play.behind != old, play.before == old {
+                #expect(await !stage.opens(with: old))
+            }
+        }
+    }
+
+    @Test("no is heard at each question, and changes nothing", arguments: plays)
+    private func cancelled(_ play: Play) async throws {
+        try await interrupted(play, by: .cancels)
+    }
+
+    @Test("a front end that falls silent at any question changes nothing", arguments: plays)
+    private func left(_ play: Play) async throws {
+        try await interrupted(play, by: .leaves)
+    }
+
+    private func interrupted(_ play: Play, by turn: Script.Turn) async throws {
+        let all = try await questions(play)
+        #expect(all > 0)
+        for number in 0..<all {
+            try await onStage(play) { stage, answers in
+                let script = stage.script(answers, at: (number, turn))
+                let end = await stage.run(play.request, script)
+                switch end {
+                case .success: #expect(play.mayBeDone, "question \(number): \(script.asked)")
+                case .failure: break
+                }
+                guard let passcode = play.before else { return }
+                if let from = play.staysDueFrom, number >= from {
+                    #expect(await !stage.opens(with: passcode), "\(script.asked)")
+                    #expect(await stage.opens(with: passcode, ending: typedTwice))
+                    #expect(await stage.opens(with: new))
+                } else {
+                    #expect(await stage.opens(with: passcode), "\(script.asked)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "rules that come at any question are those that hold",
+        arguments: plays.filter { $0.answers["create.choose"] != nil })
+    private func policy(_ play: Play) async throws {
+        let all = try await questions(play)
+        for number in 0..<all {
+            try await onStage(play) { stage, answers in
+                let script = stage.script(
+                    answers,
+                    at: (number, .first { await stage.change("MinLength=30\n") }))
+                await stage.run(play.request, script)
+                // What was typed is too short for them: nothing opens with it from now on.
+                let isSet = await stage.opens(with: new)
+                #expect(!isSet || play.mayBeDone && number + 1 == all, "\(script.asked)")
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import KeySlots
+import Policy
+import Posix
+import Secrets
+import StoreKeeping
+import Testing
+import Wire
+import Words
+
+@testable import VaultService
+
+/// A whole daemon without a socket, in a folder of its own, and one person at a terminal before it.
+@LoopActor
+final class Stage {
+    let house: House
+    let alice = Person(uid: 4711, name: Array("alice".utf8))
+    private let path: String
+
+    static let cheap = "DerivationMemory=19MiB\nDerivationPasses=2\nRetryLimit=9\nThrottleAfter=0\n"
+
+    init(_ policy: String = "") async throws {
+        path = "/tmp/appvault-stage-\(try StoreID.random())"
+        let parent = try Folder(path: "/tmp")
+        try parent.makeFolder(String(path.dropFirst(5)))
+        let folder = try Folder(path: path)
+        try folder.makeFolder("state")
+        try folder.makeFolder("config")
+        var options = Options()
+        options.stateFolder = path + "/state"
+        options.configFolder = path + "/config"
+        options.defaultPolicy = nil
+        options.socket = path + "/socket"
+        options.rulesSocket = path + "/rules"
+        options.fingerprintSocket = path + "/fingerprint"
+        options.sessionFolder = path + "/sessions"
+        try Self.write(policy, path)
+        house = try House(options)
+        try await house.begin()
+    }
+
+    func end() async {
+        await house.desk.vault.lockAll()
+        Self.remove(path)
+    }
+
+    private static func write(_ policy: String, _ path: String) throws {
+        let folder = try Folder(path: path + "/config")
+        let file = try folder.file("policy.new", .createNew(mode: 0o644))
+        try file.write(Array(("[Passcode]\n" + cheap + policy).utf8).span, at: 0)
+        try folder.rename("policy.new", to: "policy.conf")
+    }
+
+    private static func remove(_ path: String) {
+        guard let folder = try? Folder(path: path), let names = try? folder.names() else { return }
+        for name in names {
+            if (try? Folder(path: "\(path)/\(name)")) != nil {
+                remove("\(path)/\(name)")
+            } else {
+                try? folder.remove(name)
+            }
+        }
+        let parts = path.split(separator: "/")
+        let parent = "/" + parts.dropLast().joined(separator: "/")
+        try? Folder(path: parent).removeFolder(String(parts.last ?? ""))
+    }
+
+    /// The administrator writes another one, and it is in force.
+    func change(_ policy: String) async {
+        try? Self.write(policy, path)
+        await house.upkeep.readPolicy(isAsked: true)
+    }
+
+    // MARK: the person
+
+    func caller() -> Caller {
+        let credentials = PeerCredentials(pid: ThisProcess.pid, uid: alice.uid, gid: alice.uid)
+        let caller = Caller(
+            credentials, hello: Hello(frontEnd: .terminal, realUID: alice.uid),
+            daemonUID: alice.uid, process: { PeerProcess(of: credentials, socket: -1) },
+            hangsUp: { false })
+        caller.account = alice
+        return caller
+    }
+
+    func script(_ answers: [String: String], at turn: (Int, Script.Turn)? = nil) -> Script {
+        Script(caller(), answers, at: turn)
+    }
+
+    /// What the flow ends with: the id of its message, or why there is none.
+    @discardableResult
+    func run(_ request: FlowRequest, _ script: Script) async -> Result<String, Interruption> {
+        do throws(Interruption) {
+            return .success(try await house.flows.run(request, script)?.phrase.id.id ?? "")
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: how the store is
+
+    var store: StoreHost? { house.desk.vault.ownStore(of: alice, named: []) }
+
+    /// Whether this passcode opens it, shut again afterwards.
+    func opens(with passcode: String, ending due: [String: String] = [:]) async -> Bool {
+        await store?.lock()
+        var answers = ["match.prompt": passcode, "notice.enter": ""]
+        answers.merge(due) { $1 }
+        let done = await run(.openStore(Target()), script(answers))
+        let isOpen = store?.isOpen ?? false
+        await store?.lock()
+        return isOpen && done == .success("match.done")
+    }
+}
