@@ -83,6 +83,7 @@ let package = Package(
         .target(name: "Secrets", dependencies: ["CSodium", "Posix"], swiftSettings: serving),
         .target(name: "Policy", swiftSettings: strict),
         .target(name: "ToolTexts", swiftSettings: strict),
+        .target(name: "PamStacks", swiftSettings: strict),
         .target(
             name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: serving),
         .target(
@@ -112,7 +113,8 @@ let package = Package(
             ],
             swiftSettings: serving),
         .target(
-            name: "Client", dependencies: ["Policy", "Posix", "ToolTexts", "Wire", "CPam"],
+            name: "Client",
+            dependencies: ["PamStacks", "Policy", "Posix", "ToolTexts", "Wire", "CPam"],
             swiftSettings: strict),
         .target(
             name: "Manual", dependencies: ["Client", "VaultService", "Policy", "Posix", "Wire"],
@@ -145,6 +147,8 @@ let package = Package(
         .testTarget(name: "PosixTests", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
         .testTarget(
             name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
+        .testTarget(
+            name: "PamStacksTests", dependencies: ["PamStacks", "Posix"], swiftSettings: strict),
         .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
         .testTarget(
             name: "KeySlotsTests", dependencies: ["KeySlots", "Policy", "Secrets", "Posix"],
@@ -162,7 +166,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "ClientTests", dependencies: ["Client", "Policy", "Posix", "ToolTexts", "Wire"],
+            name: "ClientTests",
+            dependencies: ["Client", "PamStacks", "Policy", "Posix", "ToolTexts", "Wire"],
             swiftSettings: strict),
         .testTarget(
             name: "ManualTests",

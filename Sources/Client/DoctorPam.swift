@@ -1,11 +1,11 @@
+import PamStacks
 import Policy
-import Posix
 import Wire
 
 /// What each service does with AppVault, and why nothing does where nothing does.
 extension Doctor {
     func pamFindings() -> [Finding] {
-        let folder = PamFolder(machine, pamFolder)
+        let folder = PamFolder(machine.pamSource, pamFolder)
         let services = folder.services
         guard !services.isEmpty else {
             return [Finding(.pam, .unseen, "there are no PAM services here")]
@@ -52,7 +52,7 @@ extension Doctor {
         _ name: String, _ judgement: PamService.Judgement, _ passesChanges: Bool
     ) -> [Finding] {
         let ways = judgement.ways.sorted { $0.rawValue < $1.rawValue }.map(Self.words)
-        var findings = judgement.findings
+        var findings = judgement.faults.map { Finding($0, at: name) }
         if !ways.isEmpty || findings.isEmpty {
             findings.insert(
                 Finding(
@@ -81,7 +81,7 @@ extension Doctor {
             return isWired
                 ? [] : [Finding(.pam, .warning, "no login opens a store", paste: Self.paste)]
         }
-        let standing = PamAuthUpdate.standing(machine)
+        let standing = PamAuthUpdate.standing(machine.pamSource)
         let hasProfile = machine.exists("/usr/share/pam-configs/appvault-unlock")
         if isWired {
             if case .handEdited(let path) = standing, hasProfile {
@@ -136,4 +136,16 @@ extension Doctor {
         "# common-password, behind pam_unix and what it jumps to:",
         "password optional pam_appvault.so use_authtok",
     ]
+}
+
+extension Finding {
+    init(_ fault: PamFault, at service: String) {
+        let state: State =
+            switch fault.severity {
+            case .warning: .warning
+            case .broken: .broken
+            case .unseen: .unseen
+            }
+        self.init(.pam, state, fault.text, name: service, mend: fault.mend)
+    }
 }

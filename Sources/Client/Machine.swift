@@ -1,3 +1,4 @@
+import PamStacks
 import Posix
 
 /// The machine as `doctor` sees it; tests bring one of their own.
@@ -40,6 +41,25 @@ struct Machine {
             names: { (try? TextFile.names(in: $0)) ?? [] },
             space: { try? FreeSpace(at: $0) },
             account: { environment.account(Array($0.utf8)) })
+    }
+
+    /// What PAM's files are read from.
+    var pamSource: PamSource {
+        PamSource(
+            contents: { path in
+                switch contents(path) {
+                case .found(let text): .found(text)
+                case .missing: .missing
+                case .denied, .failed: .unreadable
+                }
+            },
+            presence: { path in
+                switch facts(path) {
+                case .found: .there
+                case .missing: .missing
+                case .denied, .failed: .unknown
+                }
+            }, names: names)
     }
 
     func text(_ path: String) -> String? {

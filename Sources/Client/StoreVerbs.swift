@@ -1,3 +1,4 @@
+import PamStacks
 import Posix
 import Wire
 
@@ -27,8 +28,13 @@ extension Run {
     }
 
     private func wayOfThisMachine() -> Create.Way {
-        let wiring = settings.pamFolder.map { PamWiring.of(folder: $0) } ?? PamWiring.of()
-        switch wiring {
+        let folder = String(
+            decoding: settings.pamFolder ?? Array("/etc/pam.d".utf8), as: UTF8.self)
+        let configuration = PamConfiguration { name in
+            let path = name.hasPrefix("/") ? name : "\(folder)/\(name)"
+            return ToolIO.contents(of: Array(path.utf8)).map { .init(path: path, text: $0) }
+        }
+        switch PamWiring.of(configuration) {
         case .followsLogin:
             voice.info(words(.createFollows))
             return .followLogin

@@ -1,3 +1,4 @@
+import PamStacks
 import Posix
 import Testing
 import Wire
@@ -31,14 +32,14 @@ struct FakeMachine {
         files["/run/systemd/seats/seat0"] = "IS_SEAT0=1\n"
         files["/usr/sbin/pam-auth-update"] = ""
         files["/usr/share/pam-configs/appvault-unlock"] = ""
-        let managed = PamAuthUpdateTests.managed(["optional pam_appvault.so unlock"])
+        let managed = CommonFiles.managed(["optional pam_appvault.so unlock"])
         for type in PamAuthUpdate.types {
-            files["/etc/pam.d/common-\(type)"] = PamAuthUpdateTests.managed([], type).text
-            files["/var/lib/pam/\(type)"] = PamAuthUpdateTests.managed([], type).saved
+            files["/etc/pam.d/common-\(type)"] = CommonFiles.managed([], type).text
+            files["/var/lib/pam/\(type)"] = CommonFiles.managed([], type).saved
         }
         files["/etc/pam.d/common-auth"] = managed.text
         files["/var/lib/pam/auth"] = managed.saved
-        let session = PamAuthUpdateTests.managed(["optional pam_appvault.so"], "session")
+        let session = CommonFiles.managed(["optional pam_appvault.so"], "session")
         files["/etc/pam.d/common-session"] = session.text
         files["/var/lib/pam/session"] = session.saved
         files["/etc/pam.d/login"] =
@@ -95,68 +96,6 @@ struct FakeMachine {
         _ link: Finding.Link, _ daemon: Doctor.Daemon = Self.daemon
     ) -> [(state: Finding.State, text: String)] {
         findings(daemon).filter { $0.link == link }.map { ($0.state, $0.text) }
-    }
-}
-
-struct PamAuthUpdateTests {
-    /// common-TYPE and what is kept of it, as pam-auth-update writes them.
-    static func managed(_ additional: [String], _ type: String = "auth") -> (
-        text: String, saved: String
-    ) {
-        let kind = type.replacing("-noninteractive", with: "")
-        let text =
-            "# /etc/pam.d/common-\(type)\n\n# here are the per-package modules (the \"Primary\" block)\n"
-            + "\(kind)\t[success=1 default=ignore]\tpam_unix.so nullok\n# here's the fallback if no module succeeds\n"
-            + "\(kind)\trequisite\tpam_deny.so\n# prime the stack\n\(kind)\trequired\tpam_permit.so\n"
-            + "# and here are more per-package modules (the \"Additional\" block)\n"
-            + additional.map { "\(kind)\t\($0) \n" }.joined() + "# end of pam-auth-update config\n"
-        let saved =
-            "Module: unix\n[success=end default=ignore]\tpam_unix.so nullok\n"
-            + additional.map { "Module: x\n\($0)\n" }.joined()
-        return (text, saved)
-    }
-
-    private func standing(_ change: (inout FakeMachine) -> Void) -> PamAuthUpdate.Standing {
-        var fake = FakeMachine()
-        change(&fake)
-        return PamAuthUpdate.standing(fake.machine)
-    }
-
-    @Test("files that it wrote it writes again, other options and a line taken out included")
-    func writes() {
-        #expect(standing { _ in } == .writes)
-        #expect(
-            standing {
-                $0.files["/etc/pam.d/common-auth"]!.replace("nullok", with: "nullok try_first_pass")
-            } == .writes)
-        #expect(
-            standing {
-                $0.files["/etc/pam.d/common-auth"]!.replace(
-                    "auth\toptional pam_appvault.so unlock \n", with: "")
-            } == .writes)
-        #expect(standing { $0.files["/usr/sbin/pam-auth-update"] = nil } == .absent)
-    }
-
-    @Test(
-        "a line of somebody's own in its blocks, another control, a mark that is gone: edited by hand"
-    )
-    func edited() {
-        let path = "/etc/pam.d/common-auth"
-        for (old, new) in [
-            ("# here's the fallback", "auth optional pam_mine.so\n# here's the fallback"),
-            ("[success=1 default=ignore]", "sufficient"),
-            ("# here are the per-package modules", "# here were the modules"),
-            ("# end of pam-auth", "auth optional pam_mine.so\n# end of pam-auth"),
-        ] {
-            #expect(
-                standing { $0.files[path]!.replace(old, with: new) } == .handEdited(path), "\(old)")
-        }
-        #expect(
-            standing { $0.files["/var/lib/pam/session"] = nil }
-                == .handEdited("/etc/pam.d/common-session"))
-        #expect(
-            standing { $0.files["/etc/pam.d/common-account"] = nil }
-                == .handEdited("/etc/pam.d/common-account"))
     }
 }
 
@@ -373,7 +312,7 @@ struct DoctorTests {
             }
         }
         #expect(missed())
-        let text = PamAuthUpdateTests.managed(["optional pam_appvault.so use_authtok"], "password")
+        let text = CommonFiles.managed(["optional pam_appvault.so use_authtok"], "password")
         fake.files["/etc/pam.d/common-password"] = text.text
         fake.files["/var/lib/pam/password"] = text.saved
         #expect(!missed())

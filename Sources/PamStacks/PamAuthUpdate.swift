@@ -1,25 +1,25 @@
 /// Whether pam-auth-update still writes common-*, as it decides that itself (its diff_profiles): a line in its blocks that
 /// it did not write, or a mark that is gone, and it changes nothing any more.
-enum PamAuthUpdate {
-    enum Standing: Equatable {
+package enum PamAuthUpdate {
+    package enum Standing: Equatable {
         /// There is no such program here.
         case absent
         case writes
         case handEdited(String)
     }
 
-    static let types = ["auth", "account", "password", "session", "session-noninteractive"]
+    package static let types = ["auth", "account", "password", "session", "session-noninteractive"]
     private static let primary = "# here are the per-package modules (the \"Primary\" block)"
     private static let fallback = "# here's the fallback if no module succeeds"
     private static let additional =
         "# and here are more per-package modules (the \"Additional\" block)"
     private static let end = "# end of pam-auth-update config"
 
-    static func standing(_ machine: Machine) -> Standing {
-        guard machine.exists("/usr/sbin/pam-auth-update") else { return .absent }
+    package static func standing(_ source: PamSource) -> Standing {
+        guard source.presence("/usr/sbin/pam-auth-update") == .there else { return .absent }
         for type in types {
             let path = "/etc/pam.d/common-\(type)"
-            guard let saved = machine.text("/var/lib/pam/\(type)"), let text = machine.text(path)
+            guard let saved = source.text("/var/lib/pam/\(type)"), let text = source.text(path)
             else { return .handEdited(path) }
             if !isWritten(text, type, saved) { return .handEdited(path) }
         }

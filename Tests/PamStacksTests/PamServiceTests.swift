@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Client
+@testable import PamStacks
 
 /// A machine's PAM files, as tests write them.
 struct PamFiles: Sendable {
@@ -54,8 +54,10 @@ struct PamFiles: Sendable {
 struct PamServiceTests {
     private static let unix = "[success=1 default=ignore] pam_unix.so nullok"
 
-    private func texts(_ judgement: PamService.Judgement?, _ state: Finding.State) -> [String] {
-        judgement?.findings.filter { $0.state == state }.map(\.text) ?? []
+    private func texts(_ judgement: PamService.Judgement?, _ severity: PamFault.Severity)
+        -> [String]
+    {
+        judgement?.faults.filter { $0.severity == severity }.map(\.text) ?? []
     }
 
     // MARK: the three profiles
@@ -356,6 +358,6 @@ struct PamServiceTests {
         let files = PamFiles(files: [
             "login": line + line + line + line + "auth required pam_appvault.so\n"
         ])
-        #expect(files.judge()?.findings.isEmpty == false)
+        #expect(files.judge()?.faults.isEmpty == false)
     }
 }

@@ -1,25 +1,26 @@
-import Posix
-
-/// PAM's files of this machine, and where its modules lie.
-final class PamFolder {
-    private let machine: Machine
+/// PAM's files of a machine, and where its modules lie.
+package final class PamFolder {
+    private let source: PamSource
     private let folders: [String]
     /// What only root may read.
-    private(set) var denied: Set<String> = []
+    package private(set) var denied: Set<String> = []
 
-    init(_ machine: Machine, _ folder: String?) {
-        self.machine = machine
+    /// Without a folder PAM's own.
+    package init(_ source: PamSource, _ folder: String?) {
+        self.source = source
         folders = folder.map { [$0] } ?? ["/etc/pam.d", "/usr/lib/pam.d"]
     }
 
-    lazy var configuration = PamConfiguration { [unowned self] name in file(name) }
+    package private(set) lazy var configuration = PamConfiguration { [unowned self] name in
+        file(name)
+    }
 
     private func file(_ name: String) -> PamConfiguration.File? {
         for path in name.hasPrefix("/") ? [name] : folders.map({ "\($0)/\(name)" }) {
-            switch machine.contents(path) {
+            switch source.contents(path) {
             case .found(let text): return .init(path: path, text: text)
             case .missing: continue
-            case .denied, .failed:
+            case .unreadable:
                 denied.insert(path)
                 return nil
             }
@@ -28,8 +29,8 @@ final class PamFolder {
     }
 
     /// Those that programs name; what is only there to be included is none.
-    var services: [String] {
-        let names = Set(folders.flatMap(machine.names)).filter { name in
+    package var services: [String] {
+        let names = Set(folders.flatMap(source.names)).filter { name in
             !name.contains(".") || name.hasSuffix(".service")
         }
         return names.filter { !Self.isFragment($0) }.sorted()
@@ -45,17 +46,16 @@ final class PamFolder {
     }
 
     /// Where libpam looks for a module; the first of them where it is nowhere.
-    func missing(_ line: PamLine) -> String? {
+    package func missing(_ line: PamLine) -> String? {
         if line.module.hasPrefix("/") {
-            if case .missing = machine.facts(line.module) { return line.module }
-            return nil
+            return source.presence(line.module) == .missing ? line.module : nil
         }
         let libraries = ["/usr/lib", "/lib", "/usr/lib64", "/lib64"]
         let triplets = Self.triplets.flatMap { triplet in
             libraries.prefix(2).map { "\($0)/\(triplet)" }
         }
         let places = (triplets + libraries).map { "\($0)/security/\(line.module)" }
-        return places.contains(where: machine.exists) ? nil : places[0]
+        return places.contains { source.presence($0) == .there } ? nil : places[0]
     }
 
     #if arch(arm64)

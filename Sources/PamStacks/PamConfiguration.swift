@@ -1,76 +1,21 @@
-/// A line of a service file, and where it stands.
-struct PamLine: Hashable, Sendable {
-    enum Kind: String, CaseIterable, Sendable {
-        case auth, account, password, session
-    }
-
-    var kind: Kind
-    var control: PamControl
-    /// As it is written: a name, or a path.
-    var module: String
-    var arguments: [String]
-    /// The path.
-    var file: String
-    var number: Int
-
-    var place: String { "\(file):\(number)" }
-    /// `pam_unix.so`, wherever it lies.
-    var name: String { module.split(separator: "/").last.map(String.init) ?? module }
-    var isOurs: Bool { name == "pam_appvault.so" }
-    func has(_ argument: String) -> Bool { arguments.contains(argument) }
-}
-
-/// A stack with all that it includes, one step after another.
-struct PamStack: Equatable, Sendable {
-    struct Step: Equatable, Sendable {
-        enum Act: Equatable, Sendable {
-            case module(PamLine)
-            /// The steps below it stand one level deeper.
-            case substack
-            /// What libpam makes of a line that it cannot read.
-            case mustFail
-        }
-
-        var act: Act
-        var level: Int
-
-        var line: PamLine? {
-            switch act {
-            case .module(let line): line
-            case .substack, .mustFail: nil
-            }
-        }
-    }
-
-    var steps: [Step] = []
-
-    var lines: [PamLine] { steps.compactMap(\.line) }
-
-    /// As if AppVault's lines counted for nothing, each in its place.
-    var neutral: PamStack {
-        PamStack(
-            steps: steps.map { step in
-                guard var line = step.line, line.isOurs else { return step }
-                line.control = .neutral
-                return Step(act: .module(line), level: step.level)
-            })
-    }
-
-    /// As if these lines had never been written.
-    func without(_ gone: (PamLine) -> Bool) -> PamStack {
-        PamStack(steps: steps.filter { step in step.line.map { !gone($0) } ?? true })
-    }
-}
-
 /// PAM's folder, read as libpam reads it: @include, include, substack, lines that go on, `other`.
-struct PamConfiguration {
-    struct File {
+package struct PamConfiguration {
+    package struct File {
         var path: String
         var text: [UInt8]
+
+        package init(path: String, text: [UInt8]) {
+            self.path = path
+            self.text = text
+        }
     }
 
     /// nil where there is none. A name without a slash lies in PAM's folders.
     let file: (String) -> File?
+
+    package init(file: @escaping (String) -> File?) {
+        self.file = file
+    }
 
     private static let deepest = 16
     /// Files that include each other would come to millions.
@@ -166,69 +111,5 @@ struct PamConfiguration {
         if load(name, wanted, level: inner, depth: depth + 1, true, into: &stack) == .missing {
             stack.steps.append(.init(act: .mustFail, level: level))
         }
-    }
-}
-
-/// The words of a file's lines.
-enum PamText {
-    /// With the number of the line at which each begins; empty ones and comments are left out. Nil where the last one
-    /// goes on and nothing follows.
-    static func lines(_ bytes: [UInt8]) -> [(number: Int, words: [String])]? {
-        var lines: [(Int, [String])] = []
-        var joined = ""
-        var start = 0
-        let text = String(decoding: bytes, as: UTF8.self)
-        for (index, raw) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
-        {
-            if joined.isEmpty { start = index + 1 }
-            var line = raw.prefix { $0 != "#" }
-            let isCut = line.count < raw.count
-            while let last = line.last, last.isWhitespace { line.removeLast() }
-            if line.last == "\\", !isCut {
-                joined += line.dropLast() + " "
-                continue
-            }
-            let words = words(joined + line)
-            joined = ""
-            if !words.isEmpty { lines.append((start, words)) }
-        }
-        return joined.isEmpty ? lines : nil
-    }
-
-    /// What stands in brackets is one word, \] in it a bracket.
-    private static func words(_ line: String) -> [String] {
-        var words: [String] = []
-        var word = ""
-        var isInside = false
-        var isBracketed = false
-        var isEscaped = false
-        for character in line {
-            if isBracketed {
-                if isEscaped, character == "]" {
-                    word.removeLast()
-                    word.append(character)
-                } else {
-                    word.append(character)
-                    if character == "]" {
-                        words.append(word)
-                        word = ""
-                        isBracketed = false
-                        isInside = false
-                    }
-                }
-                isEscaped = character == "\\"
-            } else if character.isWhitespace {
-                if isInside { words.append(word) }
-                word = ""
-                isInside = false
-            } else {
-                if !isInside, character == "[" { isBracketed = true }
-                isInside = true
-                word.append(character)
-            }
-        }
-        if isInside { words.append(word) }
-        return words
     }
 }

@@ -1,7 +1,7 @@
 /// What a service's stacks make of AppVault, by the ways that there are through them.
-struct PamService {
+package struct PamService {
     /// The ways of living with AppVault.
-    enum Way: String, CaseIterable, Hashable {
+    package enum Way: String, CaseIterable, Hashable {
         /// The passcode follows the login password.
         case follows = "a"
         /// A passcode of its own.
@@ -10,26 +10,42 @@ struct PamService {
     }
 
     /// What is known of the machine.
-    struct Surroundings {
+    package struct Surroundings {
         var passcodeServices: Set<String>
         var unlockServices: Set<String>
         /// A finger may open a store, and there is a reader.
-        var hasFingers = false
+        var hasFingers: Bool
         /// nil where the module's file is there.
-        var missing: (PamLine) -> String? = { _ in nil }
+        var missing: (PamLine) -> String?
+
+        package init(
+            passcodeServices: Set<String>, unlockServices: Set<String>, hasFingers: Bool = false,
+            missing: @escaping (PamLine) -> String? = { _ in nil }
+        ) {
+            self.passcodeServices = passcodeServices
+            self.unlockServices = unlockServices
+            self.hasFingers = hasFingers
+            self.missing = missing
+        }
     }
 
     let name: String
     let configuration: PamConfiguration
     let surroundings: Surroundings
 
-    struct Judgement: Equatable {
-        var ways: Set<Way> = []
-        var findings: [Finding] = []
+    package init(name: String, configuration: PamConfiguration, surroundings: Surroundings) {
+        self.name = name
+        self.configuration = configuration
+        self.surroundings = surroundings
+    }
+
+    package struct Judgement: Equatable {
+        package var ways: Set<Way> = []
+        package var faults: [PamFault] = []
     }
 
     /// nil where AppVault has no line.
-    func judge() -> Judgement? {
+    package func judge() -> Judgement? {
         var stacks: [PamLine.Kind: PamStack] = [:]
         for kind in PamLine.Kind.allCases {
             guard let stack = configuration.stack(name, kind) else { return nil }
@@ -51,7 +67,6 @@ struct PamService {
         }
         if let account = stacks[.account] { self.account(account, &judgement) }
         if let password = stacks[.password] { self.password(password, &judgement) }
-        for index in judgement.findings.indices { judgement.findings[index].name = name }
         return judgement
     }
 
@@ -274,14 +289,14 @@ struct PamService {
     }
 
     /// A password that is changed here is heard of.
-    var followsChanges: Bool {
+    package var followsChanges: Bool {
         configuration.stack(name, .password)?.lines.contains { PamRole($0) == .unlocks } == true
     }
 }
 
 extension PamService.Judgement {
-    mutating func add(_ state: Finding.State, _ text: String, mend: String = "") {
-        findings.append(Finding(.pam, state, text, mend: mend))
+    mutating func add(_ severity: PamFault.Severity, _ text: String, mend: String = "") {
+        faults.append(PamFault(severity: severity, text: text, mend: mend))
     }
 }
 

@@ -1,0 +1,1 @@
+../PamStacksTests/CommonFiles.swift
