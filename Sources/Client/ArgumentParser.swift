@@ -1,3 +1,4 @@
+import Policy
 import Wire
 
 /// An argument that makes no sense: what is wrong, and what would be right.
@@ -74,7 +75,9 @@ struct ArgumentParser {
     private static func unknown(_ flag: String) -> UsageError {
         let flags = Option.allCases.filter { $0.entry.reach != .hidden }.map(\.entry.flag)
         let hint =
-            Nearness.nearest(to: flag, among: flags).map { Text("did you mean ", $0, "?") }
+            Nearness.onCommandLine.nearest(to: Array(flag.utf8), among: flags).map {
+                Text("did you mean ", $0, "?")
+            }
             ?? Text("a name or value that begins with - goes behind --")
         return UsageError(Text("unknown option ", Printable.escaped(Array(flag.utf8))), hint: hint)
     }
@@ -119,7 +122,8 @@ struct ArgumentParser {
         guard !longer.isEmpty else { throw ArgumentParser.noVerb(word) }
         let names = longer.map { "`appvault " + $0.entry.name + "`" }
         let typed = operands.count > 1 ? word + " " + self.word(1) : word
-        let nearest = Nearness.nearest(to: typed, among: longer.map(\.entry.name))
+        let nearest = Nearness.onCommandLine.nearest(
+            to: Array(typed.utf8), among: longer.map(\.entry.name))
         throw UsageError(
             Text(word, " needs a second word"),
             hint: nearest.map { Text("did you mean `appvault ", $0, "`?") }
@@ -131,7 +135,8 @@ struct ArgumentParser {
     }
 
     private static func noVerb(_ word: String) -> UsageError {
-        let nearest = Nearness.nearest(to: word, among: Verb.allCases.map(\.entry.name))
+        let nearest = Nearness.onCommandLine.nearest(
+            to: Array(word.utf8), among: Verb.allCases.map(\.entry.name))
         return UsageError(
             Text("there is no verb ", Printable.escaped(Array(word.utf8))),
             hint: nearest.map { Text("did you mean `appvault ", $0, "`?") }
@@ -274,7 +279,9 @@ struct ArgumentParser {
         let names = Finger.named.map(\.name)
         throw UsageError(
             Text("there is no finger ", Printable.escaped(operand)),
-            hint: Nearness.nearest(to: word, among: names).map { Text("did you mean ", $0, "?") }
+            hint: Nearness.onCommandLine.nearest(to: Array(word.utf8), among: names).map {
+                Text("did you mean ", $0, "?")
+            }
                 ?? Text(names.joined(separator: ", ")))
     }
 

@@ -95,31 +95,3 @@ struct PolicyKey: Sendable {
         self.use = use
     }
 }
-
-/// The name that somebody meant who wrote another.
-func nearest(_ name: [UInt8], of known: [String]) -> String? {
-    // Nobody mistypes into something that long, and distance costs length times length.
-    guard name.count <= 64 else { return nil }
-    let away = known.map { (name: $0, away: distance(name, $0)) }
-    guard let best = away.min(by: { $0.away < $1.away }),
-        best.away <= max(2, best.name.utf8.count / 3)
-    else { return nil }
-    return best.name
-}
-
-// Levenshtein's, with capitals and small letters alike.
-private func distance(_ left: [UInt8], _ right: String) -> Int {
-    let right = right.utf8.map { $0 | 0x20 }
-    var row = Array(0...right.count)
-    for (line, byte) in left.enumerated() {
-        var diagonal = row[0]
-        row[0] = line + 1
-        for column in right.indices {
-            let above = row[column + 1]
-            let change = diagonal + (byte | 0x20 == right[column] ? 0 : 1)
-            row[column + 1] = min(change, above + 1, row[column] + 1)
-            diagonal = above
-        }
-    }
-    return row[right.count]
-}

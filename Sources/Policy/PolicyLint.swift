@@ -22,7 +22,9 @@ public enum PolicyLint {
         let names = known.sorted()
         return files.flatMap { file in
             file.texts.filter { !known.contains($0.id) }.map { text in
-                let meant = nearest(Array(text.id.utf8), of: names).map { "perhaps \($0)" }
+                let meant = Nearness.inFile.nearest(to: Array(text.id.utf8), among: names).map {
+                    "perhaps \($0)"
+                }
                 return PolicyProblem(
                     .warning, file: file.name, line: text.line, key: text.id,
                     wrong: "no text has this id",

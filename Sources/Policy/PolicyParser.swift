@@ -275,7 +275,7 @@ private struct Reading {
     private func unknown(
         _ name: [UInt8], of known: [String], _ all: String
     ) -> PolicyProblem {
-        let meant = nearest(name, of: known).map { "perhaps \($0)" }
+        let meant = Nearness.inFile.nearest(to: name, among: known).map { "perhaps \($0)" }
         return problem(printable(name), "unknown key", meant ?? all)
     }
 

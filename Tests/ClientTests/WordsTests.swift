@@ -20,15 +20,6 @@ struct WordsTests {
         #expect(String(decoding: Printable.escaped(bytes), as: UTF8.self) == expected)
     }
 
-    @Test("a slip of the finger is understood, another word is not")
-    func nearness() {
-        #expect(Nearness.nearest(to: "stauts", among: ["status", "set"]) == "status")
-        #expect(Nearness.nearest(to: "unlok", among: ["unlock", "lock"]) == "unlock")
-        #expect(Nearness.nearest(to: "purge", among: ["reset", "set"]) == nil)
-        #expect(Nearness.distance("ab", "ba") == 1)
-        #expect(Nearness.distance("", "abc") == 3)
-    }
-
     @Test("help fits a terminal of 80 columns, for every verb")
     func help() {
         for page in [Help.overview(.plain)] + Verb.allCases.map({ Help.page($0, .plain) }) {
