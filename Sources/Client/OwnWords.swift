@@ -35,6 +35,6 @@ final class OwnWords {
     }
 
     private func template(_ text: ToolText) -> [UInt8] {
-        texts[Array(text.rawValue.utf8)] ?? Array(text.english.utf8)
+        texts[Array(text.id.utf8)] ?? Array(text.english.utf8)
     }
 }

@@ -1,262 +1,448 @@
-/// Every text of the tool's own that a person reads, by its id. The daemon lists them beside its own, translates them,
-/// and lets `[Texts]` of the policy replace them. A new one needs a line here, one in ToolTextEnglish.swift, and one in
-/// each po/ file.
-package enum ToolText: String, CaseIterable, Sendable {
+/// Every text of the tool's own that a person reads, one row each: the id, which `[Texts]` of the policy and the
+/// catalogues name; what is shown where neither has another text, or no daemon can be asked; and what its positions
+/// {1}, {2} stand for. A prompt ends with a space. The daemon lists them beside its own. A new one needs its row here and
+/// one in each po/ file.
+package enum ToolText: TextRow, CaseIterable, Sendable {
     // MARK: Yes and no to what cannot be taken back
 
-    case agreePrompt = "tool.agree.prompt"
-    case agreeNobody = "tool.agree.nobody"
-    case agreeHint = "tool.agree.hint"
-    case agreeNot = "tool.agree.not"
-    case agreePasscodeOff = "tool.agree.passwd-off"
-    case agreeReset = "tool.agree.reset"
-    case agreeTriesClear = "tool.agree.tries-clear"
-    case agreeChown = "tool.agree.chown"
-    case agreeExport = "tool.agree.export"
-    case agreeImport = "tool.agree.import"
-    case agreeFingersDelete = "tool.agree.fingers-delete"
-    case agreeFingersOff = "tool.agree.fingers-off"
-    case fingersNoneHint = "tool.fingers.none.hint"
+    case agreePrompt = "tool.agree.prompt | type yes to go on: "
+    case agreeNobody = """
+        tool.agree.nobody | \
+        {1} needs somebody to agree, and there is no terminal to ask on | \
+        a verb, as it is typed
+        """
+    case agreeHint = """
+        tool.agree.hint | \
+        with --yes it does not ask: {1} | \
+        what is lost: tool.agree.*
+        """
+    case agreeNot = "tool.agree.not | not agreed to; nothing changed"
+    case agreePasscodeOff = """
+        tool.agree.passwd-off | \
+        without a passcode the store opens by itself, and whoever has the disk can read it
+        """
+    case agreeReset = "tool.agree.reset | the store and everything in it will be erased"
+    case agreeTriesClear = """
+        tool.agree.tries-clear | \
+        the wrong tries will be forgotten; whoever made them can make as many again
+        """
+    case agreeChown = """
+        tool.agree.chown | \
+        the store and everything in it will belong to {1} | \
+        the name of an account
+        """
+    case agreeExport = "tool.agree.export | {1} exists and will be replaced | a file"
+    case agreeImport = """
+        tool.agree.import | \
+        records that have the same names as those in the file will be replaced
+        """
+    case agreeFingersDelete = "tool.agree.fingers-delete | all enrolled fingers will be forgotten"
+    case agreeFingersOff = """
+        tool.agree.fingers-off | \
+        no finger will open the store, and all enrolled fingers will be forgotten
+        """
+    case fingersNoneHint = "tool.fingers.none.hint | `appvault fingerprint enroll` enrols one"
 
     // MARK: A conversation
 
-    case answerTooLong = "tool.answer.too-long"
-    case limitBytes = "tool.limit.bytes"
-    case answerNobody = "tool.answer.nobody"
-    case answerExhausted = "tool.answer.exhausted"
-    case answerExhaustedHint = "tool.answer.exhausted.hint"
-    case answerNotTaken = "tool.answer.not-taken"
-    case cancelled = "tool.cancelled"
-    case loginWrong = "tool.login.wrong"
-    case loginNoService = "tool.login.no-service"
-    case loginFailed = "tool.login.failed"
-    case loginFailedHint = "tool.login.failed.hint"
-    case loginThrice = "tool.login.thrice"
-    case loginThriceHint = "tool.login.thrice.hint"
-    case loginAgain = "tool.login.again"
-    case loginDiffer = "tool.login.differ"
-    case loginDifferEnd = "tool.login.differ.end"
+    case answerTooLong = "tool.answer.too-long | that answer is too long"
+    case limitBytes = "tool.limit.bytes | at most {1} bytes | a number"
+    case answerNobody = "tool.answer.nobody | there is no terminal to ask on: {1} | the question"
+    case answerExhausted = """
+        tool.answer.exhausted | \
+        the descriptor has no line for this: {1} | \
+        the question
+        """
+    case answerExhaustedHint = """
+        tool.answer.exhausted.hint | \
+        --passcode-fd takes one line a question, in the order of the questions
+        """
+    case answerNotTaken = "tool.answer.not-taken | the answer from --passcode-fd was not taken"
+    case cancelled = "tool.cancelled | cancelled; nothing changed"
+    case loginWrong = "tool.login.wrong | that is not your login password"
+    case loginNoService = """
+        tool.login.no-service | \
+        this machine has no PAM service appvault to prove the password with; type it twice
+        """
+    case loginFailed = """
+        tool.login.failed | \
+        the login password could not be proven: {1} | \
+        what went wrong
+        """
+    case loginFailedHint = "tool.login.failed.hint | is /etc/pam.d/appvault as it was installed?"
+    case loginThrice = "tool.login.thrice | three times not your login password; nothing changed"
+    case loginThriceHint = """
+        tool.login.thrice.hint | \
+        `appvault create --own-passcode` makes a store with a passcode of its own
+        """
+    case loginAgain = "tool.login.again | once more: "
+    case loginDiffer = "tool.login.differ | the two do not match"
+    case loginDifferEnd = "tool.login.differ.end | the two do not match; nothing changed"
 
     // MARK: Stores
 
-    case createExists = "tool.create.exists"
-    case createExistsHint = "tool.create.exists.hint"
-    case createFollows = "tool.create.follows"
-    case createOwn = "tool.create.own"
-    case createPlain = "tool.create.plain"
-    case resetHint = "tool.reset.hint"
-    case accountNone = "tool.account.none"
-    case accountNoneHint = "tool.account.none.hint"
-    case accountUnknown = "tool.account.unknown"
+    case createExists = "tool.create.exists | there is a store already"
+    case createExistsHint = """
+        tool.create.exists.hint | \
+        `appvault unlock` opens it; `appvault create --open-existing` does either
+        """
+    case createFollows = """
+        tool.create.follows | \
+        logins here open stores with the login password: the passcode will follow it
+        """
+    case createOwn = """
+        tool.create.own | \
+        logins here ask for a passcode of AppVault's own: choose one
+        """
+    case createPlain = """
+        tool.create.plain | \
+        logins here do not open stores: the store gets a passcode of its own
+        """
+    case resetHint = "tool.reset.hint | `appvault create` makes a new store"
+    case accountNone = "tool.account.none | there is no account {1} | the name of an account"
+    case accountNoneHint = "tool.account.none.hint | `getent passwd` lists them"
+    case accountUnknown = """
+        tool.account.unknown | \
+        the account {1} cannot be looked up: {2} | \
+        the name of an account | what went wrong
+        """
 
     // MARK: The block of `status`
 
-    case titleStore = "tool.title.store"
-    case titleState = "tool.title.state"
-    case titleOpensWith = "tool.title.opens-with"
-    case titleFinger = "tool.title.finger"
-    case titleTries = "tool.title.tries"
-    case titleRecovery = "tool.title.recovery"
-    case titleWait = "tool.title.wait"
-    case titleRecords = "tool.title.records"
-    case titleSpace = "tool.title.space"
-    case titleSessions = "tool.title.sessions"
-    case titleSet = "tool.title.set"
-    case titleExpires = "tool.title.expires"
-    case titleRules = "tool.title.rules"
-    case titleLocks = "tool.title.locks"
-    case titleDue = "tool.title.due"
-    case titleID = "tool.title.id"
-    case titleTrouble = "tool.title.trouble"
-    case storeOf = "tool.store.of"
-    case stateAbsent = "tool.state.absent"
-    case stateLocked = "tool.state.locked"
-    case stateOpen = "tool.state.open"
-    case stateErased = "tool.state.erased"
-    case stateRetryLocked = "tool.state.retry-locked"
-    case stateDamaged = "tool.state.damaged"
-    case stateOwnerChanged = "tool.state.owner-changed"
-    case wayUnknown = "tool.way.unknown"
-    case wayNone = "tool.way.none"
-    case wayFollows = "tool.way.follows"
-    case wayOwn = "tool.way.own"
-    case fingerOn = "tool.finger.on"
-    case fingerOff = "tool.finger.off"
-    case triesLeft = "tool.tries.left"
-    case triesNone = "tool.tries.none"
-    case triesNoLimit = "tool.tries.no-limit"
-    case triesApart = "tool.tries.apart"
-    case recoveryYes = "tool.recovery.yes"
-    case recoveryNo = "tool.recovery.no"
-    case waitNext = "tool.wait.next"
-    case ageToday = "tool.age.today"
-    case ageOne = "tool.age.one"
-    case ageDays = "tool.age.days"
-    case expiresPast = "tool.expires.past"
-    case rulesUnknown = "tool.rules.unknown"
-    case rulesMet = "tool.rules.met"
-    case rulesUnmet = "tool.rules.unmet"
-    case spaceAll = "tool.space.all"
-    case spaceQuota = "tool.space.quota"
-    case locksIdle = "tool.locks.idle"
-    case spanSeconds = "tool.span.seconds"
-    case spanMinutes = "tool.span.minutes"
-    case spanHours = "tool.span.hours"
-    case nextDue = "tool.next.due"
-    case nextCreate = "tool.next.create"
-    case nextUnlock = "tool.next.unlock"
-    case nextRecover = "tool.next.recover"
-    case nextChown = "tool.next.chown"
-    case nextPasswd = "tool.next.passwd"
-    case nextRecoveryNew = "tool.next.recovery-new"
+    case titleStore = "tool.title.store | store"
+    case titleState = "tool.title.state | state"
+    case titleOpensWith = "tool.title.opens-with | opens with"
+    case titleFinger = "tool.title.finger | finger"
+    case titleTries = "tool.title.tries | tries"
+    case titleRecovery = "tool.title.recovery | recovery"
+    case titleWait = "tool.title.wait | wait"
+    case titleRecords = "tool.title.records | records"
+    case titleSpace = "tool.title.space | space"
+    case titleSessions = "tool.title.sessions | sessions"
+    case titleSet = "tool.title.set | set"
+    case titleExpires = "tool.title.expires | expires"
+    case titleRules = "tool.title.rules | rules"
+    case titleLocks = "tool.title.locks | locks"
+    case titleDue = "tool.title.due | due"
+    case titleID = "tool.title.id | id"
+    case titleTrouble = "tool.title.trouble | trouble"
+    case storeOf = "tool.store.of | {1} of {2} | the name of a store | the name of an account"
+    case stateAbsent = "tool.state.absent | there is none"
+    case stateLocked = "tool.state.locked | locked"
+    case stateOpen = "tool.state.open | open"
+    case stateErased = "tool.state.erased | erased"
+    case stateRetryLocked = "tool.state.retry-locked | locked after too many wrong tries"
+    case stateDamaged = "tool.state.damaged | damaged"
+    case stateOwnerChanged = "tool.state.owner-changed | shut: its owner's account has changed"
+    case wayUnknown = "tool.way.unknown | unknown"
+    case wayNone = """
+        tool.way.none | \
+        no passcode: it is encrypted, but opens for its owner without a question
+        """
+    case wayFollows = "tool.way.follows | the login password"
+    case wayOwn = "tool.way.own | a passcode of its own"
+    case fingerOn = "tool.finger.on | a fingerprint opens it as well"
+    case fingerOff = "tool.finger.off | not in use"
+    case triesLeft = "tool.tries.left | {1} left | a number"
+    case triesNone = "tool.tries.none | none left"
+    case triesNoLimit = "tool.tries.no-limit | no limit"
+    case triesApart = """
+        tool.tries.apart | \
+        {1} at this machine, {2} from elsewhere | \
+        tries that are left: tool.tries.* | the same for elsewhere
+        """
+    case recoveryYes = "tool.recovery.yes | a recovery key exists"
+    case recoveryNo = "tool.recovery.no | no recovery key"
+    case waitNext = "tool.wait.next | {1} until the next try | a time: tool.span.*"
+    case ageToday = "tool.age.today | {1} (today) | date and time"
+    case ageOne = "tool.age.one | {1} (1 day ago) | date and time"
+    case ageDays = "tool.age.days | {1} ({2} days ago) | date and time | a number"
+    case expiresPast = "tool.expires.past | it has, {1} | date and time"
+    case rulesUnknown = """
+        tool.rules.unknown | \
+        whether the login password meets them shows at the next login
+        """
+    case rulesMet = "tool.rules.met | the login password meets them"
+    case rulesUnmet = "tool.rules.unmet | the login password does not meet them"
+    case spaceAll = "tool.space.all | {1}, all stores together | an amount of bytes"
+    case spaceQuota = """
+        tool.space.quota | \
+        {1} of {2}, all stores together | \
+        an amount of bytes | the most that it may be
+        """
+    case locksIdle = "tool.locks.idle | after {1} without a request | a time: tool.span.*"
+    case spanSeconds = "tool.span.seconds | {1} s | a number"
+    case spanMinutes = "tool.span.minutes | {1} min | a number"
+    case spanHours = "tool.span.hours | {1} h | a number"
+    case nextDue = "tool.next.due | `appvault unlock` goes on with what is due"
+    case nextCreate = "tool.next.create | `appvault create` makes one"
+    case nextUnlock = "tool.next.unlock | `appvault unlock` opens it"
+    case nextRecover = "tool.next.recover | `appvault recover` opens it with the recovery key"
+    case nextChown = """
+        tool.next.chown | \
+        root moves it with `appvault chown {1} USER` | \
+        the id of a store
+        """
+    case nextPasswd = "tool.next.passwd | `passwd` sets another login password"
+    case nextRecoveryNew = """
+        tool.next.recovery-new | \
+        `appvault recovery new` makes a way back for a forgotten passcode
+        """
 
     // MARK: What a policy demands
 
-    case flowCreate = "tool.flow.create"
-    case flowCreateOffering = "tool.flow.create-offering-fingerprint"
-    case flowChange = "tool.flow.change"
-    case flowDropPasscode = "tool.flow.drop-passcode"
-    case flowAnnounce = "tool.flow.announce-fingerprint"
-    case flowDropFingerprint = "tool.flow.drop-fingerprint"
-    case flowDropBoth = "tool.flow.drop-both"
-    case flowUnknown = "tool.flow.unknown"
-    case flowNothing = "tool.flow.nothing"
-    case flowThen = "tool.flow.then"
-    case becausePolicy = "tool.because.policy"
-    case becauseMigration = "tool.because.migration"
-    case becauseRecovery = "tool.because.recovery"
-    case becauseExpired = "tool.because.expired"
-    case actionRefused = "tool.action.refused"
+    case flowCreate = "tool.flow.create | a passcode has to be created"
+    case flowCreateOffering = """
+        tool.flow.create-offering-fingerprint | \
+        a passcode has to be created; a fingerprint is offered
+        """
+    case flowChange = "tool.flow.change | a new passcode has to be chosen"
+    case flowDropPasscode = "tool.flow.drop-passcode | the passcode goes"
+    case flowAnnounce = "tool.flow.announce-fingerprint | it is told that a fingerprint may be used"
+    case flowDropFingerprint = "tool.flow.drop-fingerprint | the fingerprint goes"
+    case flowDropBoth = "tool.flow.drop-both | passcode and fingerprint go"
+    case flowUnknown = "tool.flow.unknown | a step that this release does not know ({1}) | a number"
+    case flowNothing = "tool.flow.nothing | nothing"
+    case flowThen = "tool.flow.then | {1}; then {2} | a step: tool.flow.* | the next one"
+    case becausePolicy = "tool.because.policy | {1}: the rules have changed | steps: tool.flow.*"
+    case becauseMigration = """
+        tool.because.migration | \
+        {1}: the store comes from an older release | \
+        steps: tool.flow.*
+        """
+    case becauseRecovery = """
+        tool.because.recovery | \
+        {1}: the recovery key was used | \
+        steps: tool.flow.*
+        """
+    case becauseExpired = """
+        tool.because.expired | \
+        {1}: the passcode has expired | \
+        steps: tool.flow.*
+        """
+    case actionRefused = "tool.action.refused | not allowed"
 
     // MARK: Policies, texts and the checklist
 
-    case policyBroken = "tool.policy.broken"
-    case modeAdministrators = "tool.mode.administrators"
-    case modeStandard = "tool.mode.standard"
-    case modeNoPasscode = "tool.mode.no-passcode"
-    case policyRules = "tool.policy.rules"
-    case policyBuiltIn = "tool.policy.built-in"
-    case policyNotYet = "tool.policy.not-yet"
-    case policyLarge = "tool.policy.large"
-    case policyLargeHint = "tool.policy.large.hint"
-    case previewNone = "tool.preview.none"
-    case previewIfShort = "tool.preview.if-short"
-    case previewMore = "tool.preview.more"
-    case textCatalogue = "tool.text.catalogue"
-    case textAdministrator = "tool.text.administrator"
-    case checkMet = "tool.check.met"
-    case checkUnmetOne = "tool.check.unmet.one"
-    case checkUnmet = "tool.check.unmet"
-    case checkUnfit = "tool.check.unfit"
-    case checkPrompt = "tool.check.prompt"
-    case checkLive = "tool.check.live"
-    case checkMore = "tool.check.more"
-    case checkCancelled = "tool.check.cancelled"
-    case checkNone = "tool.check.none"
-    case checkNoneHint = "tool.check.none.hint"
-    case checkLong = "tool.check.long"
+    case policyBroken = "tool.policy.broken | a file is broken; what it said before holds"
+    case modeAdministrators = "tool.mode.administrators | the administrator's policy"
+    case modeStandard = "tool.mode.standard | the default policy"
+    case modeNoPasscode = """
+        tool.mode.no-passcode | \
+        no passcodes: stores open without a question; not recommended
+        """
+    case policyRules = "tool.policy.rules | rules of the administrator"
+    case policyBuiltIn = "tool.policy.built-in | built in"
+    case policyNotYet = "tool.policy.not-yet | {1}, not acted on yet | where a key stands"
+    case policyLarge = "tool.policy.large | {1} is too large for a policy | a file"
+    case policyLargeHint = "tool.policy.large.hint | a policy has at most 1 MiB"
+    case previewNone = "tool.preview.none | there are no stores"
+    case previewIfShort = """
+        tool.preview.if-short | \
+        {1}, if the present passcode falls short | \
+        steps: tool.flow.*
+        """
+    case previewMore = """
+        tool.preview.more | \
+        and {1} stores more; --user NAME asks about one person | \
+        a number
+        """
+    case textCatalogue = "tool.text.catalogue | catalogue"
+    case textAdministrator = "tool.text.administrator | administrator"
+    case checkMet = "tool.check.met | it meets the rules"
+    case checkUnmetOne = "tool.check.unmet.one | it does not meet one of the rules"
+    case checkUnmet = "tool.check.unmet | it does not meet {1} of the rules | a number"
+    case checkUnfit = "tool.check.unfit | it cannot be a passcode"
+    case checkPrompt = "tool.check.prompt | candidate (does not show): "
+    case checkLive = "tool.check.live | candidate: "
+    case checkMore = "tool.check.more | and {1} more | a number"
+    case checkCancelled = "tool.check.cancelled | cancelled"
+    case checkNone = "tool.check.none | there is no candidate to check"
+    case checkNoneHint = """
+        tool.check.none.hint | \
+        run it on a terminal, or give one line on standard input
+        """
+    case checkLong = "tool.check.long | that candidate is too long"
 
     // MARK: Records and files
 
-    case setSeen = "tool.set.seen"
-    case setNobody = "tool.set.nobody"
-    case setPrompt = "tool.set.prompt"
-    case setLongTyped = "tool.set.long-typed"
-    case setLongTypedHint = "tool.set.long-typed.hint"
-    case setLong = "tool.set.long"
-    case setLongHint = "tool.set.long.hint"
-    case setDone = "tool.set.done"
-    case deleteDone = "tool.delete.done"
-    case standardInput = "tool.standard-input"
-    case importCannotRead = "tool.import.cannot-read"
-    case exportCannotWrite = "tool.export.cannot-write"
-    case cannotRead = "tool.cannot.read"
-    case cannotWrite = "tool.cannot.write"
-    case exportTerminal = "tool.export.terminal"
-    case exportTerminalHint = "tool.export.terminal.hint"
-    case exportNoFile = "tool.export.no-file"
-    case exportNoFileHint = "tool.export.no-file.hint"
-    case exportFailed = "tool.export.failed"
-    case exportDone = "tool.export.done"
-    case exportOver = "tool.export.over"
-    case exportBar = "tool.export.bar"
-    case importNoFile = "tool.import.no-file"
-    case importNoFileHint = "tool.import.no-file.hint"
-    case importExists = "tool.import.exists"
-    case importExistsHint = "tool.import.exists.hint"
-    case importCheckBar = "tool.import.check-bar"
-    case importBar = "tool.import.bar"
+    case setSeen = """
+        tool.set.seen | \
+        other users could have seen this value in the list of processes; `appvault set {1}` asks for it | \
+        the name of a record
+        """
+    case setNobody = "tool.set.nobody | there is no terminal to ask for the value on"
+    case setPrompt = "tool.set.prompt | value of {1} (does not show):  | the name of a record"
+    case setLongTyped = "tool.set.long-typed | that is too long to be typed"
+    case setLongTypedHint = """
+        tool.set.long-typed.hint | \
+        `appvault set NAME - <FILE` takes up to 1 MiB
+        """
+    case setLong = "tool.set.long | a value has at most 1 MiB"
+    case setLongHint = """
+        tool.set.long.hint | \
+        keep a key to the file in the store, and the file itself encrypted with it elsewhere
+        """
+    case setDone = "tool.set.done | stored {1} | the name of a record"
+    case deleteDone = "tool.delete.done | deleted {1} | the name of a record"
+    case standardInput = "tool.standard-input | standard input"
+    case importCannotRead = """
+        tool.import.cannot-read | \
+        cannot read {1}: {2} | \
+        a file | what went wrong
+        """
+    case exportCannotWrite = """
+        tool.export.cannot-write | \
+        cannot write {1}: {2} | \
+        a file | what went wrong
+        """
+    case cannotRead = "tool.cannot.read | {1} cannot be read: {2} | a file | what went wrong"
+    case cannotWrite = """
+        tool.cannot.write | \
+        standard output cannot be written: {1} | \
+        what went wrong
+        """
+    case exportTerminal = "tool.export.terminal | an export is not for a terminal"
+    case exportTerminalHint = "tool.export.terminal.hint | name a file: `appvault export FILE`"
+    case exportNoFile = "tool.export.no-file | {1} is not a file | a file"
+    case exportNoFileHint = "tool.export.no-file.hint | name a file, or - for standard output"
+    case exportFailed = "tool.export.failed | the export cannot be written: {1} | what went wrong"
+    case exportDone = "tool.export.done | exported to {1} | a file"
+    case exportOver = "tool.export.over | export over a file that exists"
+    case exportBar = "tool.export.bar | exporting"
+    case importNoFile = "tool.import.no-file | import needs a file"
+    case importNoFileHint = "tool.import.no-file.hint | `appvault import FILE`"
+    case importExists = "tool.import.exists | names in the file exist already; nothing was imported"
+    case importExistsHint = "tool.import.exists.hint | with --replace their values are replaced"
+    case importCheckBar = "tool.import.check-bar | checking"
+    case importBar = "tool.import.bar | importing"
 
     // MARK: What to do about a refusal that came without advice
 
-    case adviceInvalidPasscode = "tool.advice.InvalidPasscode"
-    case adviceLocked = "tool.advice.Locked"
-    case advicePasscodeRequired = "tool.advice.PasscodeRequired"
-    case adviceDeleted = "tool.advice.Deleted"
-    case adviceRetryLimitReached = "tool.advice.RetryLimitReached"
-    case adviceThrottled = "tool.advice.Throttled"
-    case adviceNotPermitted = "tool.advice.NotPermitted"
-    case adviceServiceUnavailable = "tool.advice.ServiceUnavailable"
-    case adviceStoreDamaged = "tool.advice.StoreDamaged"
-    case adviceTooLarge = "tool.advice.TooLarge"
-    case adviceBusy = "tool.advice.Busy"
-    case adviceRecoveryKeyInvalid = "tool.advice.RecoveryKeyInvalid"
-    case advicePasscodeExpired = "tool.advice.PasscodeExpired"
-    case adviceFingerprint = "tool.advice.Fingerprint"
-    case adviceChangeRequired = "tool.advice.ChangeRequired"
-    case adviceStorageFailed = "tool.advice.StorageFailed"
+    case adviceInvalidPasscode = """
+        tool.advice.InvalidPasscode | \
+        `appvault status` shows how many tries are left
+        """
+    case adviceLocked = "tool.advice.Locked | `appvault unlock` opens it"
+    case advicePasscodeRequired = """
+        tool.advice.PasscodeRequired | \
+        run it on a terminal, or give passcodes with --passcode-fd
+        """
+    case adviceDeleted = "tool.advice.Deleted | `appvault create` makes a new one"
+    case adviceRetryLimitReached = """
+        tool.advice.RetryLimitReached | \
+        `appvault recover` opens it with the recovery key
+        """
+    case adviceThrottled = "tool.advice.Throttled | `appvault status` shows for how long"
+    case adviceNotPermitted = "tool.advice.NotPermitted | only the owner and root may do that"
+    case adviceServiceUnavailable = """
+        tool.advice.ServiceUnavailable | \
+        `systemctl status appvaultd.socket` says why
+        """
+    case adviceStoreDamaged = "tool.advice.StoreDamaged | `appvault status` says what can be done"
+    case adviceTooLarge = "tool.advice.TooLarge | a value has at most 1 MiB"
+    case adviceBusy = "tool.advice.Busy | try again in a moment"
+    case adviceRecoveryKeyInvalid = """
+        tool.advice.RecoveryKeyInvalid | \
+        it was shown once, in groups, when it was made
+        """
+    case advicePasscodeExpired = "tool.advice.PasscodeExpired | `appvault passwd` sets a new one"
+    case adviceFingerprint = "tool.advice.Fingerprint | the passcode works as before"
+    case adviceChangeRequired = """
+        tool.advice.ChangeRequired | \
+        `appvault unlock` says why and goes on
+        """
+    case adviceStorageFailed = """
+        tool.advice.StorageFailed | \
+        is the disk full? the journal of appvaultd says more
+        """
 
     // MARK: Fingerprints
 
-    case titleFailures = "tool.title.failures"
-    case titleReader = "tool.title.reader"
-    case titleChip = "tool.title.chip"
-    case titleKeyring = "tool.title.keyring"
-    case fingerStandingOff = "tool.finger.standing.off"
-    case fingerStandingOn = "tool.finger.standing.on"
-    case fingerStandingAfter = "tool.finger.standing.after"
-    case fingerFailures = "tool.finger.failures"
-    case fingerReader = "tool.finger.reader"
-    case fingerReaderStores = "tool.finger.reader.stores"
-    case readerPress = "tool.reader.press"
-    case readerSwipe = "tool.reader.swipe"
-    case readerInternal = "tool.reader.internal"
-    case readerExternal = "tool.reader.external"
-    case fingerForeign = "tool.finger.foreign"
-    case fingerKeepsPassword = "tool.finger.keeps-password"
-    case fingerAway = "tool.finger.away"
-    case scanStage = "tool.scan.stage"
-    case fingerUnnamed = "tool.finger.unnamed"
-    case fingerLeftThumb = "tool.finger.left-thumb"
-    case fingerLeftIndex = "tool.finger.left-index"
-    case fingerLeftMiddle = "tool.finger.left-middle"
-    case fingerLeftRing = "tool.finger.left-ring"
-    case fingerLeftLittle = "tool.finger.left-little"
-    case fingerRightThumb = "tool.finger.right-thumb"
-    case fingerRightIndex = "tool.finger.right-index"
-    case fingerRightMiddle = "tool.finger.right-middle"
-    case fingerRightRing = "tool.finger.right-ring"
-    case fingerRightLittle = "tool.finger.right-little"
+    case titleFailures = "tool.title.failures | failures"
+    case titleReader = "tool.title.reader | reader"
+    case titleChip = "tool.title.chip | chip"
+    case titleKeyring = "tool.title.keyring | keyring"
+    case fingerStandingOff = "tool.finger.standing.off | opens nothing: it is off"
+    case fingerStandingOn = "tool.finger.standing.on | opens the store"
+    case fingerStandingAfter = """
+        tool.finger.standing.after | \
+        opens the store after the next passcode
+        """
+    case fingerFailures = "tool.finger.failures | {1} left, then the passcode is needed | a number"
+    case fingerReader = """
+        tool.finger.reader | \
+        {1} ({2}, {3}) | \
+        the name of a reader | how it scans: tool.reader.* | where it is: tool.reader.*
+        """
+    case fingerReaderStores = """
+        tool.finger.reader.stores | \
+        {1} ({2}, {3}, keeps prints itself) | \
+        the name of a reader | how it scans: tool.reader.* | where it is: tool.reader.*
+        """
+    case readerPress = "tool.reader.press | press"
+    case readerSwipe = "tool.reader.swipe | swipe"
+    case readerInternal = "tool.reader.internal | internal"
+    case readerExternal = "tool.reader.external | external"
+    case fingerForeign = """
+        tool.finger.foreign | \
+        {1} prints on it are not AppVault's; they are left alone | \
+        a number
+        """
+    case fingerKeepsPassword = """
+        tool.finger.keeps-password | \
+        the login password is kept; a login by finger opens it
+        """
+    case fingerAway = "tool.finger.away | {1} (not connected) | the name of a reader"
+    case scanStage = "tool.scan.stage | {1} of {2} | scans that are done | all that it takes"
+    case fingerUnnamed = "tool.finger.unnamed | a finger"
+    case fingerLeftThumb = "tool.finger.left-thumb | left thumb"
+    case fingerLeftIndex = "tool.finger.left-index | left index finger"
+    case fingerLeftMiddle = "tool.finger.left-middle | left middle finger"
+    case fingerLeftRing = "tool.finger.left-ring | left ring finger"
+    case fingerLeftLittle = "tool.finger.left-little | left little finger"
+    case fingerRightThumb = "tool.finger.right-thumb | right thumb"
+    case fingerRightIndex = "tool.finger.right-index | right index finger"
+    case fingerRightMiddle = "tool.finger.right-middle | right middle finger"
+    case fingerRightRing = "tool.finger.right-ring | right ring finger"
+    case fingerRightLittle = "tool.finger.right-little | right little finger"
 
     // MARK: `doctor`
 
-    case doctorSocket = "tool.doctor.socket"
-    case doctorDaemon = "tool.doctor.daemon"
-    case doctorUsers = "tool.doctor.users"
-    case doctorState = "tool.doctor.state"
-    case doctorKey = "tool.doctor.key"
-    case doctorPolicy = "tool.doctor.policy"
-    case doctorPam = "tool.doctor.pam"
-    case doctorPresence = "tool.doctor.presence"
-    case doctorReader = "tool.doctor.reader"
-    case doctorRules = "tool.doctor.rules"
-    case doctorSandbox = "tool.doctor.sandbox"
-    case doctorMemory = "tool.doctor.memory"
-    case doctorClock = "tool.doctor.clock"
-    case doctorStore = "tool.doctor.store"
-    case doctorWell = "tool.doctor.well"
-    case doctorBroken = "tool.doctor.broken"
-    case doctorWarnings = "tool.doctor.warnings"
-    case doctorRoot = "tool.doctor.root"
-    case doctorPaste = "tool.doctor.paste"
+    case doctorSocket = "tool.doctor.socket | socket"
+    case doctorDaemon = "tool.doctor.daemon | daemon"
+    case doctorUsers = "tool.doctor.users | users"
+    case doctorState = "tool.doctor.state | state folder"
+    case doctorKey = "tool.doctor.key | machine key"
+    case doctorPolicy = "tool.doctor.policy | policy"
+    case doctorPam = "tool.doctor.pam | PAM"
+    case doctorPresence = "tool.doctor.presence | who is here"
+    case doctorReader = "tool.doctor.reader | reader"
+    case doctorRules = "tool.doctor.rules | rules worker"
+    case doctorSandbox = "tool.doctor.sandbox | sandbox"
+    case doctorMemory = "tool.doctor.memory | memory"
+    case doctorClock = "tool.doctor.clock | clock"
+    case doctorStore = "tool.doctor.store | your store"
+    case doctorWell = "tool.doctor.well | every link holds"
+    case doctorBroken = "tool.doctor.broken | broken: {1} | a number"
+    case doctorWarnings = "tool.doctor.warnings | warnings: {1} | a number"
+    case doctorRoot = "tool.doctor.root | `sudo appvault doctor` sees the rest as well"
+    case doctorPaste = "tool.doctor.paste | add by hand:"
+}
+
+extension ToolText {
+    /// Split once, not each time that a text is shown.
+    private static let rows = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0, $0.rawValue) })
+    private static let ids = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0.rawValue.id, $0) })
+
+    package var row: TextRow { Self.rows[self] ?? rawValue }
+    package var id: String { row.id }
+    package var english: String { row.english }
+
+    package init?(id: String) {
+        guard let text = Self.ids[id] else { return nil }
+        self = text
+    }
 }

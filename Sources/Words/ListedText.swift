@@ -15,15 +15,15 @@ package struct ListedText: Sendable {
     }
 
     private init(_ text: ToolText) {
-        id = text.rawValue
+        id = text.id
         english = text.english
-        positions = []
+        positions = text.row.positions
     }
 
     package init?(id: String) {
         if let text = TextID(id: id) {
             self.init(text)
-        } else if let text = ToolText(rawValue: id) {
+        } else if let text = ToolText(id: id) {
             self.init(text)
         } else {
             return nil

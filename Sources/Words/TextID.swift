@@ -1,3 +1,5 @@
+import ToolTexts
+
 /// Every text that the daemon says to a person, one row each: the id, which `[Texts]` of the policy
 /// and the catalogues name; what is shown where neither has another text; and what its positions
 /// {1}, {2} stand for. A prompt ends with a space. A new one needs its row here and one in each po/ file.
@@ -885,4 +887,21 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         advice.no-passcode-mode | \
         UseDefaultPolicy=yes or Enabled=yes in the policy asks for passcodes again
         """
+}
+
+extension TextID {
+    /// Split once, not each time that a text is shown.
+    private static let rows = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0, $0.rawValue) })
+    private static let ids = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0.rawValue.id, $0) })
+
+    package var row: TextRow { Self.rows[self] ?? rawValue }
+    package var id: String { row.id }
+    package var english: String { row.english }
+
+    package init?(id: String) {
+        guard let text = Self.ids[id] else { return nil }
+        self = text
+    }
 }

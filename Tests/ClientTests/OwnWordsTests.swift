@@ -74,6 +74,16 @@ struct OwnWordsTests {
         }
     }
 
+    @Test("each row has an id and English, and says what its positions stand for")
+    func rows() {
+        for text in ToolText.allCases {
+            #expect(text.id.hasPrefix("tool.") && !text.english.isEmpty, "\(text)")
+            #expect(text.row.positions.count == Positions.of(text.english).count, "\(text)")
+            #expect(text.row.positions.allSatisfy { !$0.isEmpty }, "\(text)")
+            #expect(ToolText(id: text.id) == text)
+        }
+    }
+
     @Test("English as it was, for those who read it by a program")
     func plain() {
         #expect(

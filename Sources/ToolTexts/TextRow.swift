@@ -31,20 +31,3 @@ package struct TextRow: ExpressibleByStringLiteral, Equatable, Sendable {
         return fields + [String(decoding: row[start...], as: UTF8.self)]
     }
 }
-
-extension TextID {
-    /// Split once, not each time that a text is shown.
-    private static let rows = Dictionary(
-        uniqueKeysWithValues: allCases.map { ($0, $0.rawValue) })
-    private static let ids = Dictionary(
-        uniqueKeysWithValues: allCases.map { ($0.rawValue.id, $0) })
-
-    package var row: TextRow { Self.rows[self] ?? rawValue }
-    package var id: String { row.id }
-    package var english: String { row.english }
-
-    package init?(id: String) {
-        guard let text = Self.ids[id] else { return nil }
-        self = text
-    }
-}
