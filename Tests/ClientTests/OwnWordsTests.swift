@@ -103,12 +103,20 @@ private struct Sources {
 
     static func all(file: String = #filePath) throws -> Sources {
         let root = file.split(separator: "/").dropLast(3).joined(separator: "/")
-        let folder = "/\(root)/Sources/Client"
         var sources = Sources()
-        for name in try Folder(path: folder).names() where name.hasSuffix(".swift") {
-            sources.text += try TextFile.read(at: "\(folder)/\(name)", limit: 1 << 20)
-        }
+        try sources.add("/\(root)/Sources/Client")
         return sources
+    }
+
+    private mutating func add(_ folder: String) throws {
+        for name in try Folder(path: folder).names() {
+            let path = "\(folder)/\(name)"
+            if name.hasSuffix(".swift") {
+                text += try TextFile.read(at: path, limit: 1 << 20)
+            } else {
+                try add(path)
+            }
+        }
     }
 
     func uses(of name: String) -> [Use] {

@@ -41,13 +41,13 @@ struct WordsTests {
     @Test("a store's id is read as it is written")
     func storeID() {
         let id: [UInt8] = (0..<16).map { $0 * 17 }
-        let text = StoreID.text(id)
+        let text = StoreIDText.text(id)
         #expect(text == "00112233-4455-6677-8899-aabbccddeeff")
-        #expect(StoreID.parse(Array(text.utf8)) == id)
+        #expect(StoreIDText.parse(Array(text.utf8)) == id)
         for wrong in [
             "", "0011", text + "0", "0011-2233445566778899aabbccddeeff", "g" + text.dropFirst(),
         ] {
-            #expect(StoreID.parse(Array(wrong.utf8)) == nil)
+            #expect(StoreIDText.parse(Array(wrong.utf8)) == nil)
         }
     }
 

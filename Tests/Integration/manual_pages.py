@@ -1,5 +1,6 @@
 """The manual pages: made from the tables of the programs, rendered without a complaint, and complete."""
 
+import glob
 import json
 import os
 import re
@@ -105,8 +106,8 @@ class Pages(unittest.TestCase):
     def test_every_variable_that_the_tool_looks_at_stands_in_the_page(self):
         names = set()
         for folder in ["Client", "Posix"]:
-            for name in os.listdir(os.path.join(ROOT, "Sources", folder)):
-                with open(os.path.join(ROOT, "Sources", folder, name)) as file:
+            for path in glob.glob(os.path.join(ROOT, "Sources", folder, "**", "*.swift"), recursive=True):
+                with open(path) as file:
                     source = file.read()
                 names |= set(re.findall(r'variable\("(\w+)"\)', source))
                 names |= {name for row in re.findall(r'for name in \[([^]]*)\]', source)

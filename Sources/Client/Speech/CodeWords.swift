@@ -1,40 +1,7 @@
 import ToolTexts
 public import Wire
 
-/// What the program says to its caller.
-public enum ExitStatus: Int32, Equatable, Sendable {
-    case success = 0
-    case refused = 1
-    case usage = 2
-    case missing = 3
-    case locked = 4
-    case unavailable = 5
-    case damaged = 6
-    case cancelled = 130
-}
-
 extension Code {
-    /// The one place where a refusal becomes an exit status.
-    public var exitStatus: ExitStatus {
-        switch self {
-        case .invalidArgument: .usage
-        case .doesNotExist, .deleted: .missing
-        case .locked: .locked
-        case .serviceUnavailable, .outOfMemory, .busy, .protocolError, .storageFailed: .unavailable
-        case .storeDamaged: .damaged
-        case .cancelled: .cancelled
-        case .unknown, .alreadyExists, .dataType, .invalidPasscode, .passcodeRequired,
-            .underMinLength, .passcodeExpired, .requiresDigit, .requiresLower, .requiresSpecial,
-            .requiresUpper, .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence,
-            .dictionary, .reused, .ruleFailed, .fingerprintUnavailable, .fingerprintNoMatch,
-            .changeRequired, .retryLimitReached, .throttled, .policyDenies, .invalidAction,
-            .notPermitted, .tooLarge,
-            .noMatch,
-            .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken:
-            .refused
-        }
-    }
-
     /// The name that programs see.
     public var name: String {
         switch self {
@@ -161,20 +128,5 @@ extension Code {
         case .changeRequired: .adviceChangeRequired
         case .storageFailed: .adviceStorageFailed
         }
-    }
-}
-
-extension Refused {
-    /// A number that a newer daemon knows and we do not is a plain refusal.
-    var known: Code { Code(rawValue: code) ?? .unknown }
-
-    var exitStatus: ExitStatus { known.exitStatus }
-
-    /// With words and advice of our own where the daemon gave none.
-    func complete(_ words: OwnWords) -> Refused {
-        var refused = self
-        if refused.message.isEmpty { refused.message = Array(known.words.utf8) }
-        if refused.hint.isEmpty, let advice = known.advice { refused.hint = words(advice) }
-        return refused
     }
 }

@@ -328,7 +328,7 @@ struct ArgumentParser {
 
     /// 32 hexadecimal digits, dashes where a UUID has them or nowhere.
     private func storeID(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
-        guard let id = StoreID.parse(bytes) else {
+        guard let id = StoreIDText.parse(bytes) else {
             throw UsageError(
                 Text(Printable.escaped(bytes), " is no store's id"),
                 hint: Text("`appvault status --user NAME` shows it"))

@@ -1,5 +1,5 @@
 /// A store's UUID between its 16 bytes and what a person reads.
-enum StoreID {
+enum StoreIDText {
     static func parse(_ text: [UInt8]) -> [UInt8]? {
         var digits: [UInt8] = []
         for (index, byte) in text.enumerated() {

@@ -60,7 +60,7 @@ extension Run {
             var json = JSON()
             json.field("total", Int(preview.total))
             json.objects("stores", preview.stores) { json, store in
-                json.field("store", StoreID.text(store.store))
+                json.field("store", StoreIDText.text(store.store))
                 json.field("owner", store.owner)
                 json.field("name", store.name.isEmpty ? Array("default".utf8) : store.name)
                 json.objects("flows", store.flows) { json, flow in

@@ -13,7 +13,7 @@ enum StatusView {
             Array(paint.painted(String(decoding: text, as: UTF8.self), colour).utf8)
         }
         func id() {
-            if hasID(state) { row(.titleID, Array(StoreID.text(state.store).utf8)) }
+            if hasID(state) { row(.titleID, Array(StoreIDText.text(state.store).utf8)) }
         }
         let name = state.name.isEmpty ? Array("default".utf8) : Printable.escaped(state.name)
         let owner = Printable.escaped(state.owner.name)
@@ -78,7 +78,7 @@ enum StatusView {
         case .absent, .erased: return words(.nextCreate)
         case .locked: return words(.nextUnlock)
         case .retryLocked: return words(.nextRecover)
-        case .ownerChanged: return words(.nextChown, StoreID.text(state.store))
+        case .ownerChanged: return words(.nextChown, StoreIDText.text(state.store))
         case .unlocked where hasPasscode(state) && state.meetsRules == .no:
             return words(.nextPasswd)
         case .unlocked where hasPasscode(state) && !state.hasRecoveryKey:
@@ -180,7 +180,7 @@ enum StatusView {
         json.field("followsLogin", state.followsLogin)
         json.field("recoveryKey", state.hasRecoveryKey)
         if hasID(state) {
-            json.field("store", StoreID.text(state.store))
+            json.field("store", StoreIDText.text(state.store))
         } else {
             json.null("store")
         }
