@@ -12,10 +12,10 @@ public enum Tool {
         let voice = Voice(environment)
         let invocation: Invocation
         do throws(UsageError) {
-            invocation = try ArgumentParser.parse(environment.arguments)
+            invocation = try ArgumentParser.parse(environment.arguments, AllCommands.list)
         } catch {
             if environment.arguments.isEmpty {
-                voice.printError(Help.overview(Voice.Paint.plain))
+                voice.printError(Help.overview(VerbEntry.all, .plain))
                 return .usage
             }
             return report(
@@ -23,10 +23,21 @@ public enum Tool {
         }
         let run = Run(environment, invocation.settings, voice)
         do throws(ClientError) {
-            return try run.perform(invocation.command)
+            return try perform(invocation.command, run)
         } catch {
             return report(error.refusal, invocation.settings.form, voice, run.words)
         }
+    }
+
+    private static func perform(
+        _ command: any Command, _ run: Run
+    ) throws(ClientError) -> ExitStatus {
+        let status = try command.run(run)
+        switch type(of: command).offer {
+        case .afterwards: try run.offerRecovery()
+        case .never: break
+        }
+        return status
     }
 
     private static func report(

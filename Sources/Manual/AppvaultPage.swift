@@ -17,7 +17,7 @@ enum AppvaultPage {
                 + "belongs to values.")
         for group in VerbEntry.Group.allCases {
             page.subheading(title(group))
-            for verb in Verb.allCases where verb.entry.group == group { add(verb.entry, to: &page) }
+            for verb in VerbEntry.all where verb.group == group { add(verb, to: &page) }
         }
         page.heading("Options")
         for option in Option.allCases where option.entry.reach == .everywhere {
@@ -40,8 +40,8 @@ enum AppvaultPage {
             "Looked through at create, to see what a login here opens stores with, and by `doctor`."
         )
         page.heading("Examples")
-        for verb in Verb.allCases {
-            for example in verb.entry.examples {
+        for verb in VerbEntry.all {
+            for example in verb.examples {
                 page.example(example.command, Page.sentence(example.meaning))
             }
         }
@@ -83,9 +83,9 @@ enum AppvaultPage {
         page.paragraph(
             "With `--json` every verb prints one object on standard output. Texts that are not UTF-8 are base64, with "
                 + "a field of the same name and `Encoding` behind it. The objects:")
-        for verb in Verb.allCases where !isDone(verb.entry) {
-            page.item("`\(verb.entry.name)`", "")
-            for field in verb.entry.json {
+        for verb in VerbEntry.all where !isDone(verb) {
+            page.item("`\(verb.name)`", "")
+            for field in verb.json {
                 page.nested("`\(field.name)`", Page.sentence(field.meaning))
             }
         }

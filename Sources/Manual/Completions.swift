@@ -13,7 +13,7 @@ package enum Completions {
         File(name: "appvault.fish", text: fish),
     ]
 
-    private static let entries = Verb.allCases.map(\.entry)
+    private static let entries = VerbEntry.all
 
     private static func options(_ reach: Option.Reach) -> [Option.Entry] {
         Option.allCases.map(\.entry).filter { $0.reach == reach }

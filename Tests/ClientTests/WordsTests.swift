@@ -22,7 +22,9 @@ struct WordsTests {
 
     @Test("help fits a terminal of 80 columns, for every verb")
     func help() {
-        for page in [Help.overview(.plain)] + Verb.allCases.map({ Help.page($0, .plain) }) {
+        for page in [Help.overview(VerbEntry.all, .plain)]
+            + VerbEntry.all.map({ Help.page($0, .plain) })
+        {
             for line in String(decoding: page, as: UTF8.self).split(separator: "\n") {
                 #expect(line.count <= 80, "\(line)")
             }
@@ -31,10 +33,10 @@ struct WordsTests {
 
     @Test("each verb says what it does, and each option of its own is explained")
     func table() {
-        for verb in Verb.allCases {
+        for verb in VerbEntry.all {
             let page = String(decoding: Help.page(verb, .plain), as: UTF8.self)
-            #expect(!verb.entry.text.isEmpty)
-            for option in verb.entry.options { #expect(page.contains(option.entry.flag)) }
+            #expect(!verb.text.isEmpty)
+            for option in verb.options { #expect(page.contains(option.entry.flag)) }
         }
     }
 

@@ -46,8 +46,7 @@ struct ManualTests {
 
     @Test("every verb and its options are completed in each shell", arguments: Completions.all)
     func completions(_ file: Completions.File) {
-        for verb in Verb.allCases {
-            let entry = verb.entry
+        for entry in VerbEntry.all {
             for word in entry.words {
                 #expect(file.text.components(of: word) > 0, "\(entry.name)")
             }
@@ -64,9 +63,9 @@ struct ManualTests {
     @Test("every verb, option, exit status and code stands in the page")
     func verbs() throws {
         let page = try page("appvault")
-        for verb in Verb.allCases {
-            #expect(page.contains(term(verb.entry.synopsis)), "\(verb.entry.name)")
-            for field in verb.entry.json {
+        for verb in VerbEntry.all {
+            #expect(page.contains(term(verb.synopsis)), "\(verb.name)")
+            for field in verb.json {
                 #expect(page.contains(term(field.name)), "\(field.name)")
             }
         }

@@ -1,13 +1,13 @@
-/// Help, made from the table of verbs.
+/// Help, made from the verbs' entries.
 enum Help {
-    static func overview(_ paint: Voice.Paint) -> [UInt8] {
+    static func overview(_ verbs: [VerbEntry], _ paint: Voice.Paint) -> [UInt8] {
         var text = "appvault keeps secrets in a store that your login opens\n\n"
         text += "\(paint.painted("usage:", .bold)) appvault VERB [OPTIONS] [ARGUMENTS]\n"
-        let width = Verb.allCases.map { usage($0).utf8.count }.max() ?? 0
+        let width = verbs.map { usage($0).utf8.count }.max() ?? 0
         for group in VerbEntry.Group.allCases {
             text += "\n\(paint.painted(group.rawValue, .bold))\n"
-            for verb in Verb.allCases where verb.entry.group == group {
-                text += row(usage(verb), verb.entry.summary, width)
+            for verb in verbs where verb.group == group {
+                text += row(usage(verb), verb.summary, width)
             }
         }
         text += "\n\(paint.painted("everywhere", .bold))\n"
@@ -16,13 +16,15 @@ enum Help {
         return Array(text.utf8)
     }
 
-    static func pages(_ verbs: [Verb], _ paint: Voice.Paint) -> [UInt8] {
-        verbs.isEmpty
-            ? overview(paint) : Array(verbs.map { page($0, paint) }.joined(separator: [0x0A]))
+    static func pages(
+        _ topic: [VerbEntry], of verbs: [VerbEntry], _ paint: Voice.Paint
+    ) -> [UInt8] {
+        topic.isEmpty
+            ? overview(verbs, paint)
+            : Array(topic.map { page($0, paint) }.joined(separator: [0x0A]))
     }
 
-    static func page(_ verb: Verb, _ paint: Voice.Paint) -> [UInt8] {
-        let entry = verb.entry
+    static func page(_ entry: VerbEntry, _ paint: Voice.Paint) -> [UInt8] {
         var text = "\(paint.painted("appvault " + entry.name, .bold)): \(entry.summary)\n\n"
         let usage = wrapped(entry.synopsis, 72).split(separator: "\n").joined(
             separator: "\n         ")
@@ -40,8 +42,8 @@ enum Help {
         return Array(text.utf8)
     }
 
-    private static func usage(_ verb: Verb) -> String {
-        ([verb.entry.name] + verb.entry.operands).joined(separator: " ")
+    private static func usage(_ verb: VerbEntry) -> String {
+        ([verb.name] + verb.operands).joined(separator: " ")
     }
 
     private static func options(_ options: [Option]) -> String {

@@ -1,20 +1,14 @@
 import Wire
 
+/// A store that was made at a login has shown nobody its recovery key. Whether it is offered behind a verb: not where
+/// that made one or put an end to it, nor behind what is about other stores, about files or the tool.
+enum RecoveryOffer {
+    case afterwards, never
+}
+
 extension Run {
-    /// A store that was made at a login has shown nobody its recovery key: the first verb on a terminal that
-    /// succeeds is followed by the offer, once.
-    func offerRecovery(after command: Command) throws(ClientError) {
-        switch command {
-        case .create, .recoveryNew, .recover, .reset, .triesClear, .chown, .doctor, .version, .help,
-            .policyCheck,
-            .policyLint, .policyPreview:
-            return
-        case .status, .unlock, .lock, .passwd, .actions, .set, .get, .list, .delete, .export,
-            .import, .fingerprintEnroll, .fingerprintList, .fingerprintVerify,
-            .fingerprintDelete, .fingerprintSwitch, .keyringForget,
-            .policyShow, .texts, .resync:
-            break
-        }
+    /// On a terminal, once.
+    func offerRecovery() throws(ClientError) {
         guard settings.form == .plain, settings.user.isEmpty, answers.kind == .terminal,
             environment.input.isTerminal, environment.output.isTerminal
         else { return }

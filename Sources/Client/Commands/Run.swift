@@ -18,45 +18,6 @@ final class Run {
         self.voice = voice
     }
 
-    func perform(_ command: Command) throws(ClientError) -> ExitStatus {
-        switch command {
-        case .create(let way, let existing): try create(way, existing)
-        case .status: try status()
-        case .unlock: try act("unlock", .openStore, target())
-        case .lock: try act("lock", .lock, target())
-        case .passwd(let change): try passwd(change)
-        case .recoveryNew: try act("recovery new", .recoveryNew, target())
-        case .actions: try actions()
-        case .fingerprintEnroll(let finger): try fingerprintEnroll(finger)
-        case .fingerprintList: try fingerprintList()
-        case .fingerprintVerify: try act("fingerprint verify", .fingerprintVerify, target())
-        case .fingerprintDelete(let finger): try fingerprintDelete(finger)
-        case .fingerprintSwitch(let way): try fingerprintSwitch(way)
-        case .keyringForget: try act("keyring forget", .keyringForget, target())
-        case .recover: try act("recover", .recover, target())
-        case .set(let name, let value): try set(name, value)
-        case .get(let name): try get(name)
-        case .list(let prefix): try list(prefix)
-        case .delete(let name): try delete(name)
-        case .export(let file): try export(file)
-        case .import(let file, let clash): try importFile(file, clash)
-        case .policyShow: try policyShow()
-        case .policyCheck(let source): return try policyCheck(source)
-        case .policyLint(let files): return try policyLint(files)
-        case .policyPreview(let file): try policyPreview(file)
-        case .texts: try texts()
-        case .reset: try reset()
-        case .resync: try act("resync", .resync, target())
-        case .triesClear: try triesClear()
-        case .chown(let store, let user): try chown(store, user)
-        case .doctor: return try doctor()
-        case .version: version()
-        case .help(let verbs): help(verbs)
-        }
-        try offerRecovery(after: command)
-        return .success
-    }
-
     // MARK: The daemon
 
     /// One connection serves the whole run.
@@ -97,20 +58,29 @@ final class Run {
     }
 
     /// One exchange that ends with a line.
-    func act<B: Body>(_ name: String, _ type: RequestType, _ body: B) throws(ClientError) {
-        report(name, try conversation().finish(type, body))
+    func act<B: Body>(_ verb: String, _ type: RequestType, _ body: B) throws(ClientError)
+        -> ExitStatus
+    {
+        report(verb, try conversation().finish(type, body))
+        return .success
     }
 
-    func report(_ name: String, _ line: [UInt8]) {
+    func report(_ verb: String, _ line: [UInt8]) {
         switch settings.form {
         case .plain: voice.done(line)
         case .json:
             var json = JSON()
-            json.field("action", name)
+            json.field("action", verb)
             json.field("result", "done")
             json.field("message", line)
             voice.print(json.finish())
         }
+    }
+
+    /// Of the terminal that output goes to.
+    var columns: Int {
+        let columns = ToolIO.columns(environment.output.descriptor)
+        return columns == 0 ? 80 : max(40, columns)
     }
 
     func output(_ bytes: borrowing SecretBuffer) throws(ClientError) {

@@ -1,5 +1,5 @@
 /// What is written about one verb: parsing, help and the manual page come from here.
-package struct VerbEntry: Sendable {
+package struct VerbEntry: Equatable, Sendable {
     package enum Group: String, CaseIterable, Sendable {
         case store = "your store"
         case fingers = "your fingers"
@@ -9,13 +9,13 @@ package struct VerbEntry: Sendable {
         case tool = "this tool"
     }
 
-    package struct Example: Sendable {
+    package struct Example: Equatable, Sendable {
         package var command: String
         package var meaning: String
     }
 
     /// One field of what --json prints; `list[].name` stands in each object of a list.
-    package struct Field: Sendable {
+    package struct Field: Equatable, Sendable {
         package var name: String
         package var meaning: String
 
@@ -56,4 +56,16 @@ package struct VerbEntry: Sendable {
         Field("result", "`done`"),
         Field("message", "the line that a person would read"),
     ]
+}
+
+extension [VerbEntry] {
+    /// The verb of exactly these words.
+    func named(_ words: [String]) -> VerbEntry? {
+        first { $0.words == words }
+    }
+
+    /// Those of two words that begin with this one.
+    func beginning(with word: String) -> [VerbEntry] {
+        filter { $0.words.count > 1 && $0.words[0] == word }
+    }
 }

@@ -122,40 +122,46 @@ public final class Connection {
         return try expect(.state, State.self)
     }
 
-    public func fingerprints(_ target: Target) throws(ClientError) -> FingerprintState {
-        try send(.fingerprintList, target)
-        return try expect(.fingerprintState, FingerprintState.self)
+    func policy(_ target: Target) throws(ClientError) -> PolicyValues {
+        try ask(.policyShow, target, for: .policyValues, PolicyValues.self)
+    }
+
+    func texts() throws(ClientError) -> TextList {
+        try ask(.texts, Empty(), for: .textList, TextList.self)
+    }
+
+    /// Any other.
+    func ask<B: Body, Answer: Body>(
+        _ type: RequestType, _ body: B, for wanted: AnswerType, _ answer: Answer.Type
+    ) throws(ClientError) -> Answer {
+        try send(type, body)
+        return try expect(wanted, answer)
     }
 
     // MARK: Frames
 
     func send<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) {
-        start(type)
+        tag &+= 1
         Frame.write(body, type: type.rawValue, tag: tag, to: &output)
         try flush()
     }
 
     func send<B: Body>(_ type: RequestType, _ body: B, payload: Span<UInt8>) throws(ClientError) {
-        start(type)
+        tag &+= 1
         Frame.write(body, type: type.rawValue, tag: tag, payload: payload, to: &output)
         try flush()
     }
 
-    private func start(_ type: RequestType) {
-        switch type {
-        case .reply, .abort:
-            // They belong to the exchange that goes on.
-            break
-        case .hello, .authenticate, .unlock, .confirm, .sessionOpen, .sessionClose, .password,
-            .status, .create,
-            .openStore, .lock, .passcode, .recoveryNew, .recover, .reset, .resync, .triesClear,
-            .chown, .get, .set,
-            .delete, .list, .exportBegin, .exportNext, .importBegin, .importChunk, .passwordRules,
-            .offerRecovery, .actions, .policyShow, .policyCheck, .policyPreview, .texts,
-            .fingerprintList, .fingerprintEnroll, .fingerprintVerify, .fingerprintDelete,
-            .fingerprintSwitch, .keyringForget, .health:
-            tag &+= 1
-        }
+    /// Inside of the exchange that goes on, under its tag.
+    func send(_ reply: Reply, payload: Span<UInt8>) throws(ClientError) {
+        Frame.write(
+            reply, type: RequestType.reply.rawValue, tag: tag, payload: payload, to: &output)
+        try flush()
+    }
+
+    func send(_ abort: Abort) throws(ClientError) {
+        Frame.write(abort, type: RequestType.abort.rawValue, tag: tag, to: &output)
+        try flush()
     }
 
     private func flush() throws(ClientError) {
@@ -205,7 +211,7 @@ public final class Connection {
                 throw .unavailable(.silent)
             case .givenUp:
                 leaveKeys()
-                try send(.abort, Abort(question: scan, reason: .cancelled))
+                try send(Abort(question: scan, reason: .cancelled))
             case .fatal(let signal):
                 leaveKeys()
                 KeyWatch.end(by: signal)

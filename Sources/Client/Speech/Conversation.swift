@@ -38,6 +38,22 @@ struct Conversation {
         return done.line.text
     }
 
+    /// What the daemon sends inside of an exchange. Any other answer ends it.
+    private enum Step {
+        case show, scan, reveal, ask, refused
+
+        init?(_ type: AnswerType) {
+            switch type {
+            case .show: self = .show
+            case .scan: self = .scan
+            case .reveal: self = .reveal
+            case .ask: self = .ask
+            case .refused: self = .refused
+            default: return nil
+            }
+        }
+    }
+
     private func converse() throws(ClientError) -> AnswerType {
         var shown: [UInt8] = []
         var hasRevealed = false
@@ -48,7 +64,8 @@ struct Conversation {
         }
         while true {
             let type = try connection.receive()
-            switch type {
+            guard let step = Step(type) else { return type }
+            switch step {
             case .show:
                 let show = try connection.read(Show.self)
                 view.clear()
@@ -70,16 +87,11 @@ struct Conversation {
                 if hasRevealed, ask.purpose == .acknowledge {
                     // It asks whether the secret was shown, which it was.
                     hasRevealed = false
-                    try connection.send(.reply, Reply(question: ask.question), payload: Span())
+                    try connection.send(Reply(question: ask.question), payload: Span())
                 } else {
                     try reply(to: ask, shown: shown)
                 }
             case .refused: throw try connection.refusal(type)
-            case .working: break
-            case .welcome, .done, .verdict, .state, .value, .names, .chunk, .progress, .actionList,
-                .policyValues, .checklist, .preview, .textList, .fingerprintState, .healthReport,
-                .token:
-                return type
             }
         }
     }
@@ -116,7 +128,7 @@ struct Conversation {
         switch outcome {
         case .answered:
             try answer.withSpan { span throws(ClientError) in
-                try connection.send(.reply, Reply(question: ask.question), payload: span)
+                try connection.send(Reply(question: ask.question), payload: span)
             }
         case .cancelled:
             throw .refused(try cancel(ask))
@@ -148,7 +160,7 @@ struct Conversation {
     /// before we go.
     @discardableResult
     private func abort(_ ask: Ask, _ reason: Abort.Reason) throws(ClientError) -> Refused? {
-        try connection.send(.abort, Abort(question: ask.question, reason: reason))
+        try connection.send(Abort(question: ask.question, reason: reason))
         defer { connection.release() }
         while let type = try? connection.receive() {
             if type == .refused { return try? connection.read(Refused.self) }

@@ -1,15 +1,3 @@
-/// What the tool can do.
-package enum Verb: CaseIterable, Sendable {
-    case create, status, unlock, lock, passwd, recoveryNew, recover, actions
-    case fingerprintEnroll, fingerprintList, fingerprintVerify, fingerprintDelete
-    case fingerprintOn, fingerprintOff, keyringForget
-    case set, get, list, delete, export, `import`
-    case policyShow, policyCheck, policyLint, policyPreview, texts
-    case reset, resync, triesClear, chown
-    case doctor
-    case version, help
-}
-
 /// Every option there is. A name means the same wherever it is allowed.
 package enum Option: CaseIterable, Sendable {
     case json, store, socket, user, yes, passcodeDescriptor, pamFolder, help, version
@@ -79,8 +67,10 @@ package enum Option: CaseIterable, Sendable {
         }
     }
 
+    static let ways: [Option] = [.followLogin, .ownPasscode, .noPasscode]
+    static let switches: [Option] = [.off, .on]
     /// Of each of these at most one can be given.
-    static let exclusive: [[Option]] = [[.followLogin, .ownPasscode, .noPasscode], [.off, .on]]
+    static let exclusive = [ways, switches]
 
     static func named(_ flag: String) -> Option? {
         allCases.first { $0.entry.flag == flag || $0.entry.short == flag }

@@ -1,0 +1,47 @@
+/// Every verb, in the order in which help and manual page show them.
+enum AllCommands {
+    static let list: [any Command.Type] = [
+        CreateCommand.self,
+        StatusCommand.self,
+        UnlockCommand.self,
+        LockCommand.self,
+        PasswdCommand.self,
+        RecoveryNewCommand.self,
+        RecoverCommand.self,
+        ActionsCommand.self,
+
+        FingerprintEnrollCommand.self,
+        FingerprintListCommand.self,
+        FingerprintVerifyCommand.self,
+        FingerprintDeleteCommand.self,
+        FingerprintOnCommand.self,
+        FingerprintOffCommand.self,
+        KeyringForgetCommand.self,
+
+        SetCommand.self,
+        GetCommand.self,
+        ListCommand.self,
+        DeleteCommand.self,
+        ExportCommand.self,
+        ImportCommand.self,
+
+        PolicyShowCommand.self,
+        PolicyCheckCommand.self,
+        PolicyLintCommand.self,
+        PolicyPreviewCommand.self,
+        TextsCommand.self,
+
+        ResetCommand.self,
+        ResyncCommand.self,
+        TriesClearCommand.self,
+        ChownCommand.self,
+        DoctorCommand.self,
+
+        VersionCommand.self,
+        HelpCommand.self,
+    ]
+}
+
+extension VerbEntry {
+    package static let all = AllCommands.list.map { $0.entry }
+}

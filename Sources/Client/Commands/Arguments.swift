@@ -1,0 +1,45 @@
+import Wire
+
+/// What was typed behind a verb.
+struct Arguments {
+    /// Those that were given, with their value; an option that takes none has an empty one.
+    let options: [Option: [UInt8]]
+    let operands: [[UInt8]]
+    /// Every verb there is.
+    let verbs: [VerbEntry]
+
+    func has(_ option: Option) -> Bool { options[option] != nil }
+
+    /// The one of these that was given, if any was.
+    func only(of choice: [Option]) throws(UsageError) -> Option? {
+        let chosen = choice.filter(has)
+        guard chosen.count < 2 else {
+            throw UsageError(
+                Text(chosen[0].entry.flag, " and ", chosen[1].entry.flag, " exclude each other"),
+                hint: Text("give one of them"))
+        }
+        return chosen.first
+    }
+
+    static func account(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
+        guard !bytes.isEmpty, bytes.count <= Limits.text,
+            UTF8Check.isText(bytes.span, start: 0, count: bytes.count)
+        else {
+            throw UsageError(
+                Text(Printable.escaped(bytes), " is no account name"),
+                hint: Text("`getent passwd` lists them"))
+        }
+        return bytes
+    }
+}
+
+/// A file that a verb is given.
+enum FileOperand: Equatable {
+    case path([UInt8])
+    /// `-`
+    case standardStream
+
+    init(_ operand: [UInt8]) {
+        self = operand == [0x2D] ? .standardStream : .path(operand)
+    }
+}

@@ -1,0 +1,54 @@
+import Wire
+
+struct FingerprintListCommand: PlainCommand {
+    static let entry = VerbEntry(
+        words: ["fingerprint", "list"], group: .fingers, operands: [], options: [.user],
+        summary: "show the enrolled fingers, and the readers",
+        text: [
+            "Nothing is asked and nothing changes. Prints on a reader's own chip that AppVault did not put there are "
+                + "counted and left alone.",
+            "Into a pipe: finger, reader, the time in seconds since 1970, and `usable` or `unusable`, with tabs "
+                + "between them.",
+        ],
+        json: [
+            .init("on", "whether fingers open the store"),
+            .init("ready", "whether one would now: a passcode opened it since the machine started"),
+            .init("failuresLeft", "failed matches until the passcode is needed"),
+            .init("unavailable", "why no finger can be read; null where one can"),
+            .init("fingers[].finger", "`right-index` and so on"),
+            .init("fingers[].reader", "the reader that it was enrolled on"),
+            .init("fingers[].at", "seconds since 1970"),
+            .init("fingers[].usable", "whether that reader is there"),
+            .init("readers[].name", "a reader of this machine"),
+            .init("readers[].driver", "libfprint's driver for it"),
+            .init("readers[].scan", "`press` or `swipe`"),
+            .init("readers[].stages", "how often it wants a finger that is enrolled"),
+            .init("readers[].identifies", "whether it can tell several fingers apart"),
+            .init("readers[].stores", "whether it keeps prints on a chip of its own"),
+            .init("readers[].internal", "whether it is fixed to the machine"),
+            .init("readers[].port", "where it is connected"),
+            .init("foreign", "prints on a chip that are not AppVault's"),
+            .init("keepsPassword", "whether the login password is kept, for `set_authtok`"),
+        ],
+        examples: [.init(command: "appvault fingerprint list --json", meaning: "for programs")])
+    static let offer = RecoveryOffer.afterwards
+
+    func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        let state = try run.connect().ask(
+            .fingerprintList, run.target(), for: .fingerprintState, FingerprintState.self)
+        switch (run.settings.form, run.environment.output.isTerminal) {
+        case (.json, _):
+            var json = JSON()
+            FingerprintView.write(state, to: &json)
+            run.voice.print(json.finish())
+        case (.plain, true):
+            run.voice.print(
+                FingerprintView.text(state, run.voice, run.words, run.environment.marks))
+            if state.fingers.isEmpty, state.unavailable.isEmpty {
+                run.voice.hint(run.words(.fingersNoneHint))
+            }
+        case (.plain, false): run.voice.print(FingerprintView.fields(state))
+        }
+        return .success
+    }
+}

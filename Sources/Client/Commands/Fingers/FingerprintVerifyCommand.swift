@@ -1,0 +1,14 @@
+import Wire
+
+struct FingerprintVerifyCommand: PlainCommand {
+    static let entry = VerbEntry(
+        words: ["fingerprint", "verify"], group: .fingers, operands: [], options: [.user],
+        summary: "try whether a finger is recognised",
+        text: ["Nothing is opened by it. A finger that is not recognised counts as a failed match."]
+    )
+    static let offer = RecoveryOffer.afterwards
+
+    func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        try run.act(Self.entry.name, .fingerprintVerify, run.target())
+    }
+}

@@ -1,0 +1,31 @@
+import Wire
+
+struct ChownCommand: Command {
+    static let entry = VerbEntry(
+        words: ["chown"], group: .mending, operands: ["STORE", "USER"],
+        summary: "give a store to the account that owns it now (root)",
+        text: [
+            "A store whose owner's uid and name no longer belong together stays shut. STORE is the id that "
+                + "status shows."
+        ])
+    static let offer = RecoveryOffer.never
+
+    var store: [UInt8]
+    var user: [UInt8]
+
+    static func parse(_ arguments: Arguments) throws(UsageError) -> ChownCommand {
+        let operands = arguments.operands
+        guard let store = StoreIDText.parse(operands[0]) else {
+            throw UsageError(
+                Text(Printable.escaped(operands[0]), " is no store's id"),
+                hint: Text("`appvault status --user NAME` shows it"))
+        }
+        return ChownCommand(store: store, user: try Arguments.account(operands[1]))
+    }
+
+    func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        let owner = try run.account(user)
+        try run.agree(Self.entry.name, run.words(.agreeChown, Printable.escaped(user)))
+        return try run.act(Self.entry.name, .chown, Chown(store: store, owner: owner))
+    }
+}

@@ -1,0 +1,86 @@
+import Wire
+
+struct DoctorCommand: PlainCommand {
+    static let entry = VerbEntry(
+        words: ["doctor"], group: .mending, operands: [],
+        summary: "look at every link between a login and your store",
+        text: [
+            "Socket, daemon, users, state folder, machine key, policy, PAM services, reader, rules worker, sandbox, "
+                + "memory, clock, and your own store: each is fine, a warning or broken, with what mends it. Nothing "
+                + "is changed. It works without a daemon, and for anybody; some of it only root can see.",
+            "PAM's files are not judged by their looks: every way that libpam could take through a service's stack is "
+                + "gone through. A service that nobody gets into without AppVault is broken where AppVault is the only "
+                + "one that authenticates, and a warning where it was made a required step beside another. Each service "
+                + "shows which of the ways it gives: (a) the login password opens the store, (b) AppVault asks for a "
+                + "passcode of its own, (c) a finger.",
+            "The exit status is 0 where nothing is broken, warnings or not, and 1 otherwise. Into a pipe goes "
+                + "one line a finding: state, link, service, text and what mends it, with tabs between them.",
+        ],
+        json: [
+            .init("broken", "how many findings are broken"),
+            .init("warnings", "how many are warnings"),
+            .init(
+                "checks[].state",
+                "`ok`, `warning`, `broken`, or `unseen` where it cannot be told from here"),
+            .init(
+                "checks[].link",
+                "`socket`, `daemon`, `users`, `state`, `key`, `policy`, `pam`, `reader`, `rules`, `sandbox`, `memory`, "
+                    + "`clock` or `store`"),
+            .init("checks[].service", "the PAM service, where it is about one"),
+            .init("checks[].text", "what was found"),
+            .init("checks[].mend", "what to do"),
+            .init("checks[].paste", "lines to add to files"),
+        ],
+        examples: [
+            .init(command: "sudo appvault doctor", meaning: "why does a login not open the store?")
+        ])
+    static let offer = RecoveryOffer.never
+
+    func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        let folder = run.settings.pamFolder.map { String(decoding: $0, as: UTF8.self) }
+        let doctor = Doctor(
+            machine: .this(run.environment), daemon: askDaemon(run),
+            socket: String(decoding: run.settings.socket, as: UTF8.self), pamFolder: folder)
+        let view = DoctorView(findings: doctor.findings(), isRoot: run.environment.uid == 0)
+        switch (run.settings.form, run.environment.output.isTerminal) {
+        case (.json, _):
+            var json = JSON()
+            view.write(to: &json)
+            run.voice.print(json.finish())
+        case (.plain, true):
+            run.voice.print(view.text(run.voice, run.environment.marks, run.columns, run.words))
+        case (.plain, false): run.voice.print(view.fields)
+        }
+        return view.exitStatus
+    }
+
+    /// Each question by itself: what one of them does not get another may.
+    private func askDaemon(_ run: Run) -> Doctor.Daemon {
+        var daemon = Doctor.Daemon()
+        do throws(ClientError) {
+            daemon.software = try run.connect().software
+        } catch {
+            daemon.failure = error
+            return daemon
+        }
+        daemon.policy = ask(run) { connection throws(ClientError) in try connection.policy(Target())
+        }
+        daemon.store = ask(run) { connection throws(ClientError) in try connection.status(Target())
+        }
+        if let list = ask(run, { connection throws(ClientError) in try connection.texts() }) {
+            daemon.texts = Set(list.texts.map { String(decoding: $0.id, as: UTF8.self) })
+        }
+        // Last, because an older daemon ends the connection over it.
+        daemon.health = ask(run) { connection throws(ClientError) in
+            try connection.ask(.health, Empty(), for: .healthReport, Health.self)
+        }
+        return daemon
+    }
+
+    private func ask<Answer>(
+        _ run: Run, _ question: (Connection) throws(ClientError) -> Answer
+    ) -> Answer? {
+        guard let connection = try? run.connect() else { return nil }
+        return try? question(connection)
+    }
+}

@@ -1,0 +1,20 @@
+import Wire
+
+struct TriesClearCommand: PlainCommand {
+    static let entry = VerbEntry(
+        words: ["tries", "clear"], group: .mending, operands: [], options: [.user],
+        summary: "forget the wrong tries (root)",
+        text: ["A store that was locked by too many wrong tries can be tried again."],
+        examples: [
+            .init(
+                command: "appvault tries clear --user alice", meaning: "let alice try again"
+            )
+        ])
+    static let offer = RecoveryOffer.never
+
+    func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        let target = try run.target()
+        try run.agree(Self.entry.name, run.words(.agreeTriesClear))
+        return try run.act(Self.entry.name, .triesClear, target)
+    }
+}

@@ -1,0 +1,24 @@
+import Wire
+
+extension Arguments {
+    /// The operand NAME, which stands first.
+    func recordName() throws(UsageError) -> [UInt8] {
+        let name = operands[0]
+        guard !name.isEmpty, name.count <= Limits.name else {
+            throw UsageError(
+                Text("a name of ", name.count, " bytes cannot be"),
+                hint: Text("names have 1 to ", Limits.name, " bytes"))
+        }
+        return name
+    }
+}
+
+extension Run {
+    /// A line for a person who watches; scripts that store a hundred values want none.
+    func finished(_ verb: String, _ line: @autoclosure () -> [UInt8]) {
+        switch settings.form {
+        case .plain: if environment.output.isTerminal { voice.done(line()) }
+        case .json: report(verb, line())
+        }
+    }
+}

@@ -1,0 +1,12 @@
+import Posix
+import ToolTexts
+import Wire
+
+/// What export and import say of files alike.
+extension Run {
+    func cannot(_ text: ToolText, _ path: [UInt8], _ error: PosixError) -> Refused {
+        Refused(
+            error.isMissing ? .doesNotExist : error.isNoSpace ? .storageFailed : .invalidArgument,
+            words(text, Printable.escaped(path), ToolIO.reason(error)))
+    }
+}

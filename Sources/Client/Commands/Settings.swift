@@ -1,0 +1,13 @@
+/// What goes with every verb.
+struct Settings: Equatable {
+    enum Form: Equatable { case plain, json }
+    enum Agreement: Equatable { case ask, given }
+
+    var form = Form.plain
+    var store: [UInt8] = []
+    var socket = Connection.defaultPath
+    var user: [UInt8] = []
+    var agreement = Agreement.ask
+    var passcodeDescriptor: Int32?
+    var pamFolder: [UInt8]?
+}

@@ -1,0 +1,87 @@
+import PamStacks
+import Posix
+import Wire
+
+struct CreateCommand: Command {
+    static let entry = VerbEntry(
+        words: ["create"], group: .store, operands: [],
+        options: [.followLogin, .ownPasscode, .noPasscode, .openExisting, .user],
+        summary: "make a store",
+        text: [
+            "Without an option the store suits this machine: where a login opens stores with the login "
+                + "password, the passcode follows it; otherwise the store gets a passcode of its own.",
+            "A login password is proven before it is used, so that a slip of the finger cannot make the "
+                + "two differ from the first day.",
+            "On a terminal a recovery key is shown once. Write it down: it is the only way in when the "
+                + "passcode is forgotten.",
+        ],
+        examples: [
+            .init(command: "appvault create", meaning: "what suits this machine"),
+            .init(
+                command: "appvault create --own-passcode --passcode-fd 3 3<secret",
+                meaning: "from a script"),
+        ])
+    static let offer = RecoveryOffer.never
+
+    enum Existing: Equatable { case refuse, open }
+
+    /// Without one the machine decides.
+    var way: Create.Way?
+    var existing: Existing
+
+    static func parse(_ arguments: Arguments) throws(UsageError) -> CreateCommand {
+        let way: Create.Way? =
+            switch try arguments.only(of: Option.ways) {
+            case .followLogin?: .followLogin
+            case .ownPasscode?: .ownPasscode
+            case nil: nil
+            default: .noPasscode
+            }
+        return CreateCommand(way: way, existing: arguments.has(.openExisting) ? .open : .refuse)
+    }
+
+    func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        let target = try run.target()
+        var conversation = try run.conversation()
+        let way = self.way ?? wayOfThisMachine(run)
+        if way == .followLogin, let user = run.accountName() {
+            let folder = run.settings.pamFolder
+            conversation.prove = { password in
+                LoginProof.check(user: user, password: &password, folder: folder)
+            }
+        }
+        let request = Create(target: target, way: way, openExisting: existing == .open)
+        do throws(ClientError) {
+            run.report(Self.entry.name, try conversation.finish(.create, request))
+        } catch {
+            guard case .refused(let refused) = error, refused.known == .alreadyExists else {
+                throw error
+            }
+            throw .refused(
+                Refused(
+                    .alreadyExists, run.words(.createExists), hint: run.words(.createExistsHint),
+                    parameters: refused.parameters))
+        }
+        return .success
+    }
+
+    private func wayOfThisMachine(_ run: Run) -> Create.Way {
+        let folder = String(
+            decoding: run.settings.pamFolder ?? Array("/etc/pam.d".utf8), as: UTF8.self)
+        let configuration = PamConfiguration { name in
+            let path = name.hasPrefix("/") ? name : "\(folder)/\(name)"
+            return ToolIO.contents(of: Array(path.utf8)).map { .init(path: path, text: $0) }
+        }
+        switch PamWiring.of(configuration) {
+        case .followsLogin:
+            run.voice.info(run.words(.createFollows))
+            return .followLogin
+        case .ownPasscode:
+            run.voice.info(run.words(.createOwn))
+            return .ownPasscode
+        case .none:
+            run.voice.info(run.words(.createPlain))
+            return .ownPasscode
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Wire
+
+struct StatusCommand: PlainCommand {
+    static let entry = VerbEntry(
+        words: ["status"], group: .store, operands: [], options: [.user],
+        summary: "show the state of a store",
+        text: [
+            "Nothing is asked and nothing changes. Where something is wrong, it says what can be done.",
+            "What is pending runs at the next unlock, at a login that can hold a conversation or with "
+                + "`appvault unlock`.",
+        ],
+        json: [
+            .init(
+                "state",
+                "`absent`, `locked`, `unlocked`, `erased`, `retry-locked`, `damaged` or `owner-changed`"
+            ),
+            .init("passcode", "`unknown`, `none`, `passcode` or `passcode+fingerprint`"),
+            .init("followsLogin", "whether the passcode is the login password"),
+            .init("recoveryKey", "whether there is one"),
+            .init("store", "the store's id, or null"),
+            .init("name", "the store's name"),
+            .init("owner", "the account's name"),
+            .init("uid", "its number, or null"),
+            .init("ownTriesLeft", "at this machine; -1 is no limit"),
+            .init("apartTriesLeft", "from elsewhere; -1 is no limit"),
+            .init("throttledSeconds", "until the next try; 0 is now"),
+            .init("records", "how many, where it is open"),
+            .init("used", "bytes that all stores of the owner take on the disk"),
+            .init("quota", "bytes that they may take; 0 is no limit"),
+            .init("passcodeSetAt", "seconds since 1970; 0 where there is no passcode"),
+            .init("expiresAt", "seconds since 1970; 0 is never"),
+            .init("idleTimeout", "seconds without a request after which it locks; 0 is never"),
+            .init("sessions", "how many sessions keep it open"),
+            .init("pending[].number", "a flow that is due, 1 to 7"),
+            .init("pending[].name", "`create`, `change` and so on"),
+            .init(
+                "pendingReason", "`policy`, `migration`, `recovery` or `expired`; else null"),
+            .init(
+                "meetsRules",
+                "whether a login password that the store follows meets the rules; null where nobody knows"
+            ),
+            .init("recoveryOffer", "whether a recovery key waits to be shown"),
+            .init("trouble", "what is wrong; may be empty"),
+            .init("advice", "what can be done; may be empty"),
+        ],
+        examples: [.init(command: "appvault status --json", meaning: "for programs")])
+    static let offer = RecoveryOffer.afterwards
+
+    func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        let state = try run.connect().status(run.target())
+        switch run.settings.form {
+        case .json:
+            var json = JSON()
+            StatusView.write(state, to: &json)
+            run.voice.print(json.finish())
+        case .plain:
+            run.voice.print(StatusView.text(state, run.voice, run.words))
+            if let advice = StatusView.advice(state, run.words) { run.voice.hint(advice) }
+        }
+        return .success
+    }
+}

@@ -1,0 +1,15 @@
+import Wire
+
+struct UnlockCommand: PlainCommand {
+    static let entry = VerbEntry(
+        words: ["unlock"], group: .store, operands: [], options: [.user],
+        summary: "open the store",
+        text: [
+            "Asks for the passcode. A store that is open stays open and nothing is asked."
+        ])
+    static let offer = RecoveryOffer.afterwards
+
+    func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        try run.act(Self.entry.name, .openStore, run.target())
+    }
+}

@@ -1,8 +1,0 @@
-import Wire
-
-extension Connection {
-    func health() throws(ClientError) -> Health {
-        try send(.health, Empty())
-        return try expect(.healthReport, Health.self)
-    }
-}
