@@ -6,6 +6,7 @@ import unittest
 import installed
 
 TIMEOUT = 600
+NEEDS_ALONE = True
 ROUNDS = 20
 # A person without a store pays at most this.
 ALLOWED = 0.005

@@ -87,16 +87,29 @@ def account_name():
     return f"avt{os.getpid()}n{next(_accounts)}"
 
 
-def change_accounts(*command):
-    """useradd, usermod or userdel; who else changes accounts now is waited for."""
-    for _ in range(100):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+def change_accounts(*command, typed=None):
+    """useradd, usermod, userdel or chpasswd; who else changes accounts now is waited for, and so is the end of what an
+    account's processes do still."""
+    end = time.monotonic() + 20
+    while True:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, input=typed)
         if done.returncode == 0:
             return
-        if "lock" not in done.stderr:
-            break
+        if not re.search("lock|currently used by process", done.stderr) or time.monotonic() > end:
+            raise AssertionError(f"{' '.join(command)}: {done.stderr.strip()}")
         time.sleep(0.05)
-    raise AssertionError(f"{' '.join(command)}: {done.stderr.strip()}")
+
+
+def set_password(name, password):
+    """As an administrator does, with chpasswd: nobody hears of it."""
+    # -c: without PAM, whose chpasswd service belongs to the host.
+    change_accounts("chpasswd", "-c", "SHA256", "-s", "1000", typed=f"{name}:{password}")
+
+
+def own_uids():
+    """For useradd: uids that no suite beside this one takes, where the runner says which."""
+    words = os.environ.get("APPVAULT_UIDS", "").split()
+    return [word for key, value in zip(("UID_MIN", "UID_MAX"), words) for word in ("-K", f"{key}={value}")]
 
 
 def add_account(name=None, *options):
@@ -108,7 +121,7 @@ def add_account(name=None, *options):
             with contextlib.suppress(AssertionError):
                 remove_account(entry.pw_name)
     name = name or account_name()
-    change_accounts("useradd", "-M", "-N", "-s", "/usr/sbin/nologin", *options, name)
+    change_accounts("useradd", "-M", "-N", "-s", "/usr/sbin/nologin", *own_uids(), *options, name)
     return name, pwd.getpwnam(name).pw_uid
 
 

@@ -10,6 +10,7 @@ from fairlab import BEAT, CROWD, EACH, FULL_COST, OWNER, PASSCODE, POLICY, STRAN
 
 NEEDS_ROOT = True
 TIMEOUT = 1500
+NEEDS_ALONE = True
 MODES = ["pipeline", "slow", "leave", "half", "unread"]
 # Beside what derivations need: there is none when it is measured.
 MEMORY = 128

@@ -1,9 +1,9 @@
 """Stacks that let somebody in without looking at the password. At our prompt each such login brings a guess along; what
 was guessed wrong comes back for one token a store and boot, so that guesses end where the policy says."""
 
-import subprocess
 import unittest
 
+from daemonlab import change_accounts
 from pamlab import PAM_SUCCESS
 from wayslab import LOGIN, NEW_LOGIN, PASSCODE, Machine
 
@@ -32,7 +32,7 @@ class Case(unittest.TestCase):
     def open_door(self, machine, name, unlock=True, service="login"):
         """A stack in which that module alone says who comes in."""
         if name == NO_PASSWORD:
-            subprocess.run(["usermod", "--password", "", machine.name], check=True)
+            change_accounts("usermod", "--password", "", machine.name)
             self.addCleanup(machine.change_password, LOGIN)
         module = WITHOUT_THE_TOKEN[name].replace("{uid}", str(machine.uid))
         machine.stack(

@@ -13,6 +13,7 @@ As root alone. The test's own process moves, because the daemon looks at the pro
 
 import atexit
 import contextlib
+import errno
 import os
 import pickle
 import shutil
@@ -65,9 +66,16 @@ def move(path, pid=0):
         _home = _own_group()
         atexit.register(_sweep)
     _note(path)
-    os.makedirs(CGROUPS + path, exist_ok=True)
-    with open(os.path.join(CGROUPS + path, "cgroup.procs"), "w") as file:
-        file.write(str(pid))
+    while True:
+        try:
+            os.makedirs(CGROUPS + path, exist_ok=True)
+            with open(os.path.join(CGROUPS + path, "cgroup.procs"), "w") as file:
+                file.write(str(pid))
+            return
+        except OSError as error:
+            # Another suite that was there has taken the empty group away meanwhile.
+            if error.errno not in (errno.ENOENT, errno.ENODEV):
+                raise
 
 
 def _note(path):

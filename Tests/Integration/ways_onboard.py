@@ -10,7 +10,7 @@ import time
 import unittest
 
 import daemonlab
-from daemonlab import IS_ROOT, add_account, remove_account, wait_until
+from daemonlab import IS_ROOT, add_account, remove_account, set_password, wait_until
 from pamlab import PAM_AUTH_ERR, PAM_CONV_ERR, PAM_SILENT, PAM_SUCCESS, Talk
 from ways_programs import Terminal
 from wayslab import LOGIN, NEW_LOGIN, PASSCODE, WRONG, Machine, in_child
@@ -206,7 +206,7 @@ class Accounts(Case):
     def account(self, machine, *options):
         name, uid = add_account(None, *options)
         self.addCleanup(remove_account, name)
-        subprocess.run(["chpasswd", "-c", "SHA256", "-s", "1000"], input=f"{name}:{LOGIN}".encode(), check=True)
+        set_password(name, LOGIN)
         machine.name, machine.uid = machine.daemon.person = name, uid
 
     def test_kinds(self):
@@ -442,7 +442,7 @@ class Login(Case):
         self.assertEqual(self.stores(machine), [])
         name, uid = add_account(None, "-s", "/bin/sh", "-d", "/home/x")
         self.addCleanup(remove_account, name)
-        subprocess.run(["chpasswd", "-c", "SHA256", "-s", "1000"], input=f"{name}:{LOGIN}".encode(), check=True)
+        set_password(name, LOGIN)
         machine.name, machine.uid = machine.daemon.person = name, uid
         self.assertEqual(self.enter(machine, "y", "y").prompts[1:], [OFFER, FOLLOW])
         self.assertEqual(len(self.stores(machine)), 1)

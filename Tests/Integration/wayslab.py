@@ -38,8 +38,9 @@ def account():
     """An account of this process's own: (name, uid). Only as root."""
     global _account
     if _account is None:
-        name = f"avways{os.getpid()}"
-        subprocess.run(["useradd", "--no-create-home", "--shell", "/bin/sh", name], check=True, capture_output=True)
+        name = daemonlab.account_name()
+        daemonlab.change_accounts(
+            "useradd", "--no-create-home", "--shell", "/bin/sh", *daemonlab.own_uids(), name)
         owner = os.getpid()
 
         def remove():
@@ -114,9 +115,7 @@ class Machine:
         """As an administrator does, with chpasswd: nobody hears of it."""
         self.password = password
         if IS_ROOT:
-            # -c: without PAM, whose chpasswd service belongs to the host.
-            subprocess.run(
-                ["chpasswd", "-c", "SHA256", "-s", "1000"], input=f"{self.name}:{password}".encode(), check=True)
+            daemonlab.set_password(self.name, password)
         for service, lines in self.stacks.items():
             self.stack(service, *lines)
 
