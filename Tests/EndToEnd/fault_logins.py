@@ -12,9 +12,10 @@ import installed
 from machine import ROOT
 
 TIMEOUT = 900
-# What a login may take longer than without us. A daemon that hangs is given up after this.
+# What a login may take longer than one without us at the same time. A daemon that hangs is given up after this.
 SOON = 1.0
 SILENT = 8.0
+PROFILES = {"without us": (), "as installed": ("appvault-unlock",), "passcode profile": ("appvault-unlock", "appvault")}
 
 
 class Faults(installed.Case):
@@ -26,10 +27,15 @@ class Faults(installed.Case):
         cls.someone = cls.person()
         case = cls()
         case.with_store(cls.someone)
-        cls.usual = case.logins()
+        # What pam-auth-update makes of each, so that a test need not wait for it.
+        for name, profiles in (*PROFILES.items(), ("as installed", PROFILES["as installed"])):
+            for profile in PROFILES["passcode profile"]:
+                case.profile(profile, on=profile in profiles)
+            cls.machine.check(f"mkdir -p '/var/tmp/pam/{name}' && cp /etc/pam.d/common-* '/var/tmp/pam/{name}/'")
 
-    def logins(self):
+    def logins(self, profile):
         """Seconds of a login, su and sudo, each with the login password; the prompt is whichever comes."""
+        self.machine.check(f"cp '/var/tmp/pam/{profile}'/* /etc/pam.d/")
 
         def one(command, user, mark):
             with self.machine.terminal(command, user=user) as terminal:
@@ -49,19 +55,18 @@ class Faults(installed.Case):
             return {name: job.result() for name, job in jobs.items()}
 
     def through(self, what, limit=SOON):
-        """All logins with both profiles; prints what they took."""
-        for profile in (False, True):
-            if profile:
-                self.profile("appvault")
-            try:
-                took = self.logins()
-            finally:
-                if profile:
-                    self.profile("appvault", on=False)
-            shown = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in took.items())
-            print(f"        {what}, {'passcode profile' if profile else 'as installed'}: {shown}")
-            for name, seconds in took.items():
-                self.assertLess(seconds, self.usual[name] + limit, f"{what}: {name}")
+        """All logins with both profiles, each beside the same without us; prints what they took more. A machine that was
+        busy in one of the two moments gets two chances more to say so."""
+        for profile in ("as installed", "passcode profile"):
+            for chance in (3, 2, 1):
+                usual, took = self.logins("without us"), self.logins(profile)
+                more = {name: took[name] - usual[name] for name in took}
+                shown = ", ".join(f"{name} {seconds * 1000:+.0f} ms" for name, seconds in more.items())
+                print(f"        {what}, {profile}: {shown}")
+                if max(more.values()) < limit:
+                    break
+            for name, seconds in more.items():
+                self.assertLess(seconds, limit, f"{what}: {name}")
 
     def setUp(self):
         self.addCleanup(self.mend)
@@ -69,6 +74,7 @@ class Faults(installed.Case):
     def mend(self):
         """And afterwards the store opens again: nothing of it is lost."""
         self.machine.check(
+            "cp '/var/tmp/pam/as installed'/* /etc/pam.d/;"
             "rm -rf /etc/systemd/system/appvaultd.service.d /etc/ld.so.preload; umount -l /var/lib/appvault 2>/dev/null;"
             "systemctl unmask -q appvaultd.service appvaultd.socket; systemctl daemon-reload;"
             "chown -R _appvault: /var/lib/appvault; systemctl reset-failed;"

@@ -10,13 +10,16 @@ A virtual reader has a socket while the worker has it open: `worker.play(reader,
 """
 
 import ctypes
+import fcntl
 import os
+import select
 import shutil
 import signal
 import socket
 import struct
 import subprocess
 import tempfile
+import termios
 import threading
 import time
 
@@ -216,6 +219,14 @@ class Link:
         return self.next()
 
 
+def unread(pipe):
+    """How many bytes wait in it; none where it is shut."""
+    try:
+        return struct.unpack("i", fcntl.ioctl(pipe.fileno(), termios.FIONREAD, b"\0" * 4))[0]
+    except ValueError:
+        return 0
+
+
 class Worker:
     """The real one at a socket of its own, with readers that are played through sockets."""
 
@@ -230,7 +241,7 @@ class Worker:
         for variable in variables:
             self.arguments += ["--env", variable]
         self.environment, self.wrapper = dict(environment), list(wrapper)
-        self.process = None
+        self.process, self.logging = None, threading.Lock()
         try:
             self.start()
         except BaseException:
@@ -247,6 +258,7 @@ class Worker:
 
         if self.process is not None:
             self.process.wait()
+            self.logged.join(5)
         # The worker cannot write to a file, its log neither.
         self.process = subprocess.Popen(
             [*self.wrapper, build("appvault-fingerprint"), *self.arguments], env=self.environment,
@@ -258,8 +270,12 @@ class Worker:
 
     def keep_log(self, stream):
         with stream, open(self.log_path, "ab", buffering=0) as log:
-            while data := os.read(stream.fileno(), 4096):
-                log.write(data)
+            more = True
+            while more:
+                select.select([stream], [], [])
+                with self.logging:
+                    more = os.read(stream.fileno(), 4096)
+                    log.write(more)
 
     def is_ready(self):
         assert self.process.poll() is None, f"appvault-fingerprint ended with {self.process.returncode}: {self.log()}"
@@ -293,11 +309,15 @@ class Worker:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def log(self):
-        """What it has said; all of it, once it has ended."""
+        """What it has said, all of it: no word before an answer that came is still on its way."""
         if self.process is not None and self.process.poll() is not None:
             self.logged.join(5)
-        with open(self.log_path, errors="replace") as file:
-            return file.read()
+        while True:
+            with self.logging:
+                if self.process is None or not unread(self.process.stdout):
+                    with open(self.log_path, errors="replace") as file:
+                        return file.read()
+            time.sleep(0.001)
 
     def link(self, seconds=10.0):
         return Link(self.socket, seconds)
