@@ -96,7 +96,7 @@ e2e: deps build packages-for-e2e
 # Where no machine can be booted nobody needs them.
 .PHONY: packages-for-e2e
 packages-for-e2e:
-	@! $(PYTHON) Tests/EndToEnd/machine.py || $(MAKE) --no-print-directory deb
+	@! $(PYTHON) Tests/Labs/machine.py || $(MAKE) --no-print-directory deb
 
 check: build-only
 	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests check

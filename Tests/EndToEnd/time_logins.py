@@ -4,13 +4,13 @@ import os
 import unittest
 
 import installed
+from places import LABS
 
 TIMEOUT = 600
 NEEDS_ALONE = True
 ROUNDS = 20
 # A person without a store pays at most this.
 ALLOWED = 0.005
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Times(installed.Case):
@@ -24,7 +24,7 @@ class Times(installed.Case):
 
     def measure(self, person, what):
         """For each program and stack what it took more than without us; and all of it printed."""
-        with open(os.path.join(HERE, "stopwatch.py"), encoding="utf-8") as file:
+        with open(os.path.join(LABS, "stopwatch.py"), encoding="utf-8") as file:
             self.machine.write("/var/tmp/stopwatch.py", file.read())
         # What else this computer does is not to be measured: everything in the machine goes first.
         self.machine.check(

@@ -1,0 +1,159 @@
+"""The real tool and the real daemon, as an ordinary user runs a private one: a life of a store from end to end."""
+
+import json
+import os
+import re
+import threading
+import unittest
+
+import clilab
+from realcli import SECRET, Real
+
+OTHER = b"another long passcode"
+PHRASE = b"a phrase for the file"
+
+
+class Life(unittest.TestCase):
+    def setUp(self):
+        self.lab = Real()
+        self.addCleanup(self.lab.__exit__)
+
+    def ok(self, *arguments, **more):
+        result = self.lab.run(*arguments, **more)
+        self.assertEqual(result.status, 0, result)
+        return result.out
+
+    def fails(self, status, *arguments, **more):
+        result = self.lab.run("--json", *arguments, **more)
+        self.assertEqual(result.status, status, result)
+        return json.loads(result.out)
+
+    def state(self):
+        return json.loads(self.ok("--json", "status"))
+
+    def create(self):
+        self.ok("create", "--own-passcode", passcodes=[SECRET])
+
+    def test_a_store_is_made_shut_opened_and_erased(self):
+        self.assertEqual(self.state()["state"], "absent")
+        self.assertEqual(self.fails(3, "get", "name")["name"], "DoesNotExist")
+        self.create()
+        self.assertEqual((self.state()["state"], self.state()["passcode"]), ("unlocked", "passcode"))
+        self.assertEqual(self.fails(1, "create", "--own-passcode", passcodes=[SECRET])["name"], "AlreadyExists")
+        self.ok("lock")
+        self.assertEqual(self.fails(4, "get", "name")["name"], "Locked")
+        self.assertEqual(self.fails(1, "unlock", passcodes=[b"not the passcode"])["name"], "InvalidPasscode")
+        self.ok("unlock", passcodes=[SECRET])
+        self.assertEqual(self.fails(1, "reset", "--yes", passcodes=[b"not the passcode"])["code"], 5)
+        self.ok("reset", "--yes", passcodes=[SECRET])
+        self.assertEqual(self.state()["state"], "absent")
+
+    def test_values_come_back_as_they_went(self):
+        self.create()
+        values = {b"empty": b"", b"\xff\x01": b"\x00\xff\n", b"large": os.urandom(1048576)}
+        for name, value in values.items():
+            self.ok("set", name, input=value)
+        self.ok("lock")
+        self.ok("unlock", passcodes=[SECRET])
+        for name, value in values.items():
+            self.assertEqual(self.ok("get", name), value)
+        self.ok("delete", "large")
+        self.fails(3, "get", "large")
+
+    def test_a_listing_longer_than_a_page_is_whole(self):
+        self.create()
+        names = [f"name/{number:04}" for number in range(1100)]
+        threads = [threading.Thread(target=self.store, args=(names[start::11],)) for start in range(11)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(self.ok("list").decode().split(), names)
+        self.assertEqual(self.ok("list", "name/109").decode().split(), names[1090:1100])
+
+    def store(self, names):
+        """Over one held connection: a process a name would take minutes."""
+        with clilab.wire.Client(self.lab.path, timeout=60) as client:
+            client.hello()
+            for index, name in enumerate(names):
+                client.send_raw(self.setting(index + 2, name))
+                if client.receive(60).name != "done":
+                    return
+
+    @staticmethod
+    def setting(tag, name):
+        writer = clilab.wire.Writer()
+        writer.text("")
+        writer.text(name)
+        writer.payload(b"value")
+        return clilab.wire.raw_frame(0x42, tag, bytes(writer.out))
+
+    def test_the_passcode_changes_and_goes_and_comes_back(self):
+        self.create()
+        self.ok("set", "name", input=b"value")
+        self.ok("passwd", passcodes=[SECRET, OTHER])
+        self.ok("lock")
+        self.fails(1, "unlock", passcodes=[SECRET])
+        self.ok("unlock", passcodes=[OTHER])
+        self.ok("passwd", "--off", "--yes", passcodes=[OTHER])
+        self.assertEqual(self.state()["passcode"], "none")
+        self.ok("lock")
+        self.assertEqual(self.ok("get", "name"), b"value")
+        self.ok("passwd", "--on", passcodes=[SECRET])
+        self.ok("lock")
+        self.ok("unlock", passcodes=[SECRET])
+        self.assertEqual(self.ok("get", "name"), b"value")
+
+    def test_a_recovery_key_from_the_terminal_opens_a_forgotten_store(self):
+        with self.lab.terminal("create", "--own-passcode") as screen:
+            for prompt in ("passcode: ", "again: "):
+                screen.expect(prompt)
+                self.assertFalse(screen.echoes)
+                screen.type(SECRET + b"\n")
+            self.assertEqual(screen.end(), 0)
+            key = re.search(rb"\n    ([0-9A-Z-]{20,})\r\n", screen.seen).group(1)
+        self.assertTrue(self.state()["recoveryKey"])
+        self.ok("lock")
+        wrong = key[:-1] + (b"0" if key[-1:] != b"0" else b"1")
+        self.assertIn(json.loads(self.lab.run("--json", "recover", passcodes=[wrong, OTHER]).out)["code"], [4, 41])
+        self.assertEqual(self.state()["state"], "locked")
+        self.ok("recover", passcodes=[key.lower().replace(b"-", b" "), OTHER])
+        self.ok("lock")
+        self.ok("unlock", passcodes=[OTHER])
+
+    def test_an_export_comes_back_into_an_empty_store(self):
+        self.create()
+        values = {"a": b"1", "b": os.urandom(900_000), "c": b""}
+        for name, value in values.items():
+            self.ok("set", name, input=value)
+        file = os.path.join(self.lab.folder, "backup")
+        self.ok("export", file, passcodes=[SECRET, PHRASE])
+        with open(file, "rb") as whole:
+            exported = whole.read()
+        self.assertEqual(self.fails(1, "import", file, passcodes=[PHRASE])["name"], "AlreadyExists")
+        self.ok("reset", "--yes", passcodes=[SECRET])
+        self.create()
+        self.assertEqual(self.fails(6, "import", file, passcodes=[b"another phrase"])["name"], "StoreDamaged")
+        for cut in [0, 10, 60, 100, len(exported) - 1]:
+            self.assertNotEqual(self.lab.run("import", input=exported[:cut], passcodes=[PHRASE]).status, 0, cut)
+        self.assertEqual(self.ok("list"), b"")
+        self.ok("import", file, passcodes=[PHRASE])
+        for name, value in values.items():
+            self.assertEqual(self.ok("get", name), value)
+        self.ok("import", "--replace", "--yes", input=exported, passcodes=[PHRASE])
+
+    def test_nothing_changes_when_a_person_gives_up(self):
+        self.create()
+        self.ok("lock")
+        before = self.state()
+        for arguments in [["unlock"], ["passwd"], ["recovery", "new"], ["reset", "--yes"]]:
+            with self.lab.terminal(*arguments) as screen:
+                screen.expect(": ")
+                screen.type(clilab.INTERRUPT)
+                self.assertEqual(screen.end(), 130, arguments)
+                self.assertTrue(screen.is_restored)
+        self.assertEqual(self.state(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

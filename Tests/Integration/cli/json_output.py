@@ -1,0 +1,94 @@
+"""What --json prints is what the manual says: every field of every verb, and no other."""
+
+import json
+import unittest
+
+from clilab import FINGERS, Lab
+
+STORE = bytes(range(16))
+DONE = {"action", "result", "message"}
+
+
+def names(value, prefix=""):
+    """The fields of an object, those inside of lists as list[].name."""
+    found = set()
+    for name, inner in value.items():
+        if isinstance(inner, list):
+            found |= {each for element in inner for each in names(element, f"{prefix}{name}[].")}
+        else:
+            found.add(prefix + name)
+    return found
+
+
+class Shapes(unittest.TestCase):
+    def setUp(self):
+        self.lab = Lab()
+        self.addCleanup(self.finish)
+        reply = {
+            "status": ("state", {"lock": "locked", "passcode": "passcode", "store": STORE, "owner": ("alice", 1000),
+                                 "pending": [3], "pendingReason": "policy", "meetsRules": "yes"}),
+            "actions": ("actionList", {"actions": [
+                {"name": "lock", "allowed": True, "code": 0, "reason": "", "verb": "appvault lock"}]}),
+            "policyShow": ("policyValues", {
+                "mode": "standard", "problem": "x",
+                "values": [{"key": "K", "value": "v", "file": "f", "line": 1, "actedOn": True}],
+                "rules": [{"name": "r", "display": "d", "kind": "match", "file": "f", "line": 2}]}),
+            "policyCheck": ("checklist", {"entries": [
+                {"id": "digit", "finding": "satisfied", "wants": "a digit", "reason": ""}]}),
+            "policyPreview": ("preview", {"total": 1, "stores": [
+                {"store": STORE, "owner": "alice", "name": "default", "flows": [3], "certainty": "certain",
+                 "reason": ""}]}),
+            "texts": ("textList", {"texts": [{"id": "a", "text": "b", "origin": "builtIn"}]}),
+            "names": ("names", {}),
+            "fingerprintList": ("fingerprintState", FINGERS),
+            "health": ("healthReport", {"memory": "locked", "rules": "works", "fingerprints": "works"}),
+        }
+        for request, (answer, fields) in reply.items():
+            self.lab.answer(
+                request, lambda daemon, request, answer=answer, fields=fields: daemon.reply(answer, **fields))
+        self.lab.answer("get", lambda daemon, request: daemon.reply("value", [b"\xff"]))
+        self.lab.answer("list", lambda daemon, request: daemon.reply("names", cursor=0, names=["a", "b"]))
+        for request in ["create", "openStore", "lock", "passcode", "recoveryNew", "recover", "set", "delete", "reset",
+                        "resync", "triesClear", "chown", "fingerprintEnroll", "fingerprintVerify", "fingerprintDelete",
+                        "fingerprintSwitch", "keyringForget"]:
+            self.lab.answer(request, lambda daemon, request: daemon.done("done"))
+
+    def finish(self):
+        self.lab.__exit__()
+        self.assertEqual(self.lab.faults, [])
+
+    def documented(self):
+        verbs = json.loads(self.lab.run("help", "--json").out)["verbs"]
+        return {verb["name"]: {field["name"] for field in verb["fields"]} for verb in verbs}
+
+    LINES = {
+        "create": ["--own-passcode"], "chown": ["--yes", "00010203-0405-0607-0809-0a0b0c0d0e0f", "root"],
+        "fingerprint delete": ["--yes"], "fingerprint off": ["--yes"],
+        "reset": ["--yes"], "tries clear": ["--yes"], "set": ["name", "value"], "get": ["name"], "delete": ["name"],
+        "policy lint": ["-"], "policy preview": ["-"],
+    }
+    # A conversation over files, shown in suites of their own.
+    ELSEWHERE = {"export", "import"}
+
+    def test_every_verb_prints_the_fields_that_are_documented(self):
+        documented = self.documented()
+        self.assertGreater(len(documented), 20)
+        for verb, fields in documented.items():
+            if verb in self.ELSEWHERE:
+                self.assertEqual(fields, DONE)
+                continue
+            with self.subTest(verb=verb):
+                result = self.lab.run(*verb.split(), *self.LINES.get(verb, []), "--json", input=b"[Passcode]\nX=1\n")
+                self.assertEqual(result.err.replace(b"\n", b"").split(b"hint:")[0], b"", result)
+                self.assertEqual(names(json.loads(result.out)), fields)
+
+    def test_a_refusal_has_its_own_shape(self):
+        self.lab.answer("lock", lambda daemon, request: daemon.refuse(24, "wait", "later", seconds="7"))
+        told = json.loads(self.lab.run("lock", "--json").out)
+        self.assertEqual(told, {
+            "domain": "org.appvault", "code": 24, "name": "Throttled", "parameters": {"seconds": 7}, "message": "wait",
+            "reason": "wait", "hint": "later"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,224 @@
+"""The daemon with the real worker and libfprint's virtual readers: a touch opens the store."""
+
+import os
+import signal
+import time
+import unittest
+
+from daemonlab import answers, wait_until
+from fingerlab import effective
+from readerlab import RealDesk
+
+TIMEOUT = 300
+
+
+class Case(unittest.TestCase):
+    reader = "device"
+
+    def setUp(self):
+        self.desk = RealDesk(*((self.reader,) if isinstance(self.reader, str) else self.reader))
+        self.addCleanup(self.desk.close)
+
+    def check(self, finger, name, **fields):
+        self.assertIsNotNone(finger.last, self.desk.daemon.log())
+        self.assertEqual(finger.last.name, name, (finger.last, self.desk.real.log()))
+        for field, value in fields.items():
+            self.assertEqual(getattr(finger.last, field), value, finger.last)
+
+    def enroll(self, **more):
+        return self.desk.enroll_real(**more)
+
+
+class Device(Case):
+    def test_opens(self):
+        """enrolled with a retry, a touch of that finger opens the store, and one of another does not"""
+        finger = self.enroll(before=["RETRY 0"])
+        self.assertIn("retry", finger.events)
+        state = self.desk.list()
+        self.assertEqual([each["usable"] for each in state.fingers], [True], state)
+        for _ in range(2):
+            self.desk.lock()
+            self.check(self.desk.touch("SCAN alice"), "done")
+            self.assertTrue(self.desk.is_open())
+        self.desk.lock()
+        finger = self.desk.touch("SCAN bob", "SCAN bob", "SCAN bob")
+        self.check(finger, "refused", code=27)
+        self.assertEqual(finger.client.asked[0].purpose, "passcode")
+        self.assertFalse(self.desk.is_open())
+        self.assertEqual(self.desk.list().failuresLeft, 2)
+        self.check(self.desk.touch("SCAN bob", "SCAN alice"), "done")
+        self.assertEqual(self.desk.list().failuresLeft, 5)
+
+    def test_enter(self):
+        """Enter ends the scan at once, and the reader is free for the next one"""
+        self.enroll()
+        self.desk.lock()
+        for _ in range(5):
+            began = time.monotonic()
+            finger = self.desk.open(answers(), enter=lambda scan: scan.event == "place")
+            self.check(finger, "done")
+            self.assertLess(time.monotonic() - began, 5)
+            self.desk.lock()
+            self.check(self.desk.touch("SCAN alice"), "done")
+            self.desk.lock()
+        self.assertEqual(self.desk.list().failuresLeft, 5)
+
+    def test_retries_and_errors(self):
+        """each retry has its line, each error leads to the passcode, and none is a failed touch"""
+        self.enroll()
+        self.desk.lock()
+        lines = set()
+        for retry in range(4):
+            finger = self.desk.touch(f"RETRY {retry}", "SCAN alice")
+            self.check(finger, "done")
+            lines |= {line for line in finger.lines if line.startswith("fingerprint.retry")}
+            self.desk.lock()
+        self.assertEqual(len(lines), 4, lines)
+        # What was said to a reader that is not there any more comes to the next one.
+        for error in (*range(11), 0x100, 0x101):
+            with self.subTest(error=error):
+                finger = self.desk.touch(f"ERROR {error}")
+                self.check(finger, "refused", code=27)
+                self.assertEqual([ask.purpose for ask in finger.client.asked], ["passcode"])
+        self.assertEqual(self.desk.list().failuresLeft, 5)
+        self.check(self.desk.touch("SCAN alice"), "done")
+
+    def test_worker_killed(self):
+        """the worker is killed or stopped while it waits: the passcode, at once or within a few seconds; the next touch opens"""
+        self.enroll()
+        for number, longest in ((signal.SIGKILL, 3), (signal.SIGILL, 3), (signal.SIGSTOP, 6)):
+            self.desk.lock()
+            real = self.desk.real
+
+            def end(scan):
+                if scan.event != "place":
+                    return False
+                real.process.send_signal(number)
+                return number == signal.SIGSTOP
+
+            began = time.monotonic()
+            finger = self.desk.open(answers(), enter=end)
+            self.check(finger, "done")
+            self.assertLess(time.monotonic() - began, longest)
+            self.assertEqual([ask.purpose for ask in finger.client.asked], ["passcode"])
+            real.process.kill()
+            real.start()
+        self.desk.lock()
+        self.check(self.desk.touch("SCAN alice"), "done")
+
+    def test_unplugged(self):
+        """unplugged while it waits: the passcode; and nothing has failed"""
+        self.enroll()
+        self.desk.lock()
+        finger = self.desk.touch("UNPLUG")
+        self.check(finger, "refused", code=27)
+        self.assertEqual([ask.purpose for ask in finger.client.asked], ["passcode"])
+        self.assertEqual(self.desk.list().failuresLeft, 5)
+        self.check(self.desk.touch("SCAN alice"), "done")
+        self.desk.lock()
+        # After a touch that was not read, and after one that did not match, which has failed.
+        self.check(self.desk.touch("RETRY 1", "UNPLUG"), "refused", code=27)
+        self.assertEqual(self.desk.list().failuresLeft, 5)
+        self.check(self.desk.touch("SCAN bob", "UNPLUG"), "refused", code=27)
+        self.assertEqual(self.desk.list().failuresLeft, 4)
+        self.check(self.desk.touch("SCAN alice"), "done")
+
+    def test_unplugged_enrolling(self):
+        """unplugged, or broken, at each stage of an enrolment: said, and nothing is kept; the next one is whole"""
+        for what, reason in {
+            "UNPLUG": "removed", "ERROR 0": "fault", "ERROR 1": "not-supported", "ERROR 4": "busy", "ERROR 5": "fault",
+            f"ERROR {0x101}": "hot",
+        }.items():
+            for stages in (0, 2, 4) if what == "UNPLUG" else (1,):
+                with self.subTest(what, stages=stages):
+                    touches = self.desk.playing(*["SCAN alice"] * stages, what)
+                    finger = self.desk.ask("fingerprintEnroll", answers(), touches, finger="unnamed")
+                    self.check(finger, "refused", code=28)
+                    self.assertEqual(finger.last.parameters["reason"], "fingerprint." + reason)
+                    state = self.desk.list()
+                    self.assertEqual((state.on, state.fingers), (False, []))
+        finger = self.enroll(before=[f"RETRY {retry}" for retry in range(4)])
+        retries = {line for line in finger.lines if line.startswith("fingerprint.retry")}
+        self.assertEqual(len(retries), 4, finger.lines)
+        self.desk.lock()
+        self.check(self.desk.touch("SCAN alice"), "done")
+
+    def test_killed_enrolling(self):
+        """the worker dies in an enrolment: said, and nothing is kept"""
+        touches = self.desk.playing("SCAN alice", self.desk.real.process.kill)
+        finger = self.desk.ask("fingerprintEnroll", answers(), touches, finger="unnamed")
+        self.check(finger, "refused", code=28)
+        self.assertFalse(self.desk.list().on)
+        self.desk.real.start()
+        self.enroll()
+
+
+class Two(Case):
+    """Two readers."""
+
+    reader = ("device", "storage")
+
+    def test_two(self):
+        """the one that the finger was enrolled on is asked, whichever others there are"""
+        def alone(reader, other, finger):
+            self.assertFalse(self.desk.real.is_open(other))
+            self.desk.real.play(reader, f"SCAN {finger}")
+
+        self.enroll(finger="alice", number="leftThumb")
+        self.desk.lock()
+        self.check(self.desk.touch(lambda: alone("device", "storage", "alice")), "done")
+        self.restart("storage")
+        self.desk.lock()
+        finger = self.desk.open(answers())
+        self.check(finger, "done")
+        self.assertEqual(finger.events, [], "hers is not there")
+        self.enroll(finger="bob", number="rightThumb")
+        self.assertEqual([each["usable"] for each in self.desk.list().fingers], [False, True])
+        self.desk.lock()
+        self.check(self.desk.touch("SCAN bob"), "done")
+        self.restart("device", "storage")
+        self.assertEqual([each["usable"] for each in self.desk.list().fingers], [True, True])
+        self.desk.lock()
+        self.check(self.desk.touch(lambda: alone("device", "storage", "alice")), "done")
+
+    def restart(self, *readers):
+        """Those that are there now."""
+        self.desk.real.close()
+        os.unlink(self.desk.folder_path)
+        self.desk.readers, self.desk.reader = readers, readers[0]
+        self.desk.work()
+
+
+class Storage(Case):
+    reader = "storage"
+
+    def test_full(self):
+        """a chip that is full, or has the finger already: said, and nothing is kept"""
+        for error, reason in ((8, "full"), (9, "duplicate")):
+            touches = self.desk.playing(f"ERROR {error}")
+            finger = self.desk.ask("fingerprintEnroll", answers(), touches, finger="unnamed")
+            self.check(finger, "refused", code=28)
+            self.assertEqual(finger.last.parameters["reason"], "fingerprint." + reason)
+            self.assertFalse(self.desk.list().on)
+        self.enroll()
+
+    def test_chip(self):
+        """a reader that keeps prints: enrolled, matched, listed beside strangers, and deleted on the chip as well"""
+        self.enroll()
+        self.desk.lock()
+        self.check(self.desk.touch("SCAN alice"), "done")
+        state = self.desk.list()
+        self.assertEqual((len(state.fingers), state.foreign), (1, 0))
+        done = self.desk.ask("fingerprintSwitch", answers(), on=False)
+        self.check(done, "done")
+
+        def stored():
+            # The worker serves one connection at a time, and the daemon wants it as well.
+            with effective(self.desk.daemon.uid), self.desk.real.link() as link:
+                return link.stored("storage")
+
+        wait_until(lambda: stored() == ("stored", []), "the chip is empty")
+
+
+if __name__ == "__main__":
+    unittest.main()

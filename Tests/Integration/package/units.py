@@ -1,0 +1,357 @@
+"""What the packages bring: units, users, profiles for PAM, the udev rule, completions; by what stands in the files.
+
+That they work is seen in a booted machine (Tests/EndToEnd).
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from daemonlab import build
+from places import ROOT
+
+UNITS = os.path.join(ROOT, "config", "systemd")
+SERVICES = ["appvaultd.service", "appvault-rules@.service", "appvault-fingerprint.service"]
+WORKERS = ["appvault-rules.socket", "appvault-fingerprint.socket"]
+SOCKETS = ["appvaultd.socket", "appvaultd-root.socket", *WORKERS]
+
+EVERYWHERE = {
+    "NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "AmbientCapabilities": "", "ProtectSystem": "strict",
+    "ProtectHome": "yes", "PrivateTmp": "yes", "RestrictNamespaces": "yes", "RestrictSUIDSGID": "yes",
+    "LockPersonality": "yes", "MemoryDenyWriteExecute": "yes", "SystemCallArchitectures": "native",
+    "ProtectKernelTunables": "yes", "ProtectKernelModules": "yes", "ProtectKernelLogs": "yes", "ProtectClock": "yes",
+    "ProtectHostname": "yes", "ProtectControlGroups": "yes", "DevicePolicy": "closed", "UMask": "0077", "LimitCORE": "0",
+    "MemorySwapMax": "0", "RestrictRealtime": "yes",
+}
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path)) as file:
+        return file.read()
+
+
+def directives(unit):
+    """Each directive's values in the order of the file."""
+    found = {}
+    for line in read("config", "systemd", unit).splitlines():
+        match = re.fullmatch(r"([A-Za-z]+)=(.*)", line)
+        if match:
+            found.setdefault(match[1], []).append(match[2])
+        else:
+            assert not line or line[0] in "#[", line
+    return found
+
+
+class Units(unittest.TestCase):
+    def test_sandbox(self):
+        """Every service gives up what it has no use for"""
+        for unit in SERVICES:
+            found = directives(unit)
+            for name, value in EVERYWHERE.items():
+                with self.subTest(unit=unit, directive=name):
+                    self.assertEqual(found.get(name), [value])
+            self.assertIn("OOMScoreAdjust", found)
+            self.assertTrue(found["SystemCallFilter"][0].startswith("@system-service"))
+
+    def test_reasons(self):
+        """Behind a blank line or a heading stands a reason first, so that no directive is without one"""
+        for unit in SERVICES + SOCKETS + ["appvault-hibernate.service"]:
+            before = ""
+            for line in read("config", "systemd", unit).splitlines():
+                if re.match(r"[A-Z]\w+=", line) and not before:
+                    self.assertRegex(
+                        line, "^(Protect|Description|WantedBy)", f"{unit}: {line} begins a paragraph without a reason")
+                before = line if not line.startswith("[") else "#"
+
+    def test_peers(self):
+        """The daemon sees who its peers are: no user namespace, no hidden /proc; its folders outlive it"""
+        for unit in SERVICES:
+            self.assertNotIn("PrivateUsers", directives(unit), unit)
+        daemon = directives("appvaultd.service")
+        for name in ("ProtectProc", "ProcSubset", "DynamicUser"):
+            self.assertNotIn(name, daemon)
+        # Not the sockets', which would go with it.
+        self.assertEqual(
+            [daemon[f"RuntimeDirectory{word}"] for word in ("", "Mode", "Preserve")], [["appvaultd"], ["0700"], ["yes"]])
+        self.assertEqual(daemon["StateDirectoryMode"], ["0700"])
+        self.assertEqual(daemon["RestrictAddressFamilies"], ["AF_UNIX"])
+        self.assertEqual(daemon["PrivateNetwork"], ["yes"])
+        self.assertIn("WatchdogSec", daemon)
+
+    def test_hibernation(self):
+        """Before a hibernation the daemon ends, and then its runtime folder is wiped by its own user, whatever came of that"""
+        found = directives("appvault-hibernate.service")
+        self.assertEqual(found["ExecStart"], [
+            "-+/usr/bin/systemctl stop appvaultd.service", "/usr/libexec/appvault/appvaultd --forget-tokens"])
+        self.assertEqual((found["User"], found["Type"], found["Before"]), (["_appvault"], ["oneshot"], ["sleep.target"]))
+        self.assertEqual(found["ReadWritePaths"], ["-/run/appvaultd"])
+        for name, value in EVERYWHERE.items():
+            with self.subTest(name):
+                self.assertEqual(found.get(name), [value])
+        self.assertIn("--stopped-before-hibernation", directives("appvaultd.service")["ExecStart"][0])
+
+    def test_readers(self):
+        """The fingerprint worker hears of readers that come and go, and opens nothing but readers"""
+        worker = directives("appvault-fingerprint.service")
+        for name in ("PrivateNetwork", "PrivateDevices"):
+            self.assertNotIn(name, worker)
+        self.assertEqual(worker["RestrictAddressFamilies"], ["AF_UNIX AF_NETLINK"])
+        self.assertEqual(
+            sorted(worker["DeviceAllow"]), ["char-hidraw rw", "char-spi rw", "char-usb_device rw"])
+        # Whatever makes a reader is a variable.
+        self.assertEqual([line.split("=")[0] for line in worker.get("Environment", [])], ["GLIBC_TUNABLES"])
+
+    def test_never_failed(self):
+        """No burst and no crash leaves a socket that systemd has given up on"""
+        for unit in SOCKETS:
+            self.assertEqual(directives(unit)["TriggerLimitIntervalSec"], ["0"], unit)
+        for unit in ("appvaultd.service", "appvault-fingerprint.service"):
+            self.assertEqual(directives(unit)["StartLimitIntervalSec"], ["0"], unit)
+            self.assertEqual(directives(unit)["Restart"], ["on-failure"], unit)
+
+    def test_who_may_connect(self):
+        """Everybody to the daemon, root at a door of its own too, the daemon alone to its workers"""
+        self.assertEqual(directives("appvaultd.socket")["SocketMode"], ["0666"])
+        roots = directives("appvaultd-root.socket")
+        self.assertEqual(roots["SocketMode"], ["0600"])
+        self.assertFalse({"SocketUser", "SocketGroup"} & set(roots))
+        self.assertEqual(roots["Service"], ["appvaultd.service"])
+        self.assertEqual(directives("appvaultd.service")["Sockets"], ["appvaultd.socket appvaultd-root.socket"])
+        for unit in WORKERS:
+            found = directives(unit)
+            self.assertEqual((found["SocketMode"], found["SocketUser"]), (["0600"], ["_appvault"]), unit)
+        self.assertEqual(directives("appvault-rules.socket")["Accept"], ["yes"])
+        self.assertEqual(directives("appvault-fingerprint.socket")["Accept"], ["no"])
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "no systemd-analyze")
+    def test_verified(self):
+        """systemd knows every word of them"""
+        with tempfile.TemporaryDirectory() as folder:
+            for unit in SERVICES + SOCKETS + ["appvault-hibernate.service"]:
+                # What is not installed here cannot be found.
+                text = re.sub(r"^ExecStart=(-\+)?\S+", r"ExecStart=\1/bin/true", read("config", "systemd", unit), flags=re.M)
+                with open(os.path.join(folder, unit), "w") as file:
+                    file.write(re.sub(r"^(ExecPaths|Documentation)=.*\n", "", text, flags=re.M))
+            done = subprocess.run(
+                ["systemd-analyze", "verify", "--man=no"] + [os.path.join(folder, unit) for unit in SOCKETS + SERVICES + ["appvault-hibernate.service"]],
+                capture_output=True, text=True, check=False)
+            ours = [line for line in done.stderr.splitlines() if folder in line or "appvault" in line]
+            self.assertEqual(ours, [])
+
+
+class Profiles(unittest.TestCase):
+    def fields(self, name):
+        found, field = {}, None
+        for line in read("pam", "pam-configs", name).splitlines():
+            if line[0] in " \t":
+                found[field].append(line.split())
+            else:
+                field, value = line.split(":", 1)
+                found[field] = [value.split()] if value.strip() else []
+        return found
+
+    def test_unlock(self):
+        """The one that is on by default cannot keep anybody out: optional lines, behind pam_unix and pam_systemd"""
+        found = self.fields("appvault-unlock")
+        self.assertEqual(found["Name"], [["AppVault", "store", "unlock"]])
+        self.assertEqual(found["Default"], [["yes"]])
+        self.assertLess(int(found["Priority"][0][0]), 0)
+        for kind in ("Auth", "Session", "Password"):
+            self.assertEqual(found[f"{kind}-Type"], [["Additional"]])
+            self.assertEqual([line[:2] for line in found[kind]], [["optional", "pam_appvault.so"]])
+        self.assertEqual(found["Auth"][0][2:], ["unlock"])
+        self.assertEqual(found["Password"][0][2:], ["use_authtok"])
+
+    def test_passcode(self):
+        """The passcode is in front of pam_unix, and whatever but success comes of it goes on there"""
+        found = self.fields("appvault")
+        self.assertEqual(found["Name"], [["AppVault", "passcode", "and", "fingerprint"]])
+        self.assertEqual((found["Default"], found["Priority"]), ([["no"]], [["262"]]))
+        self.assertEqual(found["Auth"], [["[success=end", "default=ignore]", "pam_appvault.so", "or_password"]])
+
+    def test_rules(self):
+        """The rules are asked in front of pam_unix, and nobody is left without a question"""
+        found = self.fields("appvault-password-rules")
+        self.assertEqual(found["Name"], [["AppVault", "password", "rules"]])
+        self.assertEqual((found["Default"], found["Priority"]), ([["no"]], [["1024"]]))
+        self.assertEqual(found["Password"], [["requisite", "pam_appvault.so", "password_rules", "always_ask"]])
+
+    def test_no_account(self):
+        """No profile has a line for account, and no script forces anything"""
+        names = os.listdir(os.path.join(ROOT, "pam", "pam-configs"))
+        self.assertEqual(sorted(names), ["appvault", "appvault-password-rules", "appvault-unlock"])
+        for name in names:
+            self.assertNotIn("Account", read("pam", "pam-configs", name))
+        prerm = read("debian", "libpam-appvault.prerm")
+        for name in names:
+            self.assertRegex(prerm, rf"--remove [^\n]*\b{name}\b")
+        self.assertIn('"${DPKG_MAINTSCRIPT_PACKAGE_REFCOUNT:-1}" = 1', prerm)
+        for name in os.listdir(os.path.join(ROOT, "debian")):
+            if os.path.isfile(os.path.join(ROOT, "debian", name)):
+                code = re.sub(r"^\s*#.*$", "", read("debian", name), flags=re.M)
+                self.assertNotRegex(code, r"pam-auth-update[^\n]*--force", name)
+
+    @unittest.skipUnless(shutil.which("pam-auth-update"), "no pam-auth-update")
+    def test_made(self):
+        """pam-auth-update makes of the three what they were written for"""
+        # It takes no other folder: what it would read is bound over, in a mount namespace of its own.
+        script = r"""
+mount -t tmpfs none /mnt
+mkdir /mnt/configs /mnt/pam.d /mnt/lib
+cp /usr/share/pam-configs/unix /mnt/configs/
+printf 'Name: systemd\nDefault: yes\nPriority: 0\nSession-Interactive-Only: yes\nSession-Type: Additional\nSession:\n\toptional\tpam_systemd.so\n' \
+    > /mnt/configs/systemd
+cp /usr/share/pam/common-* /mnt/pam.d/
+mount --bind /mnt/configs /usr/share/pam-configs
+mount --bind /mnt/pam.d /etc/pam.d
+cp -a /var/lib/pam/. /mnt/lib; rm -f /mnt/lib/*
+mount --bind /mnt/lib /var/lib/pam
+export DEBIAN_FRONTEND=noninteractive DEBCONF_DB_OVERRIDE='File{/mnt/debconf}' DEBIAN_PRIORITY=critical
+# As a fresh Debian has them, and then ours, as our package does.
+pam-auth-update --package --force > /mnt/log 2>&1 || cat /mnt/log
+cp "$1"/pam/pam-configs/* /mnt/configs/
+pam-auth-update --package $2 > /mnt/log 2>&1 || cat /mnt/log
+cat /etc/pam.d/common-auth /etc/pam.d/common-password /etc/pam.d/common-session /etc/pam.d/common-session-noninteractive
+"""
+        if os.getuid() != 0 or subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
+            self.skipTest("no mount namespace of our own here")
+
+        def lines(*profiles):
+            done = subprocess.run(
+                ["unshare", "--mount", "--propagation", "private", "sh", "-ec", script, "sh", ROOT, " ".join(profiles)],
+                capture_output=True, text=True, check=True)
+            return [" ".join(line.split()) for line in done.stdout.splitlines() if line and line[0] != "#"]
+
+        found = lines()
+        auth = "auth optional pam_appvault.so unlock"
+        self.assertGreater(found.index(auth), found.index("auth required pam_permit.so"))
+        self.assertGreater(
+            found.index("session optional pam_appvault.so"), found.index("session optional pam_systemd.so"))
+        self.assertGreater(
+            found.index("password optional pam_appvault.so use_authtok"), found.index("password required pam_permit.so"))
+        self.assertEqual(sum("pam_appvault" in line for line in found), 3)
+
+        found = lines("--enable", "appvault", "appvault-password-rules")
+        self.assertIn("auth [success=2 default=ignore] pam_appvault.so or_password", found)
+        self.assertLess(
+            found.index("auth [success=2 default=ignore] pam_appvault.so or_password"),
+            next(i for i, line in enumerate(found) if line.startswith("auth") and "pam_unix" in line and "try_first_pass" in line))
+        self.assertLess(
+            found.index("password requisite pam_appvault.so password_rules always_ask"),
+            next(i for i, line in enumerate(found) if line.startswith("password") and "pam_unix" in line and "use_authtok" in line))
+
+
+class Readers(unittest.TestCase):
+    HWDB = """# Supported by libfprint driver aes1610
+usb:v08FFp1600*
+ ID_AUTOSUSPEND=1
+
+# Supported by libfprint driver synaptics
+usb:v06CBp00BD*
+usb:v06CBp00DF*
+
+# Supported by libfprint driver other
+usb:v08FFp1660*
+
+# Known unsupported devices
+usb:v04F3p036B*
+usb:v0A5Cp5843*
+"""
+    RULES = """# "acpi:COMMENT:"
+ACTION=="add|change", SUBSYSTEM=="spi", ENV{MODALIAS}=="acpi:ELAN7001:", RUN{builtin}+="kmod load spi:spidev"
+ACTION=="add|change", SUBSYSTEM=="spi", ENV{MODALIAS}=="acpi:OTHR0001:", RUN{builtin}+="kmod load spi:spidev"
+"""
+
+    def test_rule(self):
+        """The readers of libfprint's hwdb, on USB, on SPI and beside a touchpad, are the worker's and nobody else's"""
+        with tempfile.TemporaryDirectory() as root:
+            udev = os.path.join(root, "usr", "lib", "udev")
+            for folder, name, text in (
+                ("hwdb.d", "60-autosuspend-libfprint-2.hwdb", self.HWDB), ("rules.d", "70-libfprint-2.rules", self.RULES)):
+                os.makedirs(os.path.join(udev, folder), exist_ok=True)
+                with open(os.path.join(udev, folder, name), "w") as file:
+                    file.write(text)
+            for _ in range(2):
+                subprocess.run([os.path.join(ROOT, "config", "appvault-fingerprint-udev"), root], check=True)
+            self.assertEqual(
+                sorted(os.listdir(os.path.join(udev, "rules.d"))), ["70-libfprint-2.rules", "72-appvault-fingerprint.rules"])
+            with open(os.path.join(udev, "rules.d", "72-appvault-fingerprint.rules")) as file:
+                rules = file.read().splitlines()
+        ours = ', OWNER="root", GROUP="_appvault-fingerprint", MODE="0660", TAG-="uaccess"'
+        given = [line.removesuffix(ours) for line in rules if line.endswith(ours)]
+        self.assertEqual(given, [
+            'ATTR{idVendor}=="08ff", ATTR{idProduct}=="1600|1660"',
+            'ATTR{idVendor}=="06cb", ATTR{idProduct}=="00bd|00df"',
+            'SUBSYSTEM=="spidev", ATTRS{modalias}=="acpi:ELAN7001:*"',
+            'SUBSYSTEM=="hidraw", KERNELS=="*:04F3:*", TEST=="/sys/bus/acpi/devices/ELAN7001:00"',
+            'SUBSYSTEM=="spidev", ATTRS{modalias}=="acpi:OTHR0001:*"',
+        ])
+        rest = [line for line in rules if not line.endswith(ours)]
+        self.assertTrue(all(re.search("^#|GOTO=|LABEL=", line) for line in rest), rest)
+
+
+class Stripped(unittest.TestCase):
+    def test_same_bytes(self):
+        """What the compiler's cache and the linker note of a build does not reach the packages; RELRO does"""
+        with tempfile.TemporaryDirectory() as folder:
+            found = []
+            for name in ("one", "other"):
+                path = os.path.join(folder, name)
+                shutil.copy(build("appvaultd"), path)
+                with open(path, "r+b") as file:
+                    data = file.read()
+                    for section in (".swift_modhash", ".note.gnu.build-id"):
+                        row = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
+                        offset, size = re.search(
+                            rf"{re.escape(section)} +\w+ +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+)", row).groups()
+                        end = int(offset, 16) + int(size, 16)
+                        file.seek(end - 8)
+                        file.write(name.ljust(8).encode())
+                        self.assertNotEqual(data[end - 8 : end], name.ljust(8).encode())
+                subprocess.run([os.path.join(ROOT, "Tools", "strip"), path], check=True)
+                with open(path, "rb") as file:
+                    found.append(file.read())
+                self.assertEqual(subprocess.run([path, "--version"], capture_output=True, check=True).returncode, 0)
+                self.assertIn("GNU_RELRO", subprocess.run(
+                    ["readelf", "-lW", path], capture_output=True, text=True, check=True).stdout)
+            self.assertTrue(found[0] == found[1])
+            self.assertLess(len(found[0]), os.path.getsize(build("appvaultd")))
+
+
+class Completions(unittest.TestCase):
+    def test_bash(self):
+        """bash offers the verbs, their second words, and the options that go with them"""
+        script = r"""
+source "$1"; shift
+compopt() { :; }
+COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _appvault; echo "${COMPREPLY[*]}"
+"""
+        path = os.path.join(ROOT, ".build", "completions", "appvault.bash")
+
+        def offered(*words):
+            return subprocess.run(
+                ["bash", "-c", script, "bash", path, "appvault", *words], capture_output=True, text=True, check=True,
+                cwd=UNITS).stdout.split()
+
+        self.assertEqual(offered("pol"), ["policy"])
+        self.assertEqual(offered("policy", "l"), ["lint"])
+        self.assertEqual(offered("--user", "bob", "fingerprint", "en"), ["enroll"])
+        self.assertEqual(offered("passwd", "--o"), ["--off", "--on"])
+        self.assertEqual(offered("passwd", "--r"), [])
+        self.assertEqual(offered("import", "--r"), ["--replace"])
+        self.assertEqual(offered("export", "appvaultd.so"), ["appvaultd.socket"])
+        self.assertEqual(sorted(offered("export", "appvaultd")), ["appvaultd-root.socket", "appvaultd.service", "appvaultd.socket"])
+        self.assertEqual(offered("get", "appvaultd.so"), [])
+
+    def test_others(self):
+        """zsh and fish read theirs"""
+        for shell, name in (("zsh", "_appvault"), ("fish", "appvault.fish")):
+            if shutil.which(shell):
+                subprocess.run([shell, "-n", os.path.join(ROOT, ".build", "completions", name)], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

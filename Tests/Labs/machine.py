@@ -1,0 +1,443 @@
+"""A booted Debian 12 in a container of systemd-nspawn, with a network of its own that leads nowhere.
+
+    with Machine("base") as machine:                     # booted, at its login prompt
+        code, output = machine.run("id alice")           # as root; user="alice" for somebody else
+        machine.console.send("alice")                    # a Terminal: what a person sees and types
+        machine.console.expect("Password:")
+        with machine.terminal("su - bob") as terminal:   # another terminal, with a tty in the machine
+            terminal.expect("Password:")
+        machine.reboot()                                 # what was written is still there
+        machine.cut()                                    # as the power does
+
+An image is debootstrapped once and kept in .build/e2e/; a machine writes into an overlay in memory, in a mount
+namespace that ends with this process. Whatever becomes of it, no mount, no process and no file stays behind.
+Machine() raises unittest.SkipTest with a plain reason where none can run.
+
+alice, bob and carol have passwords (PASSWORDS); alice and bob may use sudo, carol may not.
+"""
+
+import ctypes
+import dataclasses
+import fcntl
+import glob
+import hashlib
+import itertools
+import os
+import pty
+import re
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+from places import ROOT
+
+CACHE = os.path.join(ROOT, ".build", "e2e")
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PASSWORDS = {"root": "root-otter-1", "alice": "alice-otter-2", "bob": "bob-otter-3", "carol": "carol-otter-4"}
+BOOT_TIMEOUT = 90
+
+HOLDER = """
+mount -t tmpfs -o mode=755 none "$1"
+mkdir "$1/upper" "$1/work" "$1/root"
+mount -t overlay -o "lowerdir=$2,upperdir=$1/upper,workdir=$1/work" machine "$1/root"
+echo ready
+leader=
+while read -r pid; do leader=$pid; done
+[ -z "$leader" ] || kill -KILL "$leader" || true
+umount --lazy "$1/root" "$1"
+rmdir "$1"
+# The last of its processes may still be ending.
+for _ in $(seq 100); do
+    [ -n "$3" ] && [ -d "$3" ] && ! find "$3" -depth -type d -exec rmdir {} + 2>/dev/null || break
+    sleep 0.1
+done
+"""
+# systemd-nspawn makes its groups below the one that it is in: each machine has one to itself.
+IN_GROUP = 'test -z "$1" || { mkdir -p "$1" && echo $$ > "$1/cgroup.procs"; }; shift; exec "$@"'
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """A Debian: packages (with commas for debootstrap, with spaces over a `parent`), then `prepare`, a script run inside."""
+
+    packages: str = ""
+    prepare: str = ""
+    parent: str | None = None
+
+
+_USERS = "\n".join(
+    [f"useradd --create-home --shell /bin/bash {name}" for name in PASSWORDS if name != "root"]
+    + [f"echo {name}:{password} | chpasswd" for name, password in PASSWORDS.items()]
+)
+
+IMAGES = {
+    # What takes long, apart from what changes.
+    "debian": Image(
+        "systemd,systemd-sysv,dbus,libpam-systemd,udev,kmod,procps,psmisc,iproute2,sudo,login,passwd,adduser,debconf,"
+        "openssh-server,openssh-client,sshpass,cron,at,polkitd,pkexec,dovecot-core,pamtester,python3,libpam-modules,"
+        "libsodium23,libsqlite3-0,libpwquality1,cracklib-runtime,libfprint-2-2,ca-certificates"),
+    "base": Image(
+        "dbus-user-session",
+        parent="debian",
+        prepare=_USERS + r"""
+usermod --append --groups sudo alice
+usermod --append --groups sudo bob
+echo machine > /etc/hostname
+printf '127.0.0.1 localhost machine\n' > /etc/hosts
+# A container's console belongs to no seat. Here it is the one that a person sits at.
+printf 'XDG_SEAT DEFAULT=seat0\nXDG_VTNR DEFAULT=0\n' > /etc/security/seat.conf
+sed -i '0,/^session/s//session required pam_env.so readenv=0 conffile=\/etc\/security\/seat.conf\nsession/' /etc/pam.d/login
+# What a test does in a second is no attack, and a prompt comes back at once.
+sed -i 's/^auth.*pam_faildelay.*$//' /etc/pam.d/login
+printf 'PasswordAuthentication yes\nKbdInteractiveAuthentication yes\nMaxStartups 100\nUseDNS no\n' \
+    > /etc/ssh/sshd_config.d/test.conf
+systemctl mask --quiet e2scrub_reap.service e2scrub_all.timer apt-daily.timer apt-daily-upgrade.timer \
+    dpkg-db-backup.timer fstrim.timer systemd-networkd.service dovecot.service
+: > /etc/motd
+rm -f /etc/update-motd.d/*
+""",
+    ),
+}
+
+
+class Unavailable(unittest.SkipTest):
+    """No machine can run here; the reason is one line."""
+
+
+# Images
+
+
+def _last_line(text):
+    lines = [line for line in text.decode(errors="replace").splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "no output"
+
+
+def _recipe(name):
+    image = IMAGES[name]
+    parent = _recipe(image.parent) if image.parent else "bookworm"
+    return hashlib.sha256("\0".join((parent, image.packages, image.prepare)).encode()).hexdigest()
+
+
+def _inside(folder, script):
+    """Runs a script in an image that is not booted, with the host's network, so that apt works."""
+    return subprocess.run(
+        ["systemd-nspawn", "-q", "--register=no", "--keep-unit", "--as-pid2", "--pipe", "-D", folder,
+         "--setenv=DEBIAN_FRONTEND=noninteractive", f"--setenv=PATH={PATH}", "/bin/sh", "-e"],
+        input=script.encode(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_environment(), check=False)
+
+
+def _environment():
+    return {**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"}
+
+
+def image(name):
+    """The folder of an image, made if it is not there yet; half a minute or more then."""
+    os.makedirs(CACHE, exist_ok=True)
+    folder = os.path.join(CACHE, f"{name}-{_recipe(name)[:12]}")
+    with open(os.path.join(CACHE, f"{name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.isdir(folder):
+            _make(name, folder)
+    return folder
+
+
+def _make(name, folder):
+    recipe, fresh = IMAGES[name], folder + ".new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    print(f"  making the image {name}", flush=True)
+    if recipe.parent:
+        subprocess.run(["cp", "-a", "--reflink=auto", image(recipe.parent), fresh], check=True)
+        install = f"apt-get update -q\napt-get install -q -y --no-install-recommends {recipe.packages}"
+        done = _inside(fresh, install if recipe.packages else "")
+    else:
+        done = subprocess.run(
+            ["debootstrap", "--variant=minbase", f"--include={recipe.packages}", "bookworm", fresh],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if done.returncode != 0:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise Unavailable(f"the image {name} cannot be made: {_last_line(done.stdout)}")
+    done = _inside(fresh, "apt-get clean\n" + recipe.prepare)
+    if done.returncode != 0:
+        raise AssertionError(f"the image {name} cannot be prepared: {done.stdout.decode(errors='replace')}")
+    os.rename(fresh, folder)
+    # A recipe that changed leaves a gigabyte behind.
+    for former in glob.glob(os.path.join(CACHE, f"{name}-*")):
+        if former != folder:
+            shutil.rmtree(former, ignore_errors=True)
+
+
+def why_not():
+    """Why no machine can run here, in one line; None where one can."""
+    if os.getuid() != 0:
+        return "a booted machine needs root"
+    for program, package in (
+        ("systemd-nspawn", "systemd-container"), ("debootstrap", "debootstrap"), ("nsenter", "util-linux")):
+        if shutil.which(program) is None:
+            return f"{program} is missing (package {package})"
+    for words, what in (
+        (["unshare", "--mount", "sh", "-ec",
+          "mount -t tmpfs none /mnt; mkdir /mnt/u /mnt/w; mount -t overlay -o lowerdir=/etc,upperdir=/mnt/u,workdir=/mnt/w o /mnt"],
+         "overlays cannot be mounted here"),
+        (["systemd-nspawn", "-q", "--register=no", "--keep-unit", "--private-network", "--pipe", "--volatile=yes",
+          "-D", "/", "/bin/true"], "systemd-nspawn cannot run here"),
+    ):
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_environment(), check=False)
+        if done.returncode != 0:
+            return f"{what}: {_last_line(done.stdout)}"
+    return None
+
+
+def _control_group(name):
+    """The folder of a machine's own group; empty where there are none of the kind that it boots with."""
+    for folder in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup"):
+        if os.path.exists(os.path.join(folder, "cgroup.procs")) and os.access(folder, os.W_OK):
+            return os.path.join(folder, f"appvault-{name}")
+    return ""
+
+
+# Terminals
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[()][A-Z0-9]|[=>78DEHM])|[\r\x00\x07]")
+
+
+def _die_with_parent():
+    # PR_SET_PDEATHSIG: a test that is killed leaves no machine behind.
+    _libc.prctl(1, signal.SIGKILL, 0, 0, 0)
+
+
+class Ended(AssertionError):
+    """The terminal closed, or what was expected did not come."""
+
+
+class Terminal:
+    """A command on a pseudo terminal. `expect` reads on from where the last one stopped."""
+
+    def __init__(self, words, environment=None):
+        self.master, slave = pty.openpty()
+        termios.tcsetwinsize(slave, (50, 200))
+
+        def prepare():
+            _die_with_parent()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        self.process = subprocess.Popen(
+            words, stdin=slave, stdout=slave, stderr=slave, env=environment or {"TERM": "dumb", "PATH": PATH},
+            start_new_session=True, preexec_fn=prepare)
+        os.close(slave)
+        self.text = ""  # all that was shown, without escapes
+        self.place = 0  # where the next expect begins
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def read(self, timeout):
+        """Takes in what came; False at the end."""
+        if not select.select([self.master], [], [], timeout)[0]:
+            return True
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            data = b""
+        self.text += _ESCAPES.sub("", data.decode(errors="replace"))
+        return bool(data)
+
+    def expect(self, pattern, timeout=15):
+        """Waits for this regular expression; gives the match. `before` is then what came before it."""
+        until = time.monotonic() + timeout
+        while True:
+            found = re.compile(pattern).search(self.text, self.place)
+            if found:
+                self.before = self.text[self.place : found.start()]
+                self.place = found.end()
+                return found
+            left = until - time.monotonic()
+            if left <= 0 or not self.read(left):
+                why = "did not come" if left <= 0 else "did not come before the end"
+                raise Ended(f"{pattern!r} {why}; shown was: {self.text[self.place:]!r}")
+
+    def shows_more(self, after, timeout=1):
+        """Whether anything came, or the end, once `after` was done."""
+        length = len(self.text)
+        after()
+        return not self.read(timeout) or len(self.text) > length
+
+    def send(self, line=""):
+        """Types a line and Enter."""
+        os.write(self.master, (line + "\r").encode())
+
+    def key(self, letter):
+        """Control and this letter."""
+        os.write(self.master, bytes([ord(letter.upper()) & 0x1F]))
+
+    def wait(self, timeout=15):
+        """Waits for its end; gives the exit status."""
+        until = time.monotonic() + timeout
+        while self.read(max(0.0, until - time.monotonic())):
+            if time.monotonic() >= until:
+                raise Ended(f"it does not end; shown was: {self.text[self.place:]!r}")
+        return self.process.wait(5)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if self.master >= 0:
+            os.close(self.master)
+            self.master = -1
+
+
+# The machine
+
+
+class Machine:
+    """See the top of this file. `bind` maps folders of the host to where they are seen, read only, in the machine."""
+
+    _consoles = itertools.count(1)
+    _machines = itertools.count(1)
+
+    def __init__(self, image="base", bind=None, boot=True):
+        reason = why_not()
+        if reason is not None:
+            raise Unavailable(reason)
+        self.folder = globals()["image"](image)
+        self.bind = dict(bind or {})
+        self.console = self.leader = None
+        # Keeps the mount namespace with the overlay. When its input ends, and be it that this process was killed, it
+        # ends what it was told of and clears up.
+        self.mounted = tempfile.mkdtemp(prefix="appvault-e2e-")
+        self.root = os.path.join(self.mounted, "root")
+        self.name = f"machine-{os.getpid()}-{next(self._machines)}"
+        self.group = _control_group(self.name)
+        self.holder = subprocess.Popen(
+            ["unshare", "--mount", "--propagation", "private", "setsid", "sh", "-ec", HOLDER, "sh",
+             self.mounted, self.folder, self.group],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if self.holder.stdout.readline() != "ready\n":
+            self.stop()
+            raise AssertionError("the machine's overlay cannot be mounted")
+        if boot:
+            self.boot()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def boot(self):
+        """Until the console shows its login prompt; gives the seconds that it took."""
+        began = time.monotonic()
+        words = [
+            "sh", "-ec", IN_GROUP, "sh", self.group, "nsenter", "-t", str(self.holder.pid), "-m",
+            "systemd-nspawn", "-q", "-D", self.root, f"--machine={self.name}", "--hostname=machine", "--boot",
+            "--register=no", "--keep-unit", "--resolv-conf=off", "--private-network", "--system-call-filter=@memlock"]
+        words += [f"--bind-ro={host}:{inside}" for host, inside in self.bind.items()]
+        self.console = Terminal(words, {**_environment(), "TERM": "dumb"})
+        try:
+            self.console.expect(r"machine login: ", BOOT_TIMEOUT)
+            pid = self.console.process.pid
+            with open(f"/proc/{pid}/task/{pid}/children") as file:
+                self._leads(int(file.read().split()[0]))
+        except BaseException:
+            self.cut()
+            raise
+        return time.monotonic() - began
+
+    def off(self):
+        """Turns it off as `systemctl poweroff` does."""
+        if self.console is None:
+            return
+        try:
+            self.run("systemctl poweroff --no-block", timeout=10)
+            self.console.wait(30)
+            self.console.close()
+            self.console = None
+            self._leads(None)
+        except (AssertionError, subprocess.TimeoutExpired):
+            self.cut()
+
+    def cut(self):
+        """Turns it off as a power cut does: nothing is told, nothing ends by itself."""
+        if self.console is None:
+            return
+        if self.leader is not None:
+            os.kill(self.leader, signal.SIGKILL)
+        self.console.close()
+        self.console = None
+        self._leads(None)
+
+    def reboot(self):
+        self.off()
+        return self.boot()
+
+    def stop(self):
+        """Off, and gone."""
+        try:
+            self.off()
+        finally:
+            self.cut()
+            self.holder.stdin.close()
+            self.holder.wait()
+            self.holder.stdout.close()
+
+    def _leads(self, pid):
+        self.leader = pid
+        print(pid or "", file=self.holder.stdin, flush=True)
+
+    # commands
+
+    def _enter(self):
+        return ["nsenter", "-t", str(self.leader), *"-m -u -i -n -p -C -r -w env -i".split(), f"PATH={PATH}", "TERM=dumb"]
+
+    def _unit(self, command, user, *options):
+        words = ["systemd-run", "--quiet", "--wait", "--collect", *options, f"--setenv=PATH={PATH}"]
+        if user is not None:
+            words += [f"--uid={user}", "--working-directory=/"]
+        return self._enter() + words + ["/bin/sh", "-c", command]
+
+    def run(self, command, user=None, stdin="", timeout=60):
+        """A command of the shell, in a unit of its own; its exit status, and stdout and stderr as they came."""
+        done = subprocess.run(
+            self._unit(command, user, "--pipe"), input=stdin.encode(), stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, timeout=timeout, preexec_fn=_die_with_parent, check=False)
+        return done.returncode, done.stdout.decode(errors="replace")
+
+    def check(self, command, **options):
+        """As `run`, for what cannot but work; gives the output."""
+        code, output = self.run(command, **options)
+        if code != 0:
+            raise AssertionError(f"{command}: {code}: {output}")
+        return output
+
+    def terminal(self, command, user=None):
+        """A command on a terminal of its own in the machine. systemd-run may lose what it shows just before it ends."""
+        return Terminal(self._unit(command, user, "--pty", "--setenv=TERM=dumb"))
+
+    def getty(self, command):
+        """The same in a unit that is called as a console's getty is: a login there is one at this machine."""
+        unit = f"--unit=console-getty-{next(self._consoles)}"
+        return Terminal(self._unit(command, None, "--pty", "--setenv=TERM=dumb", unit))
+
+    def write(self, path, text, mode="644"):
+        self.check(f"install -D -m {mode} /dev/stdin {shlex.quote(path)}", stdin=text)
+
+    def read(self, path):
+        return self.check(f"cat {shlex.quote(path)}")
+
+
+if __name__ == "__main__":
+    REASON = why_not()
+    if REASON is not None:
+        sys.exit(f"no machine can be booted: {REASON}")

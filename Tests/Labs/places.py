@@ -1,0 +1,7 @@
+"""Where things are."""
+
+import os
+
+LABS = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(LABS))
+VECTORS = os.path.join(ROOT, "Tests", "Vectors")

@@ -1,0 +1,41 @@
+"""The real tool and the real daemon, as an ordinary user runs a private one."""
+
+import os
+import subprocess
+import tempfile
+import time
+
+import clilab
+
+SECRET = b"correct horse battery"
+POLICY = "[Passcode]\nDerivationMemory=19MiB\nDerivationPasses=2\nThrottleAfter=0\n"
+
+
+class Real(clilab.Lab):
+    """The lab's way of running the tool, with appvaultd at the socket."""
+
+    def __init__(self, policy=POLICY):
+        self.folder = tempfile.mkdtemp(prefix="appvault-cli-")
+        self.path = os.path.join(self.folder, "socket")
+        self.state = os.path.join(self.folder, "state")
+        self.config = os.path.join(self.folder, "config")
+        for folder in [self.state, self.config]:
+            os.mkdir(folder, 0o700)
+        self.policy = os.path.join(self.config, "policy.conf")
+        with open(self.policy, "w") as file:
+            file.write(policy)
+        self.log = open(os.path.join(self.folder, "log"), "wb")
+        self.process = subprocess.Popen(
+            [os.path.join(clilab.BUILD, "appvaultd"), "--socket", self.path, "--state-dir", self.state,
+             "--config-dir", self.config],
+            stdout=self.log, stderr=self.log)
+        end = time.monotonic() + 10
+        while not os.path.exists(self.path):
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise AssertionError("appvaultd did not start: " + open(self.log.name).read())
+            time.sleep(0.01)
+
+    def stop_listening(self):
+        self.process.terminate()
+        self.process.wait(10)
+        self.log.close()

@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+"""Opens a records file or an export file by what FORMAT.md says, and by nothing else: not one line of the daemon's code
+is behind it.
+
+    recordsfile.py RECORDS.DB STORE_ID STORE_KEY      both in hexadecimal; prints names and lengths
+    recordsfile.py --export FILE                      asks for the passphrase
+
+Tests/Integration/format/records.py does the same with Tests/Vectors.
+"""
+
+import getpass
+import hashlib
+import pathlib
+import sqlite3
+import struct
+import sys
+
+import nacl.bindings as sodium
+import nacl.exceptions
+
+TABLES = [
+    "CREATE TABLE head(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "CREATE TABLE nodes(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "CREATE TABLE records(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, tag BLOB NOT NULL, "
+    "nonce BLOB NOT NULL, body BLOB NOT NULL)",
+]
+LANE = 1 << 64
+
+
+class Damaged(Exception):
+    pass
+
+
+def h(purpose, message, count, key):
+    return hashlib.blake2b(
+        message, digest_size=count, key=key, person=purpose.encode().ljust(16, b"\0")).digest()
+
+
+def padded(count):
+    if count <= 2048:
+        step = 64
+    else:
+        exponent = count.bit_length() - 1
+        step = 1 << (exponent - exponent.bit_length())
+    return (count + step - 1) // step * step
+
+
+class Keys:
+    def __init__(self, store, key):
+        self.store = store
+        self.names = h("AV record names", store, 32, key)
+        self.sums = h("AV record sums", store, 16, key)
+        self.seals = h("AV record seals", store, 32, key)
+
+    def open(self, kind, place, generation, nonce, tag, text):
+        bound = struct.pack("<B16sQQI", kind, self.store, place % LANE, generation, 1)
+        try:
+            return sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(text + tag, bound, nonce, self.seals)
+        except nacl.exceptions.CryptoError:
+            raise Damaged(f"kind {kind} place {place}") from None
+
+    def block(self, kind, place, generation, data):
+        return self.open(kind, place, generation, data[:24], data[24:40], data[40:])
+
+    def term(self, row, tag):
+        return struct.unpack("<QQ", sodium.crypto_shorthash_siphashx24(struct.pack("<q", row) + tag, self.sums))
+
+
+def read(path, store, key):
+    """All records, each checked in every way that the format knows."""
+    keys = Keys(store, key)
+    database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+    if [row[0] for row in database.execute("SELECT sql FROM sqlite_schema ORDER BY rowid")] != TABLES:
+        raise Damaged("tables")
+    if database.execute("PRAGMA application_id").fetchone()[0] != 1096184419:
+        raise Damaged("application id")
+    head = keys.block(1, 0, 0, database.execute("SELECT body FROM head WHERE id=0").fetchone()[0])
+    generation, count, entries = struct.unpack_from("<QQH", head)
+    nodes = struct.unpack_from("<64Q", head, 24)
+    if len(head) != 2840 or any(head[18:24]) or any(head[536 + 18 * entries:]):
+        raise Damaged("head")
+    sums = []
+    for number, body in database.execute("SELECT id, body FROM nodes ORDER BY id"):
+        lanes = struct.unpack("<128Q", keys.block(2, number, nodes[number], body))
+        sums += [list(pair) for pair in zip(lanes[::2], lanes[1::2])]
+    journal = [struct.unpack_from("<HQQ", head, 536 + 18 * index) for index in range(entries)]
+    for bucket, first, second in journal:
+        sums[bucket] = [(sums[bucket][0] + first) % LANE, (sums[bucket][1] + second) % LANE]
+    records = {}
+    for row, written, tag, nonce, body in database.execute("SELECT id, generation, tag, nonce, body FROM records"):
+        text = keys.open(3, row, written, nonce, tag, body)
+        name = text[1:1 + text[0]]
+        size, = struct.unpack_from("<I", text, 1 + text[0])
+        start = 5 + text[0]
+        if len(text) != padded(start + size) or any(text[start + size:]) or written > generation:
+            raise Damaged("record")
+        if h("AV record name", name, 16, keys.names)[:8] != struct.pack(">q", row):
+            raise Damaged("name")
+        records[name] = text[start:start + size]
+        bucket = row % LANE >> 52
+        sums[bucket] = [(have - lane) % LANE for have, lane in zip(sums[bucket], keys.term(row, tag))]
+    if any(any(pair) for pair in sums) or len(records) != count:
+        raise Damaged("sums")
+    return records, entries
+
+
+def read_export(data, passphrase):
+    magic, version, zero, memory, passes, salt, stream = struct.unpack_from("<8sHHII16s24s", data)
+    if (magic, version, zero) != (b"AVEXPORT", 1, 0) or not (8 <= memory <= 1 << 20 and 1 <= passes <= 16):
+        raise Damaged("header")
+    key = sodium.crypto_pwhash_alg(
+        32, passphrase, salt, passes, memory * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13)
+    state = sodium.crypto_secretstream_xchacha20poly1305_state()
+    sodium.crypto_secretstream_xchacha20poly1305_init_pull(state, stream, key)
+    text, place, tag = b"", 60, 0
+    while place < len(data):
+        if tag == 3:
+            raise Damaged("bytes behind the end")
+        size, = struct.unpack_from("<I", data, place)
+        try:
+            part, tag = sodium.crypto_secretstream_xchacha20poly1305_pull(
+                state, data[place + 4:place + 4 + size], data[:60])
+        except (RuntimeError, ValueError, nacl.exceptions.CryptoError):
+            raise Damaged("chunk") from None
+        text += part
+        place += 4 + size
+    if tag != 3:
+        raise Damaged("cut short")
+    records, place = {}, 0
+    while place < len(text):
+        name = text[place + 1:place + 1 + text[place]]
+        size, = struct.unpack_from("<I", text, place + 1 + len(name))
+        place += 5 + len(name)
+        records[name] = text[place:place + size]
+        place += size
+    return records
+
+
+def main():
+    arguments = sys.argv[1:]
+    try:
+        if len(arguments) == 2 and arguments[0] == "--export":
+            passphrase = getpass.getpass("passphrase: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+            records = read_export(pathlib.Path(arguments[1]).read_bytes(), passphrase.encode())
+        elif len(arguments) == 3:
+            records, _ = read(arguments[0], bytes.fromhex(arguments[1]), bytes.fromhex(arguments[2]))
+        else:
+            sys.exit(__doc__)
+    except Damaged as what:
+        sys.exit(f"damaged: {what}")
+    for name, value in sorted(records.items()):
+        print(name, len(value))
+
+
+if __name__ == "__main__":
+    main()

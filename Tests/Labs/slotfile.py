@@ -1,0 +1,323 @@
+#!/usr/bin/python3
+"""Opens a slots file by what FORMAT.md says, and by nothing else: not one line of the daemon's code is behind it.
+
+    slotfile.py SLOTS MACHINE_KEY              asks for the passcode, prints the store key in hexadecimal
+    slotfile.py SLOTS MACHINE_KEY --device     a store without a passcode
+    slotfile.py SLOTS --recovery               asks for the recovery key instead; no machine key needed
+
+Tests/Integration/format/slots.py does the same with Tests/Vectors.
+"""
+
+import getpass
+import hashlib
+import struct
+import sys
+
+import nacl.bindings as sodium
+import nacl.exceptions
+
+BLOCK = 512
+PAGE = 4096
+EMPTY = bytes(BLOCK)
+MACHINE_BLOCKS = (*range(0, 6), *range(8, 14))
+PASSCODE_BLOCKS = (3, 4)
+DEVICE_BLOCK = 5
+RECOVERY_BLOCKS = (6, 7)
+TERMS_BLOCK = 8
+HISTORY_BLOCKS = range(9, 13)
+KEYRING_BLOCK = 13
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+class Damaged(Exception):
+    pass
+
+
+class Wrong(Exception):
+    pass
+
+
+def h(purpose, message, count, key=b""):
+    return hashlib.blake2b(
+        message, digest_size=count, key=key, person=purpose.encode().ljust(16, b"\0")
+    ).digest()
+
+
+class Machine:
+    def __init__(self, key):
+        if len(key) != 32:
+            raise Damaged("machine.key")
+        self.id = h("AV machine id", key, 16)
+        self.block_key = h("AV block key", b"", 32, key)
+        self.slot_key = h("AV slot key", b"", 32, key)
+
+
+class Block:
+    def __init__(self, data, number, store, machine):
+        """With a machine the block is the machine's, without one it is anybody's."""
+        magic, version, found, self.sequence = struct.unpack_from("<4sHHQ", data)
+        if (magic, version, found, data[16:32]) != (b"AVSB", 1, number, store):
+            raise Damaged(f"block {number}")
+        if data[32:48] != (machine.id if machine else bytes(16)):
+            raise Damaged("foreign machine key" if machine else f"block {number}")
+        if machine:
+            check = h("AV block mac", data[:480], 32, machine.block_key)
+        else:
+            check = h("AV block check", data[:480], 32)
+        if data[480:] != check:
+            raise Damaged(f"block {number}")
+        self.number, self.payload = number, data[48:480]
+
+
+def read(data, machine):
+    """The store's id and its blocks, all checked; without a machine the recovery slots alone."""
+    if len(data) != 16 * PAGE:
+        raise Damaged("length")
+    store = data[16:32]
+    blocks = {}
+    for number in range(16):
+        page = data[number * PAGE : (number + 1) * PAGE]
+        part = page[:BLOCK]
+        if machine is None and number not in RECOVERY_BLOCKS:
+            continue
+        if any(page[BLOCK:]):
+            raise Damaged(f"block {number}")
+        if part == EMPTY:
+            continue
+        if number in RECOVERY_BLOCKS:
+            blocks[number] = Block(part, number, store, None)
+        elif number not in MACHINE_BLOCKS:
+            raise Damaged(f"block {number}")
+        else:
+            blocks[number] = Block(part, number, store, machine)
+    if machine and not {0, 1} <= blocks.keys():
+        raise Damaged("no owner, no label")
+    return store, blocks
+
+
+def unwrap(kek, wrapped, store, kind, number, generation, memory=0, passes=0):
+    place = store + struct.pack("<HHIII", kind, number, generation, memory, passes)
+    try:
+        return sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(wrapped[24:], place, wrapped[:24], kek)
+    except nacl.exceptions.CryptoError:
+        raise Wrong from None
+
+
+def here(store, number):
+    return store + struct.pack("<H", number)
+
+
+def open_passcode(data, machine_key, passcode):
+    machine = Machine(machine_key)
+    store, blocks = read(data, machine)
+    slots = [blocks[number] for number in PASSCODE_BLOCKS if number in blocks]
+    for slot in sorted(slots, key=lambda slot: -slot.sequence):
+        generation, memory, passes, _way, _set_at, salt, _digest, wrapped = struct.unpack_from(
+            "<IIIIQ16s32s72s", slot.payload
+        )
+        if not (8 <= memory <= 1048576 and 1 <= passes <= 16):
+            raise Damaged(f"block {slot.number}")
+        derived = sodium.crypto_pwhash_alg(
+            32, passcode, salt, passes, memory * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13
+        )
+        kek = h("AV kek passcode", derived + here(store, slot.number), 32, machine.slot_key)
+        try:
+            return unwrap(kek, wrapped, store, 1, slot.number, generation, memory, passes)
+        except Wrong:
+            continue
+    raise Wrong
+
+
+def open_device(data, machine_key):
+    machine = Machine(machine_key)
+    store, blocks = read(data, machine)
+    if DEVICE_BLOCK not in blocks:
+        raise Wrong
+    generation, wrapped = struct.unpack_from("<I72s", blocks[DEVICE_BLOCK].payload)
+    kek = h("AV kek device", here(store, DEVICE_BLOCK), 32, machine.slot_key)
+    return unwrap(kek, wrapped, store, 2, DEVICE_BLOCK, generation)
+
+
+def open_recovery(data, text):
+    key = recovery_key(text)
+    store, blocks = read(data, None)
+    for slot in sorted(blocks.values(), key=lambda slot: -slot.sequence):
+        generation, _unproven, _set_at, wrapped = struct.unpack_from("<IIQ72s", slot.payload)
+        kek = h("AV kek recovery", here(store, slot.number), 32, key)
+        try:
+            return unwrap(kek, wrapped, store, 3, slot.number, generation)
+        except Wrong:
+            continue
+    raise Wrong
+
+
+def check_symbol(values, group):
+    total = 0
+    for value in values:
+        total ^= value
+        total <<= 1
+        if total & 32:
+            total ^= 0b100101
+    return total ^ group
+
+
+def recovery_key(text):
+    values = []
+    for character in text.upper():
+        if character in " \t\r\n-\u00a0" or "\u2010" <= character <= "\u2015":
+            continue
+        character = {"O": "0", "I": "1", "L": "1", "U": "V"}.get(character, character)
+        if character not in ALPHABET:
+            raise Damaged("a character of the recovery key")
+        values.append(ALPHABET.index(character))
+    if len(values) != 35:
+        raise Damaged("the recovery key's length")
+    bits = 0
+    for group in range(7):
+        *data, check = values[group * 5 : group * 5 + 5]
+        if check != check_symbol(data, group + 1):
+            raise Damaged(f"group {group + 1} of the recovery key")
+        for value in data:
+            bits = bits << 5 | value
+    key = (bits >> 12).to_bytes(16, "big")
+    if bits & 0xFFF != int.from_bytes(h("AV recovery text", key, 16)[:2], "big") >> 4:
+        raise Damaged("the recovery key")
+    return key
+
+
+def owner(data, machine_key):
+    _store, blocks = read(data, Machine(machine_key))
+    created, uid, way, condition, without, length = struct.unpack_from("<QIBBBB", blocks[0].payload)
+    return {
+        "created": created,
+        "uid": uid,
+        "way": way,
+        "condition": condition,
+        "without": without,
+        "account": blocks[0].payload[16 : 16 + length],
+        "store": blocks[1].payload[1 : 1 + blocks[1].payload[0]],
+    }
+
+
+def terms(data, machine_key):
+    """What the store was left on, and the flow that is begun for the passcode slot that is there."""
+    _store, blocks = read(data, Machine(machine_key))
+    if TERMS_BLOCK not in blocks:
+        return {"seen": 0, "allowed": 1, "on": 0, "offered": 0, "pending": None, "failures": 0}
+    payload = blocks[TERMS_BLOCK].payload
+    seen, allowed, on, offered, flow, reason, salt, failures = struct.unpack_from("<QBBBBB16sB", payload)
+    if any(payload[30:]) or max(allowed, on, offered) > 1 or flow > 7 or reason > 4:
+        raise Damaged("block 8")
+    salts = [blocks[number].payload[24:40] for number in PASSCODE_BLOCKS if number in blocks] or [bytes(16)]
+    pending = (flow, reason) if flow and salt in salts else None
+    return {"seen": seen, "allowed": allowed, "on": on, "offered": offered, "pending": pending, "failures": failures}
+
+
+def history(data, machine_key, store_key):
+    """The former passcodes, the latest first, each with salt and hash."""
+    store, blocks = read(data, Machine(machine_key))
+    present = [blocks[number].payload[24:40] for number in PASSCODE_BLOCKS if number in blocks]
+    found = []
+    for number in HISTORY_BLOCKS:
+        if number not in blocks:
+            continue
+        generation, nonce, sealed = struct.unpack_from("<I24s380s", blocks[number].payload)
+        bound = here(store, number) + struct.pack("<I", generation)
+        key = h("AV history", bound, 32, store_key)
+        try:
+            book = sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(sealed, bound, nonce, key)
+        except nacl.exceptions.CryptoError:
+            raise Damaged(f"block {number}") from None
+        found += [entry for entry in struct.iter_unpack("<I16s32s", book) if entry[0]]
+    return [(salt, value) for _serial, salt, value in sorted(found, reverse=True) if salt not in present]
+
+
+def keyring_password(data, machine_key, store_key):
+    """The login password that is kept for logins by finger; None where there is none."""
+    store, blocks = read(data, Machine(machine_key))
+    if KEYRING_BLOCK not in blocks:
+        return None
+    generation, nonce, sealed = struct.unpack_from("<I24s404s", blocks[KEYRING_BLOCK].payload)
+    bound = here(store, KEYRING_BLOCK) + struct.pack("<I", generation)
+    key = h("AV keyring", bound, 32, store_key)
+    try:
+        text = sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(sealed, bound, nonce, key)
+    except nacl.exceptions.CryptoError:
+        raise Damaged(f"block {KEYRING_BLOCK}") from None
+    (length,) = struct.unpack_from("<H", text)
+    if any(text[2 + length :]):
+        raise Damaged(f"block {KEYRING_BLOCK}")
+    return text[2 : 2 + length]
+
+
+def is_reused(entries, passcode):
+    return any(
+        sodium.crypto_pwhash_alg(32, passcode, salt, 2, 19456 * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13) == value
+        for salt, value in entries
+    )
+
+
+class OtherBoot(Exception):
+    pass
+
+
+def token_key(data, boot):
+    """The key of the runtime folder's hashes."""
+    if len(data) != 56 or data[:8] != b"AVBK" + struct.pack("<HH", 1, 0):
+        raise Damaged("key")
+    if data[8:24] != boot:
+        raise OtherBoot
+    return data[24:]
+
+
+def token_hash(key, store, token):
+    return h("AV token", store + token, 32, key)
+
+
+def tokens(data, store, boot):
+    """A store's file of the runtime folder: the refund (None unspent, a hash, or True where it is spent), the failed
+    hashes, the confirmed ones and strangers'."""
+    if len(data) < 64:
+        raise Damaged("length")
+    magic, version, refund, *counts, rest, made, whose, _salt = struct.unpack_from("<4sHBBBB6s16s16s16s", data)
+    if (magic, version, rest) != (b"AVTK", 1, bytes(6)):
+        raise Damaged("header")
+    if made != boot:
+        raise OtherBoot
+    if whose != store or refund > 2 or max(counts) > 16:
+        raise Damaged("header")
+    hashes = [data[at : at + 32] for at in range(64, len(data), 32)]
+    if len(data) != 64 + 32 * ((refund == 1) + sum(counts)):
+        raise Damaged("length")
+    given = {0: None, 1: hashes[0] if hashes else None, 2: True}[refund]
+    rest = iter(hashes[refund == 1 :])
+    return given, *([next(rest) for _ in range(count)] for count in counts)
+
+
+def main():
+    arguments = sys.argv[1:]
+    flags = {argument for argument in arguments if argument.startswith("--")}
+    paths = [argument for argument in arguments if not argument.startswith("--")]
+    if flags - {"--device", "--recovery"} or len(paths) != (1 if "--recovery" in flags else 2):
+        sys.exit(__doc__)
+    data = open(paths[0], "rb").read()
+    try:
+        if "--recovery" in flags:
+            key = open_recovery(data, ask("recovery key: "))
+        elif "--device" in flags:
+            key = open_device(data, open(paths[1], "rb").read())
+        else:
+            key = open_passcode(data, open(paths[1], "rb").read(), ask("passcode: ").encode())
+    except Damaged as what:
+        sys.exit(f"damaged: {what}")
+    except Wrong:
+        sys.exit("does not open")
+    print(key.hex())
+
+
+def ask(prompt):
+    return getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+
+
+if __name__ == "__main__":
+    main()
