@@ -142,9 +142,12 @@ struct ArgumentParserTests {
             form: .json, store: bytes("work"), socket: bytes("/s"), user: bytes("alice"),
             agreement: .given, passcodeDescriptor: 7, pamFolder: bytes("/pam"))
         for line in [
-            "--json --store work --socket /s --user alice --yes --passcode-fd 7 --pam-dir /pam unlock",
-            "unlock --json --store=work --socket=/s --user=alice --yes --passcode-fd=7 --pam-dir=/pam",
-            "--json --store=work unlock --socket /s --user=alice --yes --passcode-fd 7 --pam-dir /pam",
+            "--json --store work --socket /s --user alice --yes --passcode-fd 7 --pam-dir /pam"
+                + " unlock",
+            "unlock --json --store=work --socket=/s --user=alice --yes --passcode-fd=7"
+                + " --pam-dir=/pam",
+            "--json --store=work unlock --socket /s --user=alice --yes --passcode-fd 7"
+                + " --pam-dir /pam",
         ] {
             #expect(try parse(line).settings == expected)
         }

@@ -24,7 +24,8 @@ struct FakeMachine {
     var uid: UInt32 = 0
 
     static let status =
-        "Name:\tappvaultd\nUid:\t990\t990\t990\t990\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n"
+        "Name:\tappvaultd\nUid:\t990\t990\t990\t990\nCapEff:\t0000000000000000\n"
+            + "NoNewPrivs:\t1\nSeccomp:\t2\n"
 
     init() {
         files["/proc/812/status"] = Self.status
@@ -248,7 +249,8 @@ struct DoctorTests {
         var fake = FakeMachine()
         let path = "/etc/systemd/system/appvaultd.service.d/override.conf"
         fake.files[path] =
-            "[Service]\nPrivateUsers=yes\nProtectProc=invisible\n# PrivateUsers=yes\nProtectProc=default\n"
+            "[Service]\nPrivateUsers=yes\nProtectProc=invisible\n# PrivateUsers=yes\n"
+                + "ProtectProc=default\n"
         let found = fake.found(.sandbox)
         #expect(found.map(\.state) == [.broken, .broken])
         #expect(found[0].text.hasPrefix(path + ":2: "))
@@ -281,7 +283,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "where no login opens a store it is said why, with the lines to paste where nothing writes them"
+        "where no login opens a store it is said why, with lines to paste where none are written"
     )
     func notWired() {
         var fake = FakeMachine()

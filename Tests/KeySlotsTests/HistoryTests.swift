@@ -4,7 +4,8 @@ import Testing
 
 @testable import KeySlots
 
-/// A store whose passcode is changed again and again; derivations are stood in for by 32 equal bytes.
+/// A store whose passcode is changed again and again; derivations are stood in for by 32 equal
+/// bytes.
 struct HistoryLab {
     let fixture: Fixture
     let disk: PowerDisk

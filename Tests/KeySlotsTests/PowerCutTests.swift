@@ -6,7 +6,8 @@ import Testing
 
 /// The power goes at each write and at each sync, and of what was not synced any part may be there.
 @Suite struct PowerCutTests {
-    /// Runs the change with power for 0, 1, 2 ... steps until it gets through; hands over what may be left.
+    /// Runs the change with power for 0, 1, 2 ... steps until it gets through; hands over what may
+    /// be left.
     private func cut(
         _ fixture: Fixture, _ bytes: [UInt8], _ change: (SlotFile) throws -> Void,
         _ check: (_ left: [UInt8], _ finished: Bool) throws -> Void
@@ -150,7 +151,7 @@ import Testing
     }
 
     @Test(
-        "a passcode turned off with all that goes along: why there is none is known from the first instant"
+        "a passcode turned off with what goes along: why there is none is known at once"
     )
     func turnOffAlong() throws {
         let lab = try withHistory(3)
@@ -277,7 +278,7 @@ import Testing
     }
 
     @Test(
-        "a passcode turned on takes a recovery key along that was made without one, or the next unlock does",
+        "a passcode turned on takes along a recovery key made without one, or the next unlock does",
         arguments: [false, true])
     func turnOnRevoking(isProven: Bool) throws {
         let fixture = try Fixture()
@@ -367,7 +368,7 @@ import Testing
     }
 
     @Test(
-        "an adoption: the recovery key opens at every instant, and old slots go after the new is proven",
+        "an adoption: the recovery key opens all along, and old slots go once the new is proven",
         arguments: [7, 8] as [UInt8], [false, true])
     func adoption(seed: UInt8, isFull: Bool) throws {
         let fixture = try Fixture(machine: 7)

@@ -1,14 +1,15 @@
 import KeySlots
 import Posix
 
-/// A disk that loses power: after `budget` writes and syncs every call fails, and what was not synced may
-/// be there or not.
+/// A disk that loses power: after `budget` writes and syncs every call fails, and what was not
+/// synced may be there or not.
 final class PowerDisk: BlockDisk {
     private var durable: [UInt8]
     private var pending: [(block: Int, bytes: [UInt8])] = []
     private(set) var steps = 0
     var budget: Int?
-    /// What is written there never reaches the disk, although the sync says so and the cache shows it.
+    /// What is written there never reaches the disk, although the sync says so and the cache shows
+    /// it.
     var losing: Int?
 
     init(_ bytes: [UInt8]) {
@@ -44,7 +45,8 @@ final class PowerDisk: BlockDisk {
         steps += 1
     }
 
-    /// Everything that can be on the disk after the power came back; of very much, a spread over it with both ends.
+    /// Everything that can be on the disk after the power came back; of very much, a spread over it
+    /// with both ends.
     var afterPowerCut: [[UInt8]] {
         let last = 1 << pending.count - 1
         let masks = last < 256 ? Array(0...last) : Array(stride(from: 0, to: last, by: 37)) + [last]

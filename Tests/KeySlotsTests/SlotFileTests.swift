@@ -109,7 +109,8 @@ import Testing
                 fixture.store, .anybody))
         _ = try fixture.open(bytes)
         var missed: [Int] = []
-        // Each bit where something is; where all is zero, a spread, and both ends of each page's rest.
+        // Each bit where something is; where all is zero, a spread, and both ends of each page's
+        // rest.
         let used = (0..<8).flatMap { content($0).lowerBound * 8..<content($0).upperBound * 8 }
         let ends = (0..<16).flatMap { [content($0).upperBound * 8, ($0 + 1) * 4096 * 8 - 1] }
         for bit in used + ends + stride(from: 5, to: bytes.count * 8, by: 1009) {

@@ -5,8 +5,9 @@ import Testing
 
 @testable import KeySlots
 
-/// Tests/Vectors/slots.txt and slots.bin: a store on whose opening FORMAT.md, the checker in Python and this
-/// code have to agree. APPVAULT_RENEW=1 writes the .bin files anew; the rest is written by hand.
+/// Tests/Vectors/slots.txt and slots.bin: a store on whose opening FORMAT.md, the checker in Python
+/// and this code have to agree. APPVAULT_RENEW=1 writes the .bin files anew; the rest is written by
+/// hand.
 @Suite struct VectorTests {
     private static let folder =
         #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Vectors"
@@ -253,7 +254,7 @@ import Testing
     }
 
     @Test(
-        "a store that opens by fingerprint alone goes to a passcode, and stores made before stay as they are"
+        "a store that a finger alone opens goes to a passcode; stores made before stay as they are"
     )
     func migration() throws {
         func dueAt(_ name: String) throws -> Due {

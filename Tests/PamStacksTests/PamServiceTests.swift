@@ -27,8 +27,10 @@ struct PamFiles: Sendable {
                 + "session optional pam_appvault.so\n",
             "login":
                 "auth optional pam_faildelay.so delay=3000000\n"
-                + "auth [success=ok new_authtok_reqd=ok ignore=ignore user_unknown=bad default=die] pam_securetty.so\n"
-                + "auth requisite pam_nologin.so\n@include common-auth\nauth optional pam_group.so\n"
+                + "auth [success=ok new_authtok_reqd=ok ignore=ignore user_unknown=bad default=die]"
+                + " pam_securetty.so\n"
+                + "auth requisite pam_nologin.so\n@include common-auth\n"
+                + "auth optional pam_group.so\n"
                 + "@include common-account\n@include common-session\n",
             "other": "auth required pam_deny.so\naccount required pam_deny.so\n",
         ])
@@ -131,9 +133,11 @@ struct PamServiceTests {
         arguments: [
             "auth required pam_unix.so\nauth required pam_appvault.so enforce",
             "auth requisite pam_appvault.so\nauth required pam_unix.so",
-            "auth required pam_unix.so\nauth [success=ok user_unknown=ignore default=die] pam_appvault.so",
+            "auth required pam_unix.so\n"
+                + "auth [success=ok user_unknown=ignore default=die] pam_appvault.so",
             "auth substack other-auth\nauth required pam_appvault.so",
-            "auth [success=1 default=ignore] pam_appvault.so\nauth requisite pam_deny.so\nauth required pam_unix.so",
+            "auth [success=1 default=ignore] pam_appvault.so\nauth requisite pam_deny.so\n"
+                + "auth required pam_unix.so",
         ])
     func required(auth: String) {
         let files = PamFiles(files: [
@@ -156,8 +160,10 @@ struct PamServiceTests {
             "auth [success=done default=ignore] pam_appvault.so fingerprint=first\n@include more\n",
             "auth sufficient pam_appvault.so\nauth include more\n",
             "auth sufficient pam_appvault.so\nauth substack more\n",
-            "auth [authinfo_unavail=ignore user_unknown=ignore success=done default=die] pam_appvault.so\nauth required pam_unix.so",
-            "auth sufficient pam_appvault.so\nauth sufficient pam_krb5.so\nauth sufficient pam_unix.so\nauth required pam_deny.so",
+            "auth [authinfo_unavail=ignore user_unknown=ignore success=done default=die]"
+                + " pam_appvault.so\nauth required pam_unix.so",
+            "auth sufficient pam_appvault.so\nauth sufficient pam_krb5.so\n"
+                + "auth sufficient pam_unix.so\nauth required pam_deny.so",
         ])
     func takesOver(auth: String) {
         let files = PamFiles(files: [
@@ -180,12 +186,13 @@ struct PamServiceTests {
     }
 
     @Test(
-        "a line that stands where a jump lands is broken, and so is one whose control refuses PAM_IGNORE"
+        "a line where a jump lands is broken, and so is one whose control refuses PAM_IGNORE"
     )
     func wrongPlace() {
         let jump = PamFiles(files: [
             "login":
-                "auth [success=1 default=ignore] pam_unix.so\nauth optional pam_appvault.so unlock\n"
+                "auth [success=1 default=ignore] pam_unix.so\n"
+                + "auth optional pam_appvault.so unlock\n"
                 + "auth requisite pam_deny.so\nauth required pam_permit.so\n"
         ])
         #expect(texts(jump.judge(), .broken).first?.contains("nobody gets in") == true)
@@ -210,7 +217,8 @@ struct PamServiceTests {
         }
         let autologin = PamFiles(files: [
             "login":
-                "auth sufficient pam_unix.so\nauth optional pam_appvault.so unlock\nauth required pam_permit.so\n"
+                "auth sufficient pam_unix.so\nauth optional pam_appvault.so unlock\n"
+                    + "auth required pam_permit.so\n"
         ])
         #expect(!texts(autologin.judge(), .broken).contains { $0.contains("proven nothing") })
     }
@@ -221,7 +229,8 @@ struct PamServiceTests {
     func neverReached() {
         let sufficient = PamFiles(files: [
             "login":
-                "auth sufficient pam_unix.so\nauth required pam_deny.so\nauth optional pam_appvault.so unlock\n"
+                "auth sufficient pam_unix.so\nauth required pam_deny.so\n"
+                    + "auth optional pam_appvault.so unlock\n"
         ])
         #expect(texts(sufficient.judge(), .warning).first?.contains("never comes to it") == true)
         #expect(sufficient.judge()?.ways == [])
@@ -232,7 +241,7 @@ struct PamServiceTests {
     }
 
     @Test(
-        "Fedora's system-auth with the line behind pam_unix's jump, and one where sufficient ends it before"
+        "Fedora's system-auth: the line behind pam_unix's jump, or sufficient ends it before"
     )
     func fedora() {
         let system = { (unix: String) in
@@ -249,7 +258,8 @@ struct PamServiceTests {
             """
         }
         let login =
-            "auth substack system-auth\nauth optional pam_appvault.so unlock\nauth include postlogin\n"
+            "auth substack system-auth\nauth optional pam_appvault.so unlock\n"
+            + "auth include postlogin\n"
             + "session optional pam_appvault.so\n"
         for unix in [
             "auth sufficient pam_unix.so nullok", "auth [success=done default=ignore] pam_unix.so",
@@ -269,7 +279,7 @@ struct PamServiceTests {
     }
 
     @Test(
-        "or_password behind pam_unix, or with a pam_unix that asks again, or without its unlock line, is told"
+        "or_password behind pam_unix, with one that asks again, or without unlock, is told"
     )
     func orPassword() {
         let behind = PamFiles(files: [
@@ -323,7 +333,8 @@ struct PamServiceTests {
         var files = PamFiles.debian(additional: ["optional pam_appvault.so unlock"])
         files.files["passwd"] = "@include common-password\n@include common-auth\n"
         let unix =
-            "password [success=1 default=ignore] pam_unix.so obscure yescrypt\npassword requisite pam_deny.so\n"
+            "password [success=1 default=ignore] pam_unix.so obscure yescrypt\n"
+                + "password requisite pam_deny.so\n"
         files.files["common-password"] = unix + "password required pam_permit.so\n"
         #expect(texts(files.judge("passwd"), .warning) == [])
         files.files["common-password"] =
@@ -336,7 +347,8 @@ struct PamServiceTests {
             texts(files.judge("passwd"), .warning).contains { $0.contains("never comes to it") })
         files.files["common-password"] =
             "password requisite pam_appvault.so password_rules\n"
-            + "password [success=1 default=ignore] pam_unix.so use_authtok\npassword requisite pam_deny.so\n"
+            + "password [success=1 default=ignore] pam_unix.so use_authtok\n"
+            + "password requisite pam_deny.so\n"
             + "password required pam_permit.so\npassword optional pam_appvault.so use_authtok\n"
         #expect(
             texts(files.judge("passwd"), .warning).contains {

@@ -240,8 +240,8 @@ private func changed(_ input: inout DueInput) {
     }
 }
 
-/// What the specification says, written a second time and in another way: as rows of a table, of which the first
-/// that fits counts.
+/// What the specification says, written a second time and in another way: as rows of a table, of
+/// which the first that fits counts.
 private struct Row: Sendable {
     let text: String
     let fits: @Sendable (DueInput) -> Bool

@@ -178,7 +178,8 @@ import Testing
             ]
         }
         #expect(Self.ask(input) == .ask(FingerPick(reader: 2, fingers: [1, 2])))
-        // At any reader, one of the same make is good as well, and the one that it was enrolled on better.
+        // At any reader, one of the same make is good as well, and the one that it was enrolled on
+        // better.
         func any(_ readers: [FingerReader]) -> FingerDecision {
             var input = input
             input.readers = .found(readers)

@@ -238,7 +238,8 @@ extension PolicyBook {
                     name: "word", display: "word", show: false, test: .dictionary, file: "etc",
                     line: 4),
                 CustomRule(
-                    name: "a", display: "a", show: true, test: .matches("^.*$"), file: "d", line: 1),
+                    name: "a", display: "a", show: true, test: .matches("^.*$"), file: "d",
+                    line: 1),
             ])
     }
 
@@ -270,7 +271,8 @@ extension PolicyBook {
     @Test("texts are the administrator's, the later file's first, and hold in every mode")
     func texts() throws {
         let book = try book(
-            "[Texts]\nmatch.prompt=Your code:\nmatch.retry = Again ; or #not\n[Passcode]\nEnabled=no",
+            "[Texts]\nmatch.prompt=Your code:\nmatch.retry = Again ; or #not\n[Passcode]\n"
+                + "Enabled=no",
             dropIns: [("d", "[Texts]\nmatch.prompt=PIN \u{1F511}")])
         #expect(book.texts == ["match.prompt": "PIN \u{1F511}", "match.retry": "Again ; or #not"])
         #expect(PolicyBook.builtIn.texts == [:])
@@ -303,7 +305,7 @@ extension PolicyBook {
     }
 
     @Test(
-        "255 rules may hold for one person, however they are chosen; with one more the file is broken"
+        "255 rules may hold for one person, however chosen; with one more the file is broken"
     )
     func rulesForOne() throws {
         func rules(_ range: Range<Int>) -> String {

@@ -48,7 +48,7 @@ private func policy(_ change: (inout Policy) -> Void) -> Policy {
     }
 
     @Test(
-        "a drop-in alone is an administrator's policy, and of several the later name wins key by key"
+        "a drop-in alone is an administrator's policy; of several the later name wins key by key"
     )
     func dropIns() {
         let files = PolicyFiles(

@@ -181,7 +181,8 @@ private let table: [Bounds] = [
                 LockOnBackground=immediate
                 IdleTimeout=0
                 HoldMax=8h
-                LoginUnits=getty@* serial-getty@* console-getty* container-getty@* gdm* lightdm* sddm* greetd* ly* xdm* lxdm* slim* nodm*
+                LoginUnits=getty@* serial-getty@* console-getty* container-getty@* gdm* lightdm* \
+                sddm* greetd* ly* xdm* lxdm* slim* nodm*
                 StoreQuota=256MiB
                 AllowFingerprint=yes
                 FingerprintFirstUnlock=no

@@ -125,13 +125,13 @@ private let doubts: [Doubt] = [
     }
 
     @Test(
-        "a fingerprint at the first unlock and a timeout that never comes are told with what they lack"
+        "a finger at the first unlock and a timeout that never comes are told with what they lack"
     )
     func notYet() {
         #expect(
             lint("[Passcode]\nFingerprintFirstUnlock=yes\nLockTimeout=5min") == [
-                "warning 1:2: FingerprintFirstUnlock: it needs a TPM, which this release does not use: "
-                    + "FingerprintFirstUnlock=no",
+                "warning 1:2: FingerprintFirstUnlock: it needs a TPM, "
+                    + "which this release does not use: FingerprintFirstUnlock=no",
                 "warning 1:2: FingerprintFirstUnlock: not acted on yet by this release: "
                     + "known, and without an effect so far",
                 "warning 1:3: LockTimeout: no effect without LockOnBackground=timeout: "

@@ -48,7 +48,8 @@ private let oddFiles: [BadFile] = [
         head + "\u{1B}[31m=9", "f:2: the line has a control character (\\x1b): text"),
     BadFile(head + "MinLength=\0", "f:2: the line has a control character (\\x00): text"),
     BadFile(
-        head + "# a comment\rMinLength=20\r", "f:2: the line has a control character (\\x0d): text"),
+        head + "# a comment\rMinLength=20\r",
+        "f:2: the line has a control character (\\x0d): text"),
     BadFile(bytes(head) + [0x23, 0xFF, 0x0A], "f:2: the line is not UTF-8: plain UTF-8"),
     BadFile(
         [0xEF, 0xBB, 0xBF] + bytes(head),

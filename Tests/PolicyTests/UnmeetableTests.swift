@@ -8,7 +8,8 @@ private func wrong(_ text: String) -> [String] {
         .map { "\($0.line): \($0.wrong)" }
 }
 
-/// Keys of [Passcode], rules a, b, c, and why the named one cannot be met; without a why all of it can.
+/// Keys of [Passcode], rules a, b, c, and why the named one cannot be met; without a why all of it
+/// can.
 struct Meeting: Sendable, CustomTestStringConvertible {
     let keys: String
     let rules: [String]
@@ -85,7 +86,8 @@ private let unmeetable: [Meeting] = [
         "", "Match=^a.c", "Match=^.[0-9]x",
         why: ("b", "it wants another beginning than other rules")),
     Meeting(
-        "", "Match=^a", "Reject=^[a-z]+", why: ("b", "it wants another beginning than other rules")),
+        "", "Match=^a", "Reject=^[a-z]+",
+        why: ("b", "it wants another beginning than other rules")),
     Meeting(
         "", "Match=[0-9]$", "Match=[a-z]x?y$", why: ("b", "it wants another end than other rules")),
     Meeting(
@@ -166,7 +168,8 @@ private let meetable: [Meeting] = [
         var text = rules + "[Passcode]\nRules=\n"
         for place in 0..<250 {
             text +=
-                "[Passcode user:u\(place)]\nRules=\(names.dropFirst(place).prefix(250).joined(separator: " "))\n"
+                "[Passcode user:u\(place)]\n"
+                    + "Rules=\(names.dropFirst(place).prefix(250).joined(separator: " "))\n"
         }
         let clock = ContinuousClock()
         let took = clock.measure { #expect(wrong(text) == []) }

@@ -104,7 +104,10 @@ struct Findings {
         "UPDATE records SET body=zeroblob(9000000) WHERE id=\(victim)",
         "UPDATE records SET id=id+1 WHERE id=\(victim)",
         "UPDATE records SET id=id*-1 WHERE id=\(victim)",
-        "INSERT INTO records SELECT id+1, generation, tag, nonce, body FROM records WHERE id=\(victim)",
+        """
+        INSERT INTO records
+        SELECT id+1, generation, tag, nonce, body FROM records WHERE id=\(victim)
+        """,
         """
         UPDATE records SET (generation, tag, nonce, body) =
         (SELECT generation, tag, nonce, body FROM records WHERE id=\(other)) WHERE id=\(victim)
@@ -112,7 +115,8 @@ struct Findings {
         """
         CREATE TEMP TABLE two AS SELECT * FROM records WHERE id IN (\(victim), \(other));
         UPDATE records SET (generation, tag, nonce, body) =
-        (SELECT generation, tag, nonce, body FROM two WHERE two.id<>records.id) WHERE id IN (SELECT id FROM two)
+        (SELECT generation, tag, nonce, body FROM two WHERE two.id<>records.id)
+        WHERE id IN (SELECT id FROM two)
         """,
         """
         UPDATE records SET body=(SELECT body FROM records WHERE id=\(other)) WHERE id=\(victim)
@@ -162,14 +166,16 @@ struct Findings {
         #expect(throws: RecordsError.damaged(.node(5))) { try records.verify(buckets: 320..<384) }
         try records.verify(buckets: 0..<320)
         try records.verify(buckets: 384..<4096)
-        // Folding leaves the damaged node alone, and every other record is served and changed as before.
+        // Folding leaves the damaged node alone, and every other record is served and changed as
+        // before.
         var changed: [[UInt8]] = []
         var refused = 0
         for index in 0..<2000 {
             switch try records.put(bytes("name \(index)"), bytes("new \(index)")) {
             case .replaced: changed.append(bytes("name \(index)"))
             case .damaged(.node(5)): refused += 1
-            default: Issue.record("neither changed nor damaged")
+            case .stored, .deleted, .absent, .damaged, .collision, .nameRefused, .tooLarge, .noRoom:
+                Issue.record("neither changed nor damaged")
             }
         }
         #expect(refused > 0 && changed.count + refused == 2000)
@@ -290,7 +296,8 @@ struct Findings {
         var random = Steady(state: UInt64(part))
         var damaged = 0
         for round in 0..<300 {
-            // Every page in turn; its head, where SQLite's own words are, as often as the rest of it.
+            // Every page in turn; its head, where SQLite's own words are, as often as the rest of
+            // it.
             let page = (round * 8 + part) % (whole.count / 4096)
             let offset = round % 2 == 0 ? Int(random.next() % 160) : Int(random.next() % 4096)
             var changed = whole

@@ -70,8 +70,8 @@ import Testing
         var damaged = 0
         for round in 0..<120 {
             let frame = round % (frames - 2)
-            // Bytes 8 to 24 of a frame's header are salts and checksum: in the last commit but one they are all that
-            // says where the next transaction goes on from.
+            // Bytes 8 to 24 of a frame's header are salts and checksum: in the last commit but one
+            // they are all that says where the next transaction goes on from.
             var offset = round % 3 == 0 ? Int(random.next() % 24) : Int(random.next() % 4120)
             if frame >= frames - 4, (4..<24).contains(offset) { offset = 24 }
             var changed = log

@@ -30,7 +30,8 @@ final class TemporaryFolder {
     }
 }
 
-/// One store's records in a folder of their own, opened and closed at will, always with the same key.
+/// One store's records in a folder of their own, opened and closed at will, always with the same
+/// key.
 final class Store {
     let folder: TemporaryFolder
     let id: [UInt8]

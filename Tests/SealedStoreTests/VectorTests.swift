@@ -4,8 +4,8 @@ import Testing
 
 @testable import SealedStore
 
-/// Tests/Vectors/records.txt, records.db and records-export.bin: files that FORMAT.md, the checker in Python and this
-/// code have to agree on. APPVAULT_RENEW=1 writes the two files anew.
+/// Tests/Vectors/records.txt, records.db and records-export.bin: files that FORMAT.md, the checker
+/// in Python and this code have to agree on. APPVAULT_RENEW=1 writes the two files anew.
 @Suite(.serialized) struct VectorTests {
     private static let vectors =
         #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Vectors"

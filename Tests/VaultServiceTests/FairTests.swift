@@ -18,8 +18,8 @@ private final class Bench {
     /// One who waits, because this connection had its turn in this pass.
     func waiting(_ share: Share) -> Wait? { turns.take(share, last: pass) }
 
-    /// So many passes in which every turn takes `cost`, one of a millisecond after the other; how many
-    /// turns each share had.
+    /// So many passes in which every turn takes `cost`, one of a millisecond after the other; how
+    /// many turns each share had.
     func run(_ passes: Int, cost: UInt64, _ shares: [Share]) -> [Int] {
         var had = shares.map { _ in 0 }
         var waits = shares.map { waiting($0) }
@@ -92,7 +92,8 @@ func budget() async {
     }
     // A tenth by right and three tenths of what nobody else wants, of 10,000 ms.
     #expect((3500...4700).contains(turns[0][0]))
-    // In its first second the other one has a turn in nearly each pass that has room for one by right.
+    // In its first second the other one has a turn in nearly each pass that has room for one by
+    // right.
     #expect(turns[1][1] >= 250)
 }
 

@@ -12,7 +12,7 @@ import Wire
     }
 
     @Test(
-        "what reads its input has the finger first at a terminal, and none where the input is a pipe",
+        "what reads its input has the finger first at a terminal, and none where it is a pipe",
         arguments: ["login", "su", "su-l"])
     func input(service: String) {
         #expect(Self.turns(.byService, at: service) == [.first, .never, .never])

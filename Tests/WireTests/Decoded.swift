@@ -1,6 +1,7 @@
 import Wire
 
-/// Any message, taken from its bytes: its fields as the vectors write them, and its bytes once more.
+/// Any message, taken from its bytes: its fields as the vectors write them, and its bytes once
+/// more.
 struct Decoded: Equatable {
     var fields: [Field]
     var again: [UInt8]

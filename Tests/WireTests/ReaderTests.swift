@@ -59,7 +59,7 @@ struct ReaderTests {
     }
 
     @Test(
-        "agrees with the standard library on every sequence of two bytes and on the edges of longer ones"
+        "agrees with the standard library on every two bytes and on the edges of longer sequences"
     )
     func againstTheStandardLibrary() {
         let edges: [UInt8] = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF]

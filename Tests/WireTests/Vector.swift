@@ -1,6 +1,7 @@
 import Testing
 
-/// One message of Tests/Vectors/wire.txt: its fields as text, and its frame, cut into the bytes of each field.
+/// One message of Tests/Vectors/wire.txt: its fields as text, and its frame, cut into the bytes of
+/// each field.
 struct Vector: Sendable, CustomTestStringConvertible {
     var name: String
     var type: UInt16 = 0

@@ -3,8 +3,8 @@ import Wire
 
 @testable import VaultService
 
-/// What a rules worker that was taken over may send: a rule is satisfied only by an answer that was asked for, and the
-/// pieces in which the bytes come make no difference.
+/// What a rules worker that was taken over may send: a rule is satisfied only by an answer that was
+/// asked for, and the pieces in which the bytes come make no difference.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)

@@ -2,7 +2,8 @@ import Secrets
 
 @testable import SealedStore
 
-/// An export file as it comes, and one whose chunks are authentic but hold what they like, in pieces of any cut.
+/// An export file as it comes, and one whose chunks are authentic but hold what they like, in
+/// pieces of any cut.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)

@@ -4,9 +4,10 @@ import Wire
 
 @testable import VaultService
 
-/// A worker that says anything at all, and a person who ends the scan at any time: what is believed answers the question, the
-/// first end counts, and nothing comes behind it. The first byte is the question; then each byte is a piece of so many
-/// bytes that the worker sends, or somebody who ends the scan.
+/// A worker that says anything at all, and a person who ends the scan at any time: what is believed
+/// answers the question, the first end counts, and nothing comes behind it. The first byte is the
+/// question; then each byte is a piece of so many bytes that the worker sends, or somebody who ends
+/// the scan.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)
@@ -93,7 +94,8 @@ func read(_ question: FingerInbox.Question, _ pieces: [[UInt8]]) -> [String] {
                 switch answer {
                 // A secret has no words.
                 case .enrolled: return found + ["enrolled"]
-                default: return found + ["\(answer)"]
+                case .readers, .matched, .noMatch, .done, .stored, .failed:
+                    return found + ["\(answer)"]
                 }
             }
             break
@@ -102,7 +104,8 @@ func read(_ question: FingerInbox.Question, _ pieces: [[UInt8]]) -> [String] {
     return found
 }
 
-/// As the daemon does: what the worker says goes to a run, which somebody follows, and others may end.
+/// As the daemon does: what the worker says goes to a run, which somebody follows, and others may
+/// end.
 @LoopActor
 func follow(_ play: Play) async {
     var inbox = FingerInbox(play.question, nonce: nonce)

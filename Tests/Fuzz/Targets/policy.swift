@@ -1,7 +1,8 @@
 @testable import Policy
 
-/// A policy file: taken whole, or refused with a place in it. What was taken is found again by everybody whom it names,
-/// also from the file of the last good policy, and lint never misses what the parser refuses.
+/// A policy file: taken whole, or refused with a place in it. What was taken is found again by
+/// everybody whom it names, also from the file of the last good policy, and lint never misses what
+/// the parser refuses.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = unsafe input(data, count)

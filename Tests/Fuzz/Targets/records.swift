@@ -1,7 +1,7 @@
 @testable import SealedStore
 
-/// What lies behind the seals of a records file: the head, a node, a record. A seal says who wrote it, not that it is
-/// well formed. Whatever is taken has one spelling only.
+/// What lies behind the seals of a records file: the head, a node, a record. A seal says who wrote
+/// it, not that it is well formed. Whatever is taken has one spelling only.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)

@@ -1,8 +1,9 @@
 import Policy
 import Wire
 
-/// A policy in the first six bytes, a passcode behind them: the report is what a slow reading of the rules says, with
-/// Strings and sets, which the judging itself never makes. Behind that the question to the rules worker, as it would read it.
+/// A policy in the first six bytes, a passcode behind them: the report is what a slow reading of
+/// the rules says, with Strings and sets, which the judging itself never makes. Behind that the
+/// question to the rules worker, as it would read it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)
@@ -95,7 +96,8 @@ func isSequence(_ scalars: [Unicode.Scalar]) -> Bool {
     return Set(steps).count == 1
 }
 
-/// The worker's side: what is taken is within its bounds, and written as the bytes that it came from.
+/// The worker's side: what is taken is within its bounds, and written as the bytes that it came
+/// from.
 func question(_ bytes: [UInt8]) {
     let body = bytes.span
     var reader = Reader()

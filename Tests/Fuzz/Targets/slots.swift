@@ -4,8 +4,9 @@ import Secrets
 
 @testable import KeySlots
 
-/// A slots file as a stranger leaves it, and one whose blocks are authentic but hold what they like. Whatever passes the
-/// check can be read to its end; nothing of it opens with a foreign secret.
+/// A slots file as a stranger leaves it, and one whose blocks are authentic but hold what they
+/// like. Whatever passes the check can be read to its end; nothing of it opens with a foreign
+/// secret.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)

@@ -1,4 +1,5 @@
-/// What libFuzzer hands over, copied, so that a read past its end is a trap of ours and a finding of the sanitizer's.
+/// What libFuzzer hands over, copied, so that a read past its end is a trap of ours and a finding
+/// of the sanitizer's.
 func input(_ data: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
     guard let data = unsafe data else { return [] }
     // SAFETY: libFuzzer hands over `count` bytes that live as long as this call.
