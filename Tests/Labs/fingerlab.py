@@ -9,6 +9,7 @@
 import contextlib
 import os
 import queue
+import select
 import shutil
 import socket
 import struct
@@ -16,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from daemonlab import IS_ROOT, PASSCODE, Daemon, add_account, answers, remove_account
+from daemonlab import IS_ROOT, PASSCODE, Daemon, add_account, answers, remove_account, wait_until
 from fprintlab import (
     CANCEL, DELETE, DONE, ENROLL, ENROLLED, FAILED, FAULTS, LIST, MATCH, MATCHED, NO_MATCH, READERS, SCAN, STORED,
     STORED_PRINTS, Fields, frame, payload, text)
@@ -121,6 +122,7 @@ class FakeWorker:
         self.listener.bind(self.path)
         os.chmod(self.path, 0o666)
         self.listener.listen(16)
+        self.lock, self.visits = threading.Lock(), []
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
 
@@ -154,11 +156,24 @@ class FakeWorker:
 
     def _serve(self):
         while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._visit, args=(connection,), daemon=True).start()
+            select.select([self.listener], [], [])
+            with self.lock:
+                try:
+                    connection, _ = self.listener.accept()
+                except OSError:
+                    return
+                visit = threading.Thread(target=self._visit, args=(connection,), daemon=True)
+                self.visits.append(visit)
+                visit.start()
+
+    def rest(self):
+        """Until all is read that a daemon sent which is gone: on a busy machine it might be taken for the next one's."""
+        def rests():
+            with self.lock:
+                self.visits = [visit for visit in self.visits if visit.is_alive()]
+                return not self.visits and not select.select([self.listener], [], [], 0)[0]
+
+        wait_until(rests, "the fake worker rests")
 
     def _visit(self, connection):
         visit = Visit(self, connection)

@@ -145,6 +145,7 @@ class Kills(unittest.TestCase):
     def fresh(self):
         if self.daemon.is_running:
             self.daemon.kill()
+        self.worker.rest()
         shutil.rmtree(self.daemon.state)
         shutil.copytree(self.template, self.daemon.state)
         for folder, _, names in os.walk(self.daemon.state):
@@ -218,6 +219,7 @@ class Kills(unittest.TestCase):
                 self.arm(step)
                 answer = self.act.run()
                 wait_until(lambda: not self.daemon.is_running, "it is killed, maybe behind the answer")
+                self.worker.rest()
                 self.assertEqual(self.disarm(), 0)
                 self.daemon.start()
                 self.check(answer)
