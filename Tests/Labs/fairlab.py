@@ -1,5 +1,6 @@
 """A machine with fifty people on it who may do their worst, beside a daemon whose watchdog is listened to."""
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -30,12 +31,21 @@ OWNER = ("fairowner", 60_900)
 # No account has these.
 STRANGERS = 2_000_000_000
 BEAT = 1.0
+FIRST_OF_ALL = -15
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def hostile():
     return compiled("hostile.c", "hostile")
+
+
+def goes_first(pid):
+    """What else this computer does is not to be measured: this process goes first, and what it starts from now on."""
+    os.setpriority(os.PRIO_PROCESS, pid, FIRST_OF_ALL)
+    # Where the kernel weighs sessions against each other, and not processes.
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w") as file:
+        file.write(str(FIRST_OF_ALL))
 
 
 class Watchdog:
