@@ -53,14 +53,25 @@ while read -r pid; do leader=$pid; done
 [ -z "$leader" ] || kill -KILL "$leader" || true
 umount --lazy "$1/root" "$1"
 rmdir "$1"
-# The last of its processes may still be ending.
-for _ in $(seq 100); do
-    [ -n "$3" ] && [ -d "$3" ] && ! find "$3" -depth -type d -exec rmdir {} + 2>/dev/null || break
-    sleep 0.1
+# The last of its processes may still be ending. systemd of that age has groups of two kinds side by side.
+for tree in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/systemd; do
+    for _ in $(seq 100); do
+        [ -d "$tree/$3" ] && ! find "$tree/$3" -depth -type d -exec rmdir {} + 2>/dev/null || break
+        sleep 0.1
+    done
 done
 """
 # systemd-nspawn makes its groups below the one that it is in: each machine has one to itself.
-IN_GROUP = 'test -z "$1" || { mkdir -p "$1" && echo $$ > "$1/cgroup.procs"; }; shift; exec "$@"'
+IN_GROUP = """
+for tree in /sys/fs/cgroup/unified /sys/fs/cgroup; do
+    [ -w "$tree/cgroup.procs" ] || continue
+    mkdir -p "$tree/$1"
+    echo $$ > "$tree/$1/cgroup.procs"
+    break
+done
+shift
+exec "$@"
+"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,14 +206,6 @@ def why_not():
     return None
 
 
-def _control_group(name):
-    """The folder of a machine's own group; empty where there are none of the kind that it boots with."""
-    for folder in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup"):
-        if os.path.exists(os.path.join(folder, "cgroup.procs")) and os.access(folder, os.W_OK):
-            return os.path.join(folder, f"appvault-{name}")
-    return ""
-
-
 # Terminals
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -318,11 +321,10 @@ class Machine:
         # ends what it was told of and clears up.
         self.mounted = tempfile.mkdtemp(prefix="appvault-e2e-")
         self.root = os.path.join(self.mounted, "root")
-        self.name = f"machine-{os.getpid()}-{next(self._machines)}"
-        self.group = _control_group(self.name)
+        self.name = f"appvault-{os.getpid()}-{next(self._machines)}"
         self.holder = subprocess.Popen(
             ["unshare", "--mount", "--propagation", "private", "setsid", "sh", "-ec", HOLDER, "sh",
-             self.mounted, self.folder, self.group],
+             self.mounted, self.folder, self.name],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         if self.holder.stdout.readline() != "ready\n":
             self.stop()
@@ -340,7 +342,7 @@ class Machine:
         """Until the console shows its login prompt; gives the seconds that it took."""
         began = time.monotonic()
         words = [
-            "sh", "-ec", IN_GROUP, "sh", self.group, "nsenter", "-t", str(self.holder.pid), "-m",
+            "sh", "-ec", IN_GROUP, "sh", self.name, "nsenter", "-t", str(self.holder.pid), "-m",
             "systemd-nspawn", "-q", "-D", self.root, f"--machine={self.name}", "--hostname=machine", "--boot",
             "--register=no", "--keep-unit", "--resolv-conf=off", "--private-network", "--system-call-filter=@memlock"]
         words += [f"--bind-ro={host}:{inside}" for host, inside in self.bind.items()]
