@@ -55,8 +55,8 @@ class Faults(installed.Case):
             return {name: job.result() for name, job in jobs.items()}
 
     def through(self, what, limit=SOON):
-        """All logins with both profiles, each beside the same without us; prints what they took more. A machine that was
-        busy in one of the two moments gets two chances more to say so."""
+        """All logins with both profiles, each beside the same without us; prints what they took more. A machine that
+        was busy in one of the two moments gets two chances more to say so."""
         for profile in ("as installed", "passcode profile"):
             for chance in (3, 2, 1):
                 usual, took = self.logins("without us"), self.logins(profile)
@@ -75,7 +75,8 @@ class Faults(installed.Case):
         """And afterwards the store opens again: nothing of it is lost."""
         self.machine.check(
             "cp '/var/tmp/pam/as installed'/* /etc/pam.d/;"
-            "rm -rf /etc/systemd/system/appvaultd.service.d /etc/ld.so.preload; umount -l /var/lib/appvault 2>/dev/null;"
+            "rm -rf /etc/systemd/system/appvaultd.service.d /etc/ld.so.preload;"
+            "umount -l /var/lib/appvault 2>/dev/null;"
             "systemctl unmask -q appvaultd.service appvaultd.socket; systemctl daemon-reload;"
             "chown -R _appvault: /var/lib/appvault; systemctl reset-failed;"
             "systemctl stop appvaultd.service; systemctl restart appvaultd.socket")

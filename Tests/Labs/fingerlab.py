@@ -167,7 +167,7 @@ class FakeWorker:
                 visit.start()
 
     def rest(self):
-        """Until all is read that a daemon sent which is gone: on a busy machine it might be taken for the next one's."""
+        """Until all is read that a daemon sent which is gone: on a busy machine it was taken for the next one's."""
         def rests():
             with self.lock:
                 self.visits = [visit for visit in self.visits if visit.is_alive()]

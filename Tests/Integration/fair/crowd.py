@@ -1,4 +1,4 @@
-"""A daemon that a crowd cannot hold up: logins, the watchdog, memory and others' requests while fifty do their worst."""
+"""A daemon that a crowd cannot hold up: logins, the watchdog, memory, others' requests while fifty do their worst."""
 
 import os
 import statistics
