@@ -25,6 +25,7 @@ class Faults(installed.Case):
     def setUpClass(cls):
         super().setUpClass()
         cls.someone = cls.person()
+        cls.goes_first()
         case = cls()
         case.with_store(cls.someone)
         # What pam-auth-update makes of each, so that a test need not wait for it.

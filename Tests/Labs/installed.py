@@ -64,6 +64,11 @@ class Case(unittest.TestCase):
         cls.machine.check(f"{QUIET} pam-auth-update {words}")
 
     @classmethod
+    def goes_first(cls):
+        """What else this computer does is not to be measured: everything in the machine goes first."""
+        cls.machine.check("for pid in $(ps -eo pid=); do chrt --all-tasks --rr --pid 5 $pid || true; done")
+
+    @classmethod
     def crowd(cls, count, sudo=True):
         """So many new accounts."""
         numbers = range(cls.people + 1, cls.people + count + 1)

@@ -19,6 +19,7 @@ alice, bob and carol have passwords (PASSWORDS); alice and bob may use sudo, car
 import ctypes
 import dataclasses
 import fcntl
+import functools
 import glob
 import hashlib
 import itertools
@@ -184,6 +185,7 @@ def _make(name, folder):
             shutil.rmtree(former, ignore_errors=True)
 
 
+@functools.cache
 def why_not():
     """Why no machine can run here, in one line; None where one can."""
     if os.getuid() != 0:
