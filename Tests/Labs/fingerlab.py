@@ -149,6 +149,12 @@ class FakeWorker:
             while True:
                 self._touches.get_nowait()
 
+    def waits_again(self, number):
+        """For `enter`: at the place of the nth touch that is asked for from now on. It is counted by then, and will be
+        given back; the line that says "again" comes before that."""
+        number += self.kinds().count(MATCH)
+        return lambda scan: scan.event == "place" and self.kinds().count(MATCH) == number
+
     def touches(self, *what):
         """match or match N, no, retry, a fault's name; one for each touch."""
         for each in what:

@@ -33,7 +33,7 @@ class Case(unittest.TestCase):
     def two_failures(self):
         """Two touches that match nothing, and Enter."""
         self.worker.touches("no", "no")
-        self.desk.open(enter=lambda scan: scan.line[0] == "fingerprint.no-match.again" and "3" in scan.line[2])
+        self.desk.open(enter=self.worker.waits_again(3))
         wait_until(lambda: self.desk.list().failuresLeft == 3, "Enter is given back")
 
     def on_match(self, say):
