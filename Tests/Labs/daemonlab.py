@@ -109,7 +109,9 @@ def set_password(name, password):
 def own_uids():
     """For useradd: uids that no suite beside this one takes, where the runner says which."""
     words = os.environ.get("APPVAULT_UIDS", "").split()
-    return [word for key, value in zip(("UID_MIN", "UID_MAX"), words) for word in ("-K", f"{key}={value}")]
+    # Those of the system end below the first, unless it is said where.
+    keys = ("UID_MIN", "UID_MAX", "SYS_UID_MAX") if words else ()
+    return [word for key, value in zip(keys, (*words, "999")) for word in ("-K", f"{key}={value}")]
 
 
 def add_account(name=None, *options):

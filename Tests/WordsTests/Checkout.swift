@@ -100,10 +100,15 @@ struct Translations {
 
 /// German as po/de.po has it, by way of the file that msgfmt would make of it.
 enum German {
-    static func voice(_ overrides: [String: String] = [:]) throws -> Voice {
+    /// Compiled once: it takes longer than what a test asks of it.
+    private static let catalogue: Result<Catalogue, any Error> = Result {
         let entries = try Translations("po/de.po").entries
         let file = MoFile(entries.map { ("\($0.id)\u{4}\($0.english)", $0.text) }).bytes
-        var texts = Texts(catalogues: ["de": try Catalogue(decoding: file)])
+        return try Catalogue(decoding: file)
+    }
+
+    static func voice(_ overrides: [String: String] = [:]) throws -> Voice {
+        var texts = Texts(catalogues: ["de": try catalogue.get()])
         texts.overrides = overrides
         return Voice(texts: texts, language: texts.language(Array("de_DE.UTF-8".utf8)))
     }
