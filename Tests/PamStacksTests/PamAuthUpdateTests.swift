@@ -35,7 +35,7 @@ struct PamAuthUpdateTests {
     }
 
     @Test(
-        "a line of somebody's own in its blocks, another control, a mark that is gone: edited by hand"
+        "a line of one's own in its blocks, another control, a mark gone: edited by hand"
     )
     func edited() {
         let path = "/etc/pam.d/common-auth"
