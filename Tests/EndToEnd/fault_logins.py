@@ -15,6 +15,8 @@ TIMEOUT = 900
 # What a login may take longer than one without us at the same time. A daemon that hangs is given up after this.
 SOON = 1.0
 SILENT = 8.0
+# What one without us takes on a machine that has nothing else to do; one that is slower now has as much more time for us.
+USUAL = 0.3
 PROFILES = {"without us": (), "as installed": ("appvault-unlock",), "passcode profile": ("appvault-unlock", "appvault")}
 
 
@@ -25,7 +27,6 @@ class Faults(installed.Case):
     def setUpClass(cls):
         super().setUpClass()
         cls.someone = cls.person()
-        cls.goes_first()
         case = cls()
         case.with_store(cls.someone)
         # What pam-auth-update makes of each, so that a test need not wait for it.
@@ -55,13 +56,14 @@ class Faults(installed.Case):
             jobs = {name: pool.submit(one, *words) for name, words in programs.items()}
             return {name: job.result() for name, job in jobs.items()}
 
-    def through(self, what, limit=SOON):
+    def through(self, what, allowed=SOON):
         """All logins with both profiles, each beside the same without us; prints what they took more. A machine that
         was busy in one of the two moments gets two chances more to say so."""
         for profile in ("as installed", "passcode profile"):
             for chance in (3, 2, 1):
                 usual, took = self.logins("without us"), self.logins(profile)
                 more = {name: took[name] - usual[name] for name in took}
+                limit = allowed * max(1, max(usual.values()) / USUAL)
                 shown = ", ".join(f"{name} {seconds * 1000:+.0f} ms" for name, seconds in more.items())
                 print(f"        {what}, {profile}: {shown}")
                 if max(more.values()) < limit:
