@@ -63,27 +63,32 @@ func fullAndLate() async {
     let seen = await TestLoop.run { () -> [String] in
         let gate = Gate(width: 1, ownLimit: 1, apartLimit: 1)
         let log = Log()
-        let soon = Clock.bootMilliseconds() + 3_000
-        try? await gate.enter(.own, until: soon)
+        let end = Clock.bootMilliseconds() + 3_600_000
+        try? await gate.enter(.own, until: end)
         EventLoop.shared.task {
-            do throws(Refusal) {
-                try await gate.enter(.apart, until: soon)
-            } catch {
-                log.entries.append("late \(error.code.rawValue)")
-            }
+            try? await gate.enter(.apart, until: end)
+            log.entries.append("in")
         }
         await settled { gate.waiting == 1 }
         do throws(Refusal) {
-            try await gate.enter(.apart, until: soon)
+            try await gate.enter(.apart, until: end)
         } catch {
             log.entries.append("full \(error.code.rawValue)")
         }
+        gate.leave()
         await settled { log.entries.count == 2 }
+        // Now the one that came in has the place, and the next one has no time to wait for it.
+        do throws(Refusal) {
+            try await gate.enter(.apart, until: Clock.bootMilliseconds() + 20)
+        } catch {
+            log.entries.append("late \(error.code.rawValue)")
+        }
+        #expect(gate.waiting == 0)
         gate.leave()
         log.entries.append(gate.isIdle ? "idle" : "busy")
         return log.entries
     }
-    #expect(seen == ["full 35", "late 35", "idle"])
+    #expect(seen == ["full 35", "in", "late 35", "idle"])
 }
 
 @Test("people have turns one after the other, however many tries of one wait")
