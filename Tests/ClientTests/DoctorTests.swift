@@ -25,7 +25,7 @@ struct FakeMachine {
 
     static let status =
         "Name:\tappvaultd\nUid:\t990\t990\t990\t990\nCapEff:\t0000000000000000\n"
-            + "NoNewPrivs:\t1\nSeccomp:\t2\n"
+        + "NoNewPrivs:\t1\nSeccomp:\t2\n"
 
     init() {
         files["/proc/812/status"] = Self.status
@@ -250,7 +250,7 @@ struct DoctorTests {
         let path = "/etc/systemd/system/appvaultd.service.d/override.conf"
         fake.files[path] =
             "[Service]\nPrivateUsers=yes\nProtectProc=invisible\n# PrivateUsers=yes\n"
-                + "ProtectProc=default\n"
+            + "ProtectProc=default\n"
         let found = fake.found(.sandbox)
         #expect(found.map(\.state) == [.broken, .broken])
         #expect(found[0].text.hasPrefix(path + ":2: "))

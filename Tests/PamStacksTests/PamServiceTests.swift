@@ -218,7 +218,7 @@ struct PamServiceTests {
         let autologin = PamFiles(files: [
             "login":
                 "auth sufficient pam_unix.so\nauth optional pam_appvault.so unlock\n"
-                    + "auth required pam_permit.so\n"
+                + "auth required pam_permit.so\n"
         ])
         #expect(!texts(autologin.judge(), .broken).contains { $0.contains("proven nothing") })
     }
@@ -230,7 +230,7 @@ struct PamServiceTests {
         let sufficient = PamFiles(files: [
             "login":
                 "auth sufficient pam_unix.so\nauth required pam_deny.so\n"
-                    + "auth optional pam_appvault.so unlock\n"
+                + "auth optional pam_appvault.so unlock\n"
         ])
         #expect(texts(sufficient.judge(), .warning).first?.contains("never comes to it") == true)
         #expect(sufficient.judge()?.ways == [])
@@ -334,7 +334,7 @@ struct PamServiceTests {
         files.files["passwd"] = "@include common-password\n@include common-auth\n"
         let unix =
             "password [success=1 default=ignore] pam_unix.so obscure yescrypt\n"
-                + "password requisite pam_deny.so\n"
+            + "password requisite pam_deny.so\n"
         files.files["common-password"] = unix + "password required pam_permit.so\n"
         #expect(texts(files.judge("passwd"), .warning) == [])
         files.files["common-password"] =

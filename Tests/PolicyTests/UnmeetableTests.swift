@@ -169,7 +169,7 @@ private let meetable: [Meeting] = [
         for place in 0..<250 {
             text +=
                 "[Passcode user:u\(place)]\n"
-                    + "Rules=\(names.dropFirst(place).prefix(250).joined(separator: " "))\n"
+                + "Rules=\(names.dropFirst(place).prefix(250).joined(separator: " "))\n"
         }
         let clock = ContinuousClock()
         let took = clock.measure { #expect(wrong(text) == []) }
