@@ -87,7 +87,7 @@ let package = Package(
         .target(
             name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: serving),
         .target(
-            name: "SealedStore", dependencies: ["KeySlots", "Secrets", "Posix", "CSQLite"],
+            name: "SealedStore", dependencies: ["Secrets", "Posix", "CSQLite"],
             swiftSettings: serving),
         .target(
             name: "Words", dependencies: ["Policy", "Posix", "ToolTexts", "Wire"],

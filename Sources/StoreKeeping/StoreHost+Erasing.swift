@@ -7,7 +7,7 @@ import Words
 extension StoreHost {
     package func erase(_ file: SlotFile) async throws(Refusal) {
         // Whatever happens from here on, nothing of this store opens again.
-        health = .erased
+        condition = .erased
         whenErased?(self)
         cancelShut()
         let folder = folder.path
@@ -31,22 +31,24 @@ extension StoreHost {
     /// For a reset: nothing stays but what the caller removes with the folder.
     package func eraseForReset() async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
-            health = .erased
-            cancelShut()
-            let file = file
-            let unchecked = unchecked
             let folder = folder
-            // The keys first, by whatever way there is to them.
+            let eraseKeys: @Sendable () throws(KeyError) -> Void
+            // By whatever way there is to them.
+            switch condition {
+            case .live(let file):
+                eraseKeys = { () throws(KeyError) in try file.eraseKeys() }
+            case .recoverable(let foreign, _):
+                let file = foreign.file
+                eraseKeys = { () throws(KeyError) in try file.overwriteKeys() }
+            case .damaged(.some(let unchecked), _):
+                eraseKeys = { () throws(KeyError) in try unchecked.overwriteKeys() }
+            case .damaged(nil, _), .erased:
+                eraseKeys = { () throws(KeyError) in try SlotFile.overwrite(in: folder) }
+            }
+            condition = .erased
+            cancelShut()
             let keys = await workers.disk.run { () -> Result<Void, KeyError> in
-                Result { () throws(KeyError) in
-                    if let file {
-                        try file.eraseKeys()
-                    } else if let unchecked {
-                        try unchecked.overwriteKeys()
-                    } else {
-                        try SlotFile.overwrite(in: folder)
-                    }
-                }
+                Result { () throws(KeyError) in try eraseKeys() }
             }
             await records.close()
             await forgetFingers()

@@ -36,7 +36,7 @@ extension StoreHost {
             if let foreign {
                 try require(opening.ground)
                 return Replaced(
-                    ground: ground, recoveryIsRevoked: try await adopt(foreign, change))
+                    ground: ground, recoveryIsRevoked: try await adopt(foreign.file, change))
             }
             let file = try requireLive()
             try require(opening.ground)
@@ -223,10 +223,8 @@ extension StoreHost {
         switch adopted {
         case .failure(let error): throw Self.refusal(error, .recover)
         case .success((let file, let isRevoked)):
-            self.file = file
-            self.foreign = nil
+            condition = .live(file)
             snapshot = Self.snapshot(of: file)
-            health = .live
             return isRevoked
         }
     }

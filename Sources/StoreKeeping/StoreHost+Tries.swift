@@ -212,18 +212,19 @@ extension StoreHost {
     }
 
     package func attemptForeign(
-        _ file: UncheckedSlotFile, _ key: RecoveryKeyBox
+        _ foreign: Foreign, _ key: RecoveryKeyBox
     ) async throws(Refusal) -> Opening {
-        foreignTally.began(.recovery, Self.now())
+        foreign.tally.began(.recovery, Self.now())
+        let file = foreign.file
         let opened = await workers.disk.run {
             Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) }
         }
         switch opened {
         case .success(let storeKey):
-            foreignTally.right(.recovery)
+            foreign.tally.right(.recovery)
             return Opening(key: storeKey, ground: .foreign)
         case .failure(.wrongSecret):
-            _ = foreignTally.wrong(.recovery, .builtIn)
+            _ = foreign.tally.wrong(.recovery, .builtIn)
             throw .recoveryKeyInvalid(.wrong)
         case .failure(let error):
             throw Self.refusal(error, .recover)

@@ -12,6 +12,28 @@ import Words
 /// know of it is in the snapshot.
 @LoopActor
 package final class StoreHost {
+    /// What its folder holds, each with what there is then.
+    package enum Condition {
+        case live(SlotFile)
+        /// Under another machine's key, or damaged where its recovery key does not lie: only that key
+        /// brings it back, under this machine's.
+        case recoverable(Foreign, Refusal.Damage)
+        /// With what could be read of it.
+        case damaged(UncheckedSlotFile?, Refusal.Damage)
+        case erased
+    }
+
+    /// Its tries are counted in memory: there is no file of ours to write them to.
+    @LoopActor
+    package final class Foreign {
+        package let file: UncheckedSlotFile
+        package var tally = Tally()
+
+        package init(_ file: UncheckedSlotFile) {
+            self.file = file
+        }
+    }
+
     package enum Health: Equatable {
         case live
         case erased
@@ -35,15 +57,8 @@ package final class StoreHost {
     package let id: StoreID
     package let folder: Folder
     package let workers: Workers
-    package var health: Health
+    package var condition: Condition
     package var snapshot: Snapshot
-    package var file: SlotFile?
-    /// A store under another machine's key, or damaged where its recovery key does not lie: only that
-    /// key brings it back, under this machine's.
-    package var foreign: UncheckedSlotFile?
-    package var foreignTally = Tally()
-    /// What could be read of a store that is damaged.
-    package var unchecked: UncheckedSlotFile?
     package let turn = Gate(width: 1, ownLimit: 128, apartLimit: 64)
     package let records: OpenRecordsQueue
     package var shutTimer: UInt64?
@@ -89,20 +104,20 @@ package final class StoreHost {
         records = OpenRecordsQueue(workers: workers, folder: folder.path, id: id)
         switch contents {
         case .live(let file, let snapshot):
-            self.file = file
             self.snapshot = snapshot
-            health = .live
+            condition = .live(file)
         case .erased(let identity):
             snapshot = Snapshot(identity: identity)
-            health = .erased
-        case .damaged(let unchecked, let what, let isRecoverable):
+            condition = .erased
+        case .damaged(let unchecked, let what, isRecoverable: true):
             snapshot = Snapshot(identity: unchecked.identity)
-            self.unchecked = unchecked
-            if isRecoverable { foreign = unchecked }
-            health = .damaged(what)
+            condition = .recoverable(Foreign(unchecked), what)
+        case .damaged(let unchecked, let what, isRecoverable: false):
+            snapshot = Snapshot(identity: unchecked.identity)
+            condition = .damaged(unchecked, what)
         case .unreadable(let owner, let what):
             snapshot = Snapshot(identity: owner ?? Self.nobody)
-            health = .damaged(what)
+            condition = .damaged(nil, what)
         }
     }
 
@@ -133,6 +148,21 @@ package final class StoreHost {
 
     // MARK: what others ask
 
+    package var health: Health {
+        switch condition {
+        case .live: .live
+        case .recoverable(_, let what), .damaged(_, let what): .damaged(what)
+        case .erased: .erased
+        }
+    }
+
+    package var foreign: Foreign? {
+        switch condition {
+        case .recoverable(let foreign, _): foreign
+        case .live, .damaged, .erased: nil
+        }
+    }
+
     package var identity: Identity { snapshot.identity }
     package var owner: Person { Person(uid: identity.uid, name: identity.account) }
     /// A store whose idle time is over is shut for everybody, also before it was locked.
@@ -152,12 +182,10 @@ package final class StoreHost {
     }
 
     package func requireLive() throws(Refusal) -> SlotFile {
-        switch health {
-        case .live:
-            guard let file else { throw .unknown }
-            return file
+        switch condition {
+        case .live(let file): return file
         case .erased: throw .deleted
-        case .damaged(let what): throw .storeDamaged(what)
+        case .recoverable(_, let what), .damaged(_, let what): throw .storeDamaged(what)
         }
     }
 
@@ -168,7 +196,7 @@ package final class StoreHost {
     /// Whether a try may be made now; costs nothing and gives nothing.
     package func mayTry(_ kind: TryKind, _ policy: Policy) throws(Refusal) {
         if foreign == nil || kind != .recovery { _ = try requireLive() }
-        let tally = foreign == nil ? snapshot.tally : foreignTally
+        let tally = foreign?.tally ?? snapshot.tally
         switch tally.verdict(kind, policy, Self.now()) {
         case .allowed: return
         case .throttled(let seconds): throw .throttled(seconds: Int(seconds))
