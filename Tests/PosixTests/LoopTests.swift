@@ -60,12 +60,12 @@ func channelWakes() async throws {
         // The first edge may be there already: what counts is what a read finds.
         wakes.append(await channel.readable(until: Clock.bootMilliseconds() + 30))
         SocketPair.send(other, [1, 2, 3])
-        wakes.append(await channel.readable(until: Clock.bootMilliseconds() + 1000))
+        wakes.append(await channel.readable(until: Clock.bootMilliseconds() + 60_000))
         let buffer = WipedBuffer(capacity: 16)
         let got = unsafe buffer.withRoom { room in unsafe channel.read(into: room) }
         if got != .bytes(3) { return [] }
         SocketPair.close(other)
-        wakes.append(await channel.readable(until: Clock.bootMilliseconds() + 1000))
+        wakes.append(await channel.readable(until: Clock.bootMilliseconds() + 60_000))
         let end = unsafe buffer.withRoom { room in unsafe channel.read(into: room) }
         if end != .ended { return [] }
         channel.close()

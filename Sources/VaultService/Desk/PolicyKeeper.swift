@@ -41,7 +41,7 @@ final class PolicyKeeper {
         reader = PolicyReader(options)
     }
 
-    private struct Read: Sendable {
+    private struct Outcome: Sendable {
         let book: Result<PolicyBook, PolicyProblem>
         /// Looked for only where it is needed.
         var lastGood: PolicyBook?
@@ -49,13 +49,13 @@ final class PolicyKeeper {
 
     private nonisolated static func read(
         _ found: PolicyReader.Found, _ reader: PolicyReader, needsLastGood: Bool
-    ) -> Read {
+    ) -> Outcome {
         do throws(PolicyProblem) {
             let book = try PolicyBook(try found.get())
             reader.save(book)
-            return Read(book: .success(book))
+            return Outcome(book: .success(book))
         } catch {
-            return Read(
+            return Outcome(
                 book: .failure(error), lastGood: needsLastGood ? reader.lastGood() : nil)
         }
     }
@@ -68,6 +68,13 @@ final class PolicyKeeper {
     private static let settling: UInt64 = 20
     private static let mostReadings = 25
 
+    /// Whoever writes a file in place empties it first, and may be kept from going on.
+    private static func isBegun(_ found: PolicyReader.Found) -> Bool {
+        guard case .success(let files) = found else { return false }
+        return files.administrators?.text.isEmpty == true
+            || files.dropIns.contains { $0.text.isEmpty }
+    }
+
     /// Reads everything anew, on a thread that may wait; nobody else does.
     func reload() async -> Change {
         let reader = reader
@@ -76,7 +83,7 @@ final class PolicyKeeper {
         for _ in 0..<Self.mostReadings {
             await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.settling)
             let again = await pool.run { reader.found() }
-            if again == found { break }
+            if again == found, !Self.isBegun(again) { break }
             found = again
         }
         let settled = found
@@ -90,7 +97,7 @@ final class PolicyKeeper {
         reading += 1
     }
 
-    private func take(_ read: Read) -> Change {
+    private func take(_ read: Outcome) -> Change {
         let before = (book, standing)
         switch read.book {
         case .success(let found):
