@@ -272,7 +272,7 @@ package final class Vault {
 
     // MARK: making and removing
 
-    package struct Made {
+    package struct NewStore {
         package let host: StoreHost
         /// The store key, for a recovery key that is shown next.
         package let opening: Opening
@@ -283,7 +283,7 @@ package final class Vault {
     package func create(
         for person: Person, named asked: [UInt8], _ start: StoreStart, _ cost: KeyDerivation.Cost,
         _ policy: Policy
-    ) async throws(Refusal) -> Made {
+    ) async throws(Refusal) -> NewStore {
         let name = Self.name(asked)
         let coming = reserved.count { $0.uid == person.uid }
         guard stores(of: person.uid).count + coming < Self.storesEach else {
@@ -333,7 +333,7 @@ package final class Vault {
                 ground: slot.map { .passcode(salt: $0.details.salt) } ?? .device)
             let (opening, kept) = try made.doubled()
             try await host.open(opening)
-            return Made(host: host, opening: kept)
+            return NewStore(host: host, opening: kept)
         }
     }
 

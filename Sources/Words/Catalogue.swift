@@ -38,7 +38,7 @@ package struct Catalogue: Equatable, Sendable {
     /// whose positions are not the original's, is left out.
     package init(decoding file: [UInt8]) throws(Problem) {
         guard file.count <= Self.limit else { throw .tooLarge }
-        let words = try Words(file)
+        let words = try Layout(file)
         guard try words.number(at: 4) >> 16 == 0 else { throw .otherRevision }
         let count = Int(try words.number(at: 8))
         guard count <= Self.texts else { throw .tooLarge }
@@ -67,7 +67,7 @@ package struct Catalogue: Equatable, Sendable {
     }
 
     /// The file, in its own byte order, with every place checked before it is read.
-    private struct Words {
+    private struct Layout {
         let file: [UInt8]
         let isBigEndian: Bool
 

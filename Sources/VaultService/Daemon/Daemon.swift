@@ -30,7 +30,7 @@ public enum Daemon {
                 hint: "appvaultd keeps keys only in a process that cannot be dumped")
             return 1
         }
-        switch options.task {
+        switch options.job {
         case .serve: break
         case .forgetTokens: return forgetTokens(options)
         }

@@ -111,7 +111,7 @@ package struct OptionEntry: Sendable {
         OptionEntry(
             "--forget-tokens",
             "wipe what --runtime-dir remembers, and end: before memory goes to a disk, when no daemon runs",
-            .flag { options in options.task = .forgetTokens }),
+            .flag { options in options.job = .forgetTokens }),
         OptionEntry("--list-texts", "print every text as a gettext template", .texts),
         OptionEntry("--help", short: "-h", "show this", .help),
         OptionEntry("--version", "show the version", .version),

@@ -25,9 +25,9 @@ public struct Options: Sendable, Equatable {
     /// Otherwise a sleep that may be a hibernation takes what a finger opens.
     public var isStoppedBeforeHibernation = false
     public var deadlines = Deadlines()
-    public var task = Task.serve
+    public var job = Job.serve
 
-    public enum Task: Sendable, Equatable {
+    public enum Job: Sendable, Equatable {
         case serve
         case forgetTokens
     }

@@ -65,7 +65,7 @@ final class StoreFlows {
 
     private func make(
         _ person: Person, _ name: [UInt8], _ start: StoreStart, _ policy: Policy
-    ) async throws(Refusal) -> Vault.Made {
+    ) async throws(Refusal) -> Vault.NewStore {
         let login = try start.login?.copied()
         let made = try await desk.vault.create(
             for: person, named: name, start, desk.cost(policy), policy)
