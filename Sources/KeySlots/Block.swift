@@ -2,6 +2,7 @@ import Secrets
 
 /// One block of the slots file: what it is, where it belongs, and a MAC over all of it.
 struct Block: Equatable {
+    static let count = 16
     static let size = 512
     static let machineID = 32..<48
     static let payloadOffset = 48

@@ -27,7 +27,7 @@ final class FileDisk: BlockDisk {
 
     func read() throws(PosixError) -> [UInt8] {
         // One byte more than it may have, so that a longer file is seen.
-        var bytes = [UInt8](repeating: 0, count: SlotFile.size + 1)
+        var bytes = [UInt8](repeating: 0, count: Page.fileSize + 1)
         var span = bytes.mutableSpan
         let count = try file.read(into: &span, at: 0)
         bytes.removeLast(bytes.count - count)

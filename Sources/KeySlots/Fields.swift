@@ -1,20 +1,22 @@
 // Payloads are little-endian, filled up with zeroes.
 
-struct FieldWriter {
-    private(set) var bytes: [UInt8] = []
+package struct FieldWriter {
+    package private(set) var bytes: [UInt8] = []
 
-    mutating func put<T: FixedWidthInteger & UnsignedInteger>(_ number: T) {
+    package init() {}
+
+    package mutating func put<T: FixedWidthInteger & UnsignedInteger>(_ number: T) {
         for index in 0..<(T.bitWidth / 8) {
             bytes.append(UInt8(truncatingIfNeeded: number >> T(8 * index)))
         }
     }
 
-    mutating func put(_ part: [UInt8]) {
+    package mutating func put(_ part: [UInt8]) {
         bytes.append(contentsOf: part)
     }
 
     /// One byte of length, and room for the longest.
-    mutating func put(text: [UInt8], limit: Int) throws(KeyError) {
+    package mutating func put(text: [UInt8], limit: Int) throws(KeyError) {
         guard text.count <= limit, limit <= 255 else { throw .tooLong }
         bytes.append(UInt8(text.count))
         bytes.append(contentsOf: text)
@@ -22,31 +24,31 @@ struct FieldWriter {
     }
 }
 
-struct FieldReader {
+package struct FieldReader {
     private let bytes: [UInt8]
     private var offset = 0
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    mutating func number<T: FixedWidthInteger & UnsignedInteger>(_: T.Type = T.self) -> T? {
+    package mutating func number<T: FixedWidthInteger & UnsignedInteger>(_: T.Type = T.self) -> T? {
         guard let part = bytes(T.bitWidth / 8) else { return nil }
         return part.reversed().reduce(0) { $0 << 8 | T($1) }
     }
 
-    mutating func flag() -> Bool? {
+    package mutating func flag() -> Bool? {
         guard let byte = number(UInt8.self), byte <= 1 else { return nil }
         return byte == 1
     }
 
-    mutating func bytes(_ count: Int) -> [UInt8]? {
+    package mutating func bytes(_ count: Int) -> [UInt8]? {
         guard bytes.count - offset >= count else { return nil }
         defer { offset += count }
         return Array(bytes[offset..<(offset + count)])
     }
 
-    mutating func text(limit: Int) -> [UInt8]? {
+    package mutating func text(limit: Int) -> [UInt8]? {
         guard let count = number(UInt8.self), let room = bytes(limit), count <= limit,
             room[Int(count)...].allSatisfy({ $0 == 0 })
         else { return nil }
@@ -54,5 +56,5 @@ struct FieldReader {
     }
 
     /// What this version does not know must not be there.
-    var restIsZero: Bool { bytes[offset...].allSatisfy { $0 == 0 } }
+    package var restIsZero: Bool { bytes[offset...].allSatisfy { $0 == 0 } }
 }

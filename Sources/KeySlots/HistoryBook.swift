@@ -1,16 +1,18 @@
 import Secrets
 
 /// All places of the history's blocks, one after another.
-struct HistoryBook: ~Copyable {
-    static let blocks = 4
+struct HistoryBook: ~Copyable, SealedContent {
+    static let purpose = Purpose.history
+    static let blocks = [9, 10, 11, 12]
     static let places = 7
     private static let entrySize = 4 + KeyDerivation.saltSize + KeyDerivation.keySize
-    static let blockSize = places * entrySize
+    /// Of one block's content.
+    static let size = places * entrySize
 
     private var bytes: SecretBytes
 
     init() throws(KeyError) {
-        bytes = try secrets(try SecretBytes(count: Self.blocks * Self.blockSize))
+        bytes = try secrets(try SecretBytes(count: Self.blocks.count * Self.size))
     }
 
     consuming func release() -> SecretBytes { bytes }
@@ -21,13 +23,13 @@ struct HistoryBook: ~Copyable {
     }
 
     static func content(_ block: Int) -> Range<Int> {
-        (block * blockSize)..<((block + 1) * blockSize)
+        (block * size)..<((block + 1) * size)
     }
 
     /// In the order of their places.
     var entries: [PasscodeHistory.Entry] {
         bytes.withBytes { bytes in
-            (0..<(Self.blocks * Self.places)).compactMap { place in
+            (0..<(Self.blocks.count * Self.places)).compactMap { place in
                 let start = place * Self.entrySize
                 let serial = (0..<4).reduce(UInt32(0)) {
                     $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1)
@@ -48,7 +50,7 @@ struct HistoryBook: ~Copyable {
             added.salt.count == KeyDerivation.saltSize
         else { throw .secrets(.wrongSize) }
         let taken = Set(entries.map(\.place))
-        let free = (0..<(Self.blocks * Self.places)).first { !taken.contains($0) }
+        let free = (0..<(Self.blocks.count * Self.places)).first { !taken.contains($0) }
         // Full only where trims were cut short again and again.
         guard let place = free ?? entries.min(by: { $0.serial < $1.serial })?.place
         else { throw .tooLong }
@@ -87,88 +89,30 @@ struct HistoryBook: ~Copyable {
 
     // MARK: Sealed, block by block
 
-    private static let sealedSize = blockSize + Sealing.tagSize
-
-    /// Bound to the store and to the block.
-    private static func bound(_ block: Int, _ store: StoreID, _ generation: UInt32) -> [UInt8] {
-        var writer = FieldWriter()
-        writer.put(store.bytes)
-        writer.put(UInt16(SlotFile.historyBlocks[block]))
-        writer.put(generation)
-        return writer.bytes
-    }
-
-    private static func key(
-        _ storeKey: borrowing SecretBytes, _ bound: [UInt8]
-    ) throws(KeyError) -> SecretBytes {
-        try secrets(try Hash.subkey(of: storeKey, purpose: .history, message: bound.span))
-    }
-
     func payload(
         _ block: Int, store: StoreID, storeKey: borrowing SecretBytes
     ) throws(KeyError) -> [UInt8] {
-        let bound = Self.bound(block, store, SlotFile.keyGeneration)
-        let key = try Self.key(storeKey, bound)
-        let nonce = try secrets(try Random.bytes(Sealing.nonceSize))
-        var sealed = [UInt8](repeating: 0, count: Self.sealedSize)
-        var span = sealed.mutableSpan
         do {
-            try bytes.withBytes { (bytes) throws(SecretsError) in
-                try Sealing.sealCombined(
-                    bytes.extracting(Self.content(block)), aad: bound.span, nonce: nonce.span,
-                    key: key, into: &span)
+            return try bytes.withBytes { (bytes) throws(SecretsError) in
+                try SealedBlock<Self>.payload(
+                    bytes.extracting(Self.content(block)), at: Self.blocks[block], store: store,
+                    storeKey: storeKey)
             }
         } catch {
             throw .secrets(error)
         }
-        var writer = FieldWriter()
-        writer.put(SlotFile.keyGeneration)
-        writer.put(nonce)
-        writer.put(sealed)
-        return writer.bytes
     }
 
-    /// Nobody typed anything, so what does not open is damage.
     mutating func read(
         _ block: Int, _ payload: [UInt8], store: StoreID, storeKey: borrowing SecretBytes
     ) throws(KeyError) {
-        let sealed = try Sealed(payload, SlotFile.historyBlocks[block])
-        let bound = Self.bound(block, store, sealed.generation)
-        let key = try Self.key(storeKey, bound)
-        do {
-            var opened = try SecretBytes(count: Self.blockSize)
-            try opened.withMutableBytes { (content) throws(SecretsError) in
-                try Sealing.openCombined(
-                    sealed.text.span, aad: bound.span, nonce: sealed.nonce.span, key: key,
-                    into: &content)
+        let opened = try SealedBlock<Self>(payload, at: Self.blocks[block])
+            .open(store: store, storeKey: storeKey)
+        let start = Self.content(block).lowerBound
+        bytes.withMutableBytes { bytes in
+            opened.withBytes { content in
+                for index in content.indices { bytes[start + index] = content[index] }
             }
-            let start = Self.content(block).lowerBound
-            bytes.withMutableBytes { bytes in
-                opened.withBytes { content in
-                    for index in content.indices { bytes[start + index] = content[index] }
-                }
-            }
-        } catch {
-            throw error == .notAuthentic
-                ? .damaged(.block(SlotFile.historyBlocks[block])) : .secrets(error)
-        }
-    }
-
-    /// What a block of the history looks like without its key.
-    struct Sealed {
-        let generation: UInt32
-        let nonce: [UInt8]
-        let text: [UInt8]
-
-        init(_ payload: [UInt8], _ number: Int) throws(KeyError) {
-            var reader = FieldReader(payload)
-            guard let generation = reader.number(UInt32.self),
-                let nonce = reader.bytes(Sealing.nonceSize),
-                let text = reader.bytes(HistoryBook.sealedSize), reader.restIsZero
-            else { throw .damaged(.block(number)) }
-            self.generation = generation
-            self.nonce = nonce
-            self.text = text
         }
     }
 }

@@ -24,6 +24,9 @@ public struct Identity: Equatable, Sendable {
         case inNoPasscodeMode = 3
     }
 
+    static let ownerBlock = 0
+    static let labelBlock = 1
+
     public static let accountLimit = 255
     public static let storeNameLimit = 255
     public static let policyKeyLimit = 128
@@ -77,11 +80,11 @@ public struct Identity: Equatable, Sendable {
             let condition = reader.number().flatMap(Condition.init(rawValue:)),
             let withoutPasscode = reader.number().flatMap(WithoutPasscode.init(rawValue:)),
             let account = reader.text(limit: Self.accountLimit), reader.restIsZero
-        else { throw .damaged(.block(SlotFile.ownerBlock)) }
+        else { throw .damaged(.block(Self.ownerBlock)) }
         var labels = FieldReader(label)
         guard let storeName = labels.text(limit: Self.storeNameLimit),
             let policyKey = labels.text(limit: Self.policyKeyLimit), labels.restIsZero
-        else { throw .damaged(.block(SlotFile.labelBlock)) }
+        else { throw .damaged(.block(Self.labelBlock)) }
         self.init(
             uid: uid, account: account, createdAt: createdAt, way: way, condition: condition,
             withoutPasscode: withoutPasscode, storeName: storeName, policyKey: policyKey)

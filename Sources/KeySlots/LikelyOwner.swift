@@ -11,7 +11,7 @@ extension UncheckedSlotFile {
     }
 
     static func likelyIdentity(of bytes: [UInt8]) -> Identity? {
-        guard let owner = payload(SlotFile.ownerBlock, of: bytes) else { return nil }
+        guard let owner = payload(Identity.ownerBlock, of: bytes) else { return nil }
         var reader = FieldReader(owner)
         guard let createdAt = reader.number(UInt64.self), let uid = reader.number(UInt32.self),
             let way = reader.number(UInt8.self), let condition = reader.number(UInt8.self),
@@ -19,7 +19,7 @@ extension UncheckedSlotFile {
         else { return nil }
         var name: [UInt8]?
         var policyKey: [UInt8]?
-        if let label = payload(SlotFile.labelBlock, of: bytes) {
+        if let label = payload(Identity.labelBlock, of: bytes) {
             var reader = FieldReader(label)
             name = text(&reader, Identity.storeNameLimit)
             reader = FieldReader(Array(label.dropFirst(1 + Identity.storeNameLimit)))

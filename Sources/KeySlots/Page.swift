@@ -4,6 +4,8 @@ import Secrets
 /// whole pages: of two blocks in one page, a torn write of the tries would take a slot along.
 enum Page {
     static let size = 4096
+    /// Of the file: a page for each block.
+    static let fileSize = Block.count * size
     static let empty = [UInt8](repeating: 0, count: size)
 
     private static let rest = [UInt8](repeating: 0, count: size - Block.size)

@@ -7,7 +7,7 @@ public struct HistoryHash: Sendable {
     let hash: SecretBox
 
     /// `hash` is the passcode derived at `PasscodeHistory.cost`.
-    public init(of details: PasscodeSlot.Details, hash: SecretBox) {
+    package init(of details: PasscodeDetails, hash: SecretBox) {
         salt = details.salt
         self.hash = hash
     }
@@ -43,7 +43,7 @@ public final class PasscodeHistory: Sendable {
     }
 
     /// Whether the passcode of this slot has its entry.
-    public func has(_ slot: PasscodeSlot) -> Bool {
+    package func has(_ slot: PasscodeSlot) -> Bool {
         (present + former).contains { $0.salt == slot.details.salt }
     }
 

@@ -1,59 +1,64 @@
 import Secrets
 
-/// A slot that opens with the recovery key, on any machine.
-public struct RecoverySlot: Equatable, Sendable {
-    public let block: Int
-    /// Seconds since 1970.
-    public let setAt: UInt64
-    public let keyGeneration: UInt32
-    /// Made by somebody who proved something; without a passcode there is nothing to prove.
-    public let isProven: Bool
-    public let sequence: UInt64
-    let wrapped: WrappedKey
+/// Opens with the recovery key, on any machine.
+package typealias RecoverySlot = Slot<RecoveryDetails>
 
-    static func payload(
-        _ storeKey: borrowing SecretBytes, key: borrowing RecoveryKey, setAt: UInt64,
-        isProven: Bool, block: Int, store: StoreID
-    ) throws(KeyError) -> [UInt8] {
-        let place = WrappedKey.Place(
-            store: store, kind: .recovery, block: block, generation: SlotFile.keyGeneration)
-        let kek = try kek(key, place)
-        var writer = FieldWriter()
-        writer.put(SlotFile.keyGeneration)
+package struct RecoveryDetails: SlotDetails {
+    package static let kind: UInt16 = 3
+    package static let blocks = [6, 7]
+    package static let opensOnAnyMachine = true
+
+    /// Made by somebody who proved something; without a passcode there is nothing to prove.
+    package let isProven: Bool
+    /// Seconds since 1970.
+    package let setAt: UInt64
+
+    /// 128 random bits need no slow derivation.
+    package var derivation: KeyDerivation.Cost? { nil }
+
+    init(isProven: Bool, setAt: UInt64) {
+        self.isProven = isProven
+        self.setAt = setAt
+    }
+
+    package init?(_ reader: inout FieldReader) {
+        guard let unproven = reader.number(UInt32.self), unproven <= 1,
+            let setAt = reader.number(UInt64.self)
+        else { return nil }
+        self.init(isProven: unproven == 0, setAt: setAt)
+    }
+
+    package func write(to writer: inout FieldWriter) {
         writer.put(UInt32(isProven ? 0 : 1))
         writer.put(setAt)
-        try WrappedKey(storeKey, under: kek, at: place).write(to: &writer)
-        return writer.bytes
     }
+}
 
-    init(_ block: Block) throws(KeyError) {
-        var reader = FieldReader(block.payload)
-        guard let generation = reader.number(UInt32.self),
-            let unproven = reader.number(UInt32.self), unproven <= 1,
-            let setAt = reader.number(UInt64.self), let wrapped = WrappedKey(&reader),
-            reader.restIsZero
-        else { throw .damaged(.block(block.number)) }
-        self.block = block.number
-        sequence = block.sequence
-        self.setAt = setAt
-        isProven = unproven == 0
-        keyGeneration = generation
-        self.wrapped = wrapped
-    }
-
-    /// `.wrongSecret` where the key is another one.
-    func open(_ key: borrowing RecoveryKey, store: StoreID) throws(KeyError) -> SecretBytes {
-        let place = WrappedKey.Place(
-            store: store, kind: .recovery, block: block, generation: keyGeneration)
-        return try wrapped.open(under: try Self.kek(key, place), at: place)
-    }
-
-    private static func kek(
-        _ key: borrowing RecoveryKey, _ place: WrappedKey.Place
+extension RecoverySlot {
+    static func key(
+        _ key: borrowing RecoveryKey, at place: WrappedKey.Place
     ) throws(KeyError) -> SecretBytes {
-        // 128 random bits need no slow derivation.
         let message = place.keyMessage
         return try secrets(
             try Hash.subkey(of: key.bytes, purpose: .recoveryKEK, message: message.span))
+    }
+
+    func open(_ key: borrowing RecoveryKey, store: StoreID) throws(KeyError) -> SecretBytes {
+        try open(store: store) { (place) throws(KeyError) in try Self.key(key, at: place) }
+    }
+}
+
+extension [RecoverySlot] {
+    /// `.wrongSecret` where none of them opens with this key.
+    func open(_ key: borrowing RecoveryKey, store: StoreID) throws(KeyError) -> SecretBytes {
+        guard !isEmpty else { throw .noSuchSlot }
+        for slot in self {
+            do {
+                return try slot.open(key, store: store)
+            } catch {
+                guard error == .wrongSecret else { throw error }
+            }
+        }
+        throw .wrongSecret
     }
 }

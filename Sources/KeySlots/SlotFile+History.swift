@@ -1,34 +1,5 @@
 import Secrets
 
-/// What goes with a change of slots, in one change with it.
-public struct Along: Sendable {
-    public var history: HistoryChange?
-    public var terms: Terms?
-    public var identity: Identity?
-
-    public init(history: HistoryChange? = nil, terms: Terms? = nil, identity: Identity? = nil) {
-        self.history = history
-        self.terms = terms
-        self.identity = identity
-    }
-}
-
-/// What becomes of the history.
-public struct HistoryChange: Sendable {
-    /// The passcode that goes. Nil where nobody typed it: then it has its entry since it was set, if ever.
-    public var former: HistoryHash?
-    /// The passcode that comes: remembered at once, because nobody may know it any more when it goes.
-    public var present: HistoryHash?
-    /// How many former passcodes stay; with 0 nothing is remembered at all.
-    public var keep: Int
-
-    public init(former: HistoryHash?, present: HistoryHash?, keep: Int) {
-        self.former = former
-        self.present = present
-        self.keep = keep
-    }
-}
-
 extension SlotFile {
     public func history(storeKey: borrowing SecretBytes) throws(KeyError) -> PasscodeHistory {
         try requireLive()
@@ -65,7 +36,7 @@ extension SlotFile {
         changed.formUnion(book.trim(to: change.keep, present: try presentSalts))
         try write(
             along, history: try payloads(changed.filter { !book.isEmpty($0) }, of: book, storeKey),
-            emptied: changed.filter { book.isEmpty($0) }.map { Self.historyBlocks[$0] }.sorted())
+            emptied: changed.filter { book.isEmpty($0) }.map { HistoryBook.blocks[$0] }.sorted())
     }
 
     private var presentSalts: [[UInt8]] {
@@ -74,8 +45,8 @@ extension SlotFile {
 
     private func book(_ storeKey: borrowing SecretBytes) throws(KeyError) -> HistoryBook {
         var book = try HistoryBook()
-        for (index, number) in Self.historyBlocks.enumerated() {
-            guard let block = blocks[number] else { continue }
+        for (index, number) in HistoryBook.blocks.enumerated() {
+            guard let block = file[number] else { continue }
             try book.read(index, block.payload, store: store, storeKey: storeKey)
         }
         return book
@@ -86,7 +57,7 @@ extension SlotFile {
     ) throws(KeyError) -> [Int: [UInt8]] {
         var payloads: [Int: [UInt8]] = [:]
         for index in changed {
-            payloads[Self.historyBlocks[index]] = try book.payload(
+            payloads[HistoryBook.blocks[index]] = try book.payload(
                 index, store: store, storeKey: storeKey)
         }
         return payloads

@@ -87,12 +87,12 @@ public struct StoreTokens: Equatable, Sendable {
     }
 
     /// Of the newest passcode slot that there is now.
-    public mutating func bind(to slot: PasscodeSlot?) {
+    package mutating func bind(to slot: PasscodeSlot?) {
         salt = hasHashes ? slot?.details.salt ?? Self.noSalt : Self.noSalt
     }
 
     /// Whether they were tried at this slot.
-    public func isBound(to slot: PasscodeSlot?) -> Bool {
+    package func isBound(to slot: PasscodeSlot?) -> Bool {
         !hasHashes || salt == slot?.details.salt ?? Self.noSalt
     }
 

@@ -2,6 +2,8 @@ import Policy
 
 /// The counters of tries as block 2 keeps them.
 extension Tally {
+    static let block = 2
+
     func payload() -> [UInt8] {
         var writer = FieldWriter()
         for tries in [own, apart, recovery] { Self.put(tries, in: &writer) }
@@ -16,7 +18,7 @@ extension Tally {
         guard let own = Self.tries(&reader), let apart = Self.tries(&reader),
             let recovery = Self.tries(&reader), let locked = reader.number(UInt8.self),
             locked <= 1, let stranger = Self.tries(&reader), reader.restIsZero
-        else { throw .damaged(.block(SlotFile.tallyBlock)) }
+        else { throw .damaged(.block(Self.block)) }
         self.init(
             own: own, apart: apart, stranger: stranger, recovery: recovery,
             lockedForRecovery: locked == 1)

@@ -3,6 +3,8 @@ import Policy
 /// On what terms a store was left, beside its slots: block 8. A store made before has none, and `Terms()` is what
 /// holds there.
 public struct Terms: Equatable, Sendable {
+    static let block = 8
+
     /// AllowFingerprint when the store was judged last. A store that was never judged has heard of nothing new.
     public var fingerprintWasAllowed: Bool
     public var fingerprintIsOn: Bool
@@ -43,7 +45,7 @@ public struct Terms: Equatable, Sendable {
     }
 
     /// The marker of a flow that begins at a store with this passcode, or with none.
-    public mutating func begin(_ pending: Pending, on slot: PasscodeSlot?) {
+    package mutating func begin(_ pending: Pending, on slot: PasscodeSlot?) {
         marker = Marker(pending: pending, salt: Self.salt(slot))
     }
 
@@ -53,13 +55,13 @@ public struct Terms: Equatable, Sendable {
 
     /// What began at this very passcode. With another one in its place the flow is ended, even where a crash came
     /// before the marker could go.
-    public func pending(on slot: PasscodeSlot?) -> Pending? {
+    package func pending(on slot: PasscodeSlot?) -> Pending? {
         guard let marker, marker.salt == Self.salt(slot) else { return nil }
         return marker.pending
     }
 
     private static func salt(_ slot: PasscodeSlot?) -> [UInt8] {
-        slot?.details.salt ?? [UInt8](repeating: 0, count: PasscodeSlot.Details.saltSize)
+        slot?.details.salt ?? [UInt8](repeating: 0, count: PasscodeDetails.saltSize)
     }
 
     func payload() -> [UInt8] {
@@ -80,15 +82,15 @@ public struct Terms: Equatable, Sendable {
         guard let seenAt = reader.number(UInt64.self), let allowed = reader.flag(),
             let isOn = reader.flag(), let offered = reader.flag(),
             let flow = reader.number(UInt8.self), let reason = reader.number(UInt8.self),
-            let salt = reader.bytes(PasscodeSlot.Details.saltSize),
+            let salt = reader.bytes(PasscodeDetails.saltSize),
             let failures = reader.number(UInt8.self), reader.restIsZero
-        else { throw .damaged(.block(SlotFile.termsBlock)) }
+        else { throw .damaged(.block(Self.block)) }
         self.init(
             fingerprintWasAllowed: allowed, fingerprintIsOn: isOn, recoveryWasOffered: offered,
             seenAt: seenAt, fingerFailures: failures)
         if flow == 0, reason == 0, salt == Self.salt(nil) { return }
         guard let flow = Flow(rawValue: flow), let reason = DueReason(rawValue: reason)
-        else { throw .damaged(.block(SlotFile.termsBlock)) }
+        else { throw .damaged(.block(Self.block)) }
         marker = Marker(pending: Pending(flow, reason), salt: salt)
     }
 }

@@ -20,7 +20,7 @@ public final class UncheckedSlotFile: @unchecked Sendable {
     }
 
     private init(store: StoreID, disk: any BlockDisk, bytes: [UInt8]) throws(KeyError) {
-        guard bytes.count == SlotFile.size else { throw .damaged(.fileSize) }
+        guard bytes.count == Page.fileSize else { throw .damaged(.fileSize) }
         self.store = store
         self.disk = disk
         self.bytes = bytes
@@ -37,7 +37,7 @@ public final class UncheckedSlotFile: @unchecked Sendable {
                 return glimpse.block.payload
             }
             return try Identity(
-                owner: try payload(SlotFile.ownerBlock), label: try payload(SlotFile.labelBlock))
+                owner: try payload(Identity.ownerBlock), label: try payload(Identity.labelBlock))
         } catch {
             // Damage is found by the check; whose store it is has to be known for a recovery too.
             guard let likely = likelyIdentity(of: bytes) else { throw error }
@@ -48,42 +48,30 @@ public final class UncheckedSlotFile: @unchecked Sendable {
     /// Checks every block. Before this no try is counted and nothing is derived.
     public func checked(with machine: MachineKey) throws(KeyError) -> SlotFile {
         var blocks: [Block?] = []
-        for number in 0..<SlotFile.blockCount {
+        for number in 0..<Block.count {
             blocks.append(try block(number, machine))
         }
-        guard let owner = blocks[SlotFile.ownerBlock]
-        else { throw .damaged(.block(SlotFile.ownerBlock)) }
-        guard let label = blocks[SlotFile.labelBlock]
-        else { throw .damaged(.block(SlotFile.labelBlock)) }
+        guard let owner = blocks[Identity.ownerBlock]
+        else { throw .damaged(.block(Identity.ownerBlock)) }
+        guard let label = blocks[Identity.labelBlock]
+        else { throw .damaged(.block(Identity.labelBlock)) }
         let identity = try Identity(owner: owner.payload, label: label.payload)
-        var tally = Tally()
-        if let counts = blocks[SlotFile.tallyBlock] {
-            tally = try Tally(payload: counts.payload)
-        } else if identity.condition == .live {
-            // Counters that vanish would be tries to be had.
-            throw .damaged(.block(SlotFile.tallyBlock))
-        }
         if identity.condition == .live {
-            guard SlotFile.keyBlocks.contains(where: { blocks[$0] != nil })
+            // Counters that vanish would be tries to be had.
+            guard blocks[Tally.block] != nil else { throw .damaged(.block(Tally.block)) }
+            guard BlockTable.slots.contains(where: { blocks[$0] != nil })
             else { throw .damaged(.noSlot) }
         }
-        // Content that no slot can have is damage now, not at the try.
-        for number in SlotFile.passcodeBlocks {
-            if let block = blocks[number] { _ = try PasscodeSlot(block) }
+        for block in blocks.compactMap(\.self) {
+            try BlockTable.row(of: block.number)?.check(block)
         }
-        if let block = blocks[SlotFile.deviceBlock] { _ = try DeviceSlot(block) }
-        _ = try SlotFile.recoverySlots(blocks)
-        for number in SlotFile.historyBlocks {
-            if let block = blocks[number] { _ = try HistoryBook.Sealed(block.payload, number) }
-        }
-        if let block = blocks[SlotFile.keyringBlock] {
-            _ = try KeyringPassword.Sealed(block.payload)
-        }
+        var tally = Tally()
+        if let block = blocks[Tally.block] { tally = try Tally(payload: block.payload) }
         var terms = Terms()
-        if let block = blocks[SlotFile.termsBlock] { terms = try Terms(payload: block.payload) }
+        if let block = blocks[Terms.block] { terms = try Terms(payload: block.payload) }
         return SlotFile(
-            store: store, machine: machine, disk: disk, blocks: blocks, identity: identity,
-            tally: tally, terms: terms)
+            BlockFile(store: store, machine: machine, disk: disk, blocks: blocks),
+            identity: identity, tally: tally, terms: terms)
     }
 
     /// Whether a recovery key can bring the store back, whatever else of the file is damaged or foreign.
@@ -96,8 +84,8 @@ public final class UncheckedSlotFile: @unchecked Sendable {
     /// the slot.
     public func openRecovery(_ key: borrowing RecoveryKey) throws(KeyError) -> SecretBytes {
         guard identity.condition == .live else { throw .erased }
-        return try SlotFile.openRecovery(
-            key, try SlotFile.recoverySlots(try readableRecoveryBlocks()), store)
+        let slots: [RecoverySlot] = try readableRecoveryBlocks().slots()
+        return try slots.open(key, store: store)
     }
 
     /// Brings a store that a recovery key opened under this machine's key: a passcode slot first, read back from the
@@ -105,16 +93,16 @@ public final class UncheckedSlotFile: @unchecked Sendable {
     /// the caller vouches for. The recovery slots stay, so that after a crash at any instant the recovery key opens
     /// the store again. The history comes along where the store key opens it, so that no former passcode comes back
     /// over a recovery; on what terms the store was, another machine does not say.
-    public func adopted(
-        by machine: MachineKey, identity: Identity, _ details: PasscodeSlot.Details,
+    package func adopted(
+        by machine: MachineKey, identity: Identity, _ details: PasscodeDetails,
         derived: borrowing SecretBytes, storeKey: borrowing SecretBytes
     ) throws(KeyError) -> SlotFile {
         guard self.identity.condition == .live, identity.condition == .live
         else { throw .erased }
         let recovery = try readableRecoveryBlocks()
         let number =
-            SlotFile.passcodeBlocks.first { Page.isEmpty($0, of: bytes) }
-            ?? SlotFile.passcodeBlocks[0]
+            PasscodeDetails.blocks.first { Page.isEmpty($0, of: bytes) }
+            ?? PasscodeDetails.blocks[0]
         var sequence = highestSequence(machine)
         func write(_ block: Int, _ payload: [UInt8]) throws(KeyError) {
             sequence += 1
@@ -125,9 +113,10 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         }
         try write(
             number,
-            try PasscodeSlot.payload(
-                storeKey, derived: derived, details: details, block: number, store: store,
-                machine: machine))
+            try PasscodeSlot.payload(storeKey, details, block: number, store: store) {
+                (place) throws(KeyError) in
+                try PasscodeSlot.key(derived: derived, at: place, machine: machine)
+            })
         try stored(try disk.sync())
         try prove(number, machine, derived: derived, storeKey: storeKey)
 
@@ -136,14 +125,14 @@ public final class UncheckedSlotFile: @unchecked Sendable {
             try write(block, payload)
         }
         let kept =
-            [SlotFile.ownerBlock, SlotFile.labelBlock, SlotFile.tallyBlock, number] + history.keys
-        for old in 0..<SlotFile.blockCount
+            [Identity.ownerBlock, Identity.labelBlock, Tally.block, number] + history.keys
+        for old in 0..<Block.count
         where !kept.contains(old) && recovery[old] == nil && !Page.isEmpty(old, of: bytes) {
             try stored(try disk.write(Page.empty, block: old))
         }
-        try write(SlotFile.tallyBlock, Tally().payload())
-        try write(SlotFile.labelBlock, try identity.labelPayload())
-        try write(SlotFile.ownerBlock, try identity.ownerPayload())
+        try write(Tally.block, Tally().payload())
+        try write(Identity.labelBlock, try identity.labelPayload())
+        try write(Identity.ownerBlock, try identity.ownerPayload())
         try stored(try disk.sync())
         return try UncheckedSlotFile(
             store: store, disk: disk, bytes: try stored(try disk.readBack())
@@ -160,13 +149,15 @@ public final class UncheckedSlotFile: @unchecked Sendable {
             let block = try Block.checked(
                 try Page.block(number, of: bytes), number: number, store: store, .machine(machine))
         else { throw .damaged(.readBack(number)) }
-        let opened = try PasscodeSlot(block).open(derived: derived, store: store, machine: machine)
+        let opened = try PasscodeSlot(block).open(store: store) { (place) throws(KeyError) in
+            try PasscodeSlot.key(derived: derived, at: place, machine: machine)
+        }
         guard opened.matches(storeKey) else { throw .damaged(.readBack(number)) }
     }
 
     /// For the reset of a store that cannot be checked: whatever the slots held is zeroed, synced.
     public func overwriteKeys() throws(KeyError) {
-        for number in SlotFile.erasedBlocks {
+        for number in BlockTable.erased {
             try stored(try disk.write(Page.empty, block: number))
         }
         try stored(try disk.sync())
@@ -175,7 +166,7 @@ public final class UncheckedSlotFile: @unchecked Sendable {
     /// Whoever guards the blocks: the seal under the store key says that they are the store's.
     private func readableHistory(_ storeKey: borrowing SecretBytes) -> [Int: [UInt8]] {
         var payloads: [Int: [UInt8]] = [:]
-        for (index, number) in SlotFile.historyBlocks.enumerated() {
+        for (index, number) in HistoryBook.blocks.enumerated() {
             // What stands behind the block in its page does not matter: the page is written anew.
             guard
                 let glimpse = try? Block.glimpse(
@@ -192,26 +183,26 @@ public final class UncheckedSlotFile: @unchecked Sendable {
 
     private func block(_ number: Int, _ machine: MachineKey) throws(KeyError) -> Block? {
         let content = try Page.block(number, of: bytes)
-        if SlotFile.spareBlocks.contains(number) {
+        guard BlockTable.row(of: number) != nil else {
             guard content == Block.empty else { throw .damaged(.block(number)) }
             return nil
         }
         return try Block.checked(
-            content, number: number, store: store, SlotFile.guardian(number, machine))
+            content, number: number, store: store, BlockTable.guardian(of: number, machine))
     }
 
     /// Of the blocks that can be believed; a foreign file has recovery slots alone.
     private func highestSequence(_ machine: MachineKey) -> UInt64 {
-        (0..<SlotFile.blockCount).compactMap { number in
+        (0..<Block.count).compactMap { number in
             (try? block(number, machine)).flatMap(\.self)?.sequence
         }.max() ?? 0
     }
 
     /// All sixteen places, filled where a recovery slot can be read. Where there is none the reason is thrown.
     private func readableRecoveryBlocks() throws(KeyError) -> [Block?] {
-        var blocks = [Block?](repeating: nil, count: SlotFile.blockCount)
+        var blocks = [Block?](repeating: nil, count: Block.count)
         var reason = KeyError.noSuchSlot
-        for number in SlotFile.recoveryBlocks {
+        for number in RecoveryDetails.blocks {
             do throws(KeyError) {
                 guard
                     let block = try Block.checked(
@@ -225,5 +216,15 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         }
         guard blocks.contains(where: { $0 != nil }) else { throw reason }
         return blocks
+    }
+}
+
+extension SlotFile {
+    /// Reads the file once; what comes back still has to be checked.
+    public static func open(
+        in folder: Folder, store: StoreID, reserve: DiskReserve? = nil
+    ) throws(KeyError) -> UncheckedSlotFile {
+        let file = try openFile(fileName, .readWrite, in: folder)
+        return try UncheckedSlotFile(store: store, disk: FileDisk(file, reserve))
     }
 }

@@ -3,6 +3,8 @@ import Secrets
 /// A store key sealed under a slot's key, bound to the place where it lies.
 struct WrappedKey: Equatable {
     static let keySize = 32
+    /// Of the store keys that this release makes.
+    static let generation: UInt32 = 1
     static let size = Sealing.nonceSize + keySize + Sealing.tagSize
 
     let nonce: [UInt8]
@@ -11,7 +13,7 @@ struct WrappedKey: Equatable {
     /// To what a wrapped key is bound: 32 bytes. The cost is zero where there is none.
     struct Place {
         let store: StoreID
-        let kind: SlotKind
+        let kind: UInt16
         let block: Int
         let generation: UInt32
         var cost: KeyDerivation.Cost?
@@ -19,7 +21,7 @@ struct WrappedKey: Equatable {
         var bytes: [UInt8] {
             var writer = FieldWriter()
             writer.put(store.bytes)
-            writer.put(UInt16(kind.rawValue))
+            writer.put(kind)
             writer.put(UInt16(block))
             writer.put(generation)
             writer.put(cost?.memoryKiB ?? 0)
@@ -85,11 +87,4 @@ struct WrappedKey: Equatable {
         writer.put(nonce)
         writer.put(sealed)
     }
-}
-
-/// The ways to open a store that are kept on disk. The numbers left out are kept for later kinds.
-public enum SlotKind: UInt8, CaseIterable, Sendable {
-    case passcode = 1
-    case device = 2
-    case recovery = 3
 }

@@ -17,14 +17,14 @@ package enum ComingPasscode: Sendable {
     }
 
     /// A slot's details, with a salt of its own.
-    package func details(_ cost: KeyDerivation.Cost) throws(Refusal) -> PasscodeSlot.Details {
+    package func details(_ cost: KeyDerivation.Cost) throws(Refusal) -> PasscodeDetails {
         do throws(SecretsError) {
             switch self {
             case .own(_, let digest):
-                return try PasscodeSlot.Details(
+                return try PasscodeDetails(
                     cost: cost, setAt: Clock.wallSeconds(), policyDigest: digest, way: .own)
             case .login:
-                return try PasscodeSlot.Details(
+                return try PasscodeDetails(
                     cost: cost, setAt: Clock.wallSeconds(), way: .followsLogin)
             }
         } catch {

@@ -90,7 +90,7 @@ extension StoreHost {
     package struct SlotChange: Sendable {
         package let key: SecretBox
         package let derived: SecretBox
-        package let details: PasscodeSlot.Details
+        package let details: PasscodeDetails
         package let history: HistoryChange
     }
 

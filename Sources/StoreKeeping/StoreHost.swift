@@ -51,7 +51,7 @@ package final class StoreHost {
         package var hasKeyringPassword = false
 
         /// Made while there was no passcode: it does not outlive that.
-        package var hasUnprovenRecovery: Bool { recovery.contains { !$0.isProven } }
+        package var hasUnprovenRecovery: Bool { recovery.contains { !$0.details.isProven } }
     }
 
     package let id: StoreID

@@ -347,7 +347,7 @@ package final class Vault {
 
     private struct Derived: Sendable {
         let key: SecretBox
-        let details: PasscodeSlot.Details
+        let details: PasscodeDetails
         let history: HistoryChange?
     }
 

@@ -48,8 +48,8 @@ struct Fixture {
         uid: 1000, account: Array("alice".utf8), createdAt: 1_700_000_000, way: .own,
         storeName: Array("default".utf8), policyKey: Array("default".utf8))
 
-    static func details(setAt: UInt64 = 1) throws -> PasscodeSlot.Details {
-        try PasscodeSlot.Details(cost: .standard, setAt: setAt, way: .own)
+    static func details(setAt: UInt64 = 1) throws -> PasscodeDetails {
+        try PasscodeDetails(cost: .standard, setAt: setAt, way: .own)
     }
 
     func empty() throws -> [UInt8] {
@@ -85,7 +85,7 @@ struct Fixture {
                     .machine(machine)))
         }
         return SlotFile(
-            store: store, machine: machine, disk: disk, blocks: blocks,
+            BlockFile(store: store, machine: machine, disk: disk, blocks: blocks),
             identity: Self.identity, tally: Tally())
     }
 

@@ -15,7 +15,7 @@ struct HistoryLab {
         disk = PowerDisk(try fixture.bytes(recovery: recovery))
     }
 
-    static func hash(_ details: PasscodeSlot.Details, _ passcode: UInt8) throws -> HistoryHash {
+    static func hash(_ details: PasscodeDetails, _ passcode: UInt8) throws -> HistoryHash {
         HistoryHash(
             of: details,
             hash: SecretBox(try secret([UInt8](repeating: passcode ^ 0x80, count: 32))))

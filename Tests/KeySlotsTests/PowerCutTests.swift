@@ -302,7 +302,7 @@ import Testing
             }
             if !finished { try file.settle(on: try file.passcodeSlots[0]) }
             #expect(!file.hasDeviceSlot)
-            #expect(try file.recoverySlots.map(\.isProven) == (isProven ? [true] : []))
+            #expect(try file.recoverySlots.map(\.details.isProven) == (isProven ? [true] : []))
             #expect(file.terms.recoveryWasOffered == isProven)
         }
     }
@@ -400,9 +400,11 @@ import Testing
                     .machine(here.machine))
                 let isNewThere = try slot.flatMap(\.self).map { block in
                     guard block != former else { return false }
-                    let key = try PasscodeSlot(block).open(
-                        derived: try secret(Fixture.second), store: here.store,
-                        machine: here.machine)
+                    let derived = try secret(Fixture.second)
+                    let key = try PasscodeSlot(block).open(store: here.store) {
+                        (place) throws(KeyError) in
+                        try PasscodeSlot.key(derived: derived, at: place, machine: here.machine)
+                    }
                     return reveal(key) == Fixture.storeKey
                 }
                 #expect(isOldThere || isNewThere == true)

@@ -12,7 +12,7 @@ import Testing
     @Test("the digest of the rules fits a passcode slot, and changes with a rule alone")
     func digests() throws {
         let builtIn = Policy.builtIn.ruleDigest
-        #expect(builtIn.count == PasscodeSlot.Details.digestSize)
+        #expect(builtIn.count == PasscodeDetails.digestSize)
         #expect(try builtIn == digest("[Passcode]\nExpireDays=9\nMinLength=8"))
         #expect(try builtIn != digest("[Passcode]\nMinLength=9"))
         #expect(try builtIn != digest("[Rule a]\nMatch=x"))

@@ -95,14 +95,19 @@ import Testing
             storeKey: try secret(Fixture.storeKey), proven: try file.passcodeSlots[0])
         var bytes = disk.bytes
         let payload = try DeviceSlot.payload(
-            try secret(Fixture.storeKey), block: 5, store: fixture.store, machine: fixture.machine)
+            try secret(Fixture.storeKey), DeviceDetails(), block: 5, store: fixture.store
+        ) { (place) throws(KeyError) in
+            try DeviceSlot.key(at: place, machine: fixture.machine)
+        }
         bytes.replaceSubrange(
             content(5),
             with: try Block(number: 5, sequence: 90, payload: payload).encoded(
                 fixture.store, .machine(fixture.machine)))
+        let key = try RecoveryKey(try secret(Fixture.recovery))
         let recovery = try RecoverySlot.payload(
-            try secret(Fixture.storeKey), key: try RecoveryKey(try secret(Fixture.recovery)),
-            setAt: 3, isProven: true, block: 7, store: fixture.store)
+            try secret(Fixture.storeKey), RecoveryDetails(isProven: true, setAt: 3), block: 7,
+            store: fixture.store
+        ) { (place) throws(KeyError) in try RecoverySlot.key(key, at: place) }
         bytes.replaceSubrange(
             content(7),
             with: try Block(number: 7, sequence: 91, payload: recovery).encoded(
@@ -267,7 +272,7 @@ import Testing
         #expect(throws: KeyError.wrongSecret) { _ = try file.openRecovery(key) }
         try file.replaceRecovery(key, setAt: 9, storeKey: try secret(Fixture.storeKey))
         #expect(reveal(try file.openRecovery(key)) == Fixture.storeKey)
-        #expect(try file.recoverySlots.map(\.setAt) == [9])
+        #expect(try file.recoverySlots.map(\.details.setAt) == [9])
         #expect(throws: KeyError.wrongSecret) { _ = try fixture.opensWithRecovery(disk.bytes) }
         try file.removeRecovery()
         #expect(try fixture.open(disk.bytes).recoverySlots.isEmpty)

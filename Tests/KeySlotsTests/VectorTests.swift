@@ -69,7 +69,7 @@ import Testing
         let device = try TextFile.read(at: "\(folder.path)/slots", limit: 100_000)
         var proven: PasscodeSlot?
         for (name, setAt) in [("old-passcode", 1_700_000_000), ("passcode", 1_700_000_001)] {
-            let details = try PasscodeSlot.Details(
+            let details = try PasscodeDetails(
                 cost: try KeyDerivation.Cost(memoryKiB: 1024, passes: 2), setAt: UInt64(setAt),
                 way: .own)
             let derived = try derive(try text(name), details)
@@ -105,7 +105,7 @@ import Testing
             parent)
         var former: HistoryHash?
         for (number, name) in ["older-passcode", "old-passcode", "passcode"].enumerated() {
-            let details = try PasscodeSlot.Details(
+            let details = try PasscodeDetails(
                 cost: try KeyDerivation.Cost(memoryKiB: 1024, passes: 2),
                 setAt: 1_700_000_000 + UInt64(number), way: .own)
             let derived = try derive(try text(name), details)
@@ -134,7 +134,7 @@ import Testing
         let file = try SlotFile.create(
             in: made.folder, store: try store(), identity: Fixture.identity,
             machine: try machine())
-        let details = try PasscodeSlot.Details(
+        let details = try PasscodeDetails(
             cost: try KeyDerivation.Cost(memoryKiB: 1024, passes: 2), setAt: 1_700_000_000,
             way: .own)
         try file.replacePasscode(
@@ -149,7 +149,7 @@ import Testing
     }
 
     private func remembered(
-        _ name: String, _ details: PasscodeSlot.Details
+        _ name: String, _ details: PasscodeDetails
     ) throws -> HistoryHash {
         HistoryHash(
             of: details,
@@ -164,7 +164,7 @@ import Testing
         try folder.file(name, .createNew(mode: 0o644)).write(bytes.span, at: 0)
     }
 
-    private func derive(_ passcode: String, _ details: PasscodeSlot.Details) throws -> SecretBytes {
+    private func derive(_ passcode: String, _ details: PasscodeDetails) throws -> SecretBytes {
         try KeyDerivation.derive(
             try secret(Array(passcode.utf8)), salt: details.salt, cost: details.cost)
     }

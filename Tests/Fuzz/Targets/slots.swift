@@ -64,12 +64,12 @@ struct Lab {
         var file = [UInt8](repeating: 0, count: SlotFile.size)
         let identity = Identity(
             uid: 1, account: [0x61], createdAt: 2, way: .own, storeName: [], policyKey: [0x64])
-        try place(SlotFile.ownerBlock, try identity.ownerPayload(), in: &file)
-        try place(SlotFile.labelBlock, try identity.labelPayload(), in: &file)
-        try place(SlotFile.tallyBlock, Tally().payload(), in: &file)
+        try place(Identity.ownerBlock, try identity.ownerPayload(), in: &file)
+        try place(Identity.labelBlock, try identity.labelPayload(), in: &file)
+        try place(Tally.block, Tally().payload(), in: &file)
         var at = 0
         while at + 3 <= input.count {
-            let number = Int(input[at]) % (SlotFile.keyringBlock + 1)
+            let number = Int(input[at]) % (KeyringPassword.block + 1)
             let length = (Int(input[at + 1]) | Int(input[at + 2]) << 8) % (Block.payloadSize + 1)
             let payload = Array(input.dropFirst(at + 3).prefix(length))
             try place(number, payload, in: &file)
@@ -79,9 +79,8 @@ struct Lab {
     }
 
     private func place(_ number: Int, _ payload: [UInt8], in file: inout [UInt8]) throws {
-        let isFree = SlotFile.recoveryBlocks.contains(number)
         let block = Block(number: number, sequence: UInt64(number) + 1, payload: payload)
-        let bytes = try block.encoded(store, isFree ? .anybody : .machine(machine))
+        let bytes = try block.encoded(store, BlockTable.guardian(of: number, machine))
         file.replaceSubrange(number * Page.size..<number * Page.size + Block.size, with: bytes)
     }
 

@@ -1,0 +1,85 @@
+import Posix
+
+/// The blocks of a slots file. Every write is one block at its place, in a page that no other block
+/// shares, and every call that returns has synced. What a call that throws has left on the disk is
+/// the old or the new content of each block.
+final class BlockFile {
+    let store: StoreID
+    let machine: MachineKey
+    private let disk: any BlockDisk
+    private var blocks: [Block?]
+    // Written but perhaps not there: until a write of them succeeds, neither content may be counted
+    // on.
+    private var doubtful: Set<Int> = []
+
+    init(store: StoreID, machine: MachineKey, disk: any BlockDisk, blocks: [Block?]) {
+        self.store = store
+        self.machine = machine
+        self.disk = disk
+        self.blocks = blocks
+    }
+
+    subscript(number: Int) -> Block? { blocks[number] }
+
+    func isFull(_ number: Int) -> Bool { blocks[number] != nil || doubtful.contains(number) }
+
+    func isDoubtful(_ number: Int) -> Bool { doubtful.contains(number) }
+
+    func slots<Details>(_: Details.Type = Details.self) throws(KeyError) -> [Slot<Details>] {
+        try blocks.slots()
+    }
+
+    func holds<Details>(_ slot: Slot<Details>) -> Bool {
+        blocks[slot.block]?.sequence == slot.sequence
+    }
+
+    /// Blocks in the order of their numbers, then zeroes over those that are not empty, then one sync.
+    func put(_ payloads: [Int: [UInt8]], zeroing numbers: [Int] = []) throws(KeyError) {
+        let full = numbers.filter { isFull($0) }
+        guard !payloads.isEmpty || !full.isEmpty else { return }
+        var sequence = blocks.compactMap { $0?.sequence }.max() ?? 0
+        var filled: [Block] = []
+        for (number, payload) in payloads.sorted(by: { $0.key < $1.key }) {
+            sequence += 1
+            let block = Block(
+                number: number, sequence: sequence,
+                payload: payload + [UInt8](repeating: 0, count: Block.payloadSize - payload.count))
+            let bytes = try block.encoded(store, BlockTable.guardian(of: number, machine))
+            doubtful.insert(number)
+            try stored(try disk.write(bytes, block: number))
+            filled.append(block)
+        }
+        for number in full {
+            doubtful.insert(number)
+            try stored(try disk.write(Block.empty, block: number))
+        }
+        try stored(try disk.sync())
+        for block in filled {
+            blocks[block.number] = block
+            doubtful.remove(block.number)
+        }
+        for number in full {
+            blocks[number] = nil
+            doubtful.remove(number)
+        }
+    }
+
+    /// Zeroes over these blocks, also over those that are believed to be empty.
+    func erase(_ numbers: [Int]) throws(KeyError) {
+        doubtful.formUnion(numbers)
+        try put([:], zeroing: numbers)
+    }
+
+    /// From the disk itself. What is there must be what was written last.
+    func readBack(_ number: Int) throws(KeyError) -> Block {
+        let bytes = try stored(try disk.readBack())
+        guard bytes.count == Page.fileSize else { throw .damaged(.fileSize) }
+        guard
+            let block = try Block.checked(
+                try Page.block(number, of: bytes), number: number, store: store,
+                BlockTable.guardian(of: number, machine)),
+            block == blocks[number]
+        else { throw .damaged(.readBack(number)) }
+        return block
+    }
+}
