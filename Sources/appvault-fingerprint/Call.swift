@@ -22,7 +22,7 @@ final class Call {
     }
 
     /// Until the call has ended. One that is stopped, or whose time is over, is cancelled first.
-    func wait(_ stop: Stop, until deadline: UInt64?) throws(Failure) {
+    func wait(_ stop: Stop, until deadline: UInt64?) {
         if MainContext.turn(until: deadline, { unsafe result != nil || stop.reason != nil }) {
             guard unsafe result == nil else { return }
         } else {
@@ -36,7 +36,7 @@ final class Call {
         guard
             MainContext.turn(
                 until: Clock.bootMilliseconds() + Call.patience, { unsafe result != nil })
-        else { Worker.complain("the reader does not let go", status: 1) }
+        else { Journal.complain("the reader does not let go", status: 1) }
     }
 
     static let patience: UInt64 = 5_000

@@ -1,15 +1,6 @@
 import Posix
 import Wire
 
-/// What the daemon asks for.
-enum Request {
-    case list
-    case enroll(ReaderChoice)
-    case match(ReaderChoice, seconds: Int, [Print?])
-    case delete(ReaderChoice, Print?)
-    case stored(ReaderChoice, [Print?])
-}
-
 extension SecretBuffer: Sink {
     public mutating func put(_ byte: UInt8) { append(byte) }
     public mutating func put(_ bytes: Span<UInt8>) { append(bytes) }
@@ -24,11 +15,12 @@ final class Connection {
     private(set) var hasEnded = false
     private var next: (nonce: [UInt8], Request)?
     private var current: (nonce: [UInt8], Stop)?
+    /// Milliseconds that the daemon has to take a frame.
+    private static let silence: Int32 = 5_000
 
     init(_ descriptor: consuming FileDescriptor) throws(PosixError) {
         let number = descriptor.raw
-        socket = try ClientSocket(
-            connected: descriptor, silence: Int32(Call.patience))
+        socket = try ClientSocket(connected: descriptor, silence: Connection.silence)
         watch = Watch(number) { [unowned self] in
             read()
             return hasEnded ? .ends : .on
@@ -140,40 +132,5 @@ final class Connection {
             self.next = nil
             answer(FingerprintFailed(nonce: nonce, fault: .cancelled), FingerprintLink.failed)
         }
-    }
-}
-
-extension Request {
-    fileprivate static func read(
-        _ type: UInt16, _ reader: inout Wire.Reader, _ body: Span<UInt8>
-    ) throws(WireError) -> (nonce: [UInt8], Request) {
-        switch type {
-        case FingerprintLink.list:
-            return (try FingerprintNonce(&reader, body).nonce, .list)
-        case FingerprintLink.enroll:
-            let asked = try ReaderRequest(&reader, body)
-            return (asked.nonce, .enroll(asked.reader))
-        case FingerprintLink.delete:
-            let asked = try ReaderRequest(&reader, body)
-            let template = try reader.payload(body, limit: FingerprintLink.template)
-            return (asked.nonce, .delete(asked.reader, print(template, body)))
-        default:
-            let asked = try TemplatesRequest(&reader, body)
-            let templates = try asked.templates(&reader, body)
-            // Nothing is parsed before the whole request is right.
-            try reader.end(body)
-            let prints = templates.map { print($0, body) }
-            guard type == FingerprintLink.match else {
-                return (asked.nonce, .stored(asked.reader, prints))
-            }
-            guard !prints.isEmpty else { throw .unknownValue }
-            let seconds =
-                asked.seconds == 0 ? FingerprintLink.matchSeconds : Int(asked.seconds)
-            return (asked.nonce, .match(asked.reader, seconds: seconds, prints))
-        }
-    }
-
-    private static func print(_ slice: Slice, _ body: Span<UInt8>) -> Print? {
-        Print.parse(body.extracting(slice.start..<slice.start + slice.count))
     }
 }

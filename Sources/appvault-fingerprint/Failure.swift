@@ -17,7 +17,8 @@ enum Failure: Error, Equatable {
         if failure == .fault(.general) {
             // The driver's words are for the journal alone.
             let words = unsafe String(cString: error.pointee.message)
-            Worker.note("the reader failed: \(words.filter { $0 >= " " && $0 <= "~" }.prefix(200))")
+            Journal.note(
+                "the reader failed: \(words.filter { $0 >= " " && $0 <= "~" }.prefix(200))")
         }
         return failure
     }

@@ -17,15 +17,6 @@ final class Print {
         unsafe g_object_unref(UnsafeMutableRawPointer(pointer))
     }
 
-    /// What an enrolment fills.
-    static func empty(for reader: Reader) -> Print {
-        // SAFETY: a new object without an owner yet; it gets its reference here.
-        unsafe Print(
-            owning: OpaquePointer(
-                g_object_ref_sink(
-                    UnsafeMutableRawPointer(fp_print_new(reader.device)))))
-    }
-
     /// Nil where the bytes are none; some bytes end the process.
     static func parse(_ bytes: Span<UInt8>) -> Print? {
         // SAFETY: libfprint copies what it keeps, and gets the length.
@@ -52,10 +43,6 @@ final class Print {
         return bytes
     }
 
-    func fits(_ reader: Reader) -> Bool {
-        unsafe fp_print_compatible(pointer, reader.device) != 0
-    }
-
     func isEqual(to other: Print) -> Bool {
         unsafe fp_print_equal(pointer, other.pointer) != 0
     }
@@ -66,23 +53,5 @@ final class Print {
         if let words = unsafe fp_print_get_description(pointer) { return unsafe Text.of(words) }
         if let words = unsafe fp_print_get_username(pointer) { return unsafe Text.of(words) }
         return []
-    }
-}
-
-enum Text {
-    /// What another program or a device calls something: as UTF-8, without control characters,
-    /// no longer than a frame takes.
-    // SAFETY: the caller has a string that ends with a NUL.
-    static func of(_ words: UnsafePointer<CChar>) -> [UInt8] {
-        let clean = unsafe String(cString: words).unicodeScalars.filter {
-            $0.value >= 0x20 && !(0x7F...0x9F ~= $0.value)
-        }
-        var bytes: [UInt8] = []
-        for scalar in clean {
-            let more = Array(String(scalar).utf8)
-            guard bytes.count + more.count <= FingerprintLink.text else { break }
-            bytes += more
-        }
-        return bytes
     }
 }

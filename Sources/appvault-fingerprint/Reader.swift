@@ -52,10 +52,23 @@ final class Reader {
     /// The touches of an enrolment, which may be known only once it is open.
     var stages: UInt8 { UInt8(clamping: unsafe fp_device_get_nr_enroll_stages(device)) }
 
+    /// What an enrolment fills.
+    func emptyPrint() -> Print {
+        // SAFETY: a new object without an owner yet; it gets its reference here.
+        unsafe Print(
+            owning: OpaquePointer(
+                g_object_ref_sink(UnsafeMutableRawPointer(fp_print_new(device)))))
+    }
+
+    /// Whether the print is of this driver's making, and of this kind of reader's.
+    func takes(_ print: Print) -> Bool {
+        unsafe fp_print_compatible(print.pointer, device) != 0
+    }
+
     func open(_ stop: Stop) throws(Failure) {
         let call = Call()
         unsafe fp_device_open(device, stop.cancellable, Call.ended, call.data)
-        try call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
+        call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
         var error: UnsafeMutablePointer<GError>?
         guard unsafe fp_device_open_finish(device, call.result, &error) != 0 else {
             throw unsafe Failure.of(error)

@@ -5,7 +5,7 @@ import Wire
 /// What is said while a reader waits for a finger, and what the touch has come to.
 @safe
 final class Scan {
-    private unowned let session: Session
+    private let exchange: Exchange
     private let reader: Reader
     private let stages: UInt8
     private var signal: gulong = 0
@@ -19,8 +19,8 @@ final class Scan {
     /// said what people wait for.
     private static let rest: UInt64 = 2_000
 
-    init(_ session: Session, _ reader: Reader, stages: UInt8) {
-        self.session = session
+    init(_ exchange: Exchange, _ reader: Reader, stages: UInt8) {
+        self.exchange = exchange
         self.reader = reader
         self.stages = stages
         // SAFETY: deinit takes the handler away before this object is gone.
@@ -36,9 +36,9 @@ final class Scan {
     }
 
     func tell(_ event: FingerprintScan.Event, _ stage: UInt8, _ retry: FingerprintScan.Retry) {
-        let scan = FingerprintScan(
-            nonce: session.nonce, event: event, stage: stage, stages: stages, retry: retry)
-        session.connection.send(scan, FingerprintLink.scan)
+        exchange.tell(
+            FingerprintScan(
+                nonce: exchange.nonce, event: event, stage: stage, stages: stages, retry: retry))
     }
 
     private func statusChanged() {
@@ -67,18 +67,16 @@ final class Scan {
     /// The touch was compared; libfprint says it once before its call ends and once with it.
     func compared(_ match: OpaquePointer?) {
         // Who has cancelled hears nothing else any more.
-        guard !isAnswered, session.stop.reason == nil else { return }
+        guard !isAnswered, exchange.stop.reason == nil else { return }
         isAnswered = true
-        let nonce = session.nonce
+        let nonce = exchange.nonce
         guard let match = unsafe match else {
-            return session.connection.answer(
-                FingerprintNonce(nonce: nonce), FingerprintLink.noMatch)
+            return exchange.answer(FingerprintNonce(nonce: nonce), FingerprintLink.noMatch)
         }
         guard let index = prints.firstIndex(where: { unsafe $0.pointer == match }) else {
-            return session.connection.answer(
-                FingerprintFailed(nonce: nonce, fault: .general), FingerprintLink.failed)
+            return exchange.fail(.general)
         }
-        session.connection.answer(
+        exchange.answer(
             FingerprintMatched(nonce: nonce, index: UInt8(index)), FingerprintLink.matched)
     }
 
@@ -88,13 +86,13 @@ final class Scan {
         throw failure
     }
 
-    func wait(for call: Call) throws(Failure) {
+    func wait(for call: Call) {
         // Not every driver says when it is ready.
         let soon = Clock.bootMilliseconds() + 500
         if !isPlaced,
             !MainContext.turn(
                 until: soon,
-                { unsafe call.result != nil || isPlaced || session.stop.reason != nil })
+                { unsafe call.result != nil || isPlaced || exchange.stop.reason != nil })
         {
             place()
         }
@@ -102,15 +100,15 @@ final class Scan {
             let until = deadline ?? touchedAt + FingerprintLink.touchWait
             let wasAnswered = isAnswered
             let came = MainContext.turn(until: until) {
-                unsafe call.result != nil || session.stop.reason != nil
+                unsafe call.result != nil || exchange.stop.reason != nil
                     || isAnswered != wasAnswered
             }
             if unsafe call.result != nil { return }
-            if session.stop.reason == nil {
+            if exchange.stop.reason == nil {
                 // Answered, or a touch came meanwhile: there is another deadline now.
                 if came { continue }
                 if deadline == nil, touchedAt + FingerprintLink.touchWait > until { continue }
-                session.stop.stop(.timedOut)
+                exchange.stop.stop(.timedOut)
             }
             return call.finish()
         }

@@ -5,15 +5,13 @@ import Wire
 /// One request: a reader opened, used and let go.
 @safe
 final class Session {
-    let nonce: [UInt8]
-    let stop: Stop
-    let connection: Connection
+    private let exchange: Exchange
     private let readers: Readers
+    private var nonce: [UInt8] { exchange.nonce }
+    private var stop: Stop { exchange.stop }
 
-    init(nonce: [UInt8], stop: Stop, connection: Connection, readers: Readers) {
-        self.nonce = nonce
-        self.stop = stop
-        self.connection = connection
+    init(_ exchange: Exchange, _ readers: Readers) {
+        self.exchange = exchange
         self.readers = readers
     }
 
@@ -22,7 +20,7 @@ final class Session {
             switch request {
             case .list:
                 let list = FingerprintReaders(nonce: nonce, readers: readers.all().map(\.info))
-                connection.answer(list, FingerprintLink.readers)
+                exchange.answer(list, FingerprintLink.readers)
             case .enroll(let choice): try enroll(choice)
             case .match(let choice, let seconds, let prints):
                 try match(choice, seconds, prints)
@@ -40,7 +38,7 @@ final class Session {
         case .fault(let said): fault = stop.reason ?? said
         case .retry: fault = stop.reason ?? .general
         }
-        connection.answer(FingerprintFailed(nonce: nonce, fault: fault), FingerprintLink.failed)
+        exchange.fail(fault)
     }
 
     private func find(_ choice: ReaderChoice) throws(Failure) -> Reader {
@@ -70,8 +68,8 @@ final class Session {
     private func enroll(_ choice: ReaderChoice) throws(Failure) {
         let reader = try find(choice)
         let template = try with(reader) { () throws(Failure) -> SecretBuffer in
-            let scan = Scan(self, reader, stages: reader.stages)
-            let empty = Print.empty(for: reader)
+            let scan = Scan(exchange, reader, stages: reader.stages)
+            let empty = reader.emptyPrint()
             let call = Call()
             // SAFETY: reader, print, scan and call live in this closure, which does not end before the
             // call has; every call of this file is made and waited for like that.
@@ -82,7 +80,7 @@ final class Session {
                     // SAFETY: the error is libfprint's own: a copy is looked at.
                     unsafe scan.touched(stage, error.map { unsafe g_error_copy($0) })
                 }, Unmanaged.passUnretained(scan).toOpaque(), nil, Call.ended, call.data)
-            try scan.wait(for: call)
+            scan.wait(for: call)
             var error: UnsafeMutablePointer<GError>?
             guard
                 let pointer = unsafe fp_device_enroll_finish(
@@ -90,13 +88,13 @@ final class Session {
             else { throw unsafe Failure.of(error) }
             let print = unsafe Print(owning: pointer)
             // A print that nobody will know stays on no chip.
-            guard let bytes = print.serialized(), !connection.hasEnded else {
+            guard let bytes = print.serialized(), exchange.isHeard else {
                 if reader.info.stores { try? remove(print, from: reader) }
                 throw .fault(stop.reason ?? .general)
             }
             return bytes
         }
-        connection.answer(template, nonce)
+        exchange.answer(enrolled: template)
     }
 
     // MARK: - Matching
@@ -108,10 +106,10 @@ final class Session {
         guard prints.count == given.count else { throw .fault(.badTemplate) }
         let deadline = Clock.bootMilliseconds() + UInt64(seconds) * 1_000
         let reader = try find(choice)
-        guard prints.allSatisfy({ $0.fits(reader) }) else { throw .fault(.badTemplate) }
+        guard prints.allSatisfy(reader.takes) else { throw .fault(.badTemplate) }
         guard prints.count == 1 || reader.info.identifies else { throw .fault(.notSupported) }
         try with(reader) { () throws(Failure) in
-            let scan = Scan(self, reader, stages: 0)
+            let scan = Scan(exchange, reader, stages: 0)
             scan.deadline = deadline
             scan.prints = prints
             while true {
@@ -140,7 +138,7 @@ final class Session {
             unsafe fp_device_verify(
                 reader.device, scan.prints[0].pointer, stop.cancellable, matched, data, nil,
                 Call.ended, call.data)
-            try scan.wait(for: call)
+            scan.wait(for: call)
             var isMatch: gboolean = 0
             guard
                 unsafe fp_device_verify_finish(
@@ -156,7 +154,7 @@ final class Session {
             unsafe fp_device_identify(
                 reader.device, gallery, stop.cancellable, matched, data, nil, Call.ended,
                 call.data)
-            try scan.wait(for: call)
+            scan.wait(for: call)
             var match: OpaquePointer?
             guard
                 unsafe fp_device_identify_finish(
@@ -176,18 +174,18 @@ final class Session {
     private func delete(_ choice: ReaderChoice, _ print: Print?) throws(Failure) {
         guard let print else { throw .fault(.badTemplate) }
         let reader = try find(choice)
-        guard print.fits(reader) else { throw .fault(.badTemplate) }
+        guard reader.takes(print) else { throw .fault(.badTemplate) }
         if reader.info.stores {
             try with(reader) { () throws(Failure) in try remove(print, from: reader) }
         }
-        connection.answer(FingerprintNonce(nonce: nonce), FingerprintLink.done)
+        exchange.answer(FingerprintNonce(nonce: nonce), FingerprintLink.done)
     }
 
     private func remove(_ print: Print, from reader: Reader) throws(Failure) {
         let call = Call()
         unsafe fp_device_delete_print(
             reader.device, print.pointer, stop.cancellable, Call.ended, call.data)
-        try call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
+        call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
         var error: UnsafeMutablePointer<GError>?
         guard unsafe fp_device_delete_print_finish(reader.device, call.result, &error) == 0 else {
             return
@@ -205,7 +203,7 @@ final class Session {
             let call = Call()
             unsafe fp_device_list_prints(
                 reader.device, stop.cancellable, Call.ended, call.data)
-            try call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
+            call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
             var error: UnsafeMutablePointer<GError>?
             guard
                 let list = unsafe fp_device_list_prints_finish(
@@ -226,7 +224,7 @@ final class Session {
             }
             return prints
         }
-        connection.answer(
+        exchange.answer(
             FingerprintStored(nonce: nonce, prints: found), FingerprintLink.storedPrints)
     }
 }

@@ -8,12 +8,12 @@ enum Worker {
         case .say(let text):
             StandardOutput.write(Array(text.utf8))
             ThisProcess.leave(0)
-        case .wrong(let text): complain(text, status: 2)
+        case .wrong(let text): Journal.complain(text, status: 2)
         case .run(let arguments):
             do throws(PosixError) {
                 try serve(arguments)
             } catch {
-                complain(error.description, status: 1)
+                Journal.complain(error.description, status: 1)
             }
         }
     }
@@ -26,7 +26,7 @@ enum Worker {
         } else if let handed = HandedOver.descriptor() {
             listener = handed
         } else {
-            complain("no socket was handed over, and there is no --listen", status: 2)
+            Journal.complain("no socket was handed over, and there is no --listen", status: 2)
         }
         try ListeningSocket.neverWaiting(listener)
         // A fake reader is a variable: whoever started us brings none in.
@@ -84,23 +84,11 @@ enum Worker {
             guard came else { break }
             guard let (nonce, request, stop) = connection.begin() else { continue }
             readers.forgetAfterSleep()
-            let session = Session(
-                nonce: nonce, stop: stop, connection: connection, readers: readers)
-            session.run(request)
+            let exchange = Exchange(nonce: nonce, stop: stop, on: connection)
+            Session(exchange, readers).run(request)
             connection.finish()
             until = arguments.linger.map { Clock.bootMilliseconds() + $0 }
         }
         return until
-    }
-
-    /// A line for the journal.
-    static func note(_ text: String) {
-        StandardError.write(Array("appvault-fingerprint: \(text)\n".utf8))
-    }
-
-    static func complain(_ text: String, status: Int32) -> Never {
-        note(text)
-        if status == 2 { StandardError.write(Array("hint: appvault-fingerprint --help\n".utf8)) }
-        ThisProcess.leave(status)
     }
 }
