@@ -81,10 +81,8 @@ package final class Vault {
             do throws(KeyError) {
                 found.machine = try MachineKey.load(in: state)
             } catch {
-                switch error {
-                case .missing: found.machineTrouble = .machineKeyMissing
-                default: found.machineTrouble = .machineKeyUnreadable
-                }
+                found.machineTrouble =
+                    error == .missing ? .machineKeyMissing : .machineKeyUnreadable
             }
             let stores = try state.folder(storesName)
             removeLeftovers(stores)

@@ -17,7 +17,7 @@ package enum Text {
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse:
                 shown = "?"
-            default: shown = scalar
+            default: shown = scalar  // lint: allow: the runtime's enum, and all others are shown
             }
             let encoded = Array(String(shown).utf8)
             if bytes.count + encoded.count > limit { break }

@@ -10,15 +10,18 @@ struct Arguments {
 
     func has(_ option: Option) -> Bool { options[option] != nil }
 
-    /// The one of these that was given, if any was.
-    func only(of choice: [Option]) throws(UsageError) -> Option? {
-        let chosen = choice.filter(has)
+    /// What the one of these means that was given, if any was.
+    func only<Meaning>(
+        of choice: KeyValuePairs<Option, Meaning>
+    ) throws(UsageError) -> Meaning? {
+        let chosen = choice.filter { has($0.key) }
         guard chosen.count < 2 else {
+            let flags = chosen.map(\.key.entry.flag)
             throw UsageError(
-                Text(chosen[0].entry.flag, " and ", chosen[1].entry.flag, " exclude each other"),
+                Text(flags[0], " and ", flags[1], " exclude each other"),
                 hint: Text("give one of them"))
         }
-        return chosen.first
+        return chosen.first?.value
     }
 
     static func account(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {

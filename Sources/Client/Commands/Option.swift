@@ -1,3 +1,5 @@
+import Wire
+
 /// Every option there is. A name means the same wherever it is allowed.
 package enum Option: CaseIterable, Sendable {
     case json, store, socket, user, yes, passcodeDescriptor, pamFolder, help, version
@@ -67,10 +69,12 @@ package enum Option: CaseIterable, Sendable {
         }
     }
 
-    static let ways: [Option] = [.followLogin, .ownPasscode, .noPasscode]
-    static let switches: [Option] = [.off, .on]
+    static let ways: KeyValuePairs<Option, Create.Way> = [
+        .followLogin: .followLogin, .ownPasscode: .ownPasscode, .noPasscode: .noPasscode,
+    ]
+    static let switches: KeyValuePairs<Option, Passcode.Change> = [.off: .turnOff, .on: .turnOn]
     /// Of each of these at most one can be given.
-    static let exclusive = [ways, switches]
+    static let exclusive = [ways.map(\.key), switches.map(\.key)]
 
     static func named(_ flag: String) -> Option? {
         allCases.first { $0.entry.flag == flag || $0.entry.short == flag }

@@ -49,7 +49,10 @@ struct Conversation {
             case .reveal: self = .reveal
             case .ask: self = .ask
             case .refused: self = .refused
-            default: return nil
+            case .welcome, .working, .done, .verdict, .state, .actionList, .value, .names, .chunk,
+                .progress, .policyValues, .checklist, .preview, .textList, .fingerprintState,
+                .token, .healthReport:
+                return nil
             }
         }
     }

@@ -190,16 +190,10 @@ final class Desk {
     // MARK: what the journal hears
 
     func noteRefusal(_ refusal: Refusal, _ caller: Caller) {
-        switch refusal {
-        // Everyday answers of an everyday client; the journal is for what an administrator looks
-        // for.
-        case .doesNotExist, .locked, .cancelled, .cancelledOpening: return
-        default:
-            audit.note(
-                .refusal, refusal.message.english, service: caller.hello.service,
-                code: refusal.code,
-                uid: caller.credentials.uid)
-        }
+        guard !refusal.isEveryday else { return }
+        audit.note(
+            .refusal, refusal.message.english, service: caller.hello.service, code: refusal.code,
+            uid: caller.credentials.uid)
     }
 
     func auditChange(_ text: String, _ visit: Visit) {

@@ -30,14 +30,9 @@ struct CreateCommand: Command {
     var existing: Existing
 
     static func parse(_ arguments: Arguments) throws(UsageError) -> CreateCommand {
-        let way: Create.Way? =
-            switch try arguments.only(of: Option.ways) {
-            case .followLogin?: .followLogin
-            case .ownPasscode?: .ownPasscode
-            case nil: nil
-            default: .noPasscode
-            }
-        return CreateCommand(way: way, existing: arguments.has(.openExisting) ? .open : .refuse)
+        CreateCommand(
+            way: try arguments.only(of: Option.ways),
+            existing: arguments.has(.openExisting) ? .open : .refuse)
     }
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {

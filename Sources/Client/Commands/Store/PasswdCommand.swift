@@ -18,11 +18,7 @@ struct PasswdCommand: Command {
     var change: Passcode.Change
 
     static func parse(_ arguments: Arguments) throws(UsageError) -> PasswdCommand {
-        switch try arguments.only(of: Option.switches) {
-        case .off?: PasswdCommand(change: .turnOff)
-        case .on?: PasswdCommand(change: .turnOn)
-        default: PasswdCommand(change: .change)
-        }
+        PasswdCommand(change: try arguments.only(of: Option.switches) ?? .change)
     }
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {

@@ -178,13 +178,3 @@ extension Judgement {
             }
     }
 }
-
-extension Refusal {
-    /// About what the person typed, and not about what failed here.
-    var isAboutTheAnswer: Bool {
-        switch self {
-        case .cancelled, .noMatch, .rule, .tooLarge, .invalidArgument: true
-        default: false
-        }
-    }
-}

@@ -84,15 +84,15 @@ final class PamUnlock {
                 .attempt, "a login password did not open the store", store: host.id.description,
                 person: person, service: caller.hello.service, code: error.code,
                 uid: caller.credentials.uid)
-            switch error {
-            case .invalidPasscode:
+            switch TryRefusal(error) {
+            case .wrong?:
                 return try await mendDrift(kept, request.handle, visit, .changed)
-            case .retryLimitReached:
+            case .limitReached?:
                 return try await mendDrift(kept, request.handle, visit, .triesUsedUp)
             // The person's count is full: at our own prompt they need not wait as long as a token has to.
-            case .throttled where host.snapshot.tally.triesLeft(.apart, visit.policy) == 0:
+            case .throttled? where host.snapshot.tally.triesLeft(.apart, visit.policy) == 0:
                 return try await mendDrift(kept, request.handle, visit, .triesUsedUp)
-            default: return ignored
+            case .throttled?, nil: return ignored
             }
         }
         switch try await settling.settle(visit, opening.with(typed: kept)) {

@@ -105,12 +105,13 @@ final class Proving {
     func tell(_ refusal: Refusal, _ visit: Visit) async throws(Interruption) {
         let exchange = visit.exchange
         guard exchange.audience == .person else { return }
-        switch refusal {
-        case .invalidPasscode(let left): try await exchange.show(.retry(left: left), .error)
-        case .retryLimitReached(true): try await exchange.show(.erased, .error)
-        case .retryLimitReached(false): try await exchange.show(.retryLocked, .error)
-        case .throttled(let seconds): try await exchange.show(.throttled(seconds: seconds), .error)
-        default: break
+        switch TryRefusal(refusal) {
+        case .wrong(let left)?: try await exchange.show(.retry(left: left), .error)
+        case .limitReached(true)?: try await exchange.show(.erased, .error)
+        case .limitReached(false)?: try await exchange.show(.retryLocked, .error)
+        case .throttled(let seconds)?:
+            try await exchange.show(.throttled(seconds: seconds), .error)
+        case nil: break
         }
     }
 
