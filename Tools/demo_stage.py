@@ -81,7 +81,8 @@ class Page:
         took = "" if seconds is None else self.time(seconds)
         mark = "ok" if good else "NO"
         room = " " * max(2, WIDTH - 8 - len(text) - len(took))
-        self.write("    " + self.paint(mark, "green" if good else "red") + f"  {text}{room}" + self.paint(took, "faint"))
+        self.write(
+            "    " + self.paint(mark, "green" if good else "red") + f"  {text}{room}" + self.paint(took, "faint"))
         if good:
             self.good += 1
         else:

@@ -118,7 +118,8 @@ def vectors():
     lines = {}
     for text in texts:
         lines.setdefault(text.encode().hex() + " " + prepared(text).encode().hex())
-    head = f"# A text and what RFC 8265 OpaqueString makes of it, both UTF-8 in hexadecimal (Unicode {unicode.unidata_version}).\n"
+    head = ("# A text and what RFC 8265 OpaqueString makes of it, both UTF-8 in hexadecimal"
+            f" (Unicode {unicode.unidata_version}).\n")
     return head + "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,8 @@ TIMEOUT = 900
 # What a login may take longer than one without us at the same time. A daemon that hangs is given up after this.
 SOON = 1.0
 SILENT = 8.0
-# What one without us takes on a machine that has nothing else to do; one that is slower now has as much more time for us.
+# What one without us takes on a machine that has nothing else to do; one that is slower now has as much more time for
+# us.
 USUAL = 0.3
 PROFILES = {"without us": (), "as installed": ("appvault-unlock",), "passcode profile": ("appvault-unlock", "appvault")}
 
@@ -91,7 +92,8 @@ class Faults(installed.Case):
     def test_masked(self):
         """the daemon is masked"""
         self.machine.check(
-            "systemctl stop appvaultd.socket appvaultd.service; systemctl mask -q --now appvaultd.socket appvaultd.service")
+            "systemctl stop appvaultd.socket appvaultd.service;"
+            " systemctl mask -q --now appvaultd.socket appvaultd.service")
         self.through("masked")
 
     def test_stopped(self):
@@ -146,7 +148,8 @@ class Faults(installed.Case):
 
     def test_wrong_owner(self):
         """the state folder belongs to somebody else"""
-        self.machine.check("systemctl stop appvaultd.service; chown -R carol: /var/lib/appvault; chmod 700 /var/lib/appvault")
+        self.machine.check(
+            "systemctl stop appvaultd.service; chown -R carol: /var/lib/appvault; chmod 700 /var/lib/appvault")
         self.through("wrong owner", SILENT)
 
     def test_clock(self):

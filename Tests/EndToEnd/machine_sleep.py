@@ -1,5 +1,5 @@
-"""A booted machine goes to sleep: its own logind, polkit and systemd, our units as they are installed; only the kernel's
-part is played, because it would be this machine's."""
+"""A booted machine goes to sleep: its own logind, polkit and systemd, our units as they are installed; only the
+kernel's part is played, because it would be this machine's."""
 
 import json
 import os
@@ -76,7 +76,8 @@ class Sleep(unittest.TestCase):
         while self.machine.run("test -s /run/asleep")[0] != 0:
             self.assertLess(time.monotonic(), deadline, self.machine.run("journalctl -b -n 40")[1])
             time.sleep(0.1)
-        self.machine.check("until systemctl is-active --quiet sleep.target; [ $? -ne 0 ]; do sleep 0.1; done", timeout=20)
+        self.machine.check(
+            "until systemctl is-active --quiet sleep.target; [ $? -ne 0 ]; do sleep 0.1; done", timeout=20)
         return self.machine.read("/run/asleep")
 
     def test_suspend(self):

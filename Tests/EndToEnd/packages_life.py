@@ -27,7 +27,8 @@ def newer(folder):
         version = re.search(r"^Version: (.*)$", text, re.M).group(1)
         with open(control, "w") as file:
             file.write(text.replace(version, NEWER))
-        subprocess.run(["dpkg-deb", "-Znone", "--root-owner-group", "-b", root, folder], check=True, capture_output=True)
+        subprocess.run(
+            ["dpkg-deb", "-Znone", "--root-owner-group", "-b", root, folder], check=True, capture_output=True)
         shutil.rmtree(root)
 
 

@@ -1,4 +1,5 @@
-"""The installed units: who is kept out under them, what they leave a program, and that no fault leaves a dead socket."""
+"""The installed units: who is kept out under them, what they leave a program, and that no fault leaves a dead
+socket."""
 
 import glob
 import os
@@ -36,7 +37,8 @@ class Units(unittest.TestCase):
         # A reader is a variable: whoever can set one for all services must not make a finger by it.
         cls.machine.check("systemctl set-environment FP_VIRTUAL_DEVICE=/tmp/reader FP_VIRTUAL_IMAGE=/tmp/image")
         cls.machine.check(
-            "DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends /debs/*.deb 2>&1", timeout=300)
+            "DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends /debs/*.deb 2>&1",
+            timeout=300)
         cls.machine.write("/run/systemd/system/appvaultd.service.d/short.conf", SHORT)
         cls.machine.check("systemctl daemon-reload")
         cls.machine.write("/srv/right", "alices own passcode\n" * 2)
@@ -80,7 +82,8 @@ class Units(unittest.TestCase):
         for name in ("root", "rules", "fingerprint"):
             for user in ("alice", None):
                 code, text = self.machine.run(
-                    "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('/run/appvault/%s.socket')\"" % name, user=user)
+                    "python3 -c \"import socket;"
+                    " socket.socket(socket.AF_UNIX).connect('/run/appvault/%s.socket')\"" % name, user=user)
                 # Root gets in, and a worker hangs up on whoever is not the daemon.
                 self.assertEqual(code != 0 and "Permission denied" in text, user is not None, f"{name}: {text}")
         self.lock()
@@ -148,7 +151,9 @@ class Units(unittest.TestCase):
         first = self.pid()
         self.lock()
         self.wait("systemctl is-active appvaultd.service; true", "inactive")
-        self.assertEqual(self.machine.check("ls /run/appvault").split(), ["fingerprint.socket", "root.socket", "rules.socket", "socket"])
+        self.assertEqual(
+            self.machine.check("ls /run/appvault").split(),
+            ["fingerprint.socket", "root.socket", "rules.socket", "socket"])
         self.unlock()
         self.assertNotIn(self.pid(), ("0", first))
         # An open store keeps it.
@@ -157,8 +162,10 @@ class Units(unittest.TestCase):
         self.lock()
 
     def test_failed_tokens(self):
-        """What failed is known to the next daemon, whether this one left or was killed; a hibernation takes it all away"""
-        self.machine.write("/etc/appvault/policy.d/tries.conf", "[Passcode]\nRetryLimit=50\nOnRetryLimit=lock\nThrottleAfter=0\n")
+        """What failed is known to the next daemon, whether this one left or was killed; hibernation takes it away"""
+        self.machine.write(
+            "/etc/appvault/policy.d/tries.conf",
+            "[Passcode]\nRetryLimit=50\nOnRetryLimit=lock\nThrottleAfter=0\n")
         left = "appvault status --user alice --json | grep -o '\"apartTriesLeft\":[0-9]*'"
         self.unlock()
         self.lock()
@@ -182,7 +189,9 @@ class Units(unittest.TestCase):
 
     def test_crash_and_burst(self):
         """Killed again and again while many connect, the daemon is there for the next one, and no try is given away"""
-        self.machine.write("/etc/appvault/policy.d/tries.conf", "[Passcode]\nRetryLimit=50\nOnRetryLimit=lock\nThrottleAfter=0\n")
+        self.machine.write(
+            "/etc/appvault/policy.d/tries.conf",
+            "[Passcode]\nRetryLimit=50\nOnRetryLimit=lock\nThrottleAfter=0\n")
         left = "appvault status --user alice --json | grep -o '\"ownTriesLeft\":[0-9]*\\|\"apartTriesLeft\":[0-9]*'"
         self.wait(left + "; true", r'"ownTriesLeft":50\s"apartTriesLeft":50')
         self.machine.check(

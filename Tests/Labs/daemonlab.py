@@ -5,12 +5,12 @@
         with daemon.client(service="login") as client:         # greeted already
             message = client.run("openStore", answers("correct horse"), subject=daemon.person)
         daemon.authenticate("wrong").code                      # what the module would hear: a verdict
-        daemon.derivations()                                   # counted in the daemon itself, not guessed from its answers
+        daemon.derivations()                                   # counted in the daemon itself, not guessed from answers
         daemon.tally().own.wrong                               # read from the slots file
         daemon.kill(); daemon.start()
 
-As root the daemon runs as root, its peers may be any uid (`as_uid(1234, lambda: ...)`), and `person` is a name that needs
-no account. As an ordinary user the daemon is a private one, and `person` is that user.
+As root the daemon runs as root, its peers may be any uid (`as_uid(1234, lambda: ...)`), and `person` is a name that
+needs no account. As an ordinary user the daemon is a private one, and `person` is that user.
 
 APPVAULT_BUILD names the folder with appvaultd; otherwise it is .build/release.
 """
@@ -187,7 +187,9 @@ class Tally:
         return (self.own.count, self.apart.count, self.recovery.count)
 
     def __repr__(self):
-        return f"<own {self.own}, apart {self.apart}, stranger {self.stranger}, recovery {self.recovery}, locked={self.locked}>"
+        return (
+            f"<own {self.own}, apart {self.apart}, stranger {self.stranger}, recovery {self.recovery},"
+            f" locked={self.locked}>")
 
 
 class Daemon:

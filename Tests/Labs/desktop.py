@@ -184,7 +184,8 @@ class Desktop(machine.Machine):
         worker apart, whom the daemon asks."""
         self.write("/etc/systemd/system/reader.service", READER_UNIT)
         self.write("/etc/systemd/system/appvaultd.service.d/reader.conf", READER_DROP_IN)
-        self.check("systemctl daemon-reload && systemctl enable --now --quiet reader.service && systemctl restart appvaultd")
+        self.check(
+            "systemctl daemon-reload && systemctl enable --now --quiet reader.service && systemctl restart appvaultd")
 
     def touch(self, finger):
         """Once the reader waits for a finger."""

@@ -153,8 +153,8 @@ class Machine:
 
 
 class Sink:
-    """A socket that lets as many in as the daemon would, answers nothing and hangs up on the rest: what the attack itself
-    costs this machine."""
+    """A socket that lets as many in as the daemon would, answers nothing and hangs up on the rest: what the attack
+    itself costs this machine."""
 
     def __init__(self, folder, places):
         self.path = os.path.join(folder, "sink")

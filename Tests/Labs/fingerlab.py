@@ -328,7 +328,8 @@ class Desk:
             self.account = add_account()
             more["uid"] = self.account[1]
         self.daemon = Private(
-            policy=POLICY + policy, options=["--fingerprint-socket", path or worker.path, *options], start=False, **more)
+            policy=POLICY + policy, options=["--fingerprint-socket", path or worker.path, *options], start=False,
+            **more)
         self.daemon.person = self.account or self.daemon.person
         try:
             self.daemon.start()

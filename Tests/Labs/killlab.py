@@ -591,7 +591,8 @@ def run(kills):
     took = time.monotonic() - began
     print(
         f"        {kills.kills} kills, {kills.operations} answered operations, seed {seed}, {took:.0f} s; at a kill"
-        f" {kills.counted} counts stood, {kills.unanswered} tries were under way, {kills.doubted} passcodes were changing",
+        f" {kills.counted} counts stood, {kills.unanswered} tries were under way,"
+        f" {kills.doubted} passcodes were changing",
         flush=True,
     )
     # A run in which nothing was at stake proves nothing.

@@ -77,7 +77,8 @@ exec "$@"
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """A Debian: packages (with commas for debootstrap, with spaces over a `parent`), then `prepare`, a script run inside."""
+    """A Debian: packages (with commas for debootstrap, with spaces over a `parent`), then `prepare`, a script run
+    inside."""
 
     packages: str = ""
     prepare: str = ""
@@ -105,7 +106,8 @@ echo machine > /etc/hostname
 printf '127.0.0.1 localhost machine\n' > /etc/hosts
 # A container's console belongs to no seat. Here it is the one that a person sits at.
 printf 'XDG_SEAT DEFAULT=seat0\nXDG_VTNR DEFAULT=0\n' > /etc/security/seat.conf
-sed -i '0,/^session/s//session required pam_env.so readenv=0 conffile=\/etc\/security\/seat.conf\nsession/' /etc/pam.d/login
+sed -i '0,/^session/s||session required pam_env.so readenv=0 conffile=/etc/security/seat.conf\nsession|' \
+    /etc/pam.d/login
 # What a test does in a second is no attack, and a prompt comes back at once.
 sed -i 's/^auth.*pam_faildelay.*$//' /etc/pam.d/login
 printf 'PasswordAuthentication yes\nKbdInteractiveAuthentication yes\nMaxStartups 100\nUseDNS no\n' \
@@ -196,13 +198,15 @@ def why_not():
             return f"{program} is missing (package {package})"
     for words, what in (
         (["unshare", "--mount", "sh", "-ec",
-          "mount -t tmpfs none /mnt; mkdir /mnt/u /mnt/w; mount -t overlay -o lowerdir=/etc,upperdir=/mnt/u,workdir=/mnt/w o /mnt"],
+          "mount -t tmpfs none /mnt; mkdir /mnt/u /mnt/w;"
+          " mount -t overlay -o lowerdir=/etc,upperdir=/mnt/u,workdir=/mnt/w o /mnt"],
          "overlays cannot be mounted here"),
         (["systemd-nspawn", "-q", "--register=no", "--keep-unit", "--private-network", "--pipe", "--volatile=yes",
           "-D", "/", "/bin/true"], "systemd-nspawn cannot run here"),
     ):
         done = subprocess.run(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_environment(), check=False)
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_environment(),
+            check=False)
         if done.returncode != 0:
             return f"{what}: {_last_line(done.stdout)}"
     return None
@@ -403,7 +407,8 @@ class Machine:
     # commands
 
     def _enter(self):
-        return ["nsenter", "-t", str(self.leader), *"-m -u -i -n -p -C -r -w env -i".split(), f"PATH={PATH}", "TERM=dumb"]
+        return ["nsenter", "-t", str(self.leader), *"-m -u -i -n -p -C -r -w env -i".split(),
+                f"PATH={PATH}", "TERM=dumb"]
 
     def _unit(self, command, user, *options):
         words = ["systemd-run", "--quiet", "--wait", "--collect", *options, f"--setenv=PATH={PATH}"]

@@ -1,7 +1,8 @@
 """The real module under the real libpam, without touching the system's services.
 
     with Lab() as lab:
-        lab.service("login", f"auth sufficient {lab.module} or_password socket={lab.socket}", "auth required pam_deny.so")
+        lab.service(
+            "login", f"auth sufficient {lab.module} or_password socket={lab.socket}", "auth required pam_deny.so")
         daemon = lab.daemon(handler)                     # a process of its own, see FakeDaemon
         with lab.transaction("login", "alice", Talk(["secret"])) as pam:
             self.assertEqual(pam.authenticate(), PAM_SUCCESS)
@@ -437,7 +438,8 @@ class Appvaultd:
             file.write("[Passcode]\n" + policy)
 
     def start(self):
-        words = [self.program, "--socket", self.socket, "--state-dir", self.state, "--config-dir", self.config, *self.options]
+        words = [self.program, "--socket", self.socket, "--state-dir", self.state, "--config-dir", self.config,
+                 *self.options]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([*self.wrapper, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         end = time.monotonic() + 10

@@ -85,7 +85,8 @@ def sudo_login(case, person, password, meanwhile):
 
 def sudo_interrupted(case, person, _, meanwhile):
     """Ctrl-C at the prompt."""
-    return _talk(case, person, case.machine.terminal("sudo id; echo status $?; sleep 0.1", user=person.name), [], meanwhile)
+    terminal = case.machine.terminal("sudo id; echo status $?; sleep 0.1", user=person.name)
+    return _talk(case, person, terminal, [], meanwhile)
 
 
 def sudo_without_asking(case, person, _, __):
@@ -127,7 +128,8 @@ def ssh_keyboard(case, person, password, meanwhile):
 
 def ssh_key(case, person, _, meanwhile):
     case.machine.check(
-        "mkdir -p ~carol/.ssh; test -e ~carol/.ssh/id_ed25519 || ssh-keygen -q -t ed25519 -N '' -f ~carol/.ssh/id_ed25519;"
+        "mkdir -p ~carol/.ssh;"
+        " test -e ~carol/.ssh/id_ed25519 || ssh-keygen -q -t ed25519 -N '' -f ~carol/.ssh/id_ed25519;"
         f"mkdir -p ~{person.name}/.ssh; cp ~carol/.ssh/id_ed25519.pub ~{person.name}/.ssh/authorized_keys;"
         f"chown -R carol: ~carol/.ssh; chown -R {person.name}: ~{person.name}/.ssh")
     return _ssh(case, person, [], meanwhile, "yes", "publickey")
@@ -174,7 +176,8 @@ def polkit(case, person, password, meanwhile):
         terminal.expect(r"\$ $")
         terminal.send("mkfifo agent; echo shell=$$=")
         shell = terminal.expect(r"shell=(\d+)=").group(1)
-        agent = case.machine.terminal(f"cd; tty; exec pkttyagent --process {shell} --notify-fd 9 9>agent", user=person.name)
+        agent = case.machine.terminal(
+            f"cd; tty; exec pkttyagent --process {shell} --notify-fd 9 9>agent", user=person.name)
         terminal.send(f"cat agent; rm agent; pkexec --disable-internal-agent sh -c \"{INSIDE}\"; exit $?")
         with agent:
             tty = agent.expect(r"/dev/pts/\d+").group()

@@ -1,4 +1,5 @@
-"""Fingers at the command line: the reader's line on a terminal and in a pipe, keys that go on without it, and the list."""
+"""Fingers at the command line: the reader's line on a terminal and in a pipe, keys that go on without it, and the
+list."""
 
 import json
 import select

@@ -1,4 +1,5 @@
-"""Everybody is spoken to in their own language: the real module, the real tool, one daemon, catalogues that msgfmt made."""
+"""Everybody is spoken to in their own language: the real module, the real tool, one daemon, catalogues that
+msgfmt made."""
 
 import json
 import locale
@@ -148,7 +149,8 @@ class Faces(Case):
     def test_checklist(self):
         """what a rule wants is told in the person's language, with its numbers; its id is the same"""
         self.daemon(POLICY + "MinLength=12\nRequireDigit=yes\n", create=False)
-        for language, wants in ((GERMAN, ["mindestens 12 Zeichen", "eine Ziffer"]), ("C.UTF-8", ["at least 12 characters", "a digit"])):
+        for language, wants in (
+            (GERMAN, ["mindestens 12 Zeichen", "eine Ziffer"]), ("C.UTF-8", ["at least 12 characters", "a digit"])):
             told = self.tool.run("--json", "policy", "check", "-", input=b"tooshort", env={"LC_ALL": language})
             rules = {rule["id"]: rule["wants"] for rule in json.loads(told.out)["rules"]}
             self.assertEqual([rules["minLength"], rules["digit"]], wants)
@@ -174,7 +176,8 @@ class Catalogues(Case):
         outside = self.catalogue("../outside/de")
         self.assertTrue(os.path.exists(outside))
         self.daemon(create=False)
-        for claim in ("../outside/de", "/", "..", "de/../de", "%n%s", "x" * 255, "de_" * 85, "\x01", "\u202ede", "DE", ""):
+        for claim in (
+            "../outside/de", "/", "..", "de/../de", "%n%s", "x" * 255, "de_" * 85, "\x01", "\u202ede", "DE", ""):
             origins = {origin for _, origin in self.texts(claim).values()}
             expected = "catalogue" if claim.startswith("de_") else "builtIn"
             self.assertEqual(origins, {expected}, claim)
@@ -231,7 +234,8 @@ class OwnWords(Case):
 
         compared("Zustand", "es gibt keinen", "»appvault create« legt einen an")
         self.made()
-        compared("offen", "öffnet mit einem eigenen Passcode", "nicht in Gebrauch", "(heute)", "nach 10 min ohne Anfrage")
+        compared(
+            "offen", "öffnet mit einem eigenen Passcode", "nicht in Gebrauch", "(heute)", "nach 10 min ohne Anfrage")
         self.tool.run("lock")
         compared("geschlossen", "»appvault unlock« öffnet ihn")
         with open(os.path.join(daemon.config, "policy.conf"), "a") as file:
@@ -274,7 +278,8 @@ class OwnWords(Case):
             with self.subTest(arguments):
                 more = {"passcodes": [PASSCODE.encode()]}
                 self.assertEqual(self.say(GERMAN, *arguments, **more), self.say("C.UTF-8", *arguments, **more))
-        german, english = (json.loads(self.tool.run("--json", "status", env={"LC_ALL": name}).out) for name in (GERMAN, "C.UTF-8"))
+        german, english = (
+            json.loads(self.tool.run("--json", "status", env={"LC_ALL": name}).out) for name in (GERMAN, "C.UTF-8"))
         self.assertEqual(german, english)
 
     def test_nobody_to_ask(self):
@@ -286,7 +291,8 @@ class OwnWords(Case):
     def test_own(self):
         """[Texts] replaces them like all others, arguments in their places"""
         self.daemon(
-            POLICY + "[Texts]\ntool.title.state=wie\ntool.state.open=auf\ntool.store.of={2}: {1}\ntool.next.recovery-new=ask Bob\n",
+            POLICY + "[Texts]\ntool.title.state=wie\ntool.state.open=auf\n"
+            "tool.store.of={2}: {1}\ntool.next.recovery-new=ask Bob\n",
             create=False)
         self.made()
         shown = self.say("C.UTF-8", "status")

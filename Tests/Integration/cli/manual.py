@@ -72,7 +72,8 @@ class Pages(unittest.TestCase):
     @unittest.skipUnless(shutil.which("mandoc"), "needs mandoc, a second opinion")
     def test_mandoc_finds_nothing_but_the_missing_date(self):
         for page in PAGES:
-            done = subprocess.run(["mandoc", "-Tlint", "-W", "warning", self.path(page)], capture_output=True, timeout=60)
+            done = subprocess.run(
+                ["mandoc", "-Tlint", "-W", "warning", self.path(page)], capture_output=True, timeout=60)
             complaints = [line for line in done.stdout.decode().splitlines() if "missing date" not in line]
             self.assertEqual(complaints, [])
 

@@ -505,7 +505,8 @@ class ActionsAndTexts(Base):
     TEXTS = [
         {"id": "create.choose", "text": "Choose a passcode", "origin": "builtIn"},
         {"id": "create.rules", "text": "Regeln: {1}", "origin": "catalogue"},
-        {"id": "match.retry", "text": "Once\tmore, please, and take your time with it, because nobody is in a hurry here",
+        {"id": "match.retry",
+         "text": "Once\tmore, please, and take your time with it, because nobody is in a hurry here",
          "origin": "administrator"},
     ]
 

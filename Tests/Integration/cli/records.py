@@ -30,8 +30,8 @@ class Records(unittest.TestCase):
     def test_who_has_nothing_to_say_asks_for_no_texts(self):
         asked = []
         self.lab.answer("texts", lambda daemon, request: (asked.append(1), daemon.reply("textList", texts=[])))
-        for arguments in [["set", "name"], ["get", "name"], ["--json", "get", "name"], ["get", "nothing"], ["--json", "set", "name"],
-                          ["--json", "get", "nothing"], ["delete", "name"]]:
+        for arguments in [["set", "name"], ["get", "name"], ["--json", "get", "name"], ["get", "nothing"],
+                          ["--json", "set", "name"], ["--json", "get", "nothing"], ["delete", "name"]]:
             self.lab.run(*arguments, input=b"value")
             self.assertEqual(asked, [], arguments)
         self.assertEqual(len(self.lab.hellos), 7)

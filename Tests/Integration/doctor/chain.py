@@ -1,4 +1,5 @@
-"""`appvault doctor` at a real daemon with its real workers, and without any: what it sees of each link, as root and as others."""
+"""`appvault doctor` at a real daemon with its real workers, and without any: what it sees of each link, as root and
+as others."""
 
 import hashlib
 import json

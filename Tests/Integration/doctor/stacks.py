@@ -23,7 +23,9 @@ RESULTS = [
     "session_err", "cred_unavail", "cred_expired", "cred_err", "no_module_data", "conv_err", "authtok_err",
     "authtok_recover_err", "authtok_lock_busy", "authtok_disable_aging", "try_again", "ignore", "abort",
     "authtok_expired", "module_unknown", "bad_item", "conv_again", "incomplete"]
-SAID = ["success", "success", "success", "success", "success", "auth_err", "ignore", "user_unknown", "authinfo_unavail", "new_authtok_reqd"]
+SAID = [
+    "success", "success", "success", "success", "success", "auth_err", "ignore", "user_unknown", "authinfo_unavail",
+    "new_authtok_reqd"]
 CONTROLS = [
     "required", "required", "requisite", "sufficient", "optional", "optional", "Required",
     "[success=1 default=ignore]", "[success=2 default=ignore]", "[success=3 default=bad]",
@@ -40,7 +42,8 @@ class Message(ctypes.Structure):
     _fields_ = [("style", ctypes.c_int), ("text", ctypes.c_char_p)]
 
 
-CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
+CALLBACK = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
 
 
 class Conversation(ctypes.Structure):
@@ -119,8 +122,10 @@ def stacks(count, seed):
 def write():
     with open(VECTORS, "w", encoding="utf-8") as out:
         out.write(
-            "# Stacks, and what libpam returned for `auth` of the service main: `== NAME` begins a file, `=> RESULT` ends a\n"
-            "# stack. pam_debug.so says what its argument says. Written by Tests/Integration/doctor/stacks.py --write.\n")
+            "# Stacks, and what libpam returned for `auth` of the service main: `== NAME` begins a file,"
+            " `=> RESULT` ends a\n"
+            "# stack. pam_debug.so says what its argument says."
+            " Written by Tests/Integration/doctor/stacks.py --write.\n")
         for files in stacks(300, 5):
             for name, content in files.items():
                 if name != "other":

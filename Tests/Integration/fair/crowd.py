@@ -67,8 +67,8 @@ class Crowd(unittest.TestCase):
             sink.close()
 
     def compare(self, mode, count, figure, service="lab", places=CROWD * EACH, **more):
-        """None fails, and they take at most twice as long and 50 ms more; a machine that had other things to do gets two
-        chances more to say so."""
+        """None fails, and they take at most twice as long and 50 ms more; a machine that had other things to do gets
+        two chances more to say so."""
         for chance in (3, 2, 1):
             quiet = self.beside(mode, count, service, places, **more)
             times = self.attacked(mode, lambda: self.machine.logins(count, service), **more)

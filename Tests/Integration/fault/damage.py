@@ -1,4 +1,5 @@
-"""Files that changed behind the daemon's back: reported as damage, never a wrong value, never a burnt try, never overwritten."""
+"""Files that changed behind the daemon's back: reported as damage, never a wrong value, never a burnt try, never
+overwritten."""
 
 import os
 import random

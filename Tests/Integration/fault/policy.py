@@ -55,7 +55,8 @@ class Policy(unittest.TestCase):
         return int(answer.parameters["minimum"])
 
     def says(self, line, file=None):
-        """File, line, key, what is wrong and what would be right, in the journal's last line of the policy and in status."""
+        """File, line, key, what is wrong and what would be right, in the journal's last line of the policy and in
+        status."""
         whole = f"{file or self.file}:{line}"
         wait_until(lambda: whole in self.last_line(), f"the journal says {whole}", 5)
         self.assertIn(whole[: self.longest], self.lab.state_of("nobody's").trouble)
@@ -96,7 +97,8 @@ class Policy(unittest.TestCase):
             return value["value"], value["file"], value["line"]
 
         mine = pwd.getpwuid(os.getuid()).pw_name
-        self.write(f"[Passcode user:{mine}]\nMinLength=15\n[Passcode user:{mine}x]\nMinLength=20\n[Passcode]\nMinLength=9\n")
+        self.write(
+            f"[Passcode user:{mine}]\nMinLength=15\n[Passcode user:{mine}x]\nMinLength=20\n[Passcode]\nMinLength=9\n")
         self.reload()
         self.assertEqual(shown(), ("15", self.file, 2))
         self.write(BAD_VALUE)

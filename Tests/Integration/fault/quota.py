@@ -64,7 +64,7 @@ class Case(unittest.TestCase):
 
 class Limit(Case):
     def test_growth_alone_is_refused(self):
-        """at the limit what grows is refused with 33 and the limit; the rest goes on, and deleting makes room at once"""
+        """at the limit what grows is refused with 33 and the limit; the rest goes on, deleting makes room at once"""
         lab = self.lab("4MiB")
         stored, answer = self.fill(lab, 90_000)
         self.refused(answer, 4 * MIB)
@@ -334,7 +334,7 @@ class Many(Case):
         return stored, most[0]
 
     def test_sixteen_connections(self):
-        """sixteen connections together pass the limit by no more than one batch in the log, and keep it when it is empty"""
+        """sixteen connections together pass the limit by at most one batch in the log, and keep it when it is empty"""
         quota = 24 * MIB
         for stores in (1, 5, 16):
             with self.subTest(stores=stores):

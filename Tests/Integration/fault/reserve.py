@@ -1,5 +1,5 @@
-"""A volume that is full, by one person's records or by something else: tries, changes of the passcode, locks and deleting
-go on for everybody. What is needed for it was set aside: the file `reserve`."""
+"""A volume that is full, by one person's records or by something else: tries, changes of the passcode, locks and
+deleting go on for everybody. What is needed for it was set aside: the file `reserve`."""
 
 import os
 import shutil
@@ -61,7 +61,7 @@ class Filled(Volume):
     """Something beside us takes all there is."""
 
     def test_what_goes_on(self):
-        """on a volume that something else has filled tries count, and unlock, changes, recover, get, delete and lock work"""
+        """where something else fills the volume, tries count, and unlock, change, recover, get, delete and lock work"""
         lab = self.lab
         values = {f"{number}".encode(): os.urandom(MIB if number < 2 else 30_000) for number in range(12)}
         for name, value in values.items():
@@ -264,7 +264,7 @@ class Preloaded(unittest.TestCase):
         self.assertEqual(self.lab.authenticate("another horse").outcome, "success")
 
     def test_killed_while_it_is_given_up(self):
-        """SIGKILL before each call of a delete that takes the reserve: the record is there or gone, and nothing else is lost"""
+        """SIGKILL before each call of a delete that takes the reserve: the record is there or gone, all else stays"""
         volume = Filled("test_what_goes_on")
         self.make(volume)
         lab = self.lab

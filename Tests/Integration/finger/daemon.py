@@ -377,7 +377,7 @@ class Resident(Case):
         self.assertEqual(os.listdir(fingers), [])
 
     def test_policy(self):
-        """AllowFingerprint=no holds from the reload on; the flow turns it off, and allowing it again brings nothing back"""
+        """AllowFingerprint=no holds from the reload on; the flow turns it off, allowing it again brings nothing back"""
         self.desk.enroll()
         self.desk.lock()
         self.desk.daemon.policy("AllowFingerprint=no\nThrottleAfter=0", reload=True)

@@ -100,7 +100,8 @@ class Desktop:
             "secret-tool", "store", "--label=a test", "place", "here", input=secret.encode(), check=True, timeout=20)
 
     def look_up(self):
-        return self.command("secret-tool", "lookup", "place", "here", stdout=subprocess.PIPE, timeout=20).stdout.decode()
+        looked = self.command("secret-tool", "lookup", "place", "here", stdout=subprocess.PIPE, timeout=20)
+        return looked.stdout.decode()
 
 
 class Gnome(Case):
@@ -148,7 +149,7 @@ class Gnome(Case):
             self.assertEqual(login.chauthtok(), PAM_SUCCESS)
 
     def test_keyring(self):
-        """a keyring that was made with the login password is open after a login by finger alone, and only with the option"""
+        """a keyring made with the login password is open after a login by finger alone, and only with the option"""
         self.session([LOGIN])
         self.assertFalse(self.desktop.is_locked())
         self.desktop.store("a secret of the desktop")

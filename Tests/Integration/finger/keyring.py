@@ -228,7 +228,8 @@ class Forgotten(Case):
     def test_forget(self):
         """`appvault keyring forget`, by the person and without a passcode; what is not there is told"""
         self.teach()
-        for said in ("The login password that was kept for logins by finger is forgotten.", "No login password is kept."):
+        for said in (
+            "The login password that was kept for logins by finger is forgotten.", "No login password is kept."):
             done = self.machine.appvault("keyring", "forget")
             self.assertEqual((done.returncode, done.stdout), (0, said + "\n"), done.stderr)
             self.assertKept(False)

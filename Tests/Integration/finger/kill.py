@@ -1,6 +1,6 @@
-"""SIGKILL of the daemon before each write, sync, renaming and removal, while a finger is enrolled, enrolled anew, deleted,
-turned off, counted, given back or cleared. What was answered is lasting; what was not has happened or has not; nobody is
-given a touch, and no print is left that nobody knows of."""
+"""SIGKILL of the daemon before each write, sync, renaming and removal, while a finger is enrolled, enrolled anew,
+deleted, turned off, counted, given back or cleared. What was answered is lasting; what was not has happened or has not;
+nobody is given a touch, and no print is left that nobody knows of."""
 
 import os
 import shutil

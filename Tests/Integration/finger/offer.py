@@ -1,5 +1,6 @@
 """A finger is offered where a passcode is made inside a login: behind pam_unix at a store that has none, at a first
-login with Onboard=login, and at `appvault unlock`. Whatever comes of it, the login succeeds and the passcode is there."""
+login with Onboard=login, and at `appvault unlock`. Whatever comes of it, the login succeeds and the passcode is
+there."""
 
 import os
 import signal
@@ -140,7 +141,7 @@ class Login(Case):
         self.without_passcode()
 
     def test_yes(self):
-        """yes: the stages are shown, the finger is kept when the login is confirmed, and opens the store from then on"""
+        """yes: the stages are shown, the finger is kept when the login is confirmed; it opens the store from then on"""
         self.enter()
         at = self.talk.lines.index(PLACE)
         self.assertEqual(self.talk.lines[at:], [PLACE, "1 of 5", "2 of 5", "3 of 5", "4 of 5", READ])
@@ -169,7 +170,8 @@ class Login(Case):
                 self.again()
 
     def test_each_question(self):
-        """cancelled at each question: before the offer nothing is made and it is due again, from there on the passcode is"""
+        """cancelled at each question: before the offer nothing is made and it is due again,
+        from there on the passcode is"""
         self.enter(confirm=False)
         count = self.talk.asked
         self.assertEqual(self.talk.prompts[-1], OFFER)
@@ -185,7 +187,7 @@ class Login(Case):
                         self.again()
 
     def test_trouble(self):
-        """nobody touches, the reader breaks, is pulled out, its worker dies: the passcode is there, the login succeeds"""
+        """nobody touches, the reader breaks, is pulled out, its worker dies: the passcode is there, login succeeds"""
         def die():
             os.killpg(self.worker.process.pid, signal.SIGKILL)
 
@@ -281,7 +283,7 @@ class Login(Case):
         self.assertMade(True)
 
     def test_daemon_killed(self):
-        """the daemon is killed at each question and each line: what was asked for is due again, and the next login makes it"""
+        """the daemon is killed at each question and line: what was asked for is due again, the next login makes it"""
         self.enter(confirm=False)
         whole = len(self.talk.messages)
         for at in range(1, whole):

@@ -83,7 +83,8 @@ class First(Case):
         """after FingerprintMaxFailures the passcode alone is asked for"""
         self.enter("bob", "bob", "bob", typed=["wrong", LOGIN])
         self.enter("bob", "bob", typed=["wrong"])
-        self.assertEqual(self.lines[1:3], [AGAIN.format(1), "The fingerprint does not match; the passcode is needed now."])
+        self.assertEqual(
+            self.lines[1:3], [AGAIN.format(1), "The fingerprint does not match; the passcode is needed now."])
         self.enter("alice", typed=[PASSCODE])
         self.assertEntered([PROMPT])
 
@@ -460,7 +461,7 @@ class Programs(Case):
                 self.assertNotIn("finger", su.shown)
 
     def test_pipe_at_a_terminal(self):
-        """the input is a pipe, and somebody may sit at the terminal: the question first; Enter alone starts the reader"""
+        """the input is a pipe, somebody may sit at the terminal: the question first; Enter alone starts the reader"""
         self.at_seat()
         self.machine.way_b("sudo")
         sudo = self.terminal("sh", "-c", f"echo '{PASSCODE}' | sudo -S -p '' id -u")

@@ -84,7 +84,7 @@ class Device(Case):
         self.check(self.desk.touch("SCAN alice"), "done")
 
     def test_worker_killed(self):
-        """the worker is killed or stopped while it waits: the passcode, at once or within a few seconds; the next touch opens"""
+        """the worker is killed or stopped while it waits: the passcode, at once or in seconds; the next touch opens"""
         self.enroll()
         for number, longest in ((signal.SIGKILL, 3), (signal.SIGILL, 3), (signal.SIGSTOP, 6)):
             self.desk.lock()

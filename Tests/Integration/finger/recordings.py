@@ -97,8 +97,9 @@ def picture(path):
 class Packets:
     """A recording of the synaptics reader, taken apart into its commands and put together anew.
 
-    The worker opens the reader for each request and lets it go, and clears no chip: the one recorded opening and the one
-    recorded closing come more often, the recorded clearing does not come. Commands are counted, and so are their answers.
+    The worker opens the reader for each request and lets it go, and clears no chip: the one recorded opening and the
+    one recorded closing come more often, the recorded clearing does not come. Commands are counted, and so are their
+    answers.
     """
 
     INIT, CLEAR, ENROLL, VERIFY, DELETE, CLOSE, CANCEL = 0x11, 0x84, 0x51, 0x65, 0x81, 0xA1, 0x41

@@ -1,5 +1,5 @@
-"""Each reason for which no finger is asked for, at the real module and daemon: the passcode's question comes at once, and
-not one line before it. And the policy that allows fingers again, from its one line to the finger that opens."""
+"""Each reason for which no finger is asked for, at the real module and daemon: the passcode's question comes at once,
+and not one line before it. And the policy that allows fingers again, from its one line to the finger that opens."""
 
 import os
 import time
@@ -232,7 +232,7 @@ class Allowed(Case):
             return screen.end(), screen.seen
 
     def test_pam(self):
-        """allowed again: one line at the next login that shows lines, nothing is asked, a finger may be enrolled, and opens"""
+        """allowed again: one line at the next login that shows any, no question, a finger may be enrolled and opens"""
         self.assertEqual(self.enter(), [(1, "AppVault passcode: ")])
         self.assertFalse(self.turn_on())
         self.machine.policy(POLICY + "AllowRecoveryKey=no\n")

@@ -339,7 +339,7 @@ class Scanning(Case):
         self.assertEqual(len(self.worker.heard), asked, "the worker was left alone")
 
     def test_comes_back(self):
-        """a reader that is late is looked for, each time after twice the wait; until then there is none, and no wrong finger"""
+        """a late reader is looked for, each time after twice the wait; until then there is none, and no wrong finger"""
         late, looks = [], []
 
         def returning(visit, request):
@@ -435,7 +435,7 @@ class Tokens(unittest.TestCase):
         return daemon.derivations() - before
 
     def test_wiped(self):
-        """where memory may go to the disk the key and the hashes go, and sleep waits for that, also with nothing open"""
+        """where memory may go to disk the key and the hashes go, and sleep waits for that, also with nothing open"""
         logind, daemon = self.fails("yes")
         self.assertEqual(len(os.listdir(daemon.runtime)), 2)
         logind.falls_asleep()

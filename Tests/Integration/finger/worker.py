@@ -13,7 +13,8 @@ import unittest
 import pamlab
 from daemonlab import IS_ROOT, as_uid, build, wait_until
 from fprintlab import (
-    CANCEL, DELETE, ENROLL, LIST, MATCH, STORED, Ended, HandedOver, Link, Worker, choice, frame, payload, templates, text,
+    CANCEL, DELETE, ENROLL, LIST, MATCH, STORED, Ended, HandedOver, Link, Worker, choice, frame, payload, templates,
+    text,
 )
 
 TIMEOUT = 300
@@ -228,7 +229,8 @@ class Matching(Case):
 
     def test_match(self):
         """The finger matches, another does not, and one touch is the end either way"""
-        for finger, said in [("alice", ("matched", 0)), ("bob", ("noMatch",)), ("alic", ("noMatch",)), ("alice", ("matched", 0))]:
+        for finger, said in [
+            ("alice", ("matched", 0)), ("bob", ("noMatch",)), ("alic", ("noMatch",)), ("alice", ("matched", 0))]:
             self.link.begin_match("device", [self.alice])
             self.worker.play("device", f"SCAN {finger}")
             self.assertEqual(self.link.next(), said)
@@ -536,7 +538,8 @@ class BadBytes(unittest.TestCase):
             "empty template": frame(MATCH, nonce + some + templates([b""])),
             "long template": frame(MATCH, nonce + some + templates([b"x" * 65537])),
             "sizes that lie": frame(MATCH, nonce + some + bytes([0, 1]) + struct.pack("<I", 2) + payload(b"x")),
-            "no text": frame(ENROLL, nonce + text(b"\xff") + text("")), "NUL": frame(ENROLL, nonce + text(b"a\0") + text("")),
+            "no text": frame(ENROLL, nonce + text(b"\xff") + text("")),
+            "NUL": frame(ENROLL, nonce + text(b"a\0") + text("")),
             "long id": frame(ENROLL, nonce + text(b"a" * 256) + text("")),
             "two at once": frame(LIST, nonce) + frame(LIST, nonce),
             "cancel with more": frame(CANCEL, nonce + b"x"),

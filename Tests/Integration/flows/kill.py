@@ -1,6 +1,6 @@
 """SIGKILL of the daemon at every step of every flow that writes: before each write and each sync of the slots file, and
-while each question stands. Afterwards the store opens with the old or the new, the flow is due again or done, no try is lost
-or given, and the same login brings it to its end.
+while each question stands. Afterwards the store opens with the old or the new, the flow is due again or done, no try is
+lost or given, and the same login brings it to its end.
 
     Tools/run-tests all flows/kill                          all flows
     APPVAULT_FLOW=change Tools/run-tests all flows/kill     one of them
@@ -106,7 +106,8 @@ class File:
         """A block as the daemon would have written it."""
         machine = slotfile.Machine(self.key)
         sequence = 1 + max(block.sequence for block in self.blocks.values())
-        block = struct.pack("<4sHHQ", b"AVSB", 1, number, sequence) + self.store + machine.id + payload.ljust(432, b"\0")
+        block = (
+            struct.pack("<4sHHQ", b"AVSB", 1, number, sequence) + self.store + machine.id + payload.ljust(432, b"\0"))
         block += slotfile.h("AV block mac", block, 32, machine.block_key)
         with open(self.path, "r+b") as file:
             file.seek(number * slotfile.PAGE)
@@ -352,8 +353,8 @@ class Recover(ByChoice):
 # The one that FORMAT.md shows.
 WRONG_KEY = "000G4-40R4F-0M30Y-E209X-185GE-R38EY-1Y7ZV"
 FLOWS = [
-    Change, Expired, DropPasscode, Announce, DropFingerprint, DropFingerprintThenChange, DropBoth, Create, CreateOffering, Migrate,
-    ChangeByChoice, TurnOff, TurnOn, Recover,
+    Change, Expired, DropPasscode, Announce, DropFingerprint, DropFingerprintThenChange, DropBoth, Create,
+    CreateOffering, Migrate, ChangeByChoice, TurnOff, TurnOn, Recover,
 ]
 
 
@@ -496,7 +497,8 @@ class Kills:
         case.assertIn(file.terms["on"], (0, 1) if on is None else (on,))
         folders = os.path.join(self.daemon.state, "fingers")
         fingers = sum(len(files) for _, _, files in os.walk(folders))
-        case.assertEqual(fingers, file.terms["on"], "a file for each finger, and none without the word that they are on")
+        case.assertEqual(
+            fingers, file.terms["on"], "a file for each finger, and none without the word that they are on")
         case.assertIsNone(file.terms["pending"])
         case.assertEqual(file.counts, (0, 0, 0))
 

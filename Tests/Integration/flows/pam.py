@@ -1,5 +1,6 @@
-"""The flows that a policy causes, each as a real PAM transaction: in front of pam_unix and behind it, cancelled at every
-question, with a conversation that dies, with a daemon that is killed, and with a policy that changes again meanwhile."""
+"""The flows that a policy causes, each as a real PAM transaction: in front of pam_unix and behind it, cancelled at
+every question, with a conversation that dies, with a daemon that is killed, and with a policy that changes again
+meanwhile."""
 
 import os
 import unittest
@@ -421,10 +422,11 @@ class Places(Case):
         self.assertChanged(machine)
 
     def test_show_cancel(self):
-        """ShowCancel: a way out is said where somebody can be asked, in a demanded change always; Enter alone takes it"""
+        """ShowCancel: whoever can be asked is told a way out, in a demanded change always; Enter alone takes it"""
         line = "Enter alone cancels."
         for policy, shown in (("ShowCancel=yes", True), ("ShowCancel=no", False)):
-            for service, tty, converses in (("login", "/dev/tty1", True), ("sddm", "/dev/tty1", False), ("swaylock", None, False)):
+            for service, tty, converses in (
+                ("login", "/dev/tty1", True), ("sddm", "/dev/tty1", False), ("swaylock", None, False)):
                 for stack, prompt in (
                     (["auth required {ours}"], "AppVault passcode: "),
                     (["auth [success=done default=die] {ours} or_password"], "Passcode or login password: "),

@@ -18,8 +18,10 @@ def has_fuzzer():
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "probe.swift")
         with open(source, "w") as file:
-            file.write('@_cdecl("LLVMFuzzerTestOneInput") public func probe(_ d: UnsafePointer<UInt8>?, _ n: Int) -> CInt { 0 }\n')
-        command = [swift + "c", "-parse-as-library", "-sanitize=fuzzer,address", "-use-ld=lld", source, "-o", source + ".out"]
+            file.write('@_cdecl("LLVMFuzzerTestOneInput")\n'
+                       'public func probe(_ d: UnsafePointer<UInt8>?, _ n: Int) -> CInt { 0 }\n')
+        command = [swift + "c", "-parse-as-library", "-sanitize=fuzzer,address", "-use-ld=lld", source,
+                   "-o", source + ".out"]
         return subprocess.run(command, cwd=folder, capture_output=True).returncode == 0
 
 

@@ -1,5 +1,5 @@
-"""Two exchanges at one store: what one has proven, or did not have to prove, is worth nothing once the other changed what
-opens it. The second exchange runs while the first one's person has not answered yet."""
+"""Two exchanges at one store: what one has proven, or did not have to prove, is worth nothing once the other changed
+what opens it. The second exchange runs while the first one's person has not answered yet."""
 
 import os
 import pwd

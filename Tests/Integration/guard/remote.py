@@ -1,5 +1,6 @@
-"""What a front end elsewhere hears: neither how many tries are left, nor that a store was erased, nor anything else that a
-person at the machine is told of a wrong passcode. Each line is first heard at the machine, so that it is known to be said."""
+"""What a front end elsewhere hears: neither how many tries are left, nor that a store was erased, nor anything else
+that a person at the machine is told of a wrong passcode. Each line is first heard at the machine, so that it is known
+to be said."""
 
 import unittest
 
@@ -34,7 +35,8 @@ class Lines(Case):
         ("RetryLimit=5\nThrottleAfter=0", 0, WRONG,
          (PAM_AUTH_ERR, [PROMPT], ["Wrong passcode. 4 tries left.", FORGOTTEN]), (PAM_AUTH_ERR, [PROMPT], [])),
         ("RetryLimit=2\nThrottleAfter=0", 1, PASSCODE,
-         (PAM_SUCCESS, [PROMPT], ["One try left. A wrong passcode now erases the store."]), (PAM_SUCCESS, [PROMPT], [])),
+         (PAM_SUCCESS, [PROMPT], ["One try left. A wrong passcode now erases the store."]),
+         (PAM_SUCCESS, [PROMPT], [])),
         ("RetryLimit=2\nThrottleAfter=0\nOnRetryLimit=lock", 1, PASSCODE,
          (PAM_SUCCESS, [PROMPT], ["One try left. A wrong passcode now locks the store."]), (PAM_SUCCESS, [PROMPT], [])),
         ("RetryLimit=1\nThrottleAfter=0", 0, WRONG,

@@ -347,7 +347,8 @@ class Agents(Case):
 
 
 class Told(Case):
-    """What another person's program, or one far away, is told of somebody who has a store and of somebody who has none."""
+    """What another person's program, or one far away, is told of somebody who has a store and of somebody who has
+    none."""
 
     @classmethod
     def setUpClass(cls):

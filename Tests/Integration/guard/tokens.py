@@ -1,5 +1,5 @@
-"""What "until the machine restarts" is said of survives the daemon: failed tokens, the refund and the key of the hashes,
-in the runtime folder. Killed at every step, full, read-only, missing, wiped, and with whatever content."""
+"""What "until the machine restarts" is said of survives the daemon: failed tokens, the refund and the key of the
+hashes, in the runtime folder. Killed at every step, full, read-only, missing, wiped, and with whatever content."""
 
 import contextlib
 import glob
@@ -536,9 +536,8 @@ class Killed(Case):
         """`act` on a store, killed at step after step until it comes to its end; the number of steps."""
         for step in range(60):
             steps = os.path.join(self.make_folder(), "steps")
-            machine = self.machine(env={
-                "LD_PRELOAD": f"{derivation_counter()}:{pamlab.compiled('killsteps.c', 'killsteps.so', '-shared', '-fPIC', '-ldl')}",
-                "KILL_STEPS": steps})
+            killer = pamlab.compiled("killsteps.c", "killsteps.so", "-shared", "-fPIC", "-ldl")
+            machine = self.machine(env={"LD_PRELOAD": f"{derivation_counter()}:{killer}", "KILL_STEPS": steps})
             try:
                 with open(steps, "w") as file:
                     file.write(f"{step} \n")
@@ -566,8 +565,8 @@ class Killed(Case):
         return folder.name
 
     def test_token(self):
-        """killed anywhere in a try with a token, the person's or a stranger's: it is counted before it is looked at, and
-        one that is counted as wrong is known to the next daemon"""
+        """killed anywhere in a try with a token, the person's or a stranger's: it is counted before it is looked at,
+        and one that is counted as wrong is known to the next daemon"""
         for whose, make in (("apart", self.token), ("stranger", self.stranger)):
             def check(machine, done):
                 tries = getattr(machine.daemon.tally(), whose)
@@ -610,7 +609,7 @@ class Killed(Case):
         self.assertGreater(steps, 8)
 
     def test_new_passcode(self):
-        """killed anywhere in a change of the passcode to what was a failed token: the store opens, and nothing comes back"""
+        """killed anywhere in a change of passcode to what was a failed token: the store opens, nothing comes back"""
         def act(machine):
             steps = machine.daemon.environment()["KILL_STEPS"]
             os.rename(steps, steps + ".aside")

@@ -120,7 +120,7 @@ class OwnTries(Case):
         self.assertErased(daemon)
 
     def test_right_one_among_them(self):
-        """With the right passcode among 63 wrong ones, no more derivations than tries, and never an open erased store"""
+        """With the right passcode among 63 wrong ones, no more derivations than tries, never an open erased store"""
         daemon = self.with_store()
 
         def attempt(index, go):
@@ -213,7 +213,7 @@ class OwnTries(Case):
 
 class ApartTries(Case):
     def test_64_at_once_get_ten_and_the_person_comes_in(self):
-        """64 at once as apart tries: ten derivations, then one each ThrottleMax; the owner's unlock works and clears them"""
+        """64 at once as apart tries: ten derivations, one each ThrottleMax; the owner's unlock works and clears them"""
         daemon = self.with_store()
         codes = at_once(64, guess(daemon, APART))
         self.assertEqual(self.derived(daemon), 10)
@@ -441,7 +441,7 @@ class Restarts(Case):
         self.assertEqual(self.derived(daemon), 5)
 
     def test_kill_in_every_derivation(self):
-        """Killed in the middle of each derivation: every one counts, and the limit reached so locks instead of erasing"""
+        """Killed in the middle of each derivation: every one counts, the limit reached so locks instead of erasing"""
         daemon = self.daemon("RetryLimit=4\nThrottleAfter=0")
         key = daemon.create_with_recovery()
         daemon.lock()
@@ -480,7 +480,7 @@ class Restarts(Case):
         self.assertEqual(daemon.status().lock, "retryLocked", "a try without an outcome erases nothing")
 
     def test_power_cut_never_takes_the_owners_store(self):
-        """The owner's right passcode, cut off by kills, never leads to an erasure, and a kill less than the limit opens"""
+        """The owner's right passcode, cut off by kills, never leads to erasure, and a kill less than the limit opens"""
         daemon = self.with_store("RetryLimit=4\nThrottleAfter=0")
         for number in range(3):
             daemon.hold()
@@ -595,7 +595,7 @@ class Clocks(Case):
 
 class TwoDaemons(Case):
     def test_second_refuses_to_start(self):
-        """Two daemons on one state folder: the second says so and ends, the first goes on, and the tries are those of one"""
+        """Two daemons on one state folder: the second says so and ends, the first goes on, tries are those of one"""
         daemon = self.with_store("RetryLimit=3\nThrottleAfter=0")
         daemon.authenticate("wrong")
         second = Daemon(policy="RetryLimit=3\nThrottleAfter=0", start=False)

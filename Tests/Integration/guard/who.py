@@ -113,7 +113,8 @@ class Who(Case):
         server, fields, payloads, script = self.server, {}, [], answers(PASSCODE, newPasscode=NEW)
         if ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields:
             fields["subject"] = subject
-        kind = {"authenticate": "pamAuth", "unlock": "pamAuth", "confirm": "pamAuth", "password": "pamPassword", "passwordRules": "pamPassword"}
+        kind = {"authenticate": "pamAuth", "unlock": "pamAuth", "confirm": "pamAuth",
+                "password": "pamPassword", "passwordRules": "pamPassword"}
         hello = {"frontEnd": kind.get(request, "terminal")}
         if request.startswith("session"):
             hello["frontEnd"] = "pamSession"

@@ -29,7 +29,8 @@ class Purge(unittest.TestCase):
         # Nobody can be asked here: the default holds.
         self.script = script
         for path, instead in (
-            ("/var/lib/appvault", self.state), ("/usr/share/debconf", "/nonexistent"), ("/run/appvaultd", self.runtime)):
+            ("/var/lib/appvault", self.state), ("/usr/share/debconf", "/nonexistent"),
+            ("/run/appvaultd", self.runtime)):
             self.assertIn(path, self.script)
             self.script = self.script.replace(path, instead)
 
@@ -47,7 +48,7 @@ class Purge(unittest.TestCase):
         return path
 
     def test_failed_tokens(self):
-        """what was remembered of failed tokens goes with the programs, without following a link, and not at an upgrade"""
+        """what was remembered of failed tokens goes with the programs, following no link, and not at an upgrade"""
         kept = os.path.join(self.programs, "kept")
         with open(kept, "wb"):
             pass

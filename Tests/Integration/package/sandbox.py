@@ -33,7 +33,8 @@ class Container(unittest.TestCase):
     def test_no_landlock(self):
         """Where a container refuses Landlock the worker judges all the same, under its other limits"""
         with Worker(env={"LD_PRELOAD": library("nolandlock")}) as worker:
-            self.assertEqual(worker.judge("hunter2", matches("[0-9]"), matches("x")), [("satisfied", ""), ("unmet", "")])
+            self.assertEqual(
+                worker.judge("hunter2", matches("[0-9]"), matches("x")), [("satisfied", ""), ("unmet", "")])
             self.assertEqual(worker.judge("peggy1", dictionary()), [("unmet", "it is based on a dictionary word")])
 
 

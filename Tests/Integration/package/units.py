@@ -23,8 +23,8 @@ EVERYWHERE = {
     "ProtectHome": "yes", "PrivateTmp": "yes", "RestrictNamespaces": "yes", "RestrictSUIDSGID": "yes",
     "LockPersonality": "yes", "MemoryDenyWriteExecute": "yes", "SystemCallArchitectures": "native",
     "ProtectKernelTunables": "yes", "ProtectKernelModules": "yes", "ProtectKernelLogs": "yes", "ProtectClock": "yes",
-    "ProtectHostname": "yes", "ProtectControlGroups": "yes", "DevicePolicy": "closed", "UMask": "0077", "LimitCORE": "0",
-    "MemorySwapMax": "0", "RestrictRealtime": "yes",
+    "ProtectHostname": "yes", "ProtectControlGroups": "yes", "DevicePolicy": "closed", "UMask": "0077",
+    "LimitCORE": "0", "MemorySwapMax": "0", "RestrictRealtime": "yes",
 }
 
 
@@ -75,18 +75,20 @@ class Units(unittest.TestCase):
             self.assertNotIn(name, daemon)
         # Not the sockets', which would go with it.
         self.assertEqual(
-            [daemon[f"RuntimeDirectory{word}"] for word in ("", "Mode", "Preserve")], [["appvaultd"], ["0700"], ["yes"]])
+            [daemon[f"RuntimeDirectory{word}"] for word in ("", "Mode", "Preserve")],
+            [["appvaultd"], ["0700"], ["yes"]])
         self.assertEqual(daemon["StateDirectoryMode"], ["0700"])
         self.assertEqual(daemon["RestrictAddressFamilies"], ["AF_UNIX"])
         self.assertEqual(daemon["PrivateNetwork"], ["yes"])
         self.assertIn("WatchdogSec", daemon)
 
     def test_hibernation(self):
-        """Before a hibernation the daemon ends, and then its runtime folder is wiped by its own user, whatever came of that"""
+        """Before a hibernation the daemon ends, then its own user wipes the runtime folder, whatever came of that"""
         found = directives("appvault-hibernate.service")
         self.assertEqual(found["ExecStart"], [
             "-+/usr/bin/systemctl stop appvaultd.service", "/usr/libexec/appvault/appvaultd --forget-tokens"])
-        self.assertEqual((found["User"], found["Type"], found["Before"]), (["_appvault"], ["oneshot"], ["sleep.target"]))
+        self.assertEqual(
+            (found["User"], found["Type"], found["Before"]), (["_appvault"], ["oneshot"], ["sleep.target"]))
         self.assertEqual(found["ReadWritePaths"], ["-/run/appvaultd"])
         for name, value in EVERYWHERE.items():
             with self.subTest(name):
@@ -130,13 +132,15 @@ class Units(unittest.TestCase):
     def test_verified(self):
         """systemd knows every word of them"""
         with tempfile.TemporaryDirectory() as folder:
-            for unit in SERVICES + SOCKETS + ["appvault-hibernate.service"]:
+            units = SOCKETS + SERVICES + ["appvault-hibernate.service"]
+            for unit in units:
                 # What is not installed here cannot be found.
-                text = re.sub(r"^ExecStart=(-\+)?\S+", r"ExecStart=\1/bin/true", read("config", "systemd", unit), flags=re.M)
+                text = read("config", "systemd", unit)
+                text = re.sub(r"^ExecStart=(-\+)?\S+", r"ExecStart=\1/bin/true", text, flags=re.M)
                 with open(os.path.join(folder, unit), "w") as file:
                     file.write(re.sub(r"^(ExecPaths|Documentation)=.*\n", "", text, flags=re.M))
             done = subprocess.run(
-                ["systemd-analyze", "verify", "--man=no"] + [os.path.join(folder, unit) for unit in SOCKETS + SERVICES + ["appvault-hibernate.service"]],
+                ["systemd-analyze", "verify", "--man=no"] + [os.path.join(folder, unit) for unit in units],
                 capture_output=True, text=True, check=False)
             ours = [line for line in done.stderr.splitlines() if folder in line or "appvault" in line]
             self.assertEqual(ours, [])
@@ -202,8 +206,8 @@ class Profiles(unittest.TestCase):
 mount -t tmpfs none /mnt
 mkdir /mnt/configs /mnt/pam.d /mnt/lib
 cp /usr/share/pam-configs/unix /mnt/configs/
-printf 'Name: systemd\nDefault: yes\nPriority: 0\nSession-Interactive-Only: yes\nSession-Type: Additional\nSession:\n\toptional\tpam_systemd.so\n' \
-    > /mnt/configs/systemd
+printf 'Name: systemd\nDefault: yes\nPriority: 0\nSession-Interactive-Only: yes\n' > /mnt/configs/systemd
+printf 'Session-Type: Additional\nSession:\n\toptional\tpam_systemd.so\n' >> /mnt/configs/systemd
 cp /usr/share/pam/common-* /mnt/pam.d/
 mount --bind /mnt/configs /usr/share/pam-configs
 mount --bind /mnt/pam.d /etc/pam.d
@@ -231,17 +235,20 @@ cat /etc/pam.d/common-auth /etc/pam.d/common-password /etc/pam.d/common-session 
         self.assertGreater(
             found.index("session optional pam_appvault.so"), found.index("session optional pam_systemd.so"))
         self.assertGreater(
-            found.index("password optional pam_appvault.so use_authtok"), found.index("password required pam_permit.so"))
+            found.index("password optional pam_appvault.so use_authtok"),
+            found.index("password required pam_permit.so"))
         self.assertEqual(sum("pam_appvault" in line for line in found), 3)
 
         found = lines("--enable", "appvault", "appvault-password-rules")
         self.assertIn("auth [success=2 default=ignore] pam_appvault.so or_password", found)
         self.assertLess(
             found.index("auth [success=2 default=ignore] pam_appvault.so or_password"),
-            next(i for i, line in enumerate(found) if line.startswith("auth") and "pam_unix" in line and "try_first_pass" in line))
+            next(i for i, line in enumerate(found)
+                 if line.startswith("auth") and "pam_unix" in line and "try_first_pass" in line))
         self.assertLess(
             found.index("password requisite pam_appvault.so password_rules always_ask"),
-            next(i for i, line in enumerate(found) if line.startswith("password") and "pam_unix" in line and "use_authtok" in line))
+            next(i for i, line in enumerate(found)
+                 if line.startswith("password") and "pam_unix" in line and "use_authtok" in line))
 
 
 class Readers(unittest.TestCase):
@@ -270,14 +277,16 @@ ACTION=="add|change", SUBSYSTEM=="spi", ENV{MODALIAS}=="acpi:OTHR0001:", RUN{bui
         with tempfile.TemporaryDirectory() as root:
             udev = os.path.join(root, "usr", "lib", "udev")
             for folder, name, text in (
-                ("hwdb.d", "60-autosuspend-libfprint-2.hwdb", self.HWDB), ("rules.d", "70-libfprint-2.rules", self.RULES)):
+                ("hwdb.d", "60-autosuspend-libfprint-2.hwdb", self.HWDB),
+                ("rules.d", "70-libfprint-2.rules", self.RULES)):
                 os.makedirs(os.path.join(udev, folder), exist_ok=True)
                 with open(os.path.join(udev, folder, name), "w") as file:
                     file.write(text)
             for _ in range(2):
                 subprocess.run([os.path.join(ROOT, "config", "appvault-fingerprint-udev"), root], check=True)
             self.assertEqual(
-                sorted(os.listdir(os.path.join(udev, "rules.d"))), ["70-libfprint-2.rules", "72-appvault-fingerprint.rules"])
+                sorted(os.listdir(os.path.join(udev, "rules.d"))),
+                ["70-libfprint-2.rules", "72-appvault-fingerprint.rules"])
             with open(os.path.join(udev, "rules.d", "72-appvault-fingerprint.rules")) as file:
                 rules = file.read().splitlines()
         ours = ', OWNER="root", GROUP="_appvault-fingerprint", MODE="0660", TAG-="uaccess"'
@@ -304,7 +313,8 @@ class Stripped(unittest.TestCase):
                 with open(path, "r+b") as file:
                     data = file.read()
                     for section in (".swift_modhash", ".note.gnu.build-id"):
-                        row = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
+                        row = subprocess.run(
+                            ["readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
                         offset, size = re.search(
                             rf"{re.escape(section)} +\w+ +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+)", row).groups()
                         end = int(offset, 16) + int(size, 16)
@@ -343,7 +353,9 @@ COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _appvault; echo "${COM
         self.assertEqual(offered("passwd", "--r"), [])
         self.assertEqual(offered("import", "--r"), ["--replace"])
         self.assertEqual(offered("export", "appvaultd.so"), ["appvaultd.socket"])
-        self.assertEqual(sorted(offered("export", "appvaultd")), ["appvaultd-root.socket", "appvaultd.service", "appvaultd.socket"])
+        self.assertEqual(
+            sorted(offered("export", "appvaultd")),
+            ["appvaultd-root.socket", "appvaultd.service", "appvaultd.socket"])
         self.assertEqual(offered("get", "appvaultd.so"), [])
 
     def test_others(self):

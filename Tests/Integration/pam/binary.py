@@ -19,7 +19,8 @@ IMPORTS = {
     *("socket connect fcntl poll send recv close getsockopt clock_gettime getuid geteuid setlocale".split()),
     *("malloc free posix_memalign memcpy memmove memset memcmp strcmp strlen strncmp strnlen".split()),
     *("explicit_bzero __errno_location __stack_chk_fail".split()),
-    # The terminal, while a reader waits: signals that would end us meanwhile are held back, and nothing else is done to them.
+    # The terminal, while a reader waits: signals that would end us meanwhile are held back, and nothing else is done to
+    # them.
     *("open read tcgetpgrp getpgrp tcgetattr tcsetattr tcflush".split()),
     *("pthread_sigmask sigemptyset sigaddset sigismember signalfd".split()),
     # Swift's own hasher would take its seed from there; nothing here hashes.

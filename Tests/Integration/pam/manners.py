@@ -446,7 +446,8 @@ class Confirmation(Case):
     def test_confirms_once(self):
         """setcred confirms the handle once, for whoever was let in by us or by the next module"""
         for answer in ("right", "login"):
-            for flag in (PAM_ESTABLISH_CRED, PAM_REINITIALIZE_CRED, PAM_REFRESH_CRED, 0, PAM_ESTABLISH_CRED | PAM_SILENT):
+            for flag in (
+                PAM_ESTABLISH_CRED, PAM_REINITIALIZE_CRED, PAM_REFRESH_CRED, 0, PAM_ESTABLISH_CRED | PAM_SILENT):
                 with self.subTest(answer=answer, flag=flag):
                     daemon = self.daemon()
                     self.assertEqual(
@@ -599,7 +600,9 @@ class Examples(Case):
             lines = [line.strip() for line in file if not line.startswith("#")]
         self.lab.stack(
             *(
-                re.sub(r"pam_unix\.so.*", "{lab} want=" + password if line.startswith("auth") else "{lab} return=0", line)
+                re.sub(
+                    r"pam_unix\.so.*",
+                    "{lab} want=" + password if line.startswith("auth") else "{lab} return=0", line)
                 .replace("pam_systemd.so", "{lab} env=XDG_SESSION_ID=c9")
                 .replace("pam_appvault.so", "{ours}")
                 for line in lines

@@ -69,7 +69,8 @@ class InFlight(unittest.TestCase):
         self.assertGreater(lab.log().count("the policy was read") - before, 5)
         # Nobody was dropped, and nothing hangs over.
         lab.write(NO_LIMIT + "# the end\n")
-        wait_until(lambda: lab.ask("status", subject=people[0], store="").ownTriesLeft == -1, "the last one is in force")
+        wait_until(
+            lambda: lab.ask("status", subject=people[0], store="").ownTriesLeft == -1, "the last one is in force")
         for person in people:
             opened = lab.ask("openStore", answers(PASSCODE), subject=person, store="")
             self.assertEqual(opened.name, "done", opened)

@@ -1,5 +1,5 @@
-"""Custom rules in a real daemon: judged by the real worker, and by workers that hang, crash, flood, lie or are not there.
-Whatever they do, the passcode is refused in about a second, and nobody else waits or loses anything.
+"""Custom rules in a real daemon: judged by the real worker, and by workers that hang, crash, flood, lie or are not
+there. Whatever they do, the passcode is refused in about a second, and nobody else waits or loses anything.
 """
 
 import os
@@ -95,7 +95,8 @@ class RealWorker(unittest.TestCase):
 
     def test_catastrophe(self):
         """A pattern that never ends refuses the passcode within about a second, and nobody else waits for it"""
-        policy = "[Passcode]\n" + CHEAP + "[Rule slow]\nDisplay=slow\nReject=" + CATASTROPHE + "\n[Rule next]\nMatch=.\n"
+        policy = (
+            "[Passcode]\n" + CHEAP + "[Rule slow]\nDisplay=slow\nReject=" + CATASTROPHE + "\n[Rule next]\nMatch=.\n")
         candidate = "a" * 64
         with daemon("", self.worker.socket) as lab:
             lab.create(GOOD)
@@ -187,7 +188,8 @@ WORKERS = {
     "hangs": hang, "closes early": close_early, "closes in the middle": half, "floods": flood,
     "floods with answers": flood_answers, "drips": drip, "reads nothing": read_nothing,
     "another nonce": lie(nonce=b"x" * 16), "no answer too few": lie(count=1), "one answer too many": lie(count=3),
-    "other places": lie(place=1), "another type": lie(kind=0x60), "a tag": lie(tag=7), "an outcome of its own": lie(outcome=3),
+    "other places": lie(place=1), "another type": lie(kind=0x60), "a tag": lie(tag=7),
+    "an outcome of its own": lie(outcome=3),
     "reasons for nothing": lie(reason=b"because"), "a long reason": lie(outcome=1, reason=b"x" * 300),
     "another order": lambda connection: good(connection, lambda data: data[30:] + data[:30]),
     "a huge length": lambda connection: good(connection, lambda data: struct.pack("<I", 0x7FFFFFFF) + data[4:]),

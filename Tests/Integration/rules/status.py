@@ -1,5 +1,5 @@
-"""Whether a login password meets the rules, as `status` knows it: from the passwords that were typed anyway, at no cost to
-the login, and for nobody but the owner and root."""
+"""Whether a login password meets the rules, as `status` knows it: from the passwords that were typed anyway, at no cost
+to the login, and for nobody but the owner and root."""
 
 import threading
 import time

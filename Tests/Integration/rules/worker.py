@@ -1,4 +1,5 @@
-"""appvault-rules by itself: what it answers, whom it answers, and what it can no longer do when it looks at a candidate."""
+"""appvault-rules by itself: what it answers, whom it answers, and what it can no longer do when it looks at a
+candidate."""
 
 import os
 import socket
@@ -223,7 +224,8 @@ class Sandbox(unittest.TestCase):
 
     def attempts(self):
         pid = self.victim.pid
-        yield from ("fork", "raw-fork", "clone3", "thread", "exec", "internet", "netlink", "socketpair", "pipe", "print")
+        yield from (
+            "fork", "raw-fork", "clone3", "thread", "exec", "internet", "netlink", "socketpair", "pipe", "print")
         yield from (f"read:{self.file}", "read:/etc/passwd", f"list:{self.folder}", "path:/etc/passwd")
         yield from (f"write:{self.file}", f"unnamed:{self.folder}", f"connect:{self.folder}/socket")
         yield from (f"create:{self.folder}/new", f"unlink:{self.folder}/new", f"mkdir:{self.folder}/folder")

@@ -1,5 +1,5 @@
-"""Real screen lockers, doas and vlock with a finger: the program itself, run by the person, with a private /etc/pam.d, a
-display of the test's own, and libfprint's virtual reader. Each is skipped where it is not installed."""
+"""Real screen lockers, doas and vlock with a finger: the program itself, run by the person, with a private /etc/pam.d,
+a display of the test's own, and libfprint's virtual reader. Each is skipped where it is not installed."""
 
 import os
 import shutil
@@ -207,8 +207,9 @@ class Doas(Programs):
             self.addCleanup(os.unlink, "/etc/doas.conf")
         uid = str(self.machine.uid)
         return self.start(
-            "sh", "-c", 'mount --bind "$1" /etc/doas.conf && shift && exec "$@"', "sh", config, "setpriv", "--reuid", uid,
-            "--regid", uid, "--clear-groups", "doas", "id", "-u", terminal=True, as_person=False)
+            "sh", "-c", 'mount --bind "$1" /etc/doas.conf && shift && exec "$@"', "sh", config,
+            "setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", "doas", "id", "-u",
+            terminal=True, as_person=False)
 
     def test_doas(self):
         """the question first; Enter alone starts the reader, and the finger or the passcode is the password"""

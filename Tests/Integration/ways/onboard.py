@@ -447,7 +447,7 @@ class Login(Case):
         self.assertEqual(len(self.stores(machine)), 1)
 
     def test_compulsory(self):
-        """where a passcode is compulsory nobody is asked whether; cancelling leaves the login as it is, to be asked again"""
+        """a compulsory passcode: nobody is asked whether; cancelling leaves the login as it is, to be asked again"""
         machine = self.machine(self.POLICY + "\nAllowNoPasscode=no")
         for _ in range(2):
             entered = self.enter(machine, "n", PAM_CONV_ERR)
@@ -510,8 +510,8 @@ class Login(Case):
     def test_dies(self):
         """a conversation that dies, at every question, leaves the login as it is and makes nothing"""
         machine = self.machine()
-        for answers in ((PAM_CONV_ERR,), ("y", PAM_CONV_ERR), ("y", "n", PAM_CONV_ERR), ("y", "n", PASSCODE, PAM_CONV_ERR),
-                        ("y", "n", PASSCODE, None)):
+        for answers in ((PAM_CONV_ERR,), ("y", PAM_CONV_ERR), ("y", "n", PAM_CONV_ERR),
+                        ("y", "n", PASSCODE, PAM_CONV_ERR), ("y", "n", PASSCODE, None)):
             with self.subTest(answers=answers):
                 self.assertEqual(self.enter(machine, *answers).code, PAM_SUCCESS)
                 self.assertEqual(self.stores(machine), [])
