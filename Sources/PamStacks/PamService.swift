@@ -51,11 +51,10 @@ package struct PamService {
             guard let stack = configuration.stack(name, kind) else { return nil }
             stacks[kind] = stack
         }
-        guard stacks.values.contains(where: { $0.lines.contains(where: \.isOurs) }) else {
-            return nil
-        }
+        let ours = PamLine.Kind.allCases.flatMap { stacks[$0]?.lines.filter(\.isOurs) ?? [] }
+        guard !ours.isEmpty else { return nil }
         var judgement = Judgement()
-        for line in stacks.values.flatMap(\.lines) where line.isOurs {
+        for line in ours {
             guard let path = surroundings.missing(line) else { continue }
             judgement.add(
                 .warning, "\(line.place): the module is not there: \(path)",

@@ -111,6 +111,17 @@ struct PamServiceTests {
         }
     }
 
+    @Test("modules that are not there are told stack by stack, whatever the order of the lines")
+    func missingInOrder() {
+        let files = PamFiles(files: [
+            "login": ["session", "password", "account", "auth"]
+                .map { "\($0) optional pam_appvault.so\n" }.joined()
+        ])
+        let places = texts(files.judge(missing: true), .warning)
+            .filter { $0.contains("the module is not there") }.map { $0.prefix { $0 != " " } }
+        #expect(places == [4, 3, 2, 1].map { "/etc/pam.d/login:\($0):" })
+    }
+
     // MARK: who gets in without us
 
     @Test(
