@@ -19,9 +19,17 @@ public enum Clock {
 
     /// How long the machine has slept since it was started.
     public static func sleptMilliseconds() -> UInt64 {
-        let boot = appvault_clock_ms(CLOCK_BOOTTIME)
-        let awake = appvault_clock_ms(CLOCK_MONOTONIC)
-        return boot > awake ? boot - awake : 0
+        slept(boot: bootMilliseconds, awake: { appvault_clock_ms(CLOCK_MONOTONIC) })
+    }
+
+    /// A thread that is held up between the clocks would find too little, and the next time find the
+    /// rest, as a sleep that was none. So they are read anew until nothing came between them.
+    static func slept(boot: () -> UInt64, awake: () -> UInt64) -> UInt64 {
+        while true {
+            let before = awake()
+            let now = boot()
+            if awake() <= before + 1 { return now > before ? now - before : 0 }
+        }
     }
 
     /// Seconds since 1970, for what a person reads only; no decision rests on it.

@@ -101,7 +101,7 @@ final class Readers {
 
     /// What libfprint knew before a sleep may be a ghost after it.
     func forgetAfterSleep() {
-        // The two clocks are read one after the other.
+        // Less is rounding.
         let slept = Clock.sleptMilliseconds()
         if slept > self.slept + 50 { forget() }
         self.slept = slept
