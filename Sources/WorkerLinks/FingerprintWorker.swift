@@ -9,7 +9,7 @@ import Words
 /// appvault-fingerprint, the one process that touches a reader, and that may hang, crash or lie. Whatever it does,
 /// each question has its answer within a time.
 @LoopActor
-package final class FingerprintWorker {
+package final class FingerprintWorker: FingerScanner {
     private let path: String
     /// For the journal: what an administrator wants to know.
     private let noteFault: (String) -> Void
@@ -45,16 +45,11 @@ package final class FingerprintWorker {
         self.noteFault = noteFault
     }
 
-    package enum Failure: Error, Equatable {
-        case fault(FingerprintFault)
-        case lost(FingerLost)
-    }
-
     /// As they were found last, without asking.
     package var lastReaders: [FingerprintReader] { seen?.readers ?? [] }
 
     /// While somebody scans, those that were found last.
-    package func readers(mayBeOld: Bool = false) async throws(Failure) -> [FingerprintReader] {
+    package func readers(mayBeOld: Bool) async throws(ScannerFailure) -> [FingerprintReader] {
         if isAsleep { throw .fault(.noReader) }
         if let seen, !gate.isIdle { return seen.readers }
         if mayBeOld, let seen, Clock.bootMilliseconds() - seen.at < Self.fresh {
@@ -63,7 +58,7 @@ package final class FingerprintWorker {
         let nonce = Self.nonce()
         let frame = Self.frame(FingerprintNonce(nonce: nonce), FingerprintLink.list)
         let answer: FingerInbox.Answer
-        do throws(Failure) {
+        do throws(ScannerFailure) {
             answer = try await ask(.list, nonce, frame, within: Self.listWait)
         } catch {
             seen = nil
@@ -84,7 +79,7 @@ package final class FingerprintWorker {
             prints, FingerprintLink.match,
             TemplatesRequest(nonce: nonce, reader: reader, seconds: seconds, sizes: []))
         guard let frame else { return .failed(.badTemplate) }
-        do throws(Failure) {
+        do throws(ScannerFailure) {
             let wait = UInt64(seconds) * 1000 + Self.readyWait
             let answer = try await ask(
                 .match(templates: prints.count), nonce, frame, within: wait, run, at: reader)
@@ -102,7 +97,7 @@ package final class FingerprintWorker {
         let nonce = Self.nonce()
         let frame = Self.frame(
             ReaderRequest(nonce: nonce, reader: reader), FingerprintLink.enroll)
-        do throws(Failure) {
+        do throws(ScannerFailure) {
             let wait = UInt64(Limits.exchangeWait)
             guard
                 case .enrolled(let print) = try await ask(
@@ -115,7 +110,7 @@ package final class FingerprintWorker {
     }
 
     /// From the reader's own chip.
-    package func delete(_ print: SecretBox, at reader: ReaderChoice) async throws(Failure) {
+    package func delete(_ print: SecretBox, at reader: ReaderChoice) async throws(ScannerFailure) {
         let nonce = Self.nonce()
         let body = ReaderRequest(nonce: nonce, reader: reader)
         let frame = WipedBuffer(capacity: 4096)
@@ -132,7 +127,7 @@ package final class FingerprintWorker {
     /// What a reader's chip holds, and which of it is ours.
     package func stored(
         _ prints: [SecretBox], at reader: ReaderChoice, _ run: FingerRun
-    ) async throws(Failure) -> [FingerprintStored.Print] {
+    ) async throws(ScannerFailure) -> [FingerprintStored.Print] {
         let nonce = Self.nonce()
         let frame = Self.frame(
             prints, FingerprintLink.stored,
@@ -173,7 +168,7 @@ package final class FingerprintWorker {
         while true {
             await EventLoop.sleep(until: Self.soon(wait))
             guard !isAsleep, mine == sleeps else { return }
-            let found = (try? await readers()) ?? []
+            let found = (try? await readers(mayBeOld: false)) ?? []
             guard mine == sleeps else { return }
             missed.removeAll { one in found.contains { $0.id == one.id && $0.port == one.port } }
             guard !missed.isEmpty, wait < Self.lastLook else { break }
@@ -182,7 +177,7 @@ package final class FingerprintWorker {
         missed = []
     }
 
-    private static func end(_ failure: Failure) -> FingerEnd {
+    private static func end(_ failure: ScannerFailure) -> FingerEnd {
         switch failure {
         case .fault(let fault): .failed(fault)
         case .lost(let lost): .lost(lost)
@@ -194,7 +189,7 @@ package final class FingerprintWorker {
     private func ask(
         _ question: FingerInbox.Question, _ nonce: [UInt8], _ frame: WipedBuffer,
         within wait: UInt64, _ run: FingerRun? = nil, at reader: ReaderChoice? = nil
-    ) async throws(Failure) -> FingerInbox.Answer {
+    ) async throws(ScannerFailure) -> FingerInbox.Answer {
         do throws(Refusal) {
             try await gate.enter(.own, until: Clock.bootMilliseconds() + Self.listWait)
         } catch {
@@ -212,7 +207,7 @@ package final class FingerprintWorker {
             channel.close()
         }
         run?.whenStopped = { channel.wakeReader() }
-        do throws(Failure) {
+        do throws(ScannerFailure) {
             try await send(frame, on: channel, until: min(deadline, Self.soon(Self.listWait)))
             let answer = try await listen(
                 FingerInbox(question, nonce: nonce), nonce, channel, until: deadline, run, reader)
@@ -227,7 +222,7 @@ package final class FingerprintWorker {
     private func listen(
         _ inbox: FingerInbox, _ nonce: [UInt8], _ channel: Channel, until end: UInt64,
         _ run: FingerRun?, _ reader: ReaderChoice?
-    ) async throws(Failure) -> FingerInbox.Answer {
+    ) async throws(ScannerFailure) -> FingerInbox.Answer {
         var inbox = inbox
         var deadline = end
         // A reader that is never ready would keep the person from the passcode.
@@ -285,7 +280,7 @@ package final class FingerprintWorker {
 
     private static func soon(_ wait: UInt64) -> UInt64 { Clock.bootMilliseconds() + wait }
 
-    private func connect(until deadline: UInt64) async throws(Failure) -> Channel {
+    private func connect(until deadline: UInt64) async throws(ScannerFailure) -> Channel {
         while true {
             do throws(PosixError) {
                 let socket = try OutgoingSocket.connect(to: path)
@@ -307,7 +302,7 @@ package final class FingerprintWorker {
 
     private func send(
         _ frame: WipedBuffer, on channel: Channel, until deadline: UInt64
-    ) async throws(Failure) {
+    ) async throws(ScannerFailure) {
         var sent = 0
         while sent < frame.count {
             switch frame.withBytes({ bytes in channel.write(bytes.extracting(sent...)) }) {

@@ -39,7 +39,9 @@ final class House {
     let policyQueries: PolicyQueries
     let health: HealthQuery
 
-    init(_ options: Options) throws(StartFailure) {
+    init(
+        _ options: Options, _ edges: Edges = Edges(), scanner: (any FingerScanner)? = nil
+    ) throws(StartFailure) {
         idleSeconds = options.deadlines.idle
         let audit = Audit(toStandardError: options.socket != nil)
         lock = try Self.lock(options.stateFolder)
@@ -53,15 +55,14 @@ final class House {
         failedTokens.whenForgotten = { store in transactions.forgetWrong(of: store) }
         let onboarding = Onboarding(options)
         let ruleWorker = RuleWorker(path: options.rulesSocket) { audit.note(.fault, $0) }
-        let fingerprints = FingerprintWorker(path: options.fingerprintSocket) {
-            audit.note(.fault, $0)
-        }
+        let fingerprints =
+            scanner ?? FingerprintWorker(path: options.fingerprintSocket) { audit.note(.fault, $0) }
         let catalogues = CatalogueFolder.read(options.localeFolder)
         for problem in catalogues.problems { audit.note(.fault, problem) }
         let policies = PolicyKeeper(options)
         policies.start()
         let vault = Vault(stateFolder: options.stateFolder)
-        let directory = Directory()
+        let directory = Directory(edges)
         let crowd = Crowd(
             AccountBook(directory) { !vault.stores(of: $0).isEmpty },
             Turns(isDeriving: { vault.workers.isDeriving }))

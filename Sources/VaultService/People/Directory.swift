@@ -14,6 +14,11 @@ final class Directory {
     // Anybody can have these asked: their line is not the one of requests.
     private let owners = Questions(name: "owners", threads: 1)
     private let memberships = Questions(name: "groups", threads: 4)
+    let edges: Edges
+
+    init(_ edges: Edges) {
+        self.edges = edges
+    }
 
     func account(of uid: UInt32) async -> Accounts.Answer {
         await accounts.ask(otherwise: .unknown) { Accounts.of(uid: uid) }
@@ -33,8 +38,8 @@ final class Directory {
 
     /// The same deadline: what is not known in time is unknown.
     func surroundings(of peer: PeerProcess, person: UInt32) async -> Surroundings {
-        await surroundings.ask(otherwise: .unknown) {
-            Surroundings.look(at: peer, person: person)
+        await surroundings.ask(otherwise: .unknown) { [look = edges.look] in
+            look(peer, person)
         }
     }
 }

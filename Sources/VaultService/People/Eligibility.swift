@@ -45,8 +45,8 @@ extension Directory {
     func eligibility(of person: Person) async -> Eligibility {
         let byUID = Eligibility.of(uid: person.uid)
         guard byUID == .person else { return byUID }
-        return await accounts.ask(otherwise: .systemAccount) {
-            switch LoginAccount.of(uid: person.uid) {
+        return await accounts.ask(otherwise: .systemAccount) { [account = edges.loginAccount] in
+            switch account(person.uid) {
             case .none, .unknown: .systemAccount
             case .found(let account):
                 Eligibility.of(account, as: person, shells: LoginShells.listed())

@@ -106,22 +106,10 @@ struct FlowTests {
         _ play: Play,
         _ body: @escaping @LoopActor @Sendable (Stage, [String: String]) async throws -> R
     ) async throws -> R {
-        let result = await TestLoop.run { () -> Result<R, any Error> in
-            do {
-                let stage = try await Stage(play.policy)
-                let more = await play.prepare(stage)
-                let answers = play.answers.merging(more) { $1 }
-                let made: Result<R, any Error>
-                do { made = .success(try await body(stage, answers)) } catch {
-                    made = .failure(error)
-                }
-                await stage.end()
-                return made
-            } catch {
-                return .failure(error)
-            }
+        try await Stage.run(play.policy) { stage in
+            let more = await play.prepare(stage)
+            return try await body(stage, play.answers.merging(more) { $1 })
         }
-        return try result.get()
     }
 
     /// How many questions it has.

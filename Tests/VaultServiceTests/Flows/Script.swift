@@ -18,6 +18,9 @@ final class Script: Conversation {
         case first(@LoopActor () async -> Void)
     }
 
+    /// What is asked of a finger instead of a question.
+    nonisolated static let finger = "finger"
+
     let caller: Caller
     let voice = Voice.english
     var audience = Audience.person
@@ -25,14 +28,23 @@ final class Script: Conversation {
     var carriesLines = false
     /// By the id of the question.
     var answers: [String: String]
-    /// At the question of that number, the first is 0.
+    /// At the question of that number, the first is 0; a finger that is asked for counts as one.
     private let turn: (question: Int, Turn)?
+    private let reader: PlayedReader
+    /// What touches come to, one after the other; then no finger comes.
+    var touches: [FingerEnd] = []
     private(set) var asked: [String] = []
     private(set) var shown: [String] = []
     private(set) var revealed = ""
+    /// What was typed as a passcode: the stack's token from then on.
+    private(set) var token: String?
 
-    init(_ caller: Caller, _ answers: [String: String], at turn: (Int, Turn)? = nil) {
+    init(
+        _ caller: Caller, _ reader: PlayedReader, _ answers: [String: String],
+        at turn: (Int, Turn)? = nil
+    ) {
         self.caller = caller
+        self.reader = reader
         self.answers = answers
         self.turn = turn
     }
@@ -41,20 +53,24 @@ final class Script: Conversation {
     func say(_ message: Message, _ style: Show.Style) { shown.append(message.phrase.id.id) }
 
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
-        let number = asked.count
         let id = message.phrase.id.id
-        asked.append(id)
-        if let (question, turn) = turn, question == number {
-            switch turn {
-            case .cancels: throw .refused(.cancelled)
-            case .leaves: throw .gone(.closed)
-            case .first(let body): await body()
-            }
+        switch turn(at: id) {
+        case .cancels: throw .refused(.cancelled)
+        case .leaves: throw .gone(.closed)
+        case .first(let body): await body()
+        case nil: break
         }
         // Nobody has an answer to what no test expects.
         guard let text = answers[id], let secret = try? SecretBytes(copying: Array(text.utf8).span)
         else { throw .gone(.timedOut) }
+        if purpose == .passcode { token = text }
         return SecretBox(secret)
+    }
+
+    private func turn(at id: String) -> Turn? {
+        defer { asked.append(id) }
+        guard let turn, turn.question == asked.count else { return nil }
+        return turn.1
     }
 
     func choose(_ message: Message) async throws(Interruption) -> Bool {
@@ -71,8 +87,32 @@ final class Script: Conversation {
 
     func give(token: SecretBox?) {}
 
-    /// There is no reader.
     func follow(
         _ run: FingerRun, _ words: (FingerRun.Step) -> Message?
-    ) async throws(Interruption) -> FingerEnd { .stopped(.nobody) }
+    ) async throws(Interruption) -> FingerEnd {
+        var isGone = false
+        while true {
+            let step = await run.next()
+            if let message = words(step) { shown.append(message.phrase.id.id) }
+            switch step {
+            case .ended(let end):
+                if isGone { throw .gone(.closed) }
+                return end
+            case .heard, .noMatch:
+                switch turn(at: Self.finger) {
+                case .cancels: run.stop(.person)
+                case .leaves:
+                    isGone = true
+                    run.stop(.gone)
+                case .first(let body): await body()
+                case nil: break
+                }
+                if touches.isEmpty {
+                    run.stop(.person)
+                } else {
+                    reader.touch(touches.removeFirst())
+                }
+            }
+        }
+    }
 }

@@ -13,12 +13,17 @@ import Words
 @LoopActor
 final class Stage {
     let house: House
+    let reader: PlayedReader
+    private let surroundings: PlayedSurroundings
+    /// What a daemon began may still be under way when a test has ended: a house lasts as long as
+    /// its process.
+    private static var houses: [House] = []
     let alice = Person(uid: 4711, name: Array("alice".utf8))
     private let path: String
 
     static let cheap = "DerivationMemory=19MiB\nDerivationPasses=2\nRetryLimit=9\nThrottleAfter=0\n"
 
-    init(_ policy: String = "") async throws {
+    init(_ policy: String = "", hasReader: Bool = false) async throws {
         path = "/tmp/appvault-stage-\(try StoreID.random())"
         let parent = try Folder(path: "/tmp")
         try parent.makeFolder(String(path.dropFirst(5)))
@@ -34,11 +39,40 @@ final class Stage {
         options.fingerprintSocket = path + "/fingerprint"
         options.sessionFolder = path + "/sessions"
         try Self.write(policy, path)
-        house = try House(options)
+        reader = PlayedReader(isThere: hasReader)
+        let surroundings = PlayedSurroundings()
+        self.surroundings = surroundings
+        let account = LoginAccount(
+            name: alice.name, uid: alice.uid, home: Array("/home/alice".utf8),
+            shell: Array("/bin/sh".utf8))
+        let edges = Edges(
+            look: { _, person in surroundings.look(at: person) },
+            loginAccount: { $0 == account.uid ? .found(account) : .none })
+        house = try House(options, edges, scanner: reader)
+        Self.houses.append(house)
         try await house.begin()
     }
 
-    func end() async {
+    /// Set up, played on, and taken away.
+    nonisolated static func run<R: Sendable>(
+        _ policy: String, hasReader: Bool = false,
+        _ body: @escaping @LoopActor @Sendable (Stage) async throws -> R
+    ) async throws -> R {
+        let result = await TestLoop.run { () -> Result<R, any Error> in
+            do {
+                let stage = try await Stage(policy, hasReader: hasReader)
+                let made: Result<R, any Error>
+                do { made = .success(try await body(stage)) } catch { made = .failure(error) }
+                await stage.end()
+                return made
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func end() async {
         await house.desk.vault.lockAll()
         Self.remove(path)
     }
@@ -70,21 +104,33 @@ final class Stage {
         await house.upkeep.readPolicy(isAsked: true)
     }
 
-    // MARK: the person
+    // MARK: who asks
 
-    func caller() -> Caller {
-        let credentials = PeerCredentials(pid: ThisProcess.pid, uid: alice.uid, gid: alice.uid)
+    func caller(_ hello: Hello, uid: UInt32) -> Caller {
+        let credentials = PeerCredentials(pid: ThisProcess.pid, uid: uid, gid: uid)
         let caller = Caller(
-            credentials, hello: Hello(frontEnd: .terminal, realUID: alice.uid),
-            daemonUID: alice.uid, process: { PeerProcess(of: credentials, socket: -1) },
-            hangsUp: { false })
-        caller.account = alice
+            credentials, hello: hello, daemonUID: alice.uid,
+            process: { PeerProcess(of: credentials, socket: -1) }, hangsUp: { false })
+        if uid == alice.uid { caller.account = alice }
         return caller
     }
 
+    /// The person, at a terminal.
     func script(_ answers: [String: String], at turn: (Int, Script.Turn)? = nil) -> Script {
-        Script(caller(), answers, at: turn)
+        let hello = Hello(frontEnd: .terminal, realUID: alice.uid)
+        return Script(caller(hello, uid: alice.uid), reader, answers, at: turn)
     }
+
+    /// Root's `login`, with the person in front of it.
+    func login(_ answers: [String: String], at turn: (Int, Script.Turn)? = nil) -> Script {
+        var hello = Hello(frontEnd: .pamAuth, realUID: 0)
+        hello.service = Array("login".utf8)
+        hello.tty = Array("tty1".utf8)
+        return Script(caller(hello, uid: 0), reader, answers, at: turn)
+    }
+
+    /// Whether the person is known to be at this machine.
+    func move(_ place: PlayedSurroundings.Place) { surroundings.place = place }
 
     /// What the flow ends with: the id of its message, or why there is none.
     @discardableResult
@@ -94,6 +140,14 @@ final class Stage {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// What an enrolment gives.
+    var print: SecretBox {
+        guard let print = try? SecretBytes(copying: Array("print".utf8).span) else {
+            preconditionFailure("no guarded memory")
+        }
+        return SecretBox(print)
     }
 
     // MARK: how the store is

@@ -18,7 +18,7 @@ struct FingerTarget: Sendable {
 final class Readers {
     let desk: Desk
     let lookout: Lookout
-    let fingerprints: FingerprintWorker
+    let fingerprints: any FingerScanner
     let fingerSeat: FingerSeat
 
     enum FingerAnswer<Found> {
@@ -26,7 +26,7 @@ final class Readers {
         case refused(NoFinger)
     }
 
-    init(desk: Desk, lookout: Lookout, fingerprints: FingerprintWorker, fingerSeat: FingerSeat) {
+    init(desk: Desk, lookout: Lookout, fingerprints: any FingerScanner, fingerSeat: FingerSeat) {
         self.desk = desk
         self.lookout = lookout
         self.fingerprints = fingerprints
@@ -66,8 +66,8 @@ final class Readers {
         let places = enrolled.map { FingerPlace(reader: $0.reader, port: $0.port) }
         var readers: [FingerprintReader] = []
         let known: FingerReaders
-        do throws(FingerprintWorker.Failure) {
-            readers = try await fingerprints.readers()
+        do throws(ScannerFailure) {
+            readers = try await fingerprints.readers(mayBeOld: false)
             known = .found(readers.map(\.facts))
         } catch {
             switch error {
@@ -123,7 +123,7 @@ final class Readers {
         EventLoop.shared.task {
             for finger in fingers {
                 let reader = ReaderChoice(id: finger.reader, port: finger.port)
-                do throws(FingerprintWorker.Failure) {
+                do throws(ScannerFailure) {
                     try await self.fingerprints.delete(finger.print, at: reader)
                 } catch {
                     self.desk.audit.note(.fault, "a deleted print is still on a reader's chip")

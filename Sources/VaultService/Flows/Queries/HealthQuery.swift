@@ -11,11 +11,11 @@ import WorkerLinks
 @LoopActor
 final class HealthQuery {
     let desk: Desk
-    let fingerprints: FingerprintWorker
+    let fingerprints: any FingerScanner
     let ruleWorker: RuleWorker
     let options: Options
 
-    init(desk: Desk, fingerprints: FingerprintWorker, ruleWorker: RuleWorker, options: Options) {
+    init(desk: Desk, fingerprints: any FingerScanner, ruleWorker: RuleWorker, options: Options) {
         self.desk = desk
         self.fingerprints = fingerprints
         self.ruleWorker = ruleWorker
@@ -37,7 +37,7 @@ final class HealthQuery {
         case .other: break
         }
         (health.rules, health.rulesReason) = await rulesHealth(for: caller)
-        do throws(FingerprintWorker.Failure) {
+        do throws(ScannerFailure) {
             health.readers = try await fingerprints.readers(mayBeOld: true).prefix(Limits.page)
                 .map { Health.Reader(name: $0.name, driver: $0.driver, isInternal: $0.isInternal) }
             health.fingerprints = .works

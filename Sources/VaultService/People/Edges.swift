@@ -1,0 +1,9 @@
+import Posix
+
+/// Where the daemon looks at the machine around it. A test answers in its place.
+struct Edges: Sendable {
+    var look: @Sendable (PeerProcess, UInt32) -> Surroundings = {
+        Surroundings.look(at: $0, person: $1)
+    }
+    var loginAccount: @Sendable (UInt32) -> LoginAccount.Answer = { LoginAccount.of(uid: $0) }
+}

@@ -1,0 +1,64 @@
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import WorkerLinks
+
+@testable import VaultService
+
+/// A reader in the machine, whose fingers come when the script says so.
+@LoopActor
+final class PlayedReader: FingerScanner {
+    static let reader = FingerprintReader(
+        id: Array("played/1".utf8), driver: Array("played".utf8), name: Array("Played".utf8),
+        scan: .press, stages: 1, identifies: true, stores: false, isInternal: true,
+        port: Array("1-1".utf8))
+
+    /// Without a reader none is found, and nothing else is ever asked of it.
+    private let isThere: Bool
+    private var waiting: CheckedContinuation<FingerEnd, Never>?
+    private(set) var deleted = 0
+
+    init(isThere: Bool) {
+        self.isThere = isThere
+    }
+
+    var lastReaders: [FingerprintReader] { isThere ? [Self.reader] : [] }
+
+    func readers(mayBeOld: Bool) async throws(ScannerFailure) -> [FingerprintReader] {
+        lastReaders
+    }
+
+    func match(
+        _ prints: [SecretBox], at reader: ReaderChoice, seconds: UInt8, _ run: FingerRun
+    ) async -> FingerEnd { await scan(run) }
+
+    func enroll(at reader: ReaderChoice, _ run: FingerRun) async -> FingerEnd { await scan(run) }
+
+    func delete(_ print: SecretBox, at reader: ReaderChoice) async throws(ScannerFailure) {
+        deleted += 1
+    }
+
+    func stored(
+        _ prints: [SecretBox], at reader: ReaderChoice, _ run: FingerRun
+    ) async throws(ScannerFailure) -> [FingerprintStored.Print] { [] }
+
+    func beginSleep() {}
+    func letGo() async {}
+    func wakeUp() {}
+
+    private func scan(_ run: FingerRun) async -> FingerEnd {
+        if run.isOver { return .failed(.cancelled) }
+        run.whenStopped = { [weak self] in self?.touch(.failed(.cancelled)) }
+        run.say(
+            .heard(
+                FingerprintScan(nonce: [], event: .place, stage: 0, stages: 0, retry: .none)))
+        return await withCheckedContinuation { waiting = $0 }
+    }
+
+    /// What the scan under way comes to.
+    func touch(_ end: FingerEnd) {
+        waiting?.resume(returning: end)
+        waiting = nil
+    }
+}
