@@ -28,6 +28,8 @@ final class Script: Conversation {
     var carriesLines = false
     /// By the id of the question.
     var answers: [String: String]
+    /// What no text is, likewise.
+    var typed: [String: [UInt8]] = [:]
     /// At the question of that number, the first is 0; a finger that is asked for counts as one.
     private let turn: (question: Int, Turn)?
     private let reader: PlayedReader
@@ -61,9 +63,10 @@ final class Script: Conversation {
         case nil: break
         }
         // Nobody has an answer to what no test expects.
-        guard let text = answers[id], let secret = try? SecretBytes(copying: Array(text.utf8).span)
+        guard let bytes = typed[id] ?? answers[id].map({ Array($0.utf8) }),
+            let secret = try? SecretBytes(copying: bytes.span)
         else { throw .gone(.timedOut) }
-        if purpose == .passcode { token = text }
+        if purpose == .passcode { token = answers[id] }
         return SecretBox(secret)
     }
 
