@@ -160,6 +160,10 @@ let package = Package(
             name: "WordsTests", dependencies: ["Words", "Policy", "Posix", "ToolTexts", "Wire"],
             swiftSettings: strict),
         .testTarget(
+            name: "StoreKeepingTests",
+            dependencies: ["StoreKeeping", "Words", "Policy", "Secrets"],
+            swiftSettings: strict),
+        .testTarget(
             name: "VaultServiceTests",
             dependencies: [
                 "VaultService", "WorkerLinks", "StoreKeeping", "Words", "Posix", "Policy", "Wire",

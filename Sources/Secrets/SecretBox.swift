@@ -2,9 +2,7 @@ internal import Synchronization
 
 /// Carries one secret into a closure, to be taken out once; what is never taken is wiped with the
 /// box.
-public final class SecretBox: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-{
+public final class SecretBox: Sendable, Redacted {
     private let content: Mutex<SecretBytes?>
 
     public init(_ secret: consuming SecretBytes) {
@@ -30,8 +28,4 @@ public final class SecretBox: Sendable, CustomStringConvertible, CustomDebugStri
             return try outcome.get()
         }
     }
-
-    public var description: String { "[REDACTED]" }
-    public var debugDescription: String { "[REDACTED]" }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -6,13 +6,13 @@ import Words
 /// What a store is going to open with.
 package enum ComingPasscode: Sendable {
     /// One of its own, and the digest of the rules that it was judged by.
-    case own(SecretBox, digest: [UInt8])
+    case own(TypedPasscode, digest: [UInt8])
     /// The login password, whose rules are not ours.
-    case login(SecretBox)
+    case login(TypedPasscode)
 
-    package var secret: SecretBox {
+    package var typed: TypedPasscode {
         switch self {
-        case .own(let secret, _), .login(let secret): secret
+        case .own(let typed, _), .login(let typed): typed
         }
     }
 
@@ -52,7 +52,7 @@ package enum StoreStart: Sendable {
         }
     }
 
-    package var login: SecretBox? {
+    package var login: TypedPasscode? {
         switch self {
         case .with(.login(let password)): password
         case .with(.own), .without: nil

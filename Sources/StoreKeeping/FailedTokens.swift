@@ -141,13 +141,9 @@ package final class FailedTokens {
         return hash
     }
 
-    package func hash(_ token: SecretBox, of host: StoreHost) throws(Refusal) -> TokenHash {
+    package func hash(_ token: TypedPasscode, of host: StoreHost) throws(Refusal) -> TokenHash {
         do throws(SecretsError) {
-            let hash = try token.read { (secret) throws(SecretsError) in
-                try self.hash(secret, of: host)
-            }
-            guard let hash else { throw .wrongSize }
-            return hash
+            return try hash(token.bytes, of: host)
         } catch {
             throw .outOfMemory
         }

@@ -125,7 +125,7 @@ package final class OpenRecordsQueue {
 
     // MARK: open and close
 
-    package func open(_ key: SecretBox) async throws(Refusal) {
+    package func open(_ key: StoreKey) async throws(Refusal) {
         await acquire()
         defer { release() }
         guard records == nil else { return }
@@ -133,9 +133,8 @@ package final class OpenRecordsQueue {
         let before = generation
         let (folder, id) = (folder, id)
         let opened = await workers.disk.run { () -> Result<Records, RecordsError> in
-            guard let secret = key.take() else { return .failure(.closed) }
-            return Result { () throws(RecordsError) in
-                try Records(opening: folder, id: id.bytes, key: secret)
+            Result { () throws(RecordsError) in
+                try Records(opening: folder, id: id.bytes, key: key.bytes)
             }
         }
         damage = nil

@@ -8,7 +8,7 @@ import Words
 extension StoreHost {
     /// The store key, in guarded memory alone, from the moment at which a passcode has opened the store.
     package struct Resident {
-        package let key: SecretBox
+        package let key: StoreKey
         package let made: ResidentTime
 
         package static func now() -> ResidentTime {
@@ -25,13 +25,13 @@ extension StoreHost {
 
     /// The passcode was typed, or the login password: a finger opens the store from now on, and failed ones are
     /// forgotten. Nobody is kept out where this fails.
-    package func keepResident(_ key: SecretBox, _ ground: Ground, _ policy: Policy) async {
+    package func keepResident(_ key: StoreKey, _ ground: Ground, _ policy: Policy) async {
         if fingerprintIsOn { try? await clearFingerFailures() }
         // As it is now that the disk is done.
         guard fingerprintIsOn, hasPasscode, isUsable, policy.allowFingerprint,
-            (try? require(ground)) != nil, let copy = try? key.copied()
+            (try? require(ground)) != nil
         else { return wipeResident() }
-        resident = Resident(key: copy, made: Resident.now())
+        resident = Resident(key: key, made: Resident.now())
         whenResident?(self)
     }
 
@@ -41,12 +41,12 @@ extension StoreHost {
         whenResident?(self)
     }
 
-    /// A copy of the store key, for a match that was seen just now.
+    /// The store key, for a match that was seen just now.
     package func residentKey(_ policy: Policy) throws(Refusal) -> Opening {
         guard fingerprintIsOn, let resident, residentAge(policy) == .good else {
             throw .fingerprintUnavailable(.notOpened)
         }
-        return Opening(key: try resident.key.copied(), ground: .finger)
+        return Opening(key: resident.key, ground: .finger)
     }
 
     // MARK: failed matches

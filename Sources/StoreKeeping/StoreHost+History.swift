@@ -6,7 +6,7 @@ import Words
 /// Former passcodes, which may not come back.
 extension StoreHost {
     package func isReused(
-        _ candidate: SecretBox, _ key: SecretBox, latest count: UInt32,
+        _ candidate: TypedPasscode, _ key: StoreKey, latest count: UInt32,
         _ among: PasscodeHistory.Among
     ) async throws(Refusal) -> Bool {
         let history = try await history(key)
@@ -16,14 +16,12 @@ extension StoreHost {
         }
     }
 
-    private func history(_ key: SecretBox) async throws(Refusal) -> PasscodeHistory {
+    private func history(_ key: StoreKey) async throws(Refusal) -> PasscodeHistory {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             return try await onDisk(file, .read) {
                 (file) throws(KeyError) in
-                try Self.with(key) { (storeKey) throws(KeyError) in
-                    try file.history(storeKey: storeKey)
-                }
+                try file.history(storeKey: key.bytes)
             }
         }
     }
@@ -39,45 +37,16 @@ extension StoreHost {
         let change = HistoryChange(former: nil, present: hash, keep: Int(count))
         try await inTurn(.own) { () async throws(Refusal) in
             try await onDisk(try requireLive(), .terms) { (file) throws(KeyError) in
-                try Self.with(key) { (storeKey) throws(KeyError) in
-                    try file.write(change, storeKey: storeKey)
-                }
+                try file.write(change, storeKey: key.bytes)
             }
         }
     }
 
     /// What a passcode leaves in the history, under the salt of its slot.
-    package func historyHash(_ typed: SecretBox, _ salt: [UInt8]) async throws(Refusal) -> SecretBox
+    package func historyHash(_ typed: TypedPasscode, _ salt: [UInt8]) async throws(Refusal)
+        -> SecretBox
     {
         try await workers.deriveKey(
-            try typed.copied(), salt, PasscodeHistory.cost, .own, of: identity.uid)
-    }
-
-    /// A look at a key that is needed once more.
-    package nonisolated static func with<R: Sendable>(
-        _ key: SecretBox, _ body: (borrowing SecretBytes) throws(KeyError) -> R
-    ) throws(KeyError) -> R {
-        let result: Result<R, KeyError>?
-        do {
-            result = try key.read { (secret) throws(SecretsError) in
-                Result { () throws(KeyError) in try body(secret) }
-            }
-        } catch {
-            throw .secrets(error)
-        }
-        guard let result else { throw .noSuchSlot }
-        return try result.get()
-    }
-}
-
-extension SecretBox {
-    package func copied() throws(Refusal) -> SecretBox {
-        do throws(SecretsError) {
-            let copy = try read { (secret) throws(SecretsError) in SecretBox(try secret.copy()) }
-            guard let copy else { throw .wrongSize }
-            return copy
-        } catch {
-            throw .outOfMemory
-        }
+            typed, salt, PasscodeHistory.cost, .own, of: identity.uid)
     }
 }

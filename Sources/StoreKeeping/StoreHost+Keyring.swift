@@ -15,9 +15,9 @@ extension StoreHost {
             let file = try requireLive()
             try require(opening.ground)
             return try await onDisk(file, .read) { (file) throws(KeyError) -> SecretBox? in
-                guard let storeKey = opening.key.take(),
-                    let password = try file.keyringPassword(storeKey: storeKey)
-                else { return nil }
+                guard let password = try file.keyringPassword(storeKey: opening.key.bytes) else {
+                    return nil
+                }
                 return SecretBox(password)
             }
         }
@@ -26,33 +26,30 @@ extension StoreHost {
 
     /// False where it was kept already.
     package func keepKeyringPassword(
-        _ password: SecretBox, _ opening: Opening
+        _ password: TypedPasscode, _ opening: Opening
     ) async throws(Refusal) -> Bool {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try require(opening.ground)
             return try await onDisk(file, .keyring) { (file) throws(KeyError) in
-                guard let storeKey = opening.key.take(), let password = password.take() else {
-                    return false
-                }
-                return try file.write(keyringPassword: password, storeKey: storeKey)
+                try file.write(keyringPassword: password.bytes, storeKey: opening.key.bytes)
             }
         }
     }
 
     /// The login password changed: what is kept changes with it, if it was the former one. True where it did.
     package func renewKeyringPassword(
-        from former: SecretBox, to new: SecretBox, _ opening: Opening
+        from former: TypedPasscode, to new: TypedPasscode, _ opening: Opening
     ) async throws(Refusal) -> Bool {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try require(opening.ground)
             return try await onDisk(file, .keyring) { (file) throws(KeyError) in
-                guard let storeKey = opening.key.take(), let former = former.take(),
-                    let new = new.take(), let kept = try file.keyringPassword(storeKey: storeKey),
-                    kept.matches(former)
+                let storeKey = opening.key
+                guard let kept = try file.keyringPassword(storeKey: storeKey.bytes),
+                    kept.matches(former.bytes)
                 else { return false }
-                return try file.write(keyringPassword: new, storeKey: storeKey)
+                return try file.write(keyringPassword: new.bytes, storeKey: storeKey.bytes)
             }
         }
     }

@@ -13,7 +13,7 @@ extension StoreHost {
             let file = try requireLive()
             try require(.device)
             return try await onDisk(file, .unlock) { (file) throws(KeyError) in
-                Opening(key: SecretBox(try file.openDevice()), ground: .device)
+                Opening(key: StoreKey(try file.openDevice()), ground: .device)
             }
         }
     }
@@ -28,9 +28,10 @@ extension StoreHost {
     /// The new passcode is proven to open before the former one goes; a crash leaves one of the
     /// two, or both.
     package func replacePasscode(
-        _ opening: Opening, with new: ComingPasscode, _ cost: KeyDerivation.Cost, _ policy: Policy
+        _ opening: Opening, with new: consuming ComingPasscode, _ cost: KeyDerivation.Cost,
+        _ policy: Policy
     ) async throws(Refusal) -> Replaced {
-        let change = try await slotChange(opening, new, cost, policy)
+        let change = try await slotChange(opening, consume new, cost, policy)
         let ground = Ground.passcode(salt: change.details.salt)
         return try await inTurn(.own) { () async throws(Refusal) in
             if let foreign {
@@ -45,9 +46,7 @@ extension StoreHost {
             let isRevoked = snapshot.hasUnprovenRecovery
             proven = try await onDisk(file, .change) {
                 (file) throws(KeyError) -> PasscodeSlot? in
-                guard let storeKey = change.key.take(), let derived = change.derived.take() else {
-                    return nil
-                }
+                guard let derived = change.derived.take() else { return nil }
                 var along = Along(
                     history: change.history, terms: file.terms, identity: file.identity)
                 along.terms?.end()
@@ -56,7 +55,7 @@ extension StoreHost {
                 along.identity?.way = change.details.way
                 along.identity?.withoutPasscode = .hasPasscode
                 return try file.replacePasscode(
-                    change.details, derived: derived, storeKey: storeKey, proven: present,
+                    change.details, derived: derived, storeKey: change.key.bytes, proven: present,
                     with: along)
             }
             return Replaced(ground: ground, recoveryIsRevoked: isRevoked)
@@ -65,7 +64,7 @@ extension StoreHost {
 
     /// The new slot beside the present one: the next unlock proves one of them, and the other goes.
     package func addPasscode(
-        _ opening: Opening, _ new: SecretBox, _ cost: KeyDerivation.Cost, _ policy: Policy
+        _ opening: Opening, _ new: TypedPasscode, _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) {
         let change = try await slotChange(opening, .login(new), cost, policy)
         try await inTurn(.own) { () async throws(Refusal) in
@@ -73,11 +72,9 @@ extension StoreHost {
             try require(opening.ground)
             let present = slot(of: opening.ground)
             try await onDisk(file, .follow) { (file) throws(KeyError) in
-                guard let storeKey = change.key.take(), let derived = change.derived.take() else {
-                    return
-                }
+                guard let derived = change.derived.take() else { return }
                 try file.addPasscode(
-                    change.details, derived: derived, storeKey: storeKey, proven: present)
+                    change.details, derived: derived, storeKey: change.key.bytes, proven: present)
             }
         }
     }
@@ -88,7 +85,7 @@ extension StoreHost {
     }
 
     package struct SlotChange: Sendable {
-        package let key: SecretBox
+        package let key: StoreKey
         package let derived: SecretBox
         package let details: PasscodeDetails
         package let history: HistoryChange
@@ -101,17 +98,17 @@ extension StoreHost {
         let details = try new.details(cost)
         // The login password's past is not ours to keep.
         var history = HistoryChange(former: nil, present: nil, keep: 0)
-        if case .own(let secret, _) = new, policy.historyCount > 0 {
+        if case .own(let typed, _) = new, policy.historyCount > 0 {
             history.keep = Int(policy.historyCount)
             history.present = HistoryHash(
-                of: details, hash: try await historyHash(secret, details.salt))
+                of: details, hash: try await historyHash(typed, details.salt))
             if let former = opening.typed, let slot = slot(of: opening.ground) {
                 history.former = HistoryHash(
                     of: slot.details, hash: try await historyHash(former, slot.details.salt))
             }
         }
         let derived = try await workers.deriveKey(
-            new.secret, details.salt, details.cost, .own, of: identity.uid)
+            new.typed, details.salt, details.cost, .own, of: identity.uid)
         return SlotChange(key: opening.key, derived: derived, details: details, history: history)
     }
 
@@ -125,13 +122,12 @@ extension StoreHost {
             let file = try requireLive()
             try require(opening.ground)
             try await onDisk(file, .turnOff) { (file) throws(KeyError) in
-                guard let storeKey = opening.key.take() else { return }
                 var along = Along(terms: file.terms, identity: file.identity)
                 along.terms?.end()
                 along.terms?.fingerprintIsOn = false
                 along.identity?.withoutPasscode = why
                 along.identity?.way = .own
-                try file.replacePasscodeWithDevice(storeKey: storeKey, with: along)
+                try file.replacePasscodeWithDevice(storeKey: opening.key.bytes, with: along)
             }
         }
         if hadFingers { await forgetFingers() }
@@ -149,10 +145,9 @@ extension StoreHost {
             let file = try requireLive()
             try require(opening.ground)
             return try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
-                guard let storeKey = opening.key.take() else { throw .noSuchSlot }
                 let (made, text) = try Self.newRecoveryKey()
                 let slot = try file.addRecovery(
-                    made.key, setAt: Clock.wallSeconds(), storeKey: storeKey,
+                    made.key, setAt: Clock.wallSeconds(), storeKey: opening.key.bytes,
                     isProven: opening.ground != .device)
                 return NewRecoveryKey(text: text, slot: slot)
             }
@@ -201,11 +196,11 @@ extension StoreHost {
         let id = id
         let adopted = await workers.disk.run { () -> Result<(SlotFile, Bool), KeyError> in
             Result { () throws(KeyError) in
-                guard let storeKey = change.key.take(), let derived = change.derived.take() else {
-                    throw .noSuchSlot
-                }
+                guard let derived = change.derived.take() else { throw .noSuchSlot }
                 // Nobody vouches for the slot but the records that its key opens.
-                guard let records = try? Records(opening: folder, id: id.bytes, key: storeKey)
+                guard
+                    let records = try? Records(
+                        opening: folder, id: id.bytes, key: change.key.bytes)
                 else {
                     throw .damaged(.foreignMachineKey)
                 }
@@ -214,7 +209,7 @@ extension StoreHost {
                 identity.way = change.details.way
                 let file = try foreign.adopted(
                     by: machine, identity: identity, change.details, derived: derived,
-                    storeKey: storeKey)
+                    storeKey: change.key.bytes)
                 let isRevoked = Self.snapshot(of: file).hasUnprovenRecovery
                 if let slot = try file.passcodeSlots.first { try file.settle(on: slot) }
                 return (file, isRevoked)

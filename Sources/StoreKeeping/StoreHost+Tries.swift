@@ -6,11 +6,11 @@ import Words
 
 /// One try after the other, each counted on disk before it is made.
 extension StoreHost {
-    /// One try with a passcode: counted and synced before the derivation, its outcome recorded
-    /// before anybody hears of it. `wrong` hears that the derivation ended so, before that is
+    /// One try with a passcode, which what it opens remembers: counted and synced before the derivation, its outcome
+    /// recorded before anybody hears of it. `wrong` hears that the derivation ended so, before that is
     /// written; `counted` hears of a wrong one on the count.
     package func attempt(
-        _ kind: TryKind, _ secret: SecretBox, _ policy: Policy, wrong: () -> Void = {},
+        _ kind: TryKind, _ passcode: TypedPasscode, _ policy: Policy, wrong: () -> Void = {},
         counted: () -> Void = {}
     ) async throws(Refusal) -> Opening {
         try mayTry(kind, policy)
@@ -19,26 +19,24 @@ extension StoreHost {
             let deadline = Clock.bootMilliseconds() + Workers.queueWait
             try await workers.tries.enter(queue, of: identity.uid, until: deadline)
             defer { workers.tries.leave() }
-            return try await attemptAlone(kind, queue, secret, policy, wrong, counted)
+            return try await attemptAlone(kind, queue, passcode, policy, wrong, counted)
         }
     }
 
     package enum Trial: Sendable {
-        case opened(SecretBox, PasscodeSlot)
+        case opened(StoreKey, PasscodeSlot)
         case wrong
         case notDerived
         case failed(KeyError)
     }
 
     package func attemptAlone(
-        _ kind: TryKind, _ queue: Gate.Class, _ secret: SecretBox, _ policy: Policy,
+        _ kind: TryKind, _ queue: Gate.Class, _ passcode: TypedPasscode, _ policy: Policy,
         _ wrong: () -> Void, _ counted: () -> Void
     ) async throws(Refusal) -> Opening {
         // Judged again: whoever waited for the turn may stand behind the one who used up the tries.
         try mayTry(kind, policy)
         let file = try requireLive()
-        guard let typed = secret.take() else { throw .unknown }
-        let passcode = SecretBox(try PasscodeEntry.prepared(typed))
         let slots = snapshot.passcodes
         // Room for the dearest, before anything is counted.
         guard let cost = slots.map(\.details.cost).max(by: { $0.memoryKiB < $1.memoryKiB }) else {
@@ -50,7 +48,7 @@ extension StoreHost {
         let trial: Trial
         do throws(Refusal) {
             trial = try await workers.derive(queue, of: identity.uid, cost) {
-                Self.tryAll(slots, passcode, file)
+                passcode.withNormal { Self.tryAll(slots, $0, file) }
             }
         } catch {
             try await count(file, .uncount) { tally in tally.notDerived(kind) }
@@ -67,7 +65,8 @@ extension StoreHost {
                 }
             }
             proven = slot
-            return Opening(key: key, ground: .passcode(salt: slot.details.salt))
+            return Opening(
+                key: key, ground: .passcode(salt: slot.details.salt), typed: passcode)
         case .wrong:
             wrong()
             return try await wasWrong(kind, file, policy, counted)
@@ -82,16 +81,15 @@ extension StoreHost {
     /// The newest slot first; a second one is there only between a change of the login password and
     /// the next unlock.
     package nonisolated static func tryAll(
-        _ slots: [PasscodeSlot], _ passcode: SecretBox, _ file: SlotFile
+        _ slots: [PasscodeSlot], _ passcode: borrowing SecretBytes, _ file: SlotFile
     ) -> Trial {
-        guard let secret = passcode.take() else { return .notDerived }
         var hasEnded = false
         for slot in slots {
             do throws(SecretsError) {
                 let derived = try KeyDerivation.derive(
-                    secret, salt: slot.details.salt, cost: slot.details.cost)
+                    passcode, salt: slot.details.salt, cost: slot.details.cost)
                 do throws(KeyError) {
-                    return .opened(SecretBox(try file.openPasscode(slot, derived: derived)), slot)
+                    return .opened(StoreKey(try file.openPasscode(slot, derived: derived)), slot)
                 } catch {
                     if error != .wrongSecret { return .failed(error) }
                     hasEnded = true
@@ -164,11 +162,9 @@ extension StoreHost {
 
     /// A try with the recovery key, which is never a guess worth making: throttled, and never
     /// erasing.
-    package func attemptRecovery(_ typed: SecretBox, _ policy: Policy) async throws(Refusal)
+    package func attemptRecovery(_ key: RecoveryKeyBox, _ policy: Policy) async throws(Refusal)
         -> Opening
     {
-        guard let text = typed.take(), text.count > 0 else { throw .cancelled }
-        let key = RecoveryKeyBox(try Self.recoveryKey(text))
         try mayTry(.recovery, policy)
         return try await inTurn(.apart) { () async throws(Refusal) in
             try mayTry(.recovery, policy)
@@ -202,7 +198,7 @@ extension StoreHost {
         for slot in slots {
             do throws(KeyError) {
                 return Opening(
-                    key: SecretBox(try file.openRecovery(slot, key.key)),
+                    key: StoreKey(try file.openRecovery(slot, key.key)),
                     ground: .recovery(slot.sequence))
             } catch {
                 guard error == .wrongSecret else { throw error }
@@ -217,7 +213,7 @@ extension StoreHost {
         foreign.tally.began(.recovery, Self.now())
         let file = foreign.file
         let opened = await workers.disk.run {
-            Result { () throws(KeyError) in SecretBox(try file.openRecovery(key.key)) }
+            Result { () throws(KeyError) in StoreKey(try file.openRecovery(key.key)) }
         }
         switch opened {
         case .success(let storeKey):
@@ -231,9 +227,18 @@ extension StoreHost {
         }
     }
 
-    package static func recoveryKey(_ text: borrowing SecretBytes) throws(Refusal) -> RecoveryKey {
+    /// What was in the box goes.
+    package static func recoveryKey(_ answer: SecretBox) throws(Refusal) -> RecoveryKeyBox {
+        guard let text = answer.take() else { throw .unknown }
+        return try recoveryKey(text)
+    }
+
+    package static func recoveryKey(_ text: borrowing SecretBytes) throws(Refusal)
+        -> RecoveryKeyBox
+    {
+        guard text.count > 0 else { throw .cancelled }
         do throws(RecoveryKey.TextError) {
-            return try RecoveryKey(text: text)
+            return RecoveryKeyBox(try RecoveryKey(text: text))
         } catch {
             switch error {
             case .length:

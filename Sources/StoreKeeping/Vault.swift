@@ -279,8 +279,8 @@ package final class Vault {
     /// Makes a store and opens it. It exists from the moment its folder has its name: what a crash
     /// leaves before that is removed at the next start.
     package func create(
-        for person: Person, named asked: [UInt8], _ start: StoreStart, _ cost: KeyDerivation.Cost,
-        _ policy: Policy
+        for person: Person, named asked: [UInt8], _ start: consuming StoreStart,
+        _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) -> NewStore {
         let name = Self.name(asked)
         let coming = reserved.count { $0.uid == person.uid }
@@ -303,7 +303,7 @@ package final class Vault {
             uid: person.uid, account: person.name, createdAt: Clock.wallSeconds(),
             way: start.way, withoutPasscode: start.withoutPasscode,
             storeName: Self.name(asked), policyKey: Self.defaultName)
-        let passcode = try await derived(start.coming, cost, policy, of: person.uid)
+        let passcode = try await derived((consume start).coming, cost, policy, of: person.uid)
         let now = Clock.wallSeconds()
         let terms = Terms(
             fingerprintWasAllowed: policy.allowFingerprint,
@@ -329,9 +329,8 @@ package final class Vault {
             let made = Opening(
                 key: built.key,
                 ground: slot.map { .passcode(salt: $0.details.salt) } ?? .device)
-            let (opening, kept) = try made.doubled()
-            try await host.open(opening)
-            return NewStore(host: host, opening: kept)
+            try await host.open(made)
+            return NewStore(host: host, opening: made)
         }
     }
 
@@ -354,7 +353,7 @@ package final class Vault {
         let id: StoreID
         let folder: Folder
         let file: SlotFile
-        let key: SecretBox
+        let key: StoreKey
         let footprint: Footprint
     }
 
@@ -364,16 +363,16 @@ package final class Vault {
         guard let coming else { return nil }
         let details = try coming.details(cost)
         var history: HistoryChange?
-        if case .own(let secret, _) = coming, policy.historyCount > 0 {
+        if case .own(let typed, _) = coming, policy.historyCount > 0 {
             let hash = try await workers.deriveKey(
-                try secret.copied(), details.salt, PasscodeHistory.cost, .apart,
+                typed, details.salt, PasscodeHistory.cost, .apart,
                 of: uid)
             history = HistoryChange(
                 former: nil, present: HistoryHash(of: details, hash: hash),
                 keep: Int(policy.historyCount))
         }
         let key = try await workers.deriveKey(
-            coming.secret, details.salt, details.cost, .apart, of: uid)
+            coming.typed, details.salt, details.cost, .apart, of: uid)
         return Derived(key: key, details: details, history: history)
     }
 
@@ -433,7 +432,7 @@ package final class Vault {
                 }
                 let made = try stores.folder("\(id)")
                 return Built(
-                    machine: machine, id: id, folder: made, file: file, key: SecretBox(key),
+                    machine: machine, id: id, folder: made, file: file, key: StoreKey(key),
                     footprint: Footprint(of: id, made, in: nil))
             } catch {
                 throw .storage(error)

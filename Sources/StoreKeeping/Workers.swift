@@ -70,20 +70,20 @@ extension Workers {
         }
     }
 
-    /// Argon2id of what somebody typed; the typed bytes are wiped with their box.
+    /// Argon2id of what somebody typed.
     package func deriveKey(
-        _ typed: SecretBox, _ salt: [UInt8], _ cost: KeyDerivation.Cost, _ kind: Gate.Class,
+        _ typed: TypedPasscode, _ salt: [UInt8], _ cost: KeyDerivation.Cost, _ kind: Gate.Class,
         of person: UInt32
     ) async throws(Refusal) -> SecretBox {
-        guard let raw = typed.take() else { throw .unknown }
-        guard raw.count > 0 else { throw .cancelled }
-        let prepared = SecretBox(try PasscodeEntry.prepared(raw))
+        guard !typed.isEmpty else { throw .cancelled }
         try await requireMemory(for: cost)
         let key = try await derive(kind, of: person, cost) { () -> SecretBox? in
-            guard let secret = prepared.take(),
-                let key = try? KeyDerivation.derive(secret, salt: salt, cost: cost)
-            else { return nil }
-            return SecretBox(key)
+            typed.withNormal { secret in
+                guard let key = try? KeyDerivation.derive(secret, salt: salt, cost: cost) else {
+                    return nil
+                }
+                return SecretBox(key)
+            }
         }
         guard let key else { throw .outOfMemory }
         return key
@@ -94,16 +94,5 @@ extension SecretBox {
     /// Nothing was typed, or it was taken already.
     package var isEmpty: Bool {
         (try? read { (secret) throws(SecretsError) in secret.count == 0 }) ?? true
-    }
-
-    /// Two of one: for a key that opens a store now and is needed once more.
-    package func doubled() throws(Refusal) -> (SecretBox, SecretBox) {
-        guard let secret = take() else { throw .unknown }
-        do throws(SecretsError) {
-            let copy = try secret.copy()
-            return (SecretBox(secret), SecretBox(copy))
-        } catch {
-            throw .outOfMemory
-        }
     }
 }

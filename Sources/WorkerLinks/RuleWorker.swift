@@ -30,16 +30,16 @@ package final class RuleWorker {
     }
 
     package func judge(
-        _ candidate: SecretBox, _ rules: [CustomRule], for asker: RuleAsker,
+        _ candidate: TypedPasscode, _ rules: [CustomRule], for asker: RuleAsker,
         kind: Gate.Class? = nil
     ) async -> [Finding] {
         await judge(candidate, asking: rules.map(\.asked), for: asker, kind: kind)
     }
 
-    /// One finding for each rule, in their order; no rules, no connection. The candidate stays in
-    /// its box. `kind` is for whoever only wants to know: those who set a passcode go first.
+    /// One finding for each rule, in their order; no rules, no connection. `kind` is for whoever only
+    /// wants to know: those who set a passcode go first.
     package func judge(
-        _ candidate: SecretBox, asking rules: [RuleQuestion.Rule], for asker: RuleAsker,
+        _ candidate: TypedPasscode, asking rules: [RuleQuestion.Rule], for asker: RuleAsker,
         kind: Gate.Class? = nil, _ journal: Journaling = .faults
     ) async -> [Finding] {
         guard !rules.isEmpty else { return [] }
@@ -71,7 +71,7 @@ package final class RuleWorker {
     /// For whoever waits for nothing and keeps nothing: the question goes out before this returns, or
     /// not at all, and what it finds is told whenever it comes.
     package func judgeAside(
-        _ candidate: SecretBox, _ rules: [CustomRule],
+        _ candidate: TypedPasscode, _ rules: [CustomRule],
         _ then: @escaping @LoopActor @Sendable ([Finding]) -> Void
     ) {
         let asked = rules.map(\.asked)
@@ -90,10 +90,9 @@ package final class RuleWorker {
         }
     }
 
-    private func sendAtOnce(_ candidate: SecretBox, _ question: RuleQuestion) -> Channel? {
-        guard Self.isAskable(question), let frame = Self.frame(question, candidate) else {
-            return nil
-        }
+    private func sendAtOnce(_ candidate: TypedPasscode, _ question: RuleQuestion) -> Channel? {
+        guard Self.isAskable(question) else { return nil }
+        let frame = Self.frame(question, candidate)
         guard case .connected(let channel) = connectAtOnce() else { return nil }
         switch frame.withBytes({ channel.write($0) }) {
         case .bytes(frame.count): return channel
@@ -110,12 +109,11 @@ package final class RuleWorker {
 
     /// Why no further answer came.
     private func ask(
-        _ candidate: SecretBox, _ question: RuleQuestion, _ answers: inout RuleAnswers
+        _ candidate: TypedPasscode, _ question: RuleQuestion, _ answers: inout RuleAnswers
     ) async -> RuleFault {
         let deadline = Clock.bootMilliseconds() + RuleLink.wait
-        guard Self.isAskable(question), let frame = Self.frame(question, candidate) else {
-            return .pattern
-        }
+        guard Self.isAskable(question) else { return .pattern }
+        let frame = Self.frame(question, candidate)
         let channel: Channel
         switch await connect(until: deadline) {
         case .connected(let made): channel = made
@@ -198,17 +196,17 @@ package final class RuleWorker {
         }
     }
 
-    private static func frame(_ question: RuleQuestion, _ candidate: SecretBox) -> WipedBuffer? {
+    private static func frame(_ question: RuleQuestion, _ candidate: TypedPasscode) -> WipedBuffer {
         let buffer = WipedBuffer(
             capacity: FrameHeader.size + RuleLink.questionFrame)
-        let written: Void? = try? candidate.read { (secret) throws(SecretsError) in
+        candidate.withNormal { secret in
             secret.withBytes { bytes in
                 var sink = BufferSink(buffer)
                 Frame.write(
                     question, type: RuleLink.question, tag: 0, payload: bytes, to: &sink)
             }
         }
-        return written == nil ? nil : buffer
+        return buffer
     }
 
     /// The worker's own second ends a moment before or behind ours.

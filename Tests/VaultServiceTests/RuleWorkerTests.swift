@@ -2,6 +2,7 @@ import Glibc
 import Policy
 import Posix
 import Secrets
+import StoreKeeping
 import Testing
 import Wire
 import WorkerLinks
@@ -65,6 +66,11 @@ private func reached(_ condition: @LoopActor () -> Bool) async {
     }
 }
 
+private func typed() -> TypedPasscode? {
+    guard let secret = try? SecretBytes(count: 8) else { return nil }
+    return try? TypedPasscode(secret)
+}
+
 private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
 
 @Suite struct RuleWorkerTests {
@@ -80,9 +86,9 @@ private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
             let tally = Tally()
             for uid in 0..<12 as Range<UInt32> {
                 EventLoop.shared.task {
-                    guard let secret = try? SecretBytes(count: 8) else { return }
+                    guard let candidate = typed() else { return }
                     tally.findings += await worker.judge(
-                        SecretBox(secret), asking: one, for: RuleAsker(isTrusted: true, uid: uid))
+                        candidate, asking: one, for: RuleAsker(isTrusted: true, uid: uid))
                 }
             }
             // The loop is shared with every other test: how long it took says nothing here.
@@ -116,9 +122,9 @@ private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
             let others = Tally()
             func judge(_ asker: RuleAsker, _ tally: Tally) {
                 EventLoop.shared.task {
-                    guard let secret = try? SecretBytes(count: 8) else { return }
+                    guard let candidate = typed() else { return }
                     tally.findings += await worker.judge(
-                        SecretBox(secret), asking: one, for: asker)
+                        candidate, asking: one, for: asker)
                 }
             }
             for _ in 0..<16 { judge(RuleAsker(isTrusted: false, uid: 1000), many) }
@@ -155,10 +161,10 @@ private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
             for rules in [
                 one, one + [long], [RuleQuestion.Rule](repeating: one[0], count: 256), [],
             ] {
-                guard let secret = try? SecretBytes(count: 8) else { return [] }
+                guard let candidate = typed() else { return [] }
                 findings.append(
                     await worker.judge(
-                        SecretBox(secret), asking: rules, for: RuleAsker(isTrusted: true, uid: 1)))
+                        candidate, asking: rules, for: RuleAsker(isTrusted: true, uid: 1)))
             }
             return findings
         }

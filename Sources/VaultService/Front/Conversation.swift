@@ -1,5 +1,6 @@
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 import WorkerLinks
@@ -38,6 +39,14 @@ protocol Conversation: AnyObject {
 extension Conversation {
     func show(_ message: Message) async throws(Interruption) { try await show(message, .info) }
     func say(_ message: Message) async throws(Interruption) { try await say(message, .info) }
+
+    /// An answer that is a passcode or a password.
+    func askPasscode(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption)
+        -> TypedPasscode
+    {
+        let answer = try await ask(message, purpose)
+        return try refusing { () throws(Refusal) in try TypedPasscode(answer) }
+    }
 }
 
 /// Why a conversation stops in the middle: the person's no, or the connection's end.

@@ -154,10 +154,39 @@ class Memory(unittest.TestCase):
             client.close()
             self.nothing(told, f"after a change whose person {leaves}")
 
-    def asked(self, client, request, typed, **fields):
+    def test_waiting(self):
+        """what was wrong or has done its work is gone while the next question waits, however long the person takes"""
+        typed, new = word(), word()
+        told = needles(wrong=typed, new=new)
+        key = Needles(**{"store key": self.store_key()})
+        self.lab.lock()
+        with self.lab.client(**LOGIN) as client:
+            ask = self.asked(client, "authenticate", {}, [typed.encode()], subject=ME)
+            self.assertEqual(ask.purpose, "passcode")
+            self.nothing(told, "while the prompt waits behind a wrong token")
+        with self.lab.client(frontEnd="terminal") as client:
+            first = self.asked(client, "openStore", {})
+            client.send("reply", client.tag, [typed.encode()], question=first.question)
+            self.assertEqual(self.until_asked(client, {}).purpose, "passcode")
+            self.nothing(told, "while the second question waits behind a wrong passcode")
+        with self.lab.client(frontEnd="terminal") as client:
+            ask = self.asked(client, "recoveryNew", {"passcode": self.passcode})
+            self.assertEqual(ask.purpose, "acknowledge")
+            self.nothing(self.told, "while the new recovery key is shown")
+            self.nothing(key, "while the new recovery key is shown")
+        with self.lab.client(frontEnd="terminal") as client:
+            typed = {"newPasscode": new, "confirmPasscode": new}
+            ask = self.asked(client, "create", typed, store="another", way="ownPasscode")
+            self.assertEqual(ask.purpose, "acknowledge")
+            self.nothing(told, "while the new store's recovery key is shown")
+
+    def asked(self, client, request, typed, payloads=(), **fields):
         """Answers questions as long as there are answers; stops at the first without one."""
         client.tag += 1
-        client.send(request, client.tag, **fields)
+        client.send(request, client.tag, payloads, **fields)
+        return self.until_asked(client, typed)
+
+    def until_asked(self, client, typed):
         while True:
             message = client.receive(30)
             if message.name == "ask":
@@ -165,7 +194,7 @@ class Memory(unittest.TestCase):
                 if message.purpose not in typed:
                     return message
                 client.send("reply", client.tag, [typed[message.purpose].encode()], question=message.question)
-            elif message.name not in ("show", "working"):
+            elif message.name not in ("show", "working", "reveal"):
                 raise AssertionError(f"{message} and no question")
 
     def test_gone(self):

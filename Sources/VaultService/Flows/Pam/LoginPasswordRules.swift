@@ -37,15 +37,19 @@ final class LoginPasswordRules {
             try await desk.policy(for: person, host)
         }
         if case .noPasscodeMode = inForce { return ignored }
+        let strictness = Self.strictness(caller, former)
+        let known = try refusing { () throws(Refusal) in
+            former.isEmpty ? nil : try TypedPasscode(former)
+        }
         let change = LoginPasswordChange(
             policy: inForce.policy, exchange: exchange, asker: caller.asker(for: person),
-            former: former,
-            strictness: Self.strictness(caller, former))
+            former: known, strictness: strictness)
         do throws(Interruption) {
             if present.isEmpty {
                 try await askLoginPassword(change)
             } else {
-                try await judgeLoginPassword(present, change)
+                let new = try refusing { () throws(Refusal) in try TypedPasscode(present) }
+                try await judgeLoginPassword(new, change)
             }
             return Verdict(outcome: .success)
         } catch {
@@ -60,8 +64,8 @@ final class LoginPasswordRules {
         let policy: Policy
         let exchange: any Conversation
         let asker: RuleAsker
-        /// Empty where nobody knew it.
-        let former: SecretBox
+        /// nil where nobody knew it.
+        let former: TypedPasscode?
         let strictness: Strictness
     }
 
@@ -92,10 +96,8 @@ final class LoginPasswordRules {
                 let new = try await answer(exchange, .newPassword, .newPasscode)
                 try await judgeLoginPassword(new, change)
                 let again = try await answer(exchange, .confirmPassword, .confirmPasscode)
-                let isSame = try refusing { () throws(Refusal) in
-                    try NewPasscodes.isSame(new, again)
-                }
-                if isSame { return }
+                // The modules behind us get it byte for byte.
+                if new.bytes.matches(again.bytes) { return }
                 try await exchange.show(.passwordsDiffer, .error)
                 throw .refused(.noMatch)
             } catch {
@@ -107,15 +109,15 @@ final class LoginPasswordRules {
     }
 
     private func answer(_ exchange: any Conversation, _ message: Message, _ purpose: Ask.Purpose)
-        async throws(Interruption) -> SecretBox
+        async throws(Interruption) -> TypedPasscode
     {
-        let answer = try await exchange.ask(message, purpose)
+        let answer = try await exchange.askPasscode(message, purpose)
         guard !answer.isEmpty else { throw .refused(.cancelled) }
         return answer
     }
 
     /// Says what is missing; throws where that refuses.
-    private func judgeLoginPassword(_ new: SecretBox, _ change: LoginPasswordChange)
+    private func judgeLoginPassword(_ new: TypedPasscode, _ change: LoginPasswordChange)
         async throws(Interruption)
     {
         let policy = change.policy
@@ -140,28 +142,6 @@ final class LoginPasswordRules {
         case .warns: break
         case .refuses: throw .refused(refusal)
         }
-    }
-}
-
-extension SecretBox {
-    /// Another form of what is in here; what is in here stays.
-    func prepared(
-        _ prepare: (borrowing SecretBytes) throws(Refusal) -> SecretBytes
-    ) throws(Refusal) -> SecretBox {
-        let outcome: Result<SecretBox, Refusal>?
-        do throws(SecretsError) {
-            outcome = try read { (secret) throws(SecretsError) in
-                do throws(Refusal) {
-                    return .success(SecretBox(try prepare(secret)))
-                } catch {
-                    return .failure(error)
-                }
-            }
-        } catch {
-            throw .outOfMemory
-        }
-        guard let outcome else { throw .unknown }
-        return try outcome.get()
     }
 }
 

@@ -44,14 +44,16 @@ final class Onboarder {
         let inForce = try await refusingAsync { () async throws(Refusal) in
             try await desk.policy(for: person, nil)
         }
-        guard inForce.policy.acts(.unlock, at: caller.hello.service) else { return ignored }
+        guard inForce.policy.acts(.unlock, at: caller.hello.service),
+            let login = try? TypedPasscode(token)
+        else { return ignored }
         let plan: Onboarding.Plan?
         var finger: ComingFinger?
         switch inForce.policy.onboard {
         case .cli: return ignored
-        case .silent: plan = withoutPasscode(inForce) ?? .follow(login: token)
+        case .silent: plan = withoutPasscode(inForce) ?? .follow(login: login)
         case .login:
-            plan = try await converse(person, token, inForce, exchange)
+            plan = try await converse(person, login, inForce, exchange)
             switch plan {
             case .follow, .own:
                 finger = try await enrolment.offerComingFinger(person, nil, exchange)
@@ -81,7 +83,8 @@ final class Onboarder {
 
     /// The person's own words on it; nil where there are none, and the next login asks again.
     private func converse(
-        _ person: Person, _ token: SecretBox, _ inForce: PolicyInForce, _ exchange: any Conversation
+        _ person: Person, _ login: TypedPasscode, _ inForce: PolicyInForce,
+        _ exchange: any Conversation
     ) async throws(Interruption) -> Onboarding.Plan? {
         let hello = exchange.caller.hello
         let policy = inForce.policy
@@ -103,10 +106,10 @@ final class Onboarder {
             if let plan = withoutPasscode(inForce) { return plan }
             let asker = exchange.caller.asker(for: person)
             let judged = try await refusingAsync { () async throws(Refusal) in
-                try await self.judged(token, policy, asker)
+                try await self.judged(login, policy, asker)
             }
             if judged == .meetsTheRules, try await exchange.choose(.onboardFollow) {
-                return .follow(login: token)
+                return .follow(login: login)
             }
             let entry = Entry(
                 person: person, host: nil, exchange: exchange, maySkip: policy.allowNoPasscode)
@@ -146,26 +149,16 @@ final class Onboarder {
                 hasRoomForStore(of: person)
             else { return }
             let policy = try await desk.policy(for: person, nil).policy
-            let start: StoreStart
-            switch waiting.plan {
-            case .declined: return await onboarding.decline(person, desk.vault.workers)
-            case .withoutPasscode(let why): start = .without(why)
-            case .own(let new): start = .with(.own(new.secret, digest: new.digest))
-            case .follow(let login):
-                switch try await judged(login, policy, caller.asker(for: person)) {
-                case .meetsTheRules: start = .with(.login(login))
-                case .fallsShort: return noteWeak(person, caller)
-                case .notJudged(let why): throw why
-                }
-            }
+            guard let start = try await start(waiting, policy, caller) else { return }
+            let (hasPasscode, follows) = (start.coming != nil, start.login != nil)
             let made = try await desk.vault.create(
-                for: person, named: [], start, desk.cost(policy), policy)
+                for: person, named: [], consume start, desk.cost(policy), policy)
             sessions.shutUnlessFollowed(made.host, person)
-            if let finger = waiting.finger, start.coming != nil {
+            if let finger = waiting.finger, hasPasscode {
                 await enrolment.keep(finger, made.opening, made.host, person, caller)
             }
             // It would not be there otherwise.
-            if case .follow = waiting.plan, let judging = made.host.beginJudging(policy) {
+            if follows, let judging = made.host.beginJudging(policy) {
                 made.host.note(.meetsTheRules, judging)
             }
             desk.audit.note(
@@ -180,6 +173,29 @@ final class Onboarder {
         }
     }
 
+    /// nil where no store is made.
+    private func start(
+        _ waiting: Onboarding.Waiting, _ policy: Policy, _ caller: Caller
+    ) async throws(Refusal) -> StoreStart? {
+        let person = waiting.person
+        switch waiting.takePlan() {
+        case .declined:
+            await onboarding.decline(person, desk.vault.workers)
+            return nil
+        case .withoutPasscode(let why): return .without(why)
+        case .own(let new): return .with(new.coming)
+        case .follow(let login):
+            switch try await judged(login, policy, caller.asker(for: person)) {
+            case .meetsTheRules: return .with(.login(login))
+            case .fallsShort:
+                noteWeak(person, caller)
+                return nil
+            case .notJudged(let why): throw why
+            }
+        case nil: return nil
+        }
+    }
+
     private enum JudgedLogin: Equatable {
         case meetsTheRules
         case fallsShort
@@ -188,7 +204,7 @@ final class Onboarder {
     }
 
     /// What cannot be a passcode meets no rules.
-    private func judged(_ login: SecretBox, _ policy: Policy, _ asker: RuleAsker)
+    private func judged(_ login: TypedPasscode, _ policy: Policy, _ asker: RuleAsker)
         async throws(Refusal) -> JudgedLogin
     {
         let judgement: Judgement

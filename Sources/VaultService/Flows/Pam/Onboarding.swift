@@ -13,16 +13,26 @@ import WorkerLinks
 final class Onboarding {
     enum Plan: Sendable {
         /// The store follows the login password, if that meets the rules.
-        case follow(login: SecretBox)
+        case follow(login: TypedPasscode)
         case own(NewPasscode)
         case withoutPasscode(Identity.WithoutPasscode)
         case declined
     }
 
-    struct Waiting: Sendable {
+    @LoopActor
+    final class Waiting {
         let person: Person
-        let plan: Plan
-        var finger: ComingFinger?
+        let finger: ComingFinger?
+        private var plan: Plan?
+
+        init(person: Person, plan: Plan, finger: ComingFinger? = nil) {
+            self.person = person
+            self.plan = plan
+            self.finger = finger
+        }
+
+        /// Once: what was typed does not outlast the store that is made with it.
+        func takePlan() -> Plan? { plan.take() }
     }
 
     /// Each holds guarded memory; more people than this do not log in for the first time at once.

@@ -101,10 +101,10 @@ final class PamAuthenticate {
         _ request: Authenticate, _ token: SecretBox, _ visit: Visit
     ) async throws(Interruption) -> Verdict {
         let caller = visit.caller
-        if let given = token.take(), given.count > 0 {
+        if !token.isEmpty {
             let opening: Opening?
             do throws(Refusal) {
-                opening = try await proveToken(SecretBox(given), visit)
+                opening = try await proveToken(try TypedPasscode(token), visit)
             } catch {
                 if request.tokenOnly || caller.hello.oneSecret { throw .refused(error) }
                 opening = nil
@@ -156,17 +156,16 @@ final class PamAuthenticate {
     }
 
     /// A token that the stack brought is never known to be verified: an apart try.
-    private func proveToken(_ token: SecretBox, _ visit: Visit) async throws(Refusal) -> Opening {
+    private func proveToken(_ token: TypedPasscode, _ visit: Visit) async throws(Refusal) -> Opening
+    {
         let host = visit.host
         let kind = await lookout.standing(visit, typed: false).kind
         // Judged first: what is remembered is no oracle for whoever has no tries left.
         try host.mayTry(kind, visit.policy)
         let hash = try failedTokens.hash(token, of: host)
         guard !failedTokens.recall(hash, of: host, kind) else { throw .invalidPasscode(left: nil) }
-        let (tried, typed) = try token.doubled()
         return try await host.attempt(
-            kind, tried, visit.policy, wrong: { failedTokens.remember(hash, of: host, kind) }
-        ).with(typed: try PasscodeEntry.prepared(typed))
+            kind, token, visit.policy, wrong: { failedTokens.remember(hash, of: host, kind) })
     }
 
     private func provePrompted(_ request: Authenticate, _ visit: Visit, _ onEmpty: OnEmpty)
@@ -184,8 +183,7 @@ final class PamAuthenticate {
         try await proving.warnBeforeLast(before.kind, visit)
         let secret = try await visit.exchange.ask(
             prompt(request.orPassword, before.kind, visit), .passcode)
-        guard let typed = secret.take() else { throw .refused(.unknown) }
-        guard typed.count > 0 else {
+        guard !secret.isEmpty else {
             // The next module would ask again, and show by that that there is a store.
             if request.orPassword, before.audience == .stranger {
                 try await visit.exchange.give(token: nil)
@@ -195,7 +193,7 @@ final class PamAuthenticate {
             case .scan: return try await proveByFinger(request, visit)
             }
         }
-        let answer = SecretBox(typed)
+        let answer = try refusing { () throws(Refusal) in try TypedPasscode(secret) }
         let standing = before.and(await lookout.standing(visit))
         visit.exchange.audience = standing.audience
         let hash = try refusing { () throws(Refusal) in try failedTokens.hash(answer, of: host) }
@@ -208,9 +206,8 @@ final class PamAuthenticate {
                 try host.mayTry(standing.kind, policy)
                 throw .invalidPasscode(left: nil)
             }
-            let (tried, typed) = try answer.doubled()
             opening = try await host.attempt(
-                standing.kind, tried, policy,
+                standing.kind, consume answer, policy,
                 wrong: {
                     // An own one waits for the word of the login that it belongs to.
                     switch standing {
@@ -219,8 +216,7 @@ final class PamAuthenticate {
                     case .own, .apart, .stranger: break
                     }
                 },
-                counted: { isCounted = true }
-            ).with(typed: try PasscodeEntry.prepared(typed))
+                counted: { isCounted = true })
         } catch {
             desk.audit.note(
                 error == .retryLimitReached(erased: true) ? .erase : .attempt,
@@ -329,9 +325,10 @@ final class PamAuthenticate {
         let outcome = try await scans.scanFinger(
             .open, visit, isSwitchedOff: request.finger == .off, seconds: request.fingerSeconds
         ) { opening throws(Interruption) in
-            let (used, other) = try refusing { () throws(Refusal) in try opening.doubled() }
-            try await sessions.openForLogin(used, visit)
-            if keyrings.setsToken(request, visit) { kept = await visit.host.keyringPassword(other) }
+            try await sessions.openForLogin(opening, visit)
+            if keyrings.setsToken(request, visit) {
+                kept = await visit.host.keyringPassword(opening)
+            }
         }
         switch outcome {
         case .matched:

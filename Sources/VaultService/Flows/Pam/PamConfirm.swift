@@ -44,14 +44,14 @@ final class PamConfirm {
         if let waiting = onboarder.onboarding.take(request.handle) {
             return await onboarder.finish(waiting, caller)
         }
-        guard let transaction = transactions.take(request.handle),
+        guard var transaction = transactions.take(request.handle),
             let host = desk.vault.host(transaction.store)
         else { return Verdict(outcome: .ignore) }
         let policy = try await refusingAsync { () async throws(Refusal) in
             try await desk.policy(for: transaction.person, host).policy
         }
         try await settleWrong(transaction, host, policy, caller)
-        if let rekey = transaction.rekey {
+        if let rekey = transaction.rekey.take() {
             try await refusingAsync { () async throws(Refusal) in
                 try await recovery.rekey(host, rekey.opening, rekey.token, policy)
             }
@@ -60,9 +60,11 @@ final class PamConfirm {
                 store: host.id.description,
                 person: transaction.person, service: caller.hello.service)
         }
-        if let new = transaction.coming {
-            try await refusingAsync { () async throws(Refusal) in
-                try await self.create(new, host, transaction, caller)
+        if let new = transaction.coming.take() {
+            do throws(Refusal) {
+                try await create(consume new, host, transaction, caller)
+            } catch {
+                throw .refused(error)
             }
         }
         switch transaction.lesson {
@@ -111,18 +113,19 @@ final class PamConfirm {
     }
 
     /// The login with which a new passcode came was confirmed.
-    func create(_ new: NewPasscode, _ host: StoreHost, _ transaction: Transaction, _ caller: Caller)
-        async throws(Refusal)
-    {
+    private func create(
+        _ new: consuming NewPasscode, _ host: StoreHost, _ transaction: Transaction,
+        _ caller: Caller
+    ) async throws(Refusal) {
         let inForce = try await desk.policy(for: transaction.person, host)
         // Another policy by now, or other rules: at the next login it is decided anew.
         guard !host.hasPasscode, inForce.policy.ruleDigest == new.digest,
             settling.creation(host, inForce) != nil
         else { return }
-        let (opening, kept) = try await host.deviceKey().doubled()
+        let opening = try await host.deviceKey()
+        let coming = (consume new).coming
         let replaced = try await host.replacePasscode(
-            opening, with: .own(new.secret, digest: new.digest), desk.cost(inForce.policy),
-            inForce.policy)
+            opening, with: consume coming, desk.cost(inForce.policy), inForce.policy)
         failedTokens.forget(host)
         desk.audit.note(
             .change, "the policy demanded a passcode", store: host.id.description,
@@ -132,11 +135,11 @@ final class PamConfirm {
                 .change, Passcodes.recoveryRevoked, store: host.id.description,
                 person: transaction.person, service: caller.hello.service)
         }
-        let (used, behind) = try Opening(key: kept.key, ground: replaced.ground).doubled()
-        try await host.open(used)
+        let present = Opening(key: opening.key, ground: replaced.ground)
+        try await host.open(present)
         sessions.shutUnlessFollowed(host, transaction.person)
         if let finger = transaction.finger {
-            await enrolment.keep(finger, behind, host, transaction.person, caller)
+            await enrolment.keep(finger, present, host, transaction.person, caller)
         }
     }
 }

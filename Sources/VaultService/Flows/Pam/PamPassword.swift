@@ -33,13 +33,13 @@ final class PamPassword {
             !old.isEmpty,
             !new.isEmpty
         else { return Verdict(outcome: .ignore) }
-        let change = try refusing { () throws(Refusal) in
-            (former: try old.copied(), new: try new.copied())
+        let (former, new) = try refusing { () throws(Refusal) in
+            (try TypedPasscode(old), try TypedPasscode(new))
         }
         let opening: Opening?
         var failure: Interruption?
         do throws(Interruption) {
-            opening = try await follow(host, old, new, person, exchange)
+            opening = try await follow(host, former, new, person, exchange)
         } catch {
             opening = nil
             failure = error
@@ -47,7 +47,7 @@ final class PamPassword {
         if caller.isTrusted {
             let policy = try await desk.visit(host, person, exchange).policy
             await keyrings.renewKeyring(
-                host, from: change.former, to: change.new, opening, person, policy)
+                host, from: former, to: new, opening, person, policy)
         }
         if let failure { throw failure }
         return Verdict(outcome: .ignore)
@@ -55,7 +55,7 @@ final class PamPassword {
 
     /// What opens the store; nil where it does not follow.
     private func follow(
-        _ host: StoreHost, _ old: SecretBox, _ new: SecretBox, _ person: Person,
+        _ host: StoreHost, _ old: TypedPasscode, _ new: TypedPasscode, _ person: Person,
         _ exchange: any Conversation
     ) async throws(Interruption) -> Opening? {
         let caller = exchange.caller
@@ -66,18 +66,17 @@ final class PamPassword {
         let policy = visit.policy
         let kind = await lookout.standing(visit, typed: false).kind
         guard !failedTokens.recall(former, of: host, kind) else { return nil }
-        let kept = try await refusingAsync { () async throws(Refusal) in
+        let opening = try await refusingAsync { () async throws(Refusal) in
             let opening = try await host.attempt(
                 kind, old, policy, wrong: { self.failedTokens.remember(former, of: host, kind) })
-            let (used, kept) = try opening.doubled()
-            try await host.addPasscode(used, new, desk.cost(policy), policy)
-            return kept
+            try await host.addPasscode(opening, new, desk.cost(policy), policy)
+            return opening
         }
         failedTokens.forget(host)
         desk.audit.note(
             .change, "the passcode follows the login password", store: host.id.description,
             person: person,
             service: caller.hello.service)
-        return kept
+        return opening
     }
 }

@@ -55,8 +55,8 @@ final class PamUnlock {
         guard let host = try desk.ownStore(of: person) else {
             return try await onboarder.onboard(person, token, request.handle, exchange)
         }
-        guard let given = token.take(), given.count > 0 else { return ignored }
-        let token = SecretBox(given)
+        guard !token.isEmpty else { return ignored }
+        let token = try refusing { () throws(Refusal) in try TypedPasscode(token) }
         // A token that an earlier attempt left waiting is not this one's.
         transactions.forgetKeys(of: host.id)
         let hash = try refusing { () throws(Refusal) in try failedTokens.hash(token, of: host) }
@@ -73,11 +73,10 @@ final class PamUnlock {
             return try await mendDrift(token, request.handle, visit, .changed)
         }
 
-        let (tried, kept) = try refusing { () throws(Refusal) in try token.doubled() }
         let opening: Opening
         do throws(Refusal) {
             opening = try await host.attempt(
-                kind, tried, visit.policy,
+                kind, token, visit.policy,
                 wrong: { failedTokens.remember(hash, of: host, kind) })
         } catch {
             desk.audit.note(
@@ -86,16 +85,16 @@ final class PamUnlock {
                 uid: caller.credentials.uid)
             switch TryRefusal(error) {
             case .wrong?:
-                return try await mendDrift(kept, request.handle, visit, .changed)
+                return try await mendDrift(token, request.handle, visit, .changed)
             case .limitReached?:
-                return try await mendDrift(kept, request.handle, visit, .triesUsedUp)
+                return try await mendDrift(token, request.handle, visit, .triesUsedUp)
             // The person's count is full: at our own prompt they need not wait as long as a token has to.
             case .throttled? where host.snapshot.tally.triesLeft(.apart, visit.policy) == 0:
-                return try await mendDrift(kept, request.handle, visit, .triesUsedUp)
+                return try await mendDrift(token, request.handle, visit, .triesUsedUp)
             case .throttled?, nil: return ignored
             }
         }
-        switch try await settling.settle(visit, opening.with(typed: kept)) {
+        switch try await settling.settle(visit, opening) {
         case .settled(let opening): try await sessions.openForLogin(opening, visit)
         case .due(let still): try await proving.tellStillDue(still, visit)
         }
@@ -202,7 +201,7 @@ final class PamUnlock {
     /// The login password changed behind our back. At a service that converses the person is asked
     /// once for the former one; what is re-keyed waits for the login's confirmation.
     private func mendDrift(
-        _ token: SecretBox, _ handle: Handle, _ visit: Visit, _ drift: Drift
+        _ token: TypedPasscode, _ handle: Handle, _ visit: Visit, _ drift: Drift
     ) async throws(Interruption) -> Verdict {
         let exchange = visit.exchange
         let ignored = Verdict(outcome: .ignore, handle: handle)
@@ -215,10 +214,11 @@ final class PamUnlock {
         try await exchange.show(drift.notice)
         try await proving.warnBeforeLast(standing.kind, visit)
         let answer = try await exchange.ask(drift.question, .former)
-        guard let typed = answer.take(), typed.count > 0 else { return ignored }
+        guard !answer.isEmpty else { return ignored }
         let opening: Opening
         do throws(Refusal) {
-            opening = try await resyncing.openFormer(SecretBox(typed), standing.kind, visit)
+            opening = try await resyncing.openFormer(
+                try TypedPasscode(answer), standing.kind, visit)
         } catch {
             try await proving.tell(error, visit)
             return ignored
@@ -228,12 +228,11 @@ final class PamUnlock {
             try await proving.tellStillDue(still, visit)
             return ignored
         case .settled(let opening):
-            let (used, kept) = try refusing { () throws(Refusal) in try opening.doubled() }
-            try await sessions.openForLogin(used, visit)
+            try await sessions.openForLogin(opening, visit)
             // The policy wants no passcode any more: nothing is left to be in step.
             if opening.ground == .device { return ignored }
             return try keeping(handle, visit) { transaction in
-                transaction.rekey = Transaction.Rekey(opening: kept, token: token)
+                transaction.rekey = Transaction.Rekey(opening: opening, token: token)
             }
         }
     }

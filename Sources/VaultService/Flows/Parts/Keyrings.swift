@@ -39,7 +39,7 @@ final class Keyrings {
     }
 
     /// The `unlock` line sees which token the stack ended with.
-    func noteLesson(_ token: SecretBox, _ handle: Handle, _ visit: Visit) {
+    func noteLesson(_ token: TypedPasscode, _ handle: Handle, _ visit: Visit) {
         guard visit.caller.isTrusted, visit.policy.acts(.login, at: visit.caller.hello.service)
         else { return }
         transactions.update(handle) { transaction in
@@ -48,14 +48,14 @@ final class Keyrings {
             }
             switch transaction.lesson {
             case .none: return
-            case .awaited, .learned:
-                transaction.lesson = (try? token.copied()).map { .learned($0) } ?? .awaited
+            case .awaited, .learned: transaction.lesson = .learned(token)
             }
         }
     }
 
     /// The login with this token is confirmed. Nothing of it fails a login.
-    func learn(_ token: SecretBox, _ host: StoreHost, _ person: Person, _ policy: Policy) async {
+    func learn(_ token: TypedPasscode, _ host: StoreHost, _ person: Person, _ policy: Policy) async
+    {
         guard policy.allowFingerprint, let resident = try? host.residentKey(policy) else { return }
         do throws(Refusal) {
             guard try await host.keepKeyringPassword(token, resident) else { return }
@@ -72,7 +72,7 @@ final class Keyrings {
     /// `passwd`: with the store key that the former password gave, or the one that a finger would. Where there is
     /// neither nobody knows whether what is kept is still right: it goes.
     func renewKeyring(
-        _ host: StoreHost, from former: SecretBox, to new: SecretBox, _ opening: Opening?,
+        _ host: StoreHost, from former: TypedPasscode, to new: TypedPasscode, _ opening: Opening?,
         _ person: Person, _ policy: Policy
     ) async {
         guard host.keepsKeyringPassword else { return }

@@ -11,9 +11,9 @@ import WorkerLinks
 @LoopActor
 private struct Past {
     let host: StoreHost
-    let key: SecretBox
+    let key: StoreKey
     /// nil where nobody typed it; it may stand in the history then.
-    let current: SecretBox?
+    let current: TypedPasscode?
     let among: PasscodeHistory.Among
 }
 
@@ -42,7 +42,7 @@ extension NewPasscodes {
     /// A new one. The current and the former ones have a say only where the current was typed in
     /// this exchange.
     func judge(
-        _ candidate: SecretBox, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage
+        _ candidate: TypedPasscode, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage
     ) async throws(Refusal) -> Judgement {
         let custom = await ruleWorker.judge(
             candidate, policy.customRules, for: entry.exchange.caller.asker(for: entry.person))
@@ -51,12 +51,12 @@ extension NewPasscodes {
         if let past = entry.past(stage) {
             entry.exchange.candidates += 1
             guard entry.exchange.candidates <= Self.mostCandidates else {
-                return try Self.judgement(
+                return Self.judgement(
                     candidate, policy, custom, .notChecked(.tooManyCandidates),
                     .notChecked(.tooManyCandidates))
             }
             if let current = past.current {
-                same = try Self.isSame(candidate, current) ? .unmet : .satisfied
+                same = candidate.matches(current) ? .unmet : .satisfied
             }
             let isReused =
                 policy.historyCount > 0
@@ -65,20 +65,20 @@ extension NewPasscodes {
                 : false
             history = isReused ? .unmet : .satisfied
         }
-        return try Self.judgement(candidate, policy, custom, same, history)
+        return Self.judgement(candidate, policy, custom, same, history)
     }
 
     /// The present one: whether the rules would take it now.
-    func compliance(of proof: Proof, _ visit: Visit) async throws(Refusal) -> Compliance {
+    func compliance(of proof: Proof, _ visit: Visit) async -> Compliance {
         let custom = await ruleWorker.judge(
             proof.typed, visit.policy.customRules, for: visit.caller.asker(for: visit.person))
-        return try compliance(of: proof.typed, visit.policy, custom)
+        return compliance(of: proof.typed, visit.policy, custom)
     }
 
     private func compliance(
-        of typed: SecretBox, _ policy: Policy, _ custom: [Finding]
-    ) throws(Refusal) -> Compliance {
-        let judgement = try Self.judgement(
+        of typed: TypedPasscode, _ policy: Policy, _ custom: [Finding]
+    ) -> Compliance {
+        let judgement = Self.judgement(
             typed, policy, custom, .notChecked(.outsideAChange),
             .notChecked(.outsideAChange))
         return Self.compliance(judgement.entries.map(\.finding))
@@ -99,62 +99,43 @@ extension NewPasscodes {
 
     /// For `status`: whether the login password would do. It opened the store or was set just now, and
     /// is not kept for this: custom rules get it at once, and nobody waits for what they say.
-    func noteLoginPassword(_ typed: SecretBox, _ host: StoreHost, _ policy: Policy) {
+    func noteLoginPassword(_ typed: TypedPasscode, _ host: StoreHost, _ policy: Policy) {
         guard host.followsLogin, let judging = host.beginJudging(policy) else { return }
-        let normal: SecretBox?
-        do throws(Refusal) { normal = try PasscodeEntry.normal(typed) } catch { return }
         // What cannot be a passcode meets no rules.
-        guard let normal else { return host.note(.fallsShort, judging) }
+        guard typed.refusal == nil else { return host.note(.fallsShort, judging) }
         let taken = policy.customRules.map { _ in Finding.satisfied }
-        guard let builtIn = try? compliance(of: normal, policy, taken) else { return }
+        let builtIn = compliance(of: typed, policy, taken)
         guard !policy.customRules.isEmpty else { return host.note(builtIn, judging) }
         // Asked also where it falls short already: that a worker runs is seen by everybody.
-        ruleWorker.judgeAside(normal, policy.customRules) { custom in
+        ruleWorker.judgeAside(typed, policy.customRules) { custom in
             host.note(builtIn == .fallsShort ? builtIn : Self.compliance(custom), judging)
         }
     }
 
     private static func judgement(
-        _ candidate: SecretBox, _ policy: Policy, _ custom: [Finding], _ same: Finding,
+        _ candidate: TypedPasscode, _ policy: Policy, _ custom: [Finding], _ same: Finding,
         _ history: Finding
-    ) throws(Refusal) -> Judgement {
-        do throws(SecretsError) {
-            let judgement = try candidate.read { (secret) throws(SecretsError) in
-                secret.withBytes {
-                    PasscodeRules.judge(
-                        $0, policy, custom: custom, same: same, history: history)
-                }
+    ) -> Judgement {
+        candidate.withNormal { secret in
+            secret.withBytes {
+                PasscodeRules.judge($0, policy, custom: custom, same: same, history: history)
             }
-            guard let judgement else { throw .wrongSize }
-            return judgement
-        } catch {
-            throw .outOfMemory
         }
     }
 
     /// What the rules say of a login password. Whether it is a former passcode is not looked at:
     /// the store has seen too few of them.
     func judge(
-        login candidate: SecretBox, _ policy: Policy, for asker: RuleAsker,
-        former: SecretBox? = nil
+        login candidate: TypedPasscode, _ policy: Policy, for asker: RuleAsker,
+        former: TypedPasscode? = nil
     ) async throws(Refusal) -> Judgement {
-        let normal = try candidate.prepared(PasscodeEntry.normal)
+        try candidate.requireFit()
         var same = Finding.notChecked(.outsideAChange)
-        if let former, !former.isEmpty {
-            let current = try former.prepared(PasscodeEntry.prepared)
-            same = try Self.isSame(normal, current) ? .unmet : .satisfied
+        if let former { same = candidate.matches(former) ? .unmet : .satisfied }
+        let custom = await ruleWorker.judge(candidate, policy.customRules, for: asker)
+        return candidate.withNormal { secret in
+            secret.withBytes { PasscodeRules.judge($0, policy, custom: custom, same: same) }
         }
-        let custom = await ruleWorker.judge(normal, policy.customRules, for: asker)
-        let judgement: Judgement?
-        do throws(SecretsError) {
-            judgement = try normal.read { (secret) throws(SecretsError) in
-                secret.withBytes { PasscodeRules.judge($0, policy, custom: custom, same: same) }
-            }
-        } catch {
-            throw .outOfMemory
-        }
-        guard let judgement else { throw .unknown }
-        return judgement
     }
 
     // MARK: what a person and a program are told

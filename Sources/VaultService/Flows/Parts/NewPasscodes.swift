@@ -9,10 +9,11 @@ import WorkerLinks
 
 /// A passcode that was typed twice and that the rules accept.
 struct NewPasscode: Sendable {
-    /// Normalised.
-    let secret: SecretBox
+    let typed: TypedPasscode
     /// Of the rules that it was judged by.
     let digest: [UInt8]
+
+    var coming: ComingPasscode { .own(typed, digest: digest) }
 }
 
 /// For whom a new passcode is asked, and what it is held against.
@@ -92,16 +93,11 @@ final class NewPasscodes {
     private func candidate(_ entry: Entry, _ policy: inout Policy) async throws(Objection)
         -> NewPasscode
     {
-        let first = try await asking(entry.exchange, .chooseNew, .newPasscode)
-        if entry.maySkip, first.count == 0 { throw .skipped }
-        let new = try objecting { () throws(Refusal) in
-            SecretBox(try PasscodeEntry.normal(first))
-        }
+        let new = try await asking(entry.exchange, .chooseNew, .newPasscode)
+        if entry.maySkip, new.isEmpty { throw .skipped }
+        do throws(Refusal) { try new.requireFit() } catch { throw .refused(error) }
         try await requireGood(new, policy, entry)
-        let again = try await asking(entry.exchange, .confirmNew, .confirmPasscode)
-        let isSame = try objecting { () throws(Refusal) in
-            try Self.isSame(new, SecretBox(try PasscodeEntry.prepared(again)))
-        }
+        let isSame = try await asking(entry.exchange, .confirmNew, .confirmPasscode).matches(new)
         guard isSame else { throw .differs }
         // The rules may be others by now.
         let present: Policy
@@ -110,11 +106,11 @@ final class NewPasscodes {
             policy = present
             try await requireGood(new, policy, entry, .chosen)
         }
-        return NewPasscode(secret: new, digest: policy.ruleDigest)
+        return NewPasscode(typed: new, digest: policy.ruleDigest)
     }
 
     private func requireGood(
-        _ new: SecretBox, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage = .typed
+        _ new: TypedPasscode, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage = .typed
     ) async throws(Objection) {
         let judgement: Judgement
         do throws(Refusal) {
@@ -136,13 +132,10 @@ final class NewPasscodes {
 
     private func asking(
         _ exchange: any Conversation, _ message: Message, _ purpose: Ask.Purpose
-    ) async throws(Objection) -> SecretBytes {
-        let answer: SecretBox
-        do { answer = try await exchange.ask(message, purpose) } catch {
+    ) async throws(Objection) -> TypedPasscode {
+        do throws(Interruption) { return try await exchange.askPasscode(message, purpose) } catch {
             throw Self.objection(error)
         }
-        guard let typed = answer.take() else { throw .refused(.unknown) }
-        return typed
     }
 
     /// A front end that is gone hears nothing of it.
@@ -150,21 +143,6 @@ final class NewPasscodes {
         switch interruption {
         case .refused(let refusal): .refused(refusal)
         case .gone: .refused(.cancelled)
-        }
-    }
-
-    private func objecting<R>(_ body: () throws(Refusal) -> R) throws(Objection) -> R {
-        do throws(Refusal) { return try body() } catch { throw .refused(error) }
-    }
-
-    static func isSame(_ one: SecretBox, _ other: SecretBox) throws(Refusal) -> Bool {
-        do throws(SecretsError) {
-            let same = try one.read { (left) throws(SecretsError) in
-                try other.read { (right) throws(SecretsError) in left.matches(right) }
-            }
-            return (same ?? nil) ?? false
-        } catch {
-            throw .outOfMemory
         }
     }
 }

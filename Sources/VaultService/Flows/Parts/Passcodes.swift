@@ -33,23 +33,23 @@ final class Passcodes {
     func set(_ new: NewPasscode, _ visit: Visit, _ opening: Opening) async throws(Interruption)
         -> Opening
     {
-        let ((used, kept), (secret, typed)) = try refusing { () throws(Refusal) in
-            (try opening.doubled(), try new.secret.doubled())
-        }
-        let ground = try await replace(visit, used, with: .own(secret, digest: new.digest))
-        let opening = Opening(key: kept.key, ground: ground, typed: typed)
+        let ground = try await replace(visit, opening, with: new.coming)
+        let opening = Opening(key: opening.key, ground: ground, typed: new.typed)
         // A fingerprint that was on stays on, without a question.
         if visit.host.fingerprintIsOn { await keepResident(visit, opening) }
         return opening
     }
 
     /// What the store opens with from now on.
-    func replace(_ visit: Visit, _ opening: Opening, with new: ComingPasscode)
-        async throws(Interruption) -> Ground
-    {
-        let replaced = try await refusingAsync { () async throws(Refusal) in
-            try await visit.host.replacePasscode(
-                opening, with: new, desk.cost(visit.policy), visit.policy)
+    func replace(
+        _ visit: Visit, _ opening: consuming Opening, with new: consuming ComingPasscode
+    ) async throws(Interruption) -> Ground {
+        let replaced: StoreHost.Replaced
+        do throws(Refusal) {
+            replaced = try await visit.host.replacePasscode(
+                consume opening, with: consume new, desk.cost(visit.policy), visit.policy)
+        } catch {
+            throw .refused(error)
         }
         failedTokens.forget(visit.host)
         if replaced.recoveryIsRevoked {

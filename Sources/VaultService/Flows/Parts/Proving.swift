@@ -48,13 +48,11 @@ final class Proving {
             try refusing { () throws(Refusal) in try host.mayTry(standing.kind, visit.policy) }
             try await warnBeforeLast(standing.kind, visit)
             let answer = try await exchange.ask(prompt, .passcode)
-            guard let typed = answer.take(), typed.count > 0 else { throw .refused(.cancelled) }
+            guard !answer.isEmpty else { throw .refused(.cancelled) }
             let refusal: Refusal
             do throws(Refusal) {
-                let current = SecretBox(try PasscodeEntry.prepared(typed))
-                let opened = try await host.attempt(
-                    standing.kind, SecretBox(typed), visit.policy)
-                return opened.with(typed: current)
+                return try await host.attempt(
+                    standing.kind, try TypedPasscode(answer), visit.policy)
             } catch {
                 refusal = error
             }
@@ -70,10 +68,11 @@ final class Proving {
     }
 
     /// The front end has proven it with a PAM transaction, where this machine can.
-    func askLoginPassword(_ exchange: any Conversation) async throws(Interruption) -> SecretBox {
-        let answer = try await exchange.ask(.loginPassword, .loginPassword)
-        guard let typed = answer.take(), typed.count > 0 else { throw .refused(.cancelled) }
-        return SecretBox(typed)
+    func askLoginPassword(_ exchange: any Conversation) async throws(Interruption) -> TypedPasscode
+    {
+        let typed = try await exchange.askPasscode(.loginPassword, .loginPassword)
+        guard !typed.isEmpty else { throw .refused(.cancelled) }
+        return typed
     }
 
     // MARK: lines around a passcode

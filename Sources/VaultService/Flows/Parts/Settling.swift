@@ -134,9 +134,7 @@ final class Settling {
         guard case .onlyWhereItFallsShort = known.certainty, let proof = opening.proof else {
             return known
         }
-        let compliance = try await refusingAsync { () async throws(Refusal) in
-            try await newPasscodes.compliance(of: proof, visit)
-        }
+        let compliance = await newPasscodes.compliance(of: proof, visit)
         guard compliance == .notYetKnown else {
             return visit.host.due(visit.inForce, readers.hardware(visit.policy), compliance)
         }
@@ -221,9 +219,8 @@ final class Settling {
         guard step.flow == .createOfferingFingerprint, visit.caller.isTerminal else {
             return changed
         }
-        let (kept, used) = try refusing { () throws(Refusal) in try changed.doubled() }
-        try await enrolment.offerFinger(try await desk.renewed(visit), used)
-        return kept
+        try await enrolment.offerFinger(try await desk.renewed(visit), changed)
+        return changed
     }
 
     private func dropPasscode(_ step: DueStep, _ visit: Visit, _ opening: Opening)
@@ -233,14 +230,12 @@ final class Settling {
         guard try await isStillDue(step, present, opening), opening.ground != .device else {
             return opening
         }
-        let kept = try await refusingAsync { () async throws(Refusal) in
-            let (used, kept) = try opening.doubled()
-            try await present.host.turnOff(used, .inNoPasscodeMode, present.policy)
-            return kept.key
+        try await refusingAsync { () async throws(Refusal) in
+            try await present.host.turnOff(opening, .inNoPasscodeMode, present.policy)
         }
         failedTokens.forget(present.host)
         desk.auditChange("the policy turned the passcode off", visit)
-        return Opening(key: kept, ground: .device)
+        return Opening(key: opening.key, ground: .device)
     }
 
     private func isStillDue(_ step: DueStep, _ visit: Visit, _ opening: Opening)

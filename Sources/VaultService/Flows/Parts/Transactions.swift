@@ -9,7 +9,7 @@ struct Transaction: Sendable {
     /// The store is to follow a new login password, once the login with it is confirmed.
     struct Rekey: Sendable {
         let opening: Opening
-        let token: SecretBox
+        let token: TypedPasscode
     }
 
     /// What a confirmation teaches of the login password.
@@ -17,7 +17,7 @@ struct Transaction: Sendable {
         case none
         /// Of the token that the stack is going to end with.
         case awaited
-        case learned(SecretBox)
+        case learned(TypedPasscode)
     }
 
     let store: StoreID

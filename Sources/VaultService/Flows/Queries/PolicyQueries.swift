@@ -63,35 +63,29 @@ final class PolicyQueries {
 
     // MARK: check
 
-    /// What each rule says of a candidate, which is wiped with its box. `same` and `history` are
+    /// What each rule says of a candidate, which is wiped behind it. `same` and `history` are
     /// for a change alone, where the current passcode was typed: here they would tell what it is.
     func checkPolicy(
-        _ check: PolicyCheck, _ candidate: SecretBox, _ caller: Caller
+        _ check: PolicyCheck, _ answer: SecretBox, _ caller: Caller
     ) async throws(Interruption) -> Checklist {
         let person = try await desk.person(check.target.subject, caller)
         let host = desk.vault.ownStore(of: person, named: check.target.store)
         let policy = await desk.policyAnswer(for: person, host).policy.policy
+        let candidate = try refusing { () throws(Refusal) in try TypedPasscode(answer) }
         guard check.custom, !policy.customRules.isEmpty else {
-            let judgement = try refusing { () throws(Refusal) in
-                try PasscodeEntry.judgement(candidate, policy, custom: [])
-            }
-            return checklist(judgement, policy, caller)
+            return checklist(candidate.judgement(policy, custom: []), policy, caller)
         }
         // A process for each candidate: one at a time is what a person types.
         let uid = caller.credentials.uid
         guard checking.insert(uid).inserted else { throw .refused(.busy) }
         defer { checking.remove(uid) }
         // The rules see it as it would be kept; what cannot be kept, no rule sees.
-        let normal = try refusing { () throws(Refusal) in try PasscodeEntry.normal(candidate) }
         var custom: [Finding] = []
-        if let normal {
+        if candidate.refusal == nil {
             custom = await ruleWorker.judge(
-                normal, policy.customRules, for: caller.asker(for: person), kind: .apart)
+                candidate, policy.customRules, for: caller.asker(for: person), kind: .apart)
         }
-        let judgement = try refusing { () throws(Refusal) in
-            try PasscodeEntry.judgement(candidate, policy, custom: custom)
-        }
-        return checklist(judgement, policy, caller)
+        return checklist(candidate.judgement(policy, custom: custom), policy, caller)
     }
 
     private func checklist(_ judgement: Judgement, _ policy: Policy, _ caller: Caller) -> Checklist
@@ -160,38 +154,12 @@ extension Finding {
     }
 }
 
-extension PasscodeEntry {
+extension TypedPasscode {
     /// What the rules say of something that nobody sets.
-    /// A copy as it would be kept; nil where it cannot be a passcode.
-    static func normal(_ candidate: SecretBox) throws(Refusal) -> SecretBox? {
-        do throws(SecretsError) {
-            let normal = try candidate.read { (typed) throws(SecretsError) -> SecretBox? in
-                switch try normalised(typed) {
-                case .refused: return nil
-                case .normal(let secret): return SecretBox(secret)
-                }
-            }
-            return normal ?? nil
-        } catch {
-            throw .outOfMemory
-        }
-    }
-
-    static func judgement(
-        _ candidate: SecretBox, _ policy: Policy, custom: [Finding]
-    ) throws(Refusal) -> Judgement {
-        do throws(SecretsError) {
-            let judgement = try candidate.read { (typed) throws(SecretsError) -> Judgement in
-                switch try normalised(typed) {
-                case .refused(let refusal): return PasscodeRules.notJudged(refusal, policy)
-                case .normal(let secret):
-                    return secret.withBytes { PasscodeRules.judge($0, policy, custom: custom) }
-                }
-            }
-            guard let judgement else { throw .wrongSize }
-            return judgement
-        } catch {
-            throw .outOfMemory
+    fileprivate func judgement(_ policy: Policy, custom: [Finding]) -> Judgement {
+        if let refusal { return PasscodeRules.notJudged(refusal, policy) }
+        return withNormal { secret in
+            secret.withBytes { PasscodeRules.judge($0, policy, custom: custom) }
         }
     }
 }

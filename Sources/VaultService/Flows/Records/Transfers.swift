@@ -202,19 +202,15 @@ final class Transfers {
     {
         let (visit, ground) = try await proven(target, exchange)
         let host = visit.host
-        let first = try await exchange.ask(.newPassphrase, .newPassphrase)
-        let again = try await exchange.ask(.confirmPassphrase, .confirmPassphrase)
+        let passphrase = try await askNewPassphrase(exchange)
         return try await refusingAsync { () async throws(Refusal) in
-            guard let chosen = first.take(), let confirmed = again.take() else { throw .unknown }
-            guard chosen.count > 0 else { throw .cancelled }
-            guard chosen.matches(confirmed) else { throw .noMatch }
             let cost = desk.cost(visit.policy)
             let salt: [UInt8]
             do throws(SecretsError) { salt = try Random.bytes(KeyDerivation.saltSize) } catch {
                 throw .outOfMemory
             }
             let key = try await self.desk.vault.workers.deriveKey(
-                SecretBox(chosen), salt, cost, .apart, of: host.identity.uid)
+                passphrase, salt, cost, .apart, of: host.identity.uid)
             guard let secret = key.take() else { throw .unknown }
             try host.require(ground)
             do throws(ExportError) {
@@ -225,6 +221,16 @@ final class Transfers {
                 throw TransferRefusal.of(error, .export)
             }
         }
+    }
+
+    private func askNewPassphrase(_ exchange: any Conversation) async throws(Interruption)
+        -> TypedPasscode
+    {
+        let first = try await exchange.askPasscode(.newPassphrase, .newPassphrase)
+        let again = try await exchange.askPasscode(.confirmPassphrase, .confirmPassphrase)
+        guard !first.isEmpty else { throw .refused(.cancelled) }
+        guard first.bytes.matches(again.bytes) else { throw .refused(.noMatch) }
+        return first
     }
 
     func beginImport(
@@ -254,11 +260,11 @@ final class Transfers {
         guard read.cost.memoryKiB <= most, read.cost.passes <= max(cost.passes, 4) else {
             throw .refused(.invalidArgument(.exportCost))
         }
-        let answer = try await exchange.ask(.passphrase, .passphrase)
+        let passphrase = try await exchange.askPasscode(.passphrase, .passphrase)
         return try await refusingAsync { () async throws(Refusal) in
             let key = try await host.inTurn(.apart) { () async throws(Refusal) in
                 try await self.desk.vault.workers.deriveKey(
-                    answer, read.salt, read.cost, .apart, of: host.identity.uid)
+                    passphrase, read.salt, read.cost, .apart, of: host.identity.uid)
             }
             return try Import(
                 caller: exchange.caller, host: host, header: read, key: key,

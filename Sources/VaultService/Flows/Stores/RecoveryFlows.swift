@@ -38,17 +38,21 @@ final class RecoveryFlows {
         guard exchange.caller.isTerminal else {
             throw .refused(.invalidAction(action: .newRecoveryKey, reason: .terminalOnly))
         }
-        let opening = try await proving.admit(visit, .promptCurrent)
-        try await showNewRecoveryKey(visit.host, opening, exchange)
+        try await showNewRecoveryKey(
+            visit.host, try await proving.admit(visit, .promptCurrent), exchange)
         desk.auditChange("a new recovery key was made", visit)
         return .recoveryMade
     }
 
     func showNewRecoveryKey(
-        _ host: StoreHost, _ opening: Opening, _ exchange: any Conversation
+        _ host: StoreHost, _ opening: consuming Opening, _ exchange: any Conversation
     ) async throws(Interruption) {
-        let new = try await refusingAsync { () async throws(Refusal) in
-            try await host.addRecoveryKey(opening)
+        let new: StoreHost.NewRecoveryKey
+        do throws(Refusal) {
+            // The person may take minutes to write it down.
+            new = try await host.addRecoveryKey(consume opening)
+        } catch {
+            throw .refused(error)
         }
         guard let shown = new.text.take() else { throw .refused(.unknown) }
         do throws(Interruption) {
@@ -75,7 +79,7 @@ final class RecoveryFlows {
         visit = try await desk.renewed(visit)
         try refusing { () throws(Refusal) in try Self.requireRecoveryKeys(visit.policy) }
         let opening = try await refusingAsync { () async throws(Refusal) in
-            try await host.attemptRecovery(typed, visit.policy)
+            try await host.attemptRecovery(try StoreHost.recoveryKey(typed), visit.policy)
         }
         desk.audit.note(
             .attempt, "a recovery key was accepted", store: host.id.description,
@@ -93,9 +97,9 @@ final class RecoveryFlows {
         // Using the key leads at once to a new passcode; until it is there nothing has changed.
         if host.followsLogin {
             let password = try await proving.askLoginPassword(exchange)
-            try await follow(password, visit, opening)
+            try await follow(password, visit, consume opening)
         } else {
-            try await enterPasscode(visit, recovered: opening)
+            try await enterPasscode(visit, recovered: consume opening)
         }
         try await refusingAsync { () async throws(Refusal) in
             _ = try await host.updateTally { $0.right(.recovery) }
@@ -106,7 +110,7 @@ final class RecoveryFlows {
 
     /// Who does not end what the key has begun finds it due, also with the former passcode.
     private func enterPasscode(
-        _ visit: Visit, recovered opening: Opening
+        _ visit: Visit, recovered opening: consuming Opening
     ) async throws(Interruption) {
         let step = DueStep(.change, .recovery)
         var isDue = false
@@ -114,7 +118,7 @@ final class RecoveryFlows {
             isDue = (try? await visit.host.begin(step)) != nil
         }
         do throws(Interruption) {
-            _ = try await passcodes.enterNewPasscode(visit, opening)
+            _ = try await passcodes.enterNewPasscode(visit, consume opening)
         } catch {
             throw isDue && error == .refused(.cancelled) ? .refused(.changeRequired(step)) : error
         }
@@ -127,22 +131,20 @@ final class RecoveryFlows {
     }
 
     /// From now on the store opens with this login password.
-    func follow(_ password: SecretBox, _ visit: Visit, _ opening: Opening)
+    func follow(_ password: TypedPasscode, _ visit: Visit, _ opening: consuming Opening)
         async throws(Interruption)
     {
-        let typed = try refusing { () throws(Refusal) in try password.copied() }
-        _ = try await passcodes.replace(visit, opening, with: .login(password))
-        newPasscodes.noteLoginPassword(typed, visit.host, visit.policy)
+        _ = try await passcodes.replace(visit, consume opening, with: .login(password))
+        newPasscodes.noteLoginPassword(password, visit.host, visit.policy)
     }
 
     /// The same where nobody is there to be told anything.
-    func rekey(_ host: StoreHost, _ opening: Opening, _ login: SecretBox, _ policy: Policy)
+    func rekey(_ host: StoreHost, _ opening: Opening, _ login: TypedPasscode, _ policy: Policy)
         async throws(Refusal)
     {
-        let typed = try login.copied()
         _ = try await host.replacePasscode(opening, with: .login(login), desk.cost(policy), policy)
         failedTokens.forget(host)
-        newPasscodes.noteLoginPassword(typed, host, policy)
+        newPasscodes.noteLoginPassword(login, host, policy)
     }
 
     // MARK: offered once
@@ -159,8 +161,8 @@ final class RecoveryFlows {
         let visit = try await desk.visit(host, person, exchange)
         guard host.isRecoveryOfferDue(visit.policy) else { return }
         if try await exchange.choose(.recoveryOffer) {
-            let opening = try await proving.admit(visit, .promptCurrent)
-            try await showNewRecoveryKey(host, opening, exchange)
+            try await showNewRecoveryKey(
+                host, try await proving.admit(visit, .promptCurrent), exchange)
             desk.auditChange("a new recovery key was made", visit)
         } else {
             try await exchange.show(.recoveryLater)

@@ -35,12 +35,11 @@ final class ResyncFlow {
             throw .refused(.invalidAction(action: .resync, reason: .notFollowing))
         }
         let now = try await proving.askLoginPassword(exchange)
-        let typed = try await exchange.ask(.former, .former)
-        guard let former = typed.take(), former.count > 0 else { throw .refused(.cancelled) }
+        let former = try await exchange.ask(.former, .former)
+        guard !former.isEmpty else { throw .refused(.cancelled) }
         let standing = await lookout.standing(visit)
-        let box = SecretBox(former)
         let opening = try await refusingAsync { () async throws(Refusal) in
-            try await self.openFormer(box, standing.kind, visit)
+            try await self.openFormer(try TypedPasscode(former), standing.kind, visit)
         }
         switch try await settling.settle(visit, opening) {
         case .due(let still): throw .refused(still.refusal)
@@ -55,23 +54,14 @@ final class ResyncFlow {
 
     /// A former passcode or the recovery key: the two cannot be mistaken for each other, because
     /// the key carries a check. What is no passcode is not judged as one.
-    func openFormer(_ typed: SecretBox, _ kind: TryKind, _ visit: Visit) async throws(Refusal)
+    func openFormer(_ typed: TypedPasscode, _ kind: TryKind, _ visit: Visit) async throws(Refusal)
         -> Opening
     {
         let policy = try await desk.policy(for: visit.person, visit.host).policy
-        if visit.host.hasRecovery, Self.isRecoveryKey(typed) {
+        if visit.host.hasRecovery, let key = try? StoreHost.recoveryKey(typed.bytes) {
             try RecoveryFlows.requireRecoveryKeys(policy)
-            return try await visit.host.attemptRecovery(typed, policy)
+            return try await visit.host.attemptRecovery(key, policy)
         }
-        let (tried, kept) = try typed.doubled()
-        return try await visit.host.attempt(kind, tried, policy)
-            .with(typed: try PasscodeEntry.prepared(kept))
-    }
-
-    private static func isRecoveryKey(_ typed: SecretBox) -> Bool {
-        let isKey = try? typed.read { (secret) throws(SecretsError) in
-            (try? RecoveryKey(text: secret)) != nil
-        }
-        return (isKey ?? nil) ?? false
+        return try await visit.host.attempt(kind, typed, policy)
     }
 }

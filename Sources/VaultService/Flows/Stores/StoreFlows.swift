@@ -47,28 +47,32 @@ final class StoreFlows {
             try await desk.policy(for: person, nil, .changing)
         }
         let start = try await start(request.way, person, inForce, exchange)
-        let made = try await refusingAsync { () async throws(Refusal) in
-            try await self.make(person, request.target.store, start, inForce.policy)
+        let hasPasscode = start.coming != nil
+        let made: Vault.NewStore
+        do throws(Refusal) {
+            made = try await make(person, request.target.store, consume start, inForce.policy)
+        } catch {
+            throw .refused(error)
         }
         desk.audit.note(
             .create, "a store was created", store: made.host.id.description, person: person,
             uid: exchange.caller.credentials.uid)
-        guard start.coming != nil else { return .createdWithout }
+        guard hasPasscode else { return .createdWithout }
         guard exchange.caller.isTerminal else { return .created }
-        let (opening, kept) = try refusing { () throws(Refusal) in try made.opening.doubled() }
         if inForce.policy.allowRecoveryKey {
-            try await recovery.showNewRecoveryKey(made.host, opening, exchange)
+            try await recovery.showNewRecoveryKey(made.host, made.opening, exchange)
         }
-        try await enrolment.offerFinger(try await desk.visit(made.host, person, exchange), kept)
+        try await enrolment.offerFinger(
+            try await desk.visit(made.host, person, exchange), made.opening)
         return .created
     }
 
     private func make(
-        _ person: Person, _ name: [UInt8], _ start: StoreStart, _ policy: Policy
+        _ person: Person, _ name: [UInt8], _ start: consuming StoreStart, _ policy: Policy
     ) async throws(Refusal) -> Vault.NewStore {
-        let login = try start.login?.copied()
+        let login = start.login
         let made = try await desk.vault.create(
-            for: person, named: name, start, desk.cost(policy), policy)
+            for: person, named: name, consume start, desk.cost(policy), policy)
         if let login { newPasscodes.noteLoginPassword(login, made.host, policy) }
         return made
     }
@@ -95,7 +99,7 @@ final class StoreFlows {
             do throws(Interruption) {
                 let new = try await newPasscodes.askNewPasscode(
                     Entry(person: person, host: nil, exchange: exchange, maySkip: maySkip))
-                return .with(.own(new.secret, digest: new.digest))
+                return .with(new.coming)
             } catch {
                 guard error == .refused(.skipped) else { throw error }
                 return .without(.byChoice)
