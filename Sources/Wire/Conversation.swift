@@ -1,9 +1,9 @@
 /// A line for the person: its id, its arguments, and the finished sentence in the person's
 /// language.
-public struct Line: Equatable, Sendable {
-    public var id: [UInt8]
-    public var arguments: [[UInt8]]
-    public var text: [UInt8]
+public struct Line: Fields, Equatable, Sendable {
+    public var id: [UInt8] = []
+    public var arguments: [[UInt8]] = []
+    public var text: [UInt8] = []
 
     public init(id: [UInt8] = [], arguments: [[UInt8]] = [], text: [UInt8] = []) {
         self.id = id
@@ -11,55 +11,40 @@ public struct Line: Equatable, Sendable {
         self.text = text
     }
 
-    init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        id = try reader.text(body, limit: Limits.messageID)
-        let count = Int(try reader.u8(body))
-        guard count <= Limits.parameters else { throw .fieldTooLong }
-        arguments = []
-        var index = 0
-        while index < count {
-            arguments.append(try reader.text(body, limit: Limits.line))
-            index += 1
-        }
-        text = try reader.text(body, limit: Limits.line)
-    }
+    public init() {}
 
-    func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put(text: id)
-        let count = min(arguments.count, Limits.parameters)
-        sink.put(UInt8(truncatingIfNeeded: count))
-        for argument in arguments.prefix(count) { sink.put(text: argument) }
-        sink.put(text: text)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.text(&id, limit: Limits.messageID)
+        coder.each(&arguments, .parameters, blank: []) { coder, argument in
+            coder.text(&argument, limit: Limits.line)
+        }
+        coder.text(&text, limit: Limits.line)
     }
 }
 
-public struct Show: Body, Equatable {
+public struct Show: Body, Fields, Equatable {
     public enum Style: UInt8, CaseIterable, Sendable {
         case info = 0
         case error = 1
     }
 
-    public var style: Style
-    public var line: Line
+    public var style = Style.info
+    public var line = Line()
 
     public init(style: Style, line: Line) {
         self.style = style
         self.line = line
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        guard let style = Style(rawValue: try reader.u8(body)) else { throw .unknownValue }
-        self.style = style
-        line = try Line(&reader, body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put(style.rawValue)
-        line.write(to: &sink)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.value(&style)
+        coder.part(&line)
     }
 }
 
-public struct Ask: Body, Equatable {
+public struct Ask: Body, Fields, Equatable {
     /// What is asked for, so that a front end without a person can answer the right one.
     public enum Purpose: UInt8, CaseIterable, Sendable {
         case passcode = 1
@@ -79,10 +64,10 @@ public struct Ask: Body, Equatable {
         case choice = 11
     }
 
-    public var question: UInt32
-    public var purpose: Purpose
-    public var echo: Bool
-    public var line: Line
+    public var question: UInt32 = 0
+    public var purpose = Purpose.passcode
+    public var echo = false
+    public var line = Line()
 
     public init(question: UInt32, purpose: Purpose, echo: Bool, line: Line) {
         self.question = question
@@ -91,44 +76,36 @@ public struct Ask: Body, Equatable {
         self.line = line
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        question = try reader.u32(body)
-        guard let purpose = Purpose(rawValue: try reader.u8(body)) else { throw .unknownValue }
-        self.purpose = purpose
-        echo = try reader.flag(body)
-        line = try Line(&reader, body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put32(question)
-        sink.put(purpose.rawValue)
-        sink.put(flag: echo)
-        line.write(to: &sink)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.u32(&question)
+        coder.value(&purpose)
+        coder.flag(&echo)
+        coder.part(&line)
     }
 }
 
 /// A secret that the person is to write down, once, on a terminal: it follows as the payload, and
 /// the front end shows the line and then the secret on a line of its own. Never sent to a PAM
 /// conversation.
-public struct Reveal: Body, Equatable {
-    public var line: Line
+public struct Reveal: Body, Fields, Equatable {
+    public var line = Line()
 
     public init(line: Line) {
         self.line = line
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        line = try Line(&reader, body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        line.write(to: &sink)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&line)
     }
 }
 
 /// A reader waits for a finger. From `place` to `ended` the person may go on without one: an abort
 /// with the same number. One that crosses with `ended` is no answer to anything.
-public struct Scan: Body, Equatable {
+public struct Scan: Body, Fields, Equatable {
     public enum Event: UInt8, CaseIterable, Sendable {
         case place = 1
         /// A part of an enrolment is done.
@@ -138,13 +115,13 @@ public struct Scan: Body, Equatable {
         case ended = 4
     }
 
-    public var question: UInt32
-    public var event: Event
+    public var question: UInt32 = 0
+    public var event = Event.place
     /// Parts done, of how many; 0 of 0 where it is no enrolment.
-    public var stage: UInt8
-    public var stages: UInt8
+    public var stage: UInt8 = 0
+    public var stages: UInt8 = 0
     /// Empty: nothing to be shown.
-    public var line: Line
+    public var line = Line()
 
     public init(
         question: UInt32, event: Event, stage: UInt8 = 0, stages: UInt8 = 0, line: Line = Line()
@@ -156,104 +133,96 @@ public struct Scan: Body, Equatable {
         self.line = line
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        question = try reader.u32(body)
-        guard let event = Event(rawValue: try reader.u8(body)) else { throw .unknownValue }
-        self.event = event
-        stage = try reader.u8(body)
-        stages = try reader.u8(body)
-        line = try Line(&reader, body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put32(question)
-        sink.put(event.rawValue)
-        sink.put(stage)
-        sink.put(stages)
-        line.write(to: &sink)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.u32(&question)
+        coder.value(&event)
+        coder.u8(&stage)
+        coder.u8(&stages)
+        coder.part(&line)
     }
 }
 
 /// The answer to one question; the secret follows as the payload.
-public struct Reply: Body, Equatable {
-    public var question: UInt32
+public struct Reply: Body, Fields, Equatable {
+    public var question: UInt32 = 0
 
     public init(question: UInt32) {
         self.question = question
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        question = try reader.u32(body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put32(question)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.u32(&question)
     }
 }
 
 /// No answer will come. Nothing was tried with it.
-public struct Abort: Body, Equatable {
+public struct Abort: Body, Fields, Equatable {
     public enum Reason: UInt8, CaseIterable, Sendable {
         case cancelled = 0
         case conversationFailed = 1
         case answerTooLong = 2
     }
 
-    public var question: UInt32
-    public var reason: Reason
+    public var question: UInt32 = 0
+    public var reason = Reason.cancelled
 
     public init(question: UInt32, reason: Reason) {
         self.question = question
         self.reason = reason
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        question = try reader.u32(body)
-        guard let reason = Reason(rawValue: try reader.u8(body)) else { throw .unknownValue }
-        self.reason = reason
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put32(question)
-        sink.put(reason.rawValue)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.u32(&question)
+        coder.value(&reason)
     }
 }
 
 /// The end of an exchange that did what was asked; the line may be empty.
-public struct Done: Body, Equatable {
-    public var line: Line
+public struct Done: Body, Fields, Equatable {
+    public var line = Line()
 
     public init(line: Line = Line()) {
         self.line = line
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        line = try Line(&reader, body)
-    }
+    public init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        line.write(to: &sink)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&line)
     }
 }
 
 /// The end of an exchange that did not: the code, its parameters by name, what happened, and what
 /// to do.
-public struct Refused: Body, Equatable {
-    public struct Parameter: Equatable, Sendable {
-        public var name: [UInt8]
-        public var value: [UInt8]
+public struct Refused: Body, Fields, Equatable {
+    public struct Parameter: Fields, Equatable, Sendable {
+        public var name: [UInt8] = []
+        public var value: [UInt8] = []
 
         public init(name: [UInt8], value: [UInt8]) {
             self.name = name
             self.value = value
         }
+
+        init() {}
+
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.text(&name, limit: Limits.messageID)
+            coder.text(&value, limit: Limits.line)
+        }
     }
 
     /// Kept as a number: a newer daemon may know codes that this front end does not.
-    public var code: UInt16
-    public var parameters: [Parameter]
-    public var message: [UInt8]
-    public var hint: [UInt8]
+    public var code: UInt16 = 0
+    public var parameters: [Parameter] = []
+    public var message: [UInt8] = []
+    public var hint: [UInt8] = []
 
     public init(
         code: UInt16, parameters: [Parameter] = [], message: [UInt8] = [], hint: [UInt8] = []
@@ -264,31 +233,12 @@ public struct Refused: Body, Equatable {
         self.hint = hint
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        code = try reader.u16(body)
-        let count = Int(try reader.u8(body))
-        guard count <= Limits.parameters else { throw .fieldTooLong }
-        parameters = []
-        var index = 0
-        while index < count {
-            let name = try reader.text(body, limit: Limits.messageID)
-            parameters.append(
-                Parameter(name: name, value: try reader.text(body, limit: Limits.line)))
-            index += 1
-        }
-        message = try reader.text(body, limit: Limits.line)
-        hint = try reader.text(body, limit: Limits.line)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put16(code)
-        let count = min(parameters.count, Limits.parameters)
-        sink.put(UInt8(truncatingIfNeeded: count))
-        for parameter in parameters.prefix(count) {
-            sink.put(text: parameter.name)
-            sink.put(text: parameter.value)
-        }
-        sink.put(text: message)
-        sink.put(text: hint)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.u16(&code)
+        coder.list(&parameters, .parameters)
+        coder.text(&message, limit: Limits.line)
+        coder.text(&hint, limit: Limits.line)
     }
 }

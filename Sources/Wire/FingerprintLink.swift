@@ -52,65 +52,60 @@
 
     /// The nonce alone: list and cancel; noMatch, done, and enrolled, where the print follows as the
     /// payload.
-    public struct FingerprintNonce: Body, Equatable {
-        public var nonce: [UInt8]
+    public struct FingerprintNonce: Body, Fields, Equatable {
+        public var nonce: [UInt8] = []
 
         public init(nonce: [UInt8]) {
             self.nonce = nonce
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            nonce = try reader.fixed(FingerprintLink.nonce, body)
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(fixed: nonce)
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.fixed(&nonce, FingerprintLink.nonce)
         }
     }
 
     /// Which reader: its id, and its port where that is said. An empty port is any.
-    public struct ReaderChoice: Equatable, Sendable {
-        public var id: [UInt8]
-        public var port: [UInt8]
+    public struct ReaderChoice: Fields, Equatable, Sendable {
+        public var id: [UInt8] = []
+        public var port: [UInt8] = []
 
         public init(id: [UInt8], port: [UInt8]) {
             self.id = id
             self.port = port
         }
 
-        init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            id = try reader.text(body, limit: FingerprintLink.text)
-            port = try reader.text(body, limit: FingerprintLink.text)
-        }
+        init() {}
 
-        func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(text: id)
-            sink.put(text: port)
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.text(&id, limit: FingerprintLink.text)
+            coder.text(&port, limit: FingerprintLink.text)
         }
     }
 
     /// One reader of the list.
-    public struct FingerprintReader: Equatable, Sendable {
+    public struct FingerprintReader: Fields, Equatable, Sendable {
         public enum Scan: UInt8, CaseIterable, Sendable {
             case press = 1
             case swipe = 2
         }
 
         /// driver/device-id; readers of one make may share it.
-        public var id: [UInt8]
-        public var driver: [UInt8]
-        public var name: [UInt8]
-        public var scan: Scan
+        public var id: [UInt8] = []
+        public var driver: [UInt8] = []
+        public var name: [UInt8] = []
+        public var scan = Scan.press
         /// Touches of an enrolment.
-        public var stages: UInt8
+        public var stages: UInt8 = 0
         /// One touch can be compared with several templates.
-        public var identifies: Bool
+        public var identifies = false
         /// It keeps prints on its own chip.
-        public var stores: Bool
+        public var stores = false
         /// Fixed to the machine, as the kernel says it; false where that is unknown.
-        public var isInternal: Bool
+        public var isInternal = false
         /// Where it is plugged in; the same place has the same name after a restart.
-        public var port: [UInt8]
+        public var port: [UInt8] = []
 
         public init(
             id: [UInt8], driver: [UInt8], name: [UInt8], scan: Scan, stages: UInt8,
@@ -130,85 +125,64 @@
 
         public var choice: ReaderChoice { ReaderChoice(id: id, port: port) }
 
-        init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            id = try reader.text(body, limit: FingerprintLink.text)
-            driver = try reader.text(body, limit: FingerprintLink.text)
-            name = try reader.text(body, limit: FingerprintLink.text)
-            guard let scan = Scan(rawValue: try reader.u8(body)) else { throw .unknownValue }
-            self.scan = scan
-            stages = try reader.u8(body)
-            identifies = try reader.flag(body)
-            stores = try reader.flag(body)
-            isInternal = try reader.flag(body)
-            port = try reader.text(body, limit: FingerprintLink.text)
-        }
+        init() {}
 
-        func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(text: id)
-            sink.put(text: driver)
-            sink.put(text: name)
-            sink.put(scan.rawValue)
-            sink.put(stages)
-            sink.put(flag: identifies)
-            sink.put(flag: stores)
-            sink.put(flag: isInternal)
-            sink.put(text: port)
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.text(&id, limit: FingerprintLink.text)
+            coder.text(&driver, limit: FingerprintLink.text)
+            coder.text(&name, limit: FingerprintLink.text)
+            coder.value(&scan)
+            coder.u8(&stages)
+            coder.flag(&identifies)
+            coder.flag(&stores)
+            coder.flag(&isInternal)
+            coder.text(&port, limit: FingerprintLink.text)
         }
     }
 
-    public struct FingerprintReaders: Body, Equatable {
-        public var nonce: [UInt8]
-        public var readers: [FingerprintReader]
+    public struct FingerprintReaders: Body, Fields, Equatable {
+        public var nonce: [UInt8] = []
+        public var readers: [FingerprintReader] = []
 
         public init(nonce: [UInt8], readers: [FingerprintReader]) {
             self.nonce = nonce
             self.readers = readers
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            nonce = try reader.fixed(FingerprintLink.nonce, body)
-            let count = Int(try reader.u8(body))
-            guard count <= FingerprintLink.readersMost else { throw .fieldTooLong }
-            readers = []
-            while readers.count < count { readers.append(try FingerprintReader(&reader, body)) }
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(fixed: nonce)
-            sink.put(UInt8(truncatingIfNeeded: readers.count))
-            for reader in readers { reader.write(to: &sink) }
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.fixed(&nonce, FingerprintLink.nonce)
+            coder.list(&readers, .u8(0...FingerprintLink.readersMost))
         }
     }
 
     /// enroll; and delete, where the one template follows as the payload.
-    public struct ReaderRequest: Body, Equatable {
-        public var nonce: [UInt8]
-        public var reader: ReaderChoice
+    public struct ReaderRequest: Body, Fields, Equatable {
+        public var nonce: [UInt8] = []
+        public var reader = ReaderChoice()
 
         public init(nonce: [UInt8], reader: ReaderChoice) {
             self.nonce = nonce
             self.reader = reader
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            nonce = try reader.fixed(FingerprintLink.nonce, body)
-            self.reader = try ReaderChoice(&reader, body)
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(fixed: nonce)
-            reader.write(to: &sink)
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.fixed(&nonce, FingerprintLink.nonce)
+            coder.part(&reader)
         }
     }
 
     /// match and stored. The templates follow as one payload, one behind the other.
-    public struct TemplatesRequest: Body, Equatable {
-        public var nonce: [UInt8]
-        public var reader: ReaderChoice
+    public struct TemplatesRequest: Body, Fields, Equatable {
+        public var nonce: [UInt8] = []
+        public var reader = ReaderChoice()
         /// How long a match waits for a finger; 0 is FingerprintLink.matchSeconds. stored: 0.
-        public var seconds: UInt8
+        public var seconds: UInt8 = 0
         /// The length of each template; a match has at least one.
-        public var sizes: [UInt32]
+        public var sizes: [UInt32] = []
 
         public init(nonce: [UInt8], reader: ReaderChoice, seconds: UInt8, sizes: [UInt32]) {
             self.nonce = nonce
@@ -217,27 +191,17 @@
             self.sizes = sizes
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            nonce = try reader.fixed(FingerprintLink.nonce, body)
-            self.reader = try ReaderChoice(&reader, body)
-            seconds = try reader.u8(body)
-            let count = Int(try reader.u8(body))
-            guard count <= FingerprintLink.templatesMost else { throw .fieldTooLong }
-            sizes = []
-            while sizes.count < count {
-                let size = try reader.u32(body)
-                guard size <= UInt32(FingerprintLink.template) else { throw .fieldTooLong }
-                guard size > 0 else { throw .unknownValue }
-                sizes.append(size)
-            }
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(fixed: nonce)
-            reader.write(to: &sink)
-            sink.put(seconds)
-            sink.put(UInt8(truncatingIfNeeded: sizes.count))
-            for size in sizes { sink.put32(size) }
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.fixed(&nonce, FingerprintLink.nonce)
+            coder.part(&reader)
+            coder.u8(&seconds)
+            coder.each(&sizes, .u8(0...FingerprintLink.templatesMost), blank: 0) { coder, size in
+                coder.u32(&size)
+                coder.require(size <= UInt32(FingerprintLink.template), else: .fieldTooLong)
+                coder.require(size > 0, else: .unknownValue)
+            }
         }
 
         /// Where each template lies; the payload is as long as they are together.
@@ -258,7 +222,7 @@
     }
 
     /// How a scan goes on, while it does.
-    public struct FingerprintScan: Body, Equatable {
+    public struct FingerprintScan: Body, Fields, Equatable {
         public enum Event: UInt8, CaseIterable, Sendable {
             /// The reader waits for a finger.
             case place = 1
@@ -276,13 +240,13 @@
             case general = 4
         }
 
-        public var nonce: [UInt8]
-        public var event: Event
+        public var nonce: [UInt8] = []
+        public var event = Event.place
         /// Touches done, of `stages`; a match has no stages.
-        public var stage: UInt8
-        public var stages: UInt8
+        public var stage: UInt8 = 0
+        public var stages: UInt8 = 0
         /// Where the event is retry; else none.
-        public var retry: Retry
+        public var retry = Retry.none
 
         public init(nonce: [UInt8], event: Event, stage: UInt8, stages: UInt8, retry: Retry) {
             self.nonce = nonce
@@ -292,91 +256,72 @@
             self.retry = retry
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            nonce = try reader.fixed(FingerprintLink.nonce, body)
-            guard let event = Event(rawValue: try reader.u8(body)) else { throw .unknownValue }
-            self.event = event
-            stage = try reader.u8(body)
-            stages = try reader.u8(body)
-            guard let retry = Retry(rawValue: try reader.u8(body)) else { throw .unknownValue }
-            guard (retry == .none) == (event != .retry) else { throw .unknownValue }
-            self.retry = retry
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(fixed: nonce)
-            sink.put(event.rawValue)
-            sink.put(stage)
-            sink.put(stages)
-            sink.put(retry.rawValue)
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.fixed(&nonce, FingerprintLink.nonce)
+            coder.value(&event)
+            coder.u8(&stage)
+            coder.u8(&stages)
+            coder.value(&retry)
+            coder.require((retry == .none) == (event != .retry), else: .unknownValue)
         }
     }
 
-    public struct FingerprintMatched: Body, Equatable {
-        public var nonce: [UInt8]
+    public struct FingerprintMatched: Body, Fields, Equatable {
+        public var nonce: [UInt8] = []
         /// The template's place in the request, from 0.
-        public var index: UInt8
+        public var index: UInt8 = 0
 
         public init(nonce: [UInt8], index: UInt8) {
             self.nonce = nonce
             self.index = index
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            nonce = try reader.fixed(FingerprintLink.nonce, body)
-            index = try reader.u8(body)
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(fixed: nonce)
-            sink.put(index)
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.fixed(&nonce, FingerprintLink.nonce)
+            coder.u8(&index)
         }
     }
 
     /// What a reader keeps on its chip.
-    public struct FingerprintStored: Body, Equatable {
-        public struct Print: Equatable, Sendable {
+    public struct FingerprintStored: Body, Fields, Equatable {
+        public struct Print: Fields, Equatable, Sendable {
             /// The place of the template that it is, from 1; 0 where it is none of the request's.
-            public var given: UInt8
+            public var given: UInt8 = 0
             /// The driver's words, if any.
-            public var description: [UInt8]
+            public var description: [UInt8] = []
 
             public init(given: UInt8, description: [UInt8]) {
                 self.given = given
                 self.description = description
             }
+
+            init() {}
+
+            mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+                coder.u8(&given)
+                coder.require(
+                    given <= UInt8(FingerprintLink.templatesMost), else: .unknownValue)
+                coder.text(&description, limit: FingerprintLink.text)
+            }
         }
 
-        public var nonce: [UInt8]
-        public var prints: [Print]
+        public var nonce: [UInt8] = []
+        public var prints: [Print] = []
 
         public init(nonce: [UInt8], prints: [Print]) {
             self.nonce = nonce
             self.prints = prints
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            nonce = try reader.fixed(FingerprintLink.nonce, body)
-            let count = Int(try reader.u16(body))
-            guard count <= FingerprintLink.storedMost else { throw .fieldTooLong }
-            prints = []
-            while prints.count < count {
-                let given = try reader.u8(body)
-                guard given <= UInt8(FingerprintLink.templatesMost) else { throw .unknownValue }
-                prints.append(
-                    Print(
-                        given: given,
-                        description: try reader.text(body, limit: FingerprintLink.text)))
-            }
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(fixed: nonce)
-            sink.put16(UInt16(truncatingIfNeeded: prints.count))
-            for print in prints {
-                sink.put(print.given)
-                sink.put(text: print.description)
-            }
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.fixed(&nonce, FingerprintLink.nonce)
+            coder.list(&prints, .u16(0...FingerprintLink.storedMost))
         }
     }
 
@@ -406,26 +351,20 @@
         case tooHot = 12
     }
 
-    public struct FingerprintFailed: Body, Equatable {
-        public var nonce: [UInt8]
-        public var fault: FingerprintFault
+    public struct FingerprintFailed: Body, Fields, Equatable {
+        public var nonce: [UInt8] = []
+        public var fault = FingerprintFault.cancelled
 
         public init(nonce: [UInt8], fault: FingerprintFault) {
             self.nonce = nonce
             self.fault = fault
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            nonce = try reader.fixed(FingerprintLink.nonce, body)
-            guard let fault = FingerprintFault(rawValue: try reader.u8(body)) else {
-                throw .unknownValue
-            }
-            self.fault = fault
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(fixed: nonce)
-            sink.put(fault.rawValue)
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.fixed(&nonce, FingerprintLink.nonce)
+            coder.value(&fault)
         }
     }
 

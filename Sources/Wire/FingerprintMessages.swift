@@ -16,10 +16,10 @@
     }
 
     /// Something is done with one finger of a store; with none named, what each request says.
-    public struct FingerRequest: Body, Equatable {
-        public var subject: Subject
-        public var store: [UInt8]
-        public var finger: Finger
+    public struct FingerRequest: Body, Fields, Equatable {
+        public var subject = Subject()
+        public var store: [UInt8] = []
+        public var finger = Finger.unnamed
 
         public init(subject: Subject, store: [UInt8], finger: Finger) {
             self.subject = subject
@@ -27,25 +27,20 @@
             self.finger = finger
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            subject = try Subject(&reader, body)
-            store = try reader.text(body, limit: Limits.name)
-            guard let finger = Finger(rawValue: try reader.u8(body)) else { throw .unknownValue }
-            self.finger = finger
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            subject.write(to: &sink)
-            sink.put(text: store)
-            sink.put(finger.rawValue)
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.part(&subject)
+            coder.text(&store, limit: Limits.name)
+            coder.value(&finger)
         }
     }
 
     /// Fingers open the store from now on, or none does any more.
-    public struct FingerSwitch: Body, Equatable {
-        public var subject: Subject
-        public var store: [UInt8]
-        public var on: Bool
+    public struct FingerSwitch: Body, Fields, Equatable {
+        public var subject = Subject()
+        public var store: [UInt8] = []
+        public var on = false
 
         public init(subject: Subject, store: [UInt8], on: Bool) {
             self.subject = subject
@@ -53,34 +48,30 @@
             self.on = on
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            subject = try Subject(&reader, body)
-            store = try reader.text(body, limit: Limits.name)
-            on = try reader.flag(body)
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            subject.write(to: &sink)
-            sink.put(text: store)
-            sink.put(flag: on)
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.part(&subject)
+            coder.text(&store, limit: Limits.name)
+            coder.flag(&on)
         }
     }
 
     /// The fingers of a store, and the readers of the machine.
-    public struct FingerprintState: Body, Equatable {
-        public struct Device: Equatable, Sendable {
+    public struct FingerprintState: Body, Fields, Equatable {
+        public struct Device: Fields, Equatable, Sendable {
             public typealias Scan = FingerprintReader.Scan
 
-            public var name: [UInt8]
-            public var driver: [UInt8]
-            public var scan: Scan
-            public var stages: UInt8
-            public var identifies: Bool
+            public var name: [UInt8] = []
+            public var driver: [UInt8] = []
+            public var scan = Scan.press
+            public var stages: UInt8 = 0
+            public var identifies = false
             /// It keeps prints on a chip of its own.
-            public var stores: Bool
+            public var stores = false
             /// Fixed to the machine.
-            public var isInternal: Bool
-            public var port: [UInt8]
+            public var isInternal = false
+            public var port: [UInt8] = []
 
             public init(
                 name: [UInt8], driver: [UInt8], scan: Scan, stages: UInt8, identifies: Bool,
@@ -95,16 +86,29 @@
                 self.isInternal = isInternal
                 self.port = port
             }
+
+            init() {}
+
+            mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+                coder.text(&name)
+                coder.text(&driver)
+                coder.value(&scan)
+                coder.u8(&stages)
+                coder.flag(&identifies)
+                coder.flag(&stores)
+                coder.flag(&isInternal)
+                coder.text(&port)
+            }
         }
 
-        public struct Enrolled: Equatable, Sendable {
-            public var finger: Finger
+        public struct Enrolled: Fields, Equatable, Sendable {
+            public var finger = Finger.unnamed
             /// The name of the reader that it was enrolled on.
-            public var reader: [UInt8]
+            public var reader: [UInt8] = []
             /// Seconds since 1970.
-            public var at: UInt64
+            public var at: UInt64 = 0
             /// That reader is there.
-            public var usable: Bool
+            public var usable = false
 
             public init(finger: Finger, reader: [UInt8], at: UInt64, usable: Bool) {
                 self.finger = finger
@@ -112,88 +116,46 @@
                 self.at = at
                 self.usable = usable
             }
+
+            init() {}
+
+            mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+                coder.value(&finger)
+                coder.text(&reader)
+                coder.u64(&at)
+                coder.flag(&usable)
+            }
         }
 
-        public var on: Bool
+        public var on = false
         /// A finger would open the store now: a passcode did since the machine started.
-        public var ready: Bool
+        public var ready = false
         /// Failed matches until the passcode is needed.
-        public var failuresLeft: UInt8
+        public var failuresLeft: UInt8 = 0
         /// Why no finger can be read; empty where one can.
-        public var unavailable: [UInt8]
-        public var readers: [Device]
-        public var fingers: [Enrolled]
+        public var unavailable: [UInt8] = []
+        public var readers: [Device] = []
+        public var fingers: [Enrolled] = []
         /// Prints on a reader's chip that are not ours.
-        public var foreign: UInt16
+        public var foreign: UInt16 = 0
         /// The login password is kept, for the keyring behind a login by finger.
-        public var keepsPassword: Bool
+        public var keepsPassword = false
 
         public init(on: Bool) {
             self.on = on
-            ready = false
-            failuresLeft = 0
-            unavailable = []
-            readers = []
-            fingers = []
-            foreign = 0
-            keepsPassword = false
         }
 
-        public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-            on = try reader.flag(body)
-            ready = try reader.flag(body)
-            failuresLeft = try reader.u8(body)
-            unavailable = try reader.text(body, limit: Limits.line)
-            readers = []
-            for _ in 0..<(try reader.listCount(body)) {
-                let name = try reader.text(body)
-                let driver = try reader.text(body)
-                guard let scan = Device.Scan(rawValue: try reader.u8(body)) else {
-                    throw .unknownValue
-                }
-                readers.append(
-                    Device(
-                        name: name, driver: driver, scan: scan, stages: try reader.u8(body),
-                        identifies: try reader.flag(body), stores: try reader.flag(body),
-                        isInternal: try reader.flag(body), port: try reader.text(body)))
-            }
-            fingers = []
-            for _ in 0..<(try reader.listCount(body)) {
-                guard let finger = Finger(rawValue: try reader.u8(body)) else {
-                    throw .unknownValue
-                }
-                fingers.append(
-                    Enrolled(
-                        finger: finger, reader: try reader.text(body), at: try reader.u64(body),
-                        usable: try reader.flag(body)))
-            }
-            foreign = try reader.u16(body)
-            keepsPassword = try reader.flag(body)
-        }
+        init() {}
 
-        public func write<S: Sink & ~Copyable>(to sink: inout S) {
-            sink.put(flag: on)
-            sink.put(flag: ready)
-            sink.put(failuresLeft)
-            sink.put(text: unavailable)
-            for device in sink.list(readers) {
-                sink.put(text: device.name)
-                sink.put(text: device.driver)
-                sink.put(device.scan.rawValue)
-                sink.put(device.stages)
-                sink.put(flag: device.identifies)
-                sink.put(flag: device.stores)
-                sink.put(flag: device.isInternal)
-                sink.put(text: device.port)
-            }
-            for enrolled in sink.list(fingers) {
-                sink.put(enrolled.finger.rawValue)
-                sink.put(text: enrolled.reader)
-                sink.put64(enrolled.at)
-                sink.put(flag: enrolled.usable)
-            }
-            sink.put16(foreign)
-            sink.put(flag: keepsPassword)
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.flag(&on)
+            coder.flag(&ready)
+            coder.u8(&failuresLeft)
+            coder.text(&unavailable, limit: Limits.line)
+            coder.list(&readers, .page)
+            coder.list(&fingers, .page)
+            coder.u16(&foreign)
+            coder.flag(&keepsPassword)
         }
     }
 #endif

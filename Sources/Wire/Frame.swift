@@ -115,10 +115,10 @@ public protocol Body: Sendable {
     func write<S: Sink & ~Copyable>(to sink: inout S)
 }
 
-public struct Empty: Body, Equatable {
+public struct Empty: Body, Fields, Equatable {
     public init() {}
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {}
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {}
+
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {}
 }
 
 public enum Frame {

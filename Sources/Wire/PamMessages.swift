@@ -1,14 +1,20 @@
 /// The name of one PAM transaction, kept in its pam_data: 16 random bytes, or none.
-public struct Handle: Equatable, Hashable, Sendable {
+public struct Handle: Fields, Equatable, Hashable, Sendable {
     public static let size = 16
 
-    public var bytes: [UInt8]
+    public var bytes: [UInt8] = []
 
     /// No transaction.
     public static var none: Handle { Handle(bytes: [UInt8](repeating: 0, count: size)) }
 
     public init(bytes: [UInt8]) {
         self.bytes = bytes
+    }
+
+    init() {}
+
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.fixed(&bytes, Handle.size)
     }
 
     public var isNone: Bool {
@@ -41,8 +47,8 @@ public enum Presence: UInt8, CaseIterable, Sendable {
 
 /// pam_sm_authenticate as an authenticator. A token of the stack follows as the payload (empty:
 /// none).
-public struct Authenticate: Body, Equatable {
-    public var subject: Subject
+public struct Authenticate: Body, Fields, Equatable {
+    public var subject = Subject()
     /// The answer to the one prompt may be the login password.
     public var orPassword = false
     /// Nothing may be asked: the stack's token decides.
@@ -60,77 +66,61 @@ public struct Authenticate: Body, Equatable {
         self.subject = subject
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        subject = try Subject(&reader, body)
-        orPassword = try reader.flag(body)
-        tokenOnly = try reader.flag(body)
-        enforce = try reader.flag(body)
-        guard let finger = FingerUse(rawValue: try reader.u8(body)) else { throw .unknownValue }
-        self.finger = finger
-        fingerSeconds = try reader.u8(body)
-        guard let presence = Presence(rawValue: try reader.u8(body)) else { throw .unknownValue }
-        self.presence = presence
-        setsToken = try reader.flag(body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        subject.write(to: &sink)
-        sink.put(flag: orPassword)
-        sink.put(flag: tokenOnly)
-        sink.put(flag: enforce)
-        sink.put(finger.rawValue)
-        sink.put(fingerSeconds)
-        sink.put(presence.rawValue)
-        sink.put(flag: setsToken)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&subject)
+        coder.flag(&orPassword)
+        coder.flag(&tokenOnly)
+        coder.flag(&enforce)
+        coder.value(&finger)
+        coder.u8(&fingerSeconds)
+        coder.value(&presence)
+        coder.flag(&setsToken)
     }
 }
 
 /// pam_sm_authenticate with `unlock`: the stack's token follows as the payload.
-public struct Unlock: Body, Equatable {
-    public var subject: Subject
+public struct Unlock: Body, Fields, Equatable {
+    public var subject = Subject()
     /// The transaction of an `or_password` line before us, so that the daemon can see that the
     /// token is the same.
-    public var handle: Handle
+    public var handle = Handle()
 
     public init(subject: Subject, handle: Handle = .none) {
         self.subject = subject
         self.handle = handle
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        subject = try Subject(&reader, body)
-        handle = Handle(bytes: try reader.fixed(Handle.size, body))
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        subject.write(to: &sink)
-        sink.put(fixed: handle.bytes)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&subject)
+        coder.part(&handle)
     }
 }
 
 /// pam_sm_setcred: `auth` as a whole succeeded.
-public struct Confirm: Body, Equatable {
-    public var handle: Handle
+public struct Confirm: Body, Fields, Equatable {
+    public var handle = Handle()
 
     public init(handle: Handle) {
         self.handle = handle
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        handle = Handle(bytes: try reader.fixed(Handle.size, body))
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put(fixed: handle.bytes)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&handle)
     }
 }
 
 /// pam_sm_open_session and, with another type, pam_sm_close_session.
-public struct Session: Body, Equatable {
-    public var subject: Subject
+public struct Session: Body, Fields, Equatable {
+    public var subject = Subject()
     /// logind's id and class of the session; empty where there is no logind.
-    public var id: [UInt8]
-    public var sessionClass: [UInt8]
+    public var id: [UInt8] = []
+    public var sessionClass: [UInt8] = []
 
     public init(subject: Subject, id: [UInt8], sessionClass: [UInt8]) {
         self.subject = subject
@@ -138,33 +128,27 @@ public struct Session: Body, Equatable {
         self.sessionClass = sessionClass
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        subject = try Subject(&reader, body)
-        id = try reader.text(body)
-        sessionClass = try reader.text(body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        subject.write(to: &sink)
-        sink.put(text: id)
-        sink.put(text: sessionClass)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&subject)
+        coder.text(&id)
+        coder.text(&sessionClass)
     }
 }
 
 /// pam_sm_chauthtok behind pam_unix: the former and the new login password follow as two payloads.
-public struct Password: Body, Equatable {
-    public var subject: Subject
+public struct Password: Body, Fields, Equatable {
+    public var subject = Subject()
 
     public init(subject: Subject) {
         self.subject = subject
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        subject = try Subject(&reader, body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        subject.write(to: &sink)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&subject)
     }
 }
 
@@ -172,29 +156,27 @@ public struct Password: Body, Equatable {
 /// password until it meets the rules. The former one and, where the stack has it already, the new one
 /// follow as two payloads; a new one that is there is judged, and nothing is asked. After a success
 /// the last answer to a question for a new passcode is the stack's new token.
-public struct PasswordRules: Body, Equatable {
-    public var subject: Subject
+public struct PasswordRules: Body, Fields, Equatable {
+    public var subject = Subject()
 
     public init(subject: Subject) {
         self.subject = subject
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        subject = try Subject(&reader, body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        subject.write(to: &sink)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&subject)
     }
 }
 
 /// The end of every exchange with the module.
-public struct Verdict: Body, Equatable {
-    public var outcome: Outcome
+public struct Verdict: Body, Fields, Equatable {
+    public var outcome = Outcome.unavailable
     /// The code of a refusal, 0 with success or ignore; for the module's `debug` line only.
-    public var code: UInt16
+    public var code: UInt16 = 0
     /// The transaction to confirm at setcred, or none.
-    public var handle: Handle
+    public var handle = Handle()
 
     public init(outcome: Outcome, code: UInt16 = 0, handle: Handle = .none) {
         self.outcome = outcome
@@ -202,16 +184,11 @@ public struct Verdict: Body, Equatable {
         self.handle = handle
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        guard let outcome = Outcome(rawValue: try reader.u8(body)) else { throw .unknownValue }
-        self.outcome = outcome
-        code = try reader.u16(body)
-        handle = Handle(bytes: try reader.fixed(Handle.size, body))
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put(outcome.rawValue)
-        sink.put16(code)
-        sink.put(fixed: handle.bytes)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.value(&outcome)
+        coder.u16(&code)
+        coder.part(&handle)
     }
 }

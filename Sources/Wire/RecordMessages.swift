@@ -1,29 +1,26 @@
 /// `get`, `set` (the value follows as the payload) and `delete`, told apart by the frame's type.
-public struct Record: Body, Equatable {
-    public var store: [UInt8]
-    public var name: [UInt8]
+public struct Record: Body, Fields, Equatable {
+    public var store: [UInt8] = []
+    public var name: [UInt8] = []
 
     public init(store: [UInt8] = [], name: [UInt8]) {
         self.store = store
         self.name = name
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        store = try reader.text(body, limit: Limits.name)
-        name = try reader.bytes(body, limit: Limits.name)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put(text: store)
-        sink.put(text: name)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.text(&store, limit: Limits.name)
+        coder.bytes(&name, limit: Limits.name)
     }
 }
 
-public struct List: Body, Equatable {
-    public var store: [UInt8]
-    public var prefix: [UInt8]
+public struct List: Body, Fields, Equatable {
+    public var store: [UInt8] = []
+    public var prefix: [UInt8] = []
     /// 0 at first, then what the page before gave.
-    public var cursor: UInt64
+    public var cursor: UInt64 = 0
 
     public init(store: [UInt8] = [], prefix: [UInt8], cursor: UInt64) {
         self.store = store
@@ -31,78 +28,61 @@ public struct List: Body, Equatable {
         self.cursor = cursor
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        store = try reader.text(body, limit: Limits.name)
-        prefix = try reader.bytes(body, limit: Limits.name)
-        cursor = try reader.u64(body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put(text: store)
-        sink.put(text: prefix)
-        sink.put64(cursor)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.text(&store, limit: Limits.name)
+        coder.bytes(&prefix, limit: Limits.name)
+        coder.u64(&cursor)
     }
 }
 
 /// One page of a listing, in no order that means anything; cursor 0 ends it.
-public struct Names: Body, Equatable {
-    public var cursor: UInt64
-    public var names: [[UInt8]]
+public struct Names: Body, Fields, Equatable {
+    public var cursor: UInt64 = 0
+    public var names: [[UInt8]] = []
 
     public init(cursor: UInt64, names: [[UInt8]]) {
         self.cursor = cursor
         self.names = names
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        cursor = try reader.u64(body)
-        let count = Int(try reader.u16(body))
-        guard count <= Limits.page else { throw .fieldTooLong }
-        names = []
-        var index = 0
-        while index < count {
-            names.append(try reader.bytes(body, limit: Limits.name))
-            index += 1
-        }
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put64(cursor)
-        let count = min(names.count, Limits.page)
-        sink.put16(UInt16(truncatingIfNeeded: count))
-        for name in names.prefix(count) { sink.put(text: name) }
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.u64(&cursor)
+        coder.each(&names, .page, blank: []) { coder, name in
+            coder.bytes(&name, limit: Limits.name)
+        }
     }
 }
 
 /// `import`: the export file's header follows as the payload.
-public struct ImportBegin: Body, Equatable {
-    public var target: Target
+public struct ImportBegin: Body, Fields, Equatable {
+    public var target = Target()
     /// Records whose names exist already are replaced; otherwise the import is refused.
-    public var replace: Bool
+    public var replace = false
 
     public init(target: Target, replace: Bool) {
         self.target = target
         self.replace = replace
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        target = try Target(&reader, body)
-        replace = try reader.flag(body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        target.write(to: &sink)
-        sink.put(flag: replace)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&target)
+        coder.flag(&replace)
     }
 }
 
 /// A piece of an export file, in either direction, as the payload. The whole file is sent twice at
 /// import: once to be checked to its end, once to be stored, so that a file cut short changes
 /// nothing.
-public struct Chunk: Body, Equatable {
-    public var done: UInt64
-    public var total: UInt64
-    public var last: Bool
+public struct Chunk: Body, Fields, Equatable {
+    public var done: UInt64 = 0
+    public var total: UInt64 = 0
+    public var last = false
 
     public init(done: UInt64, total: UInt64, last: Bool) {
         self.done = done
@@ -110,15 +90,11 @@ public struct Chunk: Body, Equatable {
         self.last = last
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        done = try reader.u64(body)
-        total = try reader.u64(body)
-        last = try reader.flag(body)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put64(done)
-        sink.put64(total)
-        sink.put(flag: last)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.u64(&done)
+        coder.u64(&total)
+        coder.flag(&last)
     }
 }

@@ -16,7 +16,7 @@ public enum RuleLink {
 }
 
 /// The rules of one candidate, which follows as the payload.
-public struct RuleQuestion: Body, Equatable {
+public struct RuleQuestion: Body, Fields, Equatable {
     public enum Kind: UInt8, CaseIterable, Sendable {
         /// The pattern has to be found in the candidate.
         case matches = 1
@@ -26,48 +26,41 @@ public struct RuleQuestion: Body, Equatable {
         case dictionary = 3
     }
 
-    public struct Rule: Equatable, Sendable {
-        public var kind: Kind
-        public var pattern: [UInt8]
+    public struct Rule: Fields, Equatable, Sendable {
+        public var kind = Kind.matches
+        public var pattern: [UInt8] = []
 
         public init(kind: Kind, pattern: [UInt8]) {
             self.kind = kind
             self.pattern = pattern
         }
+
+        init() {}
+
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.value(&kind)
+            coder.text(&pattern, limit: RuleLink.pattern)
+        }
     }
 
-    public var nonce: [UInt8]
-    public var rules: [Rule]
+    public var nonce: [UInt8] = []
+    public var rules: [Rule] = []
 
     public init(nonce: [UInt8], rules: [Rule]) {
         self.nonce = nonce
         self.rules = rules
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        nonce = try reader.fixed(RuleLink.nonce, body)
-        let count = Int(try reader.u8(body))
-        guard count >= 1, count <= RuleLink.rules else { throw .fieldTooLong }
-        rules = []
-        while rules.count < count {
-            guard let kind = Kind(rawValue: try reader.u8(body)) else { throw .unknownValue }
-            let pattern = try reader.text(body, limit: RuleLink.pattern)
-            rules.append(Rule(kind: kind, pattern: pattern))
-        }
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put(fixed: nonce)
-        sink.put(UInt8(truncatingIfNeeded: rules.count))
-        for rule in rules {
-            sink.put(rule.kind.rawValue)
-            sink.put(text: rule.pattern)
-        }
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.fixed(&nonce, RuleLink.nonce)
+        coder.list(&rules, .u8(1...RuleLink.rules))
     }
 }
 
 /// What one rule says.
-public struct RuleAnswer: Body, Equatable {
+public struct RuleAnswer: Body, Fields, Equatable {
     public enum Outcome: UInt8, CaseIterable, Sendable {
         case satisfied = 0
         case unmet = 1
@@ -75,12 +68,12 @@ public struct RuleAnswer: Body, Equatable {
     }
 
     /// The question's own.
-    public var nonce: [UInt8]
+    public var nonce: [UInt8] = []
     /// The rule's place in the question, from 0.
-    public var place: UInt8
-    public var outcome: Outcome
+    public var place: UInt8 = 0
+    public var outcome = Outcome.cannotRun
     /// libpwquality's words; else empty.
-    public var reason: [UInt8]
+    public var reason: [UInt8] = []
 
     public init(nonce: [UInt8], place: UInt8, outcome: Outcome, reason: [UInt8]) {
         self.nonce = nonce
@@ -89,18 +82,12 @@ public struct RuleAnswer: Body, Equatable {
         self.reason = reason
     }
 
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        nonce = try reader.fixed(RuleLink.nonce, body)
-        place = try reader.u8(body)
-        guard let outcome = Outcome(rawValue: try reader.u8(body)) else { throw .unknownValue }
-        self.outcome = outcome
-        reason = try reader.text(body, limit: RuleLink.reason)
-    }
+    init() {}
 
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        sink.put(fixed: nonce)
-        sink.put(place)
-        sink.put(outcome.rawValue)
-        sink.put(text: reason)
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.fixed(&nonce, RuleLink.nonce)
+        coder.u8(&place)
+        coder.value(&outcome)
+        coder.text(&reason, limit: RuleLink.reason)
     }
 }

@@ -1,0 +1,74 @@
+@testable import Wire
+
+/// What stands behind the header of a type: the fields of a body, then its payloads. The fuzz
+/// target goes by the same table.
+struct Content {
+    typealias Kind = any (Body & Fields & Equatable).Type
+
+    var body: Kind
+    /// How long each payload may be.
+    var payloads: [Int] = []
+}
+
+extension RequestType {
+    var content: Content {
+        switch self {
+        case .hello: Content(body: Hello.self)
+        case .reply: Content(body: Reply.self, payloads: [Limits.secret])
+        case .abort: Content(body: Abort.self)
+        case .authenticate: Content(body: Authenticate.self, payloads: [Limits.secret])
+        case .unlock: Content(body: Unlock.self, payloads: [Limits.secret])
+        case .confirm: Content(body: Confirm.self)
+        case .sessionOpen, .sessionClose: Content(body: Session.self)
+        case .password: Content(body: Password.self, payloads: [Limits.secret, Limits.secret])
+        case .passwordRules:
+            Content(body: PasswordRules.self, payloads: [Limits.secret, Limits.secret])
+        case .create: Content(body: Create.self)
+        case .passcode: Content(body: Passcode.self)
+        case .status, .openStore, .lock, .recoveryNew, .recover, .reset, .resync, .triesClear,
+            .offerRecovery, .actions, .policyShow, .exportBegin, .fingerprintList,
+            .fingerprintVerify, .keyringForget:
+            Content(body: Target.self)
+        case .chown: Content(body: Chown.self)
+        case .get, .delete: Content(body: Record.self)
+        case .set: Content(body: Record.self, payloads: [Limits.value])
+        case .list: Content(body: List.self)
+        case .exportNext, .texts, .health: Content(body: Empty.self)
+        case .importBegin: Content(body: ImportBegin.self, payloads: [Limits.smallFrame])
+        case .importChunk: Content(body: Chunk.self, payloads: [Limits.value])
+        case .policyCheck: Content(body: PolicyCheck.self, payloads: [Limits.secret])
+        case .policyPreview: Content(body: PolicyPreview.self, payloads: [Limits.value])
+        case .fingerprintEnroll, .fingerprintDelete: Content(body: FingerRequest.self)
+        case .fingerprintSwitch: Content(body: FingerSwitch.self)
+        }
+    }
+}
+
+extension AnswerType {
+    var content: Content {
+        switch self {
+        case .welcome: Content(body: Welcome.self)
+        case .show: Content(body: Show.self)
+        case .ask: Content(body: Ask.self)
+        case .working: Content(body: Empty.self)
+        case .refused: Content(body: Refused.self)
+        case .done: Content(body: Done.self)
+        case .reveal: Content(body: Reveal.self, payloads: [Limits.secret])
+        case .verdict: Content(body: Verdict.self)
+        case .state: Content(body: State.self)
+        case .value: Content(body: Empty.self, payloads: [Limits.value])
+        case .names: Content(body: Names.self)
+        case .chunk: Content(body: Chunk.self, payloads: [Limits.value])
+        case .progress: Content(body: Chunk.self)
+        case .actionList: Content(body: ActionList.self)
+        case .policyValues: Content(body: PolicyValues.self)
+        case .checklist: Content(body: Checklist.self)
+        case .preview: Content(body: Preview.self)
+        case .textList: Content(body: TextList.self)
+        case .scan: Content(body: Scan.self)
+        case .fingerprintState: Content(body: FingerprintState.self)
+        case .token: Content(body: Empty.self, payloads: [Limits.secret])
+        case .healthReport: Content(body: Health.self)
+        }
+    }
+}
