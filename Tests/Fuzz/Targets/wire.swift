@@ -1,4 +1,6 @@
-import Wire
+import Glibc
+
+@testable import Wire
 
 /// A frame as a peer sends it: the header, then the body of the type that it names. Whatever is
 /// taken must be written as the bytes that it came from.
@@ -9,11 +11,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let header = try? FrameHeader.decode(bytes.span, limit: Limits.frame) else { return 0 }
     must(header.length <= Limits.frame, "a length over the limit was taken")
     let body = Array(bytes.dropFirst(FrameHeader.size))
-    if let type = RequestType(rawValue: header.type) {
-        request(type, body)
-    } else if let type = AnswerType(rawValue: header.type) {
-        answer(type, body)
-    }
+    guard let content = content(of: header.type) else { return 0 }
+    check(content.body, body, content.payloads)
     return 0
 }
 
@@ -24,65 +23,11 @@ func checkText(_ bytes: [UInt8]) {
         "UTF-8 is judged wrongly")
 }
 
-func request(_ type: RequestType, _ body: [UInt8]) {
-    switch type {
-    case .hello: check(Hello.self, body)
-    case .reply: check(Reply.self, body, [Limits.secret])
-    case .abort: check(Abort.self, body)
-    case .authenticate: check(Authenticate.self, body, [Limits.secret])
-    case .unlock: check(Unlock.self, body, [Limits.secret])
-    case .confirm: check(Confirm.self, body)
-    case .sessionOpen, .sessionClose: check(Session.self, body)
-    case .password: check(Password.self, body, [Limits.secret, Limits.secret])
-    case .create: check(Create.self, body)
-    case .passcode: check(Passcode.self, body)
-    case .status, .openStore, .lock, .recoveryNew, .recover, .reset, .resync, .triesClear,
-        .exportBegin, .offerRecovery, .actions, .policyShow, .fingerprintList, .fingerprintVerify,
-        .keyringForget:
-        check(Target.self, body)
-    case .chown: check(Chown.self, body)
-    case .get, .delete: check(Record.self, body)
-    case .set: check(Record.self, body, [Limits.value])
-    case .list: check(List.self, body)
-    case .passwordRules: check(PasswordRules.self, body, [Limits.secret, Limits.secret])
-    case .exportNext, .texts, .health: check(Empty.self, body)
-    case .fingerprintEnroll, .fingerprintDelete: check(FingerRequest.self, body)
-    case .fingerprintSwitch: check(FingerSwitch.self, body)
-    case .policyCheck: check(PolicyCheck.self, body, [Limits.secret])
-    case .policyPreview: check(PolicyPreview.self, body, [Limits.value])
-    case .importBegin: check(ImportBegin.self, body, [Limits.smallFrame])
-    case .importChunk: check(Chunk.self, body, [Limits.value])
-    }
+func content(of type: UInt16) -> Content? {
+    RequestType(rawValue: type)?.content ?? AnswerType(rawValue: type)?.content
 }
 
-func answer(_ type: AnswerType, _ body: [UInt8]) {
-    switch type {
-    case .welcome: check(Welcome.self, body)
-    case .show: check(Show.self, body)
-    case .ask: check(Ask.self, body)
-    case .working: check(Empty.self, body)
-    case .refused: check(Refused.self, body)
-    case .done: check(Done.self, body)
-    case .reveal: check(Reveal.self, body, [Limits.secret])
-    case .verdict: check(Verdict.self, body)
-    case .state: check(State.self, body)
-    case .value: check(Empty.self, body, [Limits.value])
-    case .names: check(Names.self, body)
-    case .chunk: check(Chunk.self, body, [Limits.value])
-    case .progress: check(Chunk.self, body)
-    case .actionList: check(ActionList.self, body)
-    case .policyValues: check(PolicyValues.self, body)
-    case .checklist: check(Checklist.self, body)
-    case .preview: check(Preview.self, body)
-    case .textList: check(TextList.self, body)
-    case .scan: check(Scan.self, body)
-    case .fingerprintState: check(FingerprintState.self, body)
-    case .token: check(Empty.self, body, [Limits.secret])
-    case .healthReport: check(Health.self, body)
-    }
-}
-
-func check<B: Body>(_ kind: B.Type, _ body: [UInt8], _ payloads: [Int] = []) {
+func check<B: Body>(_ kind: B.Type, _ body: [UInt8], _ payloads: [Int]) {
     var reader = Reader()
     guard let message = try? B(&reader, body.span) else { return }
     var again: [UInt8] = []
@@ -96,4 +41,41 @@ func check<B: Body>(_ kind: B.Type, _ body: [UInt8], _ payloads: [Int] = []) {
     }
     guard (try? reader.end(body.span)) != nil else { return }
     must(again == body, "a message is not written as it was read")
+}
+
+/// What the run begins with: every message with every field at each of its ends, one after the
+/// other, in the folder that the run says.
+@_cdecl("LLVMFuzzerInitialize")
+public func seeds(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>
+) -> CInt {
+    guard let folder = unsafe getenv("FUZZ_SEEDS") else { return 0 }
+    let path = unsafe String(cString: folder)
+    for type in RequestType.allCases {
+        save(type.content, type.rawValue, "\(path)/\(type)")
+    }
+    for type in AnswerType.allCases {
+        save(type.content, type.rawValue, "\(path)/\(type)")
+    }
+    return 0
+}
+
+func save(_ content: Content, _ type: UInt16, _ path: String) {
+    func save<B: Body & Fields>(_ kind: B.Type) {
+        for (place, extreme) in Extremes.all(of: kind).enumerated() {
+            var body = extreme.written.bytes
+            for _ in content.payloads { body.put(payload: [0x70, 0x00, 0xFF].span) }
+            var frame: [UInt8] = []
+            FrameHeader(length: body.count, type: type, tag: 1).write(to: &frame)
+            write(frame + body, to: "\(path)-\(place)")
+        }
+    }
+    save(content.body)
+}
+
+func write(_ bytes: [UInt8], to path: String) {
+    guard let file = unsafe fopen(path, "w") else { fatalError("\(path): not written") }
+    let wrote = unsafe bytes.withUnsafeBytes { unsafe fwrite($0.baseAddress, 1, $0.count, file) }
+    must(unsafe fclose(file) == 0 && wrote == bytes.count, "a seed is not written")
 }

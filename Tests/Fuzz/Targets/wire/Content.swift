@@ -1,0 +1,1 @@
+../../../WireTests/Content.swift

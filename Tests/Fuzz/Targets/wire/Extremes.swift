@@ -1,0 +1,1 @@
+../../../WireTests/Extremes.swift
