@@ -1,13 +1,13 @@
 internal import CSodium
 
-/// BLAKE2b over several parts; binding each part's length is the caller's business.
+/// BLAKE2b over several parts. The caller must bind each part's length, if that matters.
 public struct Blake2b: ~Copyable {
     private let state: State
     private let count: Int
 
     public init(purpose: Purpose, count: Int = 32) throws(SecretsError) {
         let state = try State()
-        // SAFETY: no key, of no bytes.
+        // SAFETY: there is no key, and its count is 0.
         try unsafe state.start(nil, 0, purpose, count)
         self.state = state
         self.count = count
@@ -18,13 +18,14 @@ public struct Blake2b: ~Copyable {
     ) throws(SecretsError) {
         guard (16...64).contains(key.count) else { throw .wrongSize }
         let state = try State()
-        // SAFETY: the key goes with its count.
+        // SAFETY: the key is passed with its own count.
         try unsafe state.start(key.memory, key.count, purpose, count)
         self.state = state
         self.count = count
     }
 
-    // The state holds the key's block, so it is wiped; on the heap, for it wants 64-byte alignment.
+    // The state holds the key's block, so it is wiped. It lies on the heap because it needs an
+    // alignment of 64 bytes.
     @safe private struct State: ~Copyable {
         private let memory: UnsafeMutableRawPointer
 
@@ -48,7 +49,7 @@ public struct Blake2b: ~Copyable {
         ) throws(SecretsError) {
             guard (16...64).contains(count) else { throw .wrongSize }
             let failed = reading(purpose.bytes.span) { purpose in
-                // SAFETY: the key goes with its count; a purpose has its 16 bytes.
+                // SAFETY: the key is passed with its own count; a purpose has 16 bytes.
                 unsafe crypto_generichash_blake2b_init_salt_personal(
                     pointer, key, keyCount, count, nil, purpose)
             }

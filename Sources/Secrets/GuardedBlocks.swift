@@ -1,17 +1,18 @@
 internal import CSodium
 internal import Synchronization
 
-/// Guarded blocks that were wiped and wait for their next secret. To make one takes several calls into the kernel
-/// that change the process's memory map, and those wait for every derivation that is just filling its memory: a
-/// person's `get` would wait for another's login.
+/// Guarded blocks that were wiped and are kept for the next secret. Making a block takes several
+/// system calls that change the process's memory map. Such calls wait for every derivation that is
+/// filling its memory at that moment: one person's `get` would wait for another's login.
 enum GuardedBlocks {
-    /// With libsodium's canary these fill one page and two.
+    /// Together with libsodium's canary, these fill exactly one page and two pages.
     static let sizes = (small: 4096 - 16, large: 8192 - 16)
     private static let kept = 64
 
     @safe
     private struct Spare: @unchecked Sendable {
-        // Unchecked because of the pointers: whoever takes one out is its only owner.
+        // Unchecked because of the pointers: the code that takes one out of a list is its only
+        // owner.
         var small: [UnsafeMutableRawPointer] = unsafe []
         var large: [UnsafeMutableRawPointer] = unsafe []
     }
@@ -22,11 +23,12 @@ enum GuardedBlocks {
         count <= sizes.small ? sizes.small : count <= sizes.large ? sizes.large : count
     }
 
-    /// A zeroed block of `room` bytes, or NULL. `isLocked` is false where it is a new one that could not be locked.
+    /// A zeroed block of `room` bytes, or NULL. `isLocked` is false only for a new block that could
+    /// not be locked.
     static func take(room: Int) -> (block: UnsafeMutableRawPointer?, isLocked: Bool) {
         let old = spare.withLock { spare -> Spare in
             var found = Spare()
-            // SAFETY: out of the list, so nobody else has it.
+            // SAFETY: the pointer is out of the list, so no other secret has this block.
             if room == sizes.small, let last = unsafe spare.small.popLast() {
                 unsafe found.small.append(last)
             } else if room == sizes.large, let last = unsafe spare.large.popLast() {
@@ -37,7 +39,8 @@ enum GuardedBlocks {
         if let block = unsafe old.small.first { return unsafe (block, true) }
         // SAFETY: the block is the caller's alone until `giveBack`.
         guard let block = unsafe sodium_malloc(room) else { return (nil, false) }
-        // sodium_malloc hands out memory past the lock limit as well, and says nothing.
+        // When the lock limit is reached, sodium_malloc still hands out memory and reports no
+        // error.
         // SAFETY: the block has `room` bytes.
         let isLocked = unsafe sodium_mlock(block, room) == 0
         // SAFETY: as above; sodium_malloc fills with 0xdb.
@@ -45,7 +48,7 @@ enum GuardedBlocks {
         return unsafe (block, isLocked)
     }
 
-    /// Wipes the whole of it.
+    /// Wipes the whole block.
     static func giveBack(_ block: UnsafeMutableRawPointer, room: Int) {
         // SAFETY: the caller gives up the block, which has `room` bytes.
         unsafe sodium_memzero(block, room)
@@ -62,7 +65,7 @@ enum GuardedBlocks {
             }
             return false
         }
-        // SAFETY: from sodium_malloc, and in no list.
+        // SAFETY: the block came from sodium_malloc and is in no list.
         if !isKept { unsafe sodium_free(block) }
     }
 }

@@ -1,6 +1,7 @@
 internal import CSodium
 
-/// BLAKE2b of one message, 16 to 64 bytes long, keyed or not, always for a stated purpose.
+/// BLAKE2b of one message, with a key or without, always for a stated purpose. The hash has 16 to
+/// 64 bytes.
 public enum Hash {
     public static func blake2b(
         _ message: Span<UInt8>, purpose: Purpose, count: Int = 32
@@ -11,7 +12,7 @@ public enum Hash {
         var span = output.mutableSpan
         let failed = writing(&span) { out in
             reading(message, purpose.bytes.span) { bytes, purpose in
-                // SAFETY: each pointer goes with its own count; a purpose has its 16 bytes.
+                // SAFETY: each pointer is passed with its own count; a purpose has 16 bytes.
                 unsafe crypto_generichash_blake2b_salt_personal(
                     out, count, bytes, UInt64(message.count), nil, 0, nil, purpose)
             }
@@ -30,7 +31,7 @@ public enum Hash {
         return output
     }
 
-    /// The same into the caller's buffer, whose size is the hash's.
+    /// The same, written into the caller's buffer. The size of the buffer is the size of the hash.
     @_lifetime(output: copy output)
     public static func blake2b(
         _ message: Span<UInt8>, key: borrowing SecretBytes, purpose: Purpose,
@@ -38,12 +39,12 @@ public enum Hash {
     ) throws(SecretsError) {
         try Sodium.start()
         let count = output.count
-        // A key that is missing or short would make a hash that anybody can make.
+        // Without a key, or with a short one, anybody could compute the hash.
         guard (16...64).contains(count), (16...64).contains(key.count) else { throw .wrongSize }
         defer { wipeStack(.hashing) }
         let failed = writing(&output) { out in
             reading(message, purpose.bytes.span) { bytes, purpose in
-                // SAFETY: each pointer goes with its own count; a purpose has its 16 bytes.
+                // SAFETY: each pointer is passed with its own count; a purpose has 16 bytes.
                 unsafe crypto_generichash_blake2b_salt_personal(
                     out, count, bytes, UInt64(message.count), key.memory, key.count, nil, purpose)
             }
@@ -51,7 +52,7 @@ public enum Hash {
         guard failed == 0 else { throw .wrongSize }
     }
 
-    /// A key of its own for one purpose, from a key.
+    /// Derives from a key a subkey for one purpose.
     public static func subkey(
         of key: borrowing SecretBytes, purpose: Purpose, message: Span<UInt8> = Span(),
         count: Int = 32

@@ -1,5 +1,5 @@
-// The one place where spans become pointers for libsodium. No byte is an address too: it wants one
-// even with a count of zero, and never follows it.
+// The only place where spans become pointers for libsodium. An empty span needs an address too:
+// libsodium wants a pointer even with a count of zero, and does not follow it then.
 
 @safe func reading<R>(
     _ first: Span<UInt8>, _ body: (UnsafePointer<UInt8>) -> R

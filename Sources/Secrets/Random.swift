@@ -1,6 +1,6 @@
 internal import CSodium
 
-/// Random bytes that are no secret: nonces, salts, identifiers.
+/// Random bytes that are not secret: nonces, salts, identifiers.
 public enum Random {
     public static func bytes(_ count: Int) throws(SecretsError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)

@@ -1,12 +1,12 @@
 internal import CSodium
 
-/// XChaCha20-Poly1305 into the caller's buffers, so that a record costs no allocation.
+/// XChaCha20-Poly1305 into the caller's buffers, so that no allocation is needed for a record.
 public enum Sealing {
     public static let keySize = 32
     public static let nonceSize = 24
     public static let tagSize = 16
 
-    /// The ciphertext is as long as the plaintext; the tag stands apart.
+    /// The ciphertext is as long as the plaintext. The tag is written to a buffer of its own.
     @_lifetime(ciphertext: copy ciphertext)
     @_lifetime(tag: copy tag)
     public static func seal(
@@ -20,7 +20,7 @@ public enum Sealing {
         writing(&ciphertext) { out in
             writing(&tag) { tag in
                 reading(plaintext, aad, nonce) { text, aadBytes, nonce in
-                    // SAFETY: sizes are checked above; each pointer goes with its own count.
+                    // SAFETY: sizes are checked above; each pointer is passed with its own count.
                     _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
                         out, tag, nil, text, UInt64(plaintext.count), aadBytes, UInt64(aad.count),
                         nil, nonce, key.memory)
@@ -29,7 +29,7 @@ public enum Sealing {
         }
     }
 
-    /// Throws `.notAuthentic`, and leaves zeroes, where the seal does not open.
+    /// If the seal does not open, leaves zeroes in `plaintext` and throws `.notAuthentic`.
     @_lifetime(plaintext: copy plaintext)
     public static func open(
         _ ciphertext: Span<UInt8>, tag: Span<UInt8>, aad: Span<UInt8>, nonce: Span<UInt8>,
@@ -41,7 +41,7 @@ public enum Sealing {
         let failed = writing(&plaintext) { out in
             reading(ciphertext) { text in
                 reading(tag, aad, nonce) { tag, aadBytes, nonce in
-                    // SAFETY: sizes are checked above; each pointer goes with its own count.
+                    // SAFETY: sizes are checked above; each pointer is passed with its own count.
                     unsafe crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
                         out, nil, text, UInt64(ciphertext.count), tag, aadBytes,
                         UInt64(aad.count), nonce, key.memory)
@@ -51,7 +51,7 @@ public enum Sealing {
         guard failed == 0 else { throw .notAuthentic }
     }
 
-    /// As `seal`, the text replaced by its ciphertext.
+    /// Like `seal`, but replaces the text with its ciphertext.
     @_lifetime(text: copy text)
     @_lifetime(tag: copy tag)
     public static func sealInPlace(
@@ -64,7 +64,7 @@ public enum Sealing {
         writing(&text) { text in
             writing(&tag) { tag in
                 reading(aad, nonce) { aadBytes, nonce in
-                    // SAFETY: as in seal; libsodium allows input and output to be one.
+                    // SAFETY: as in seal; libsodium allows input and output to be the same buffer.
                     _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
                         text, tag, nil, text, UInt64(count), aadBytes, UInt64(aad.count), nil,
                         nonce, key.memory)
@@ -73,7 +73,8 @@ public enum Sealing {
         }
     }
 
-    /// As `open`, the ciphertext replaced by its text; where it does not open, by zeroes.
+    /// Like `open`, but replaces the ciphertext with its text, or with zeroes if the seal does not
+    /// open.
     @_lifetime(text: copy text)
     public static func openInPlace(
         _ text: inout MutableSpan<UInt8>, tag: Span<UInt8>, aad: Span<UInt8>,
@@ -84,7 +85,7 @@ public enum Sealing {
         let count = text.count
         let failed = writing(&text) { text in
             reading(tag, aad, nonce) { tag, aadBytes, nonce in
-                // SAFETY: as in open; libsodium allows input and output to be one.
+                // SAFETY: as in open; libsodium allows input and output to be the same buffer.
                 unsafe crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
                     text, nil, text, UInt64(count), tag, aadBytes, UInt64(aad.count), nonce,
                     key.memory)
@@ -93,7 +94,7 @@ public enum Sealing {
         guard failed == 0 else { throw .notAuthentic }
     }
 
-    /// Ciphertext and tag in one, the tag last: 16 bytes longer than the plaintext.
+    /// Writes ciphertext and then tag into one buffer, 16 bytes longer than the plaintext.
     @_lifetime(sealed: copy sealed)
     public static func sealCombined(
         _ plaintext: Span<UInt8>, aad: Span<UInt8>, nonce: Span<UInt8>,

@@ -9,12 +9,12 @@ public final class SecretBox: Sendable, Redacted {
         content = Mutex(consume secret)
     }
 
-    /// The secret, the first time; nothing afterwards.
+    /// The secret at the first call; nil afterwards.
     public func take() -> SecretBytes? {
         content.withLock { $0.take() }
     }
 
-    /// A look at the secret while it is still here; nil once it was taken.
+    /// Reads the secret without taking it; nil if it was taken already.
     public func read<R: Sendable>(
         _ body: (borrowing SecretBytes) throws(SecretsError) -> R
     ) throws(SecretsError) -> R? {

@@ -1,20 +1,20 @@
 internal import CSodium
 internal import Synchronization
 
-/// Bytes that nobody may see: guarded memory, wiped at the end of its life, read only inside a closure.
+/// Secret bytes: in guarded memory, wiped at the end of their life, readable only inside a closure.
 @safe public struct SecretBytes: ~Copyable, @unchecked Sendable {
-    // Unchecked because of the pointer: it has one owner, and what is borrowed is only read.
+    // Unchecked because of the pointer: it has one owner, and borrowers only read through it.
     let memory: UnsafeMutablePointer<UInt8>
     private let block: UnsafeMutableRawPointer
     private let room: Int
 
     public private(set) var count: Int
 
-    /// How many secrets lie in memory that could not be locked; worth one line in the journal.
+    /// How many blocks could not be locked into memory since the start. Health reports it.
     public static var unlockedCount: Int { unlocked.load(ordering: .relaxed) }
     private static let unlocked = Atomic<Int>(0)
 
-    /// Zeroes.
+    /// All bytes are zero.
     public init(count: Int) throws(SecretsError) {
         guard count >= 0 else { throw .wrongSize }
         try Sodium.start()
@@ -25,7 +25,7 @@ internal import Synchronization
         if !isLocked { Self.unlocked.add(1, ordering: .relaxed) }
         unsafe block = found
         self.room = room
-        // At the block's end, where the guard page follows.
+        // At the block's end, as near to the guard page behind it as a 16-byte alignment allows.
         let offset = (room - count) & ~15
         // SAFETY: offset plus count is at most the room; a byte needs no alignment.
         unsafe memory = (found + offset).bindMemory(to: UInt8.self, capacity: count)
@@ -41,7 +41,7 @@ internal import Synchronization
     }
 
     deinit {
-        // SAFETY: ours since init, given back once, with all of its room wiped.
+        // SAFETY: the block is ours since init and is given back once; giveBack wipes all of it.
         unsafe GuardedBlocks.giveBack(block, room: room)
     }
 
@@ -73,7 +73,7 @@ internal import Synchronization
         try withBytes { (bytes) throws(SecretsError) in try SecretBytes(copying: bytes) }
     }
 
-    /// A part as a secret of its own.
+    /// A copy of a part, as a secret of its own.
     public borrowing func slice(_ range: Range<Int>) throws(SecretsError) -> SecretBytes {
         guard range.lowerBound >= 0, range.upperBound <= count else { throw .wrongSize }
         return try withBytes { (bytes) throws(SecretsError) in
@@ -81,7 +81,7 @@ internal import Synchronization
         }
     }
 
-    /// Keeps the first bytes and wipes the others, without moving anything.
+    /// Keeps the first bytes and wipes the others. Nothing moves.
     public mutating func shorten(to newCount: Int) {
         guard newCount >= 0, newCount < count else { return }
         // SAFETY: the rest of the same block.
@@ -89,41 +89,41 @@ internal import Synchronization
         count = newCount
     }
 
-    /// Zeroes in place.
+    /// Writes zeroes over the range.
     public mutating func wipe(_ range: Range<Int>) {
         let used = range.clamped(to: 0..<count)
         // SAFETY: clamped to the block.
         unsafe sodium_memzero(memory + used.lowerBound, used.count)
     }
 
-    /// In a time that depends on the lengths only.
+    /// The time depends only on the lengths.
     public borrowing func matches(_ other: borrowing SecretBytes) -> Bool {
         guard count == other.count else { return false }
         // SAFETY: both blocks have `count` bytes.
         return unsafe sodium_memcmp(memory, other.memory, count) == 0
     }
 
-    /// In a time that depends on the lengths only.
+    /// The time depends only on the lengths.
     public borrowing func matches(_ other: Span<UInt8>) -> Bool {
         withBytes { bytes in constantTimeEqual(bytes, other) }
     }
 
-    // A type that cannot be copied has no protocol for this, and string interpolation refuses it;
-    // whoever asks by hand gets no byte and no length.
+    // A non-copyable type cannot conform to CustomStringConvertible, and string interpolation
+    // rejects it. Code that asks for a description by name gets no byte and no length.
     public var description: String { "[REDACTED]" }
     public var debugDescription: String { "[REDACTED]" }
 }
 
-/// Compares MACs and other short values in a time that depends on the lengths only.
+/// Compares MACs and other short values. The time depends only on the lengths.
 public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return reading(left, right) { leftBytes, rightBytes in
-        // SAFETY: both have as many bytes.
+        // SAFETY: both have the same number of bytes.
         unsafe sodium_memcmp(leftBytes, rightBytes, left.count) == 0
     }
 }
 
-/// Wipes bytes that are no SecretBytes, in a way the optimiser leaves alone.
+/// Wipes bytes that are not SecretBytes. The optimiser does not remove this.
 public func wipe(_ bytes: inout MutableSpan<UInt8>) {
     let count = bytes.count
     writing(&bytes) { start in

@@ -1,15 +1,15 @@
 internal import CSodium
 
-/// XChaCha20-Poly1305 as a stream of messages that cannot be cut, dropped or put in another order.
+/// XChaCha20-Poly1305 as a stream of messages. Cut, dropped or reordered messages are detected.
 public enum SecretStream {
     public static let headerSize = 24
     public static let keySize = 32
-    /// What a message grows by.
+    /// By how much a sealed message is longer than the message.
     public static let overhead = 17
 
     public enum Tag: UInt8, Sendable {
         case message = 0
-        /// the last one: a stream without it was cut short
+        /// The last message: a stream without it was cut short.
         case final = 3
     }
 
@@ -23,7 +23,7 @@ public enum SecretStream {
             var header = [UInt8](repeating: 0, count: headerSize)
             var span = header.mutableSpan
             writing(&span) { header in
-                // SAFETY: the three sizes are the ones it wants.
+                // SAFETY: all three sizes are the ones that libsodium wants.
                 _ = unsafe crypto_secretstream_xchacha20poly1305_init_push(
                     state.pointer, header, key.memory)
             }
@@ -39,7 +39,8 @@ public enum SecretStream {
             guard sealed.count == message.count + overhead else { throw .wrongSize }
             writing(&sealed) { out in
                 reading(message, aad) { bytes, aadBytes in
-                    // SAFETY: the output's size is checked; each pointer goes with its own count.
+                    // SAFETY: the output's size is checked; each pointer is passed with its own
+                    // count.
                     _ = unsafe crypto_secretstream_xchacha20poly1305_push(
                         state.pointer, out, nil, bytes, UInt64(message.count), aadBytes,
                         UInt64(aad.count), tag.rawValue)
@@ -55,7 +56,7 @@ public enum SecretStream {
             guard key.count == keySize, header.count == headerSize else { throw .wrongSize }
             let state = try State()
             let failed = reading(header) { header in
-                // SAFETY: the three sizes are the ones it wants.
+                // SAFETY: all three sizes are the ones that libsodium wants.
                 unsafe crypto_secretstream_xchacha20poly1305_init_pull(
                     state.pointer, header, key.memory)
             }
@@ -73,7 +74,8 @@ public enum SecretStream {
             var number: UInt8 = 0
             let failed = writing(&message) { out in
                 reading(sealed, aad) { bytes, aadBytes in
-                    // SAFETY: the output's size is checked; each pointer goes with its own count.
+                    // SAFETY: the output's size is checked; each pointer is passed with its own
+                    // count.
                     unsafe crypto_secretstream_xchacha20poly1305_pull(
                         state.pointer, out, nil, &number, bytes, UInt64(sealed.count), aadBytes,
                         UInt64(aad.count))
@@ -84,7 +86,7 @@ public enum SecretStream {
         }
     }
 
-    // The state holds the stream's key: it lies in guarded memory.
+    // The state contains the stream's key, so it lies in guarded memory.
     private struct State: ~Copyable, Sendable {
         private let memory: SecretBytes
 
@@ -93,9 +95,10 @@ public enum SecretStream {
                 count: MemoryLayout<crypto_secretstream_xchacha20poly1305_state>.size)
         }
 
-        // libsodium changes the state through this; its owner is only ever held exclusively.
+        // libsodium changes the state through this pointer. Its owner is always held exclusively.
         var pointer: UnsafeMutablePointer<crypto_secretstream_xchacha20poly1305_state> {
-            // SAFETY: as large as the state, which is bytes only and needs no alignment.
+            // SAFETY: the memory is as large as the state, which has only bytes and needs no
+            // alignment.
             unsafe UnsafeMutableRawPointer(memory.memory).assumingMemoryBound(
                 to: crypto_secretstream_xchacha20poly1305_state.self)
         }

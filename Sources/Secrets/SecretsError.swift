@@ -1,12 +1,12 @@
-/// What can go wrong with secrets; nothing here says anything about a secret's content.
+/// What can go wrong with secrets. No case says anything about a secret's content.
 public enum SecretsError: Error, Equatable, Sendable {
-    /// Guarded memory, or the memory of a derivation, could not be had.
+    /// There was not enough guarded memory, or not enough memory for a derivation.
     case outOfMemory
-    /// A seal does not open: another key, another place, or changed bytes.
+    /// A seal does not open: the key or the place is another one, or bytes were changed.
     case notAuthentic
-    /// A buffer, key, nonce or salt is not of the size that the call needs.
+    /// The call needs a buffer, key, nonce or salt of another size.
     case wrongSize
-    /// A derivation cost beyond the caps.
+    /// The cost of a derivation is beyond the caps.
     case costOutOfBounds
     /// libsodium could not be started.
     case libraryUnavailable

@@ -1,6 +1,6 @@
 internal import CSodium
 
-/// SipHash-2-4 with 128 bits, as two lanes that can be added up.
+/// SipHash-2-4 with 128 bits, as two lanes that can be summed.
 public enum SipHash {
     public static let keySize = 16
 
@@ -23,7 +23,7 @@ public enum SipHash {
         var span = lanes.mutableSpan
         writing(&span) { out in
             reading(message) { bytes in
-                // SAFETY: it writes 16 bytes; the key's size is checked.
+                // SAFETY: it writes 16 bytes, and the key's size is checked.
                 _ = unsafe crypto_shorthash_siphashx24(
                     out, bytes, UInt64(message.count), key.memory)
             }

@@ -1,5 +1,5 @@
-/// One large guarded buffer, made once, for values that only pass through:
-/// a block of guarded memory for each would cost more than the request itself.
+/// One large guarded buffer, made once, for values that only pass through. A guarded block for each
+/// value would cost more than the request itself.
 public struct WipedSlab: ~Copyable, Sendable {
     private var memory: SecretBytes
 
@@ -21,7 +21,7 @@ public struct WipedSlab: ~Copyable, Sendable {
         try memory.withMutableBytes(body)
     }
 
-    /// Wipes what was used; what lies outside the slab is left out.
+    /// Wipes the part of the range that lies within the slab.
     public mutating func wipe(_ range: Range<Int>) {
         memory.wipe(range)
     }
