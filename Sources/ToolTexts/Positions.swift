@@ -1,7 +1,7 @@
 /// The places of arguments in a text: {1} to {9}.
 package enum Positions {
-    /// Puts the arguments where the text wants them. A position without an argument stays as it is
-    /// written: it may be the administrator's own brace.
+    /// Replaces the positions in the template with the arguments. A position without an argument
+    /// stays as it is written, because the administrator may have meant the braces.
     package static func filled(_ template: [UInt8], _ arguments: [[UInt8]]) -> [UInt8] {
         guard !arguments.isEmpty else { return template }
         var filled: [UInt8] = []
@@ -18,7 +18,7 @@ package enum Positions {
         return filled
     }
 
-    /// Those that a text has.
+    /// The positions that occur in a text.
     package static func of(_ template: String) -> Set<Int> {
         let bytes = Array(template.utf8)
         return Set(bytes.indices.compactMap { position(in: bytes, at: $0) })

@@ -2,7 +2,7 @@
 package struct TextRow: ExpressibleByStringLiteral, Equatable, Sendable {
     package let id: String
     package let english: String
-    /// For translators and administrators.
+    /// What each position stands for; translators and administrators read it.
     package let positions: [String]
 
     package init(stringLiteral row: String) {
@@ -12,7 +12,7 @@ package struct TextRow: ExpressibleByStringLiteral, Equatable, Sendable {
         positions = Array(fields.dropFirst(2))
     }
 
-    /// A text may end with a space, and then two stand before the bar.
+    /// A text may end with a space; then two spaces stand before the bar.
     private static func fields(of row: [UInt8]) -> [String] {
         var fields: [String] = []
         var start = 0

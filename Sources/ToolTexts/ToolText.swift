@@ -1,9 +1,10 @@
-/// Every text of the tool's own that a person reads, one row each: the id, which `[Texts]` of the policy and the
-/// catalogues name; what is shown where neither has another text, or no daemon can be asked; and what its positions
-/// {1}, {2} stand for. A prompt ends with a space. The daemon lists them beside its own. A new one needs its row here and
-/// one in each po/ file.
+/// Every text of the command line's own that a person reads, one row for each. A row has the id (by
+/// which `[Texts]` of the policy and the catalogues name the text), the English (shown if neither
+/// of them has another text, or if the daemon cannot be asked), and what its positions {1}, {2}
+/// stand for. A prompt ends with a space. The daemon lists these texts together with its own. A new
+/// text needs a row here and one in each po/ file.
 package enum ToolText: TextRow, CaseIterable, Sendable {
-    // MARK: Yes and no to what cannot be taken back
+    // MARK: Confirming what cannot be undone
 
     case agreePrompt = "tool.agree.prompt | type yes to go on: "
     case agreeNobody = """
@@ -431,7 +432,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
 }
 
 extension ToolText {
-    /// Split once, not each time that a text is shown.
+    /// The rows are split once, not each time that a text is shown.
     private static let rows = Dictionary(
         uniqueKeysWithValues: allCases.map { ($0, $0.rawValue) })
     private static let ids = Dictionary(
