@@ -1,4 +1,4 @@
-/// Little-endian numbers out of bytes whose length is not known to be right.
+/// Reads little-endian numbers from bytes that may be too short.
 struct ByteReader: ~Copyable {
     private(set) var position = 0
 
@@ -18,7 +18,7 @@ struct ByteReader: ~Copyable {
     }
 }
 
-/// The counterpart; the writer's buffer is always of the right size.
+/// The counterpart of ByteReader. The caller's buffer always has the right size.
 struct ByteWriter: ~Copyable {
     private(set) var position = 0
 
@@ -40,11 +40,11 @@ struct ByteWriter: ~Copyable {
     }
 }
 
-/// One checked copy; a loop over 1 MiB would be felt.
+/// One checked copy. Copying 1 MiB byte by byte would be noticeably slow.
 @_lifetime(target: copy target)
 func copy(_ bytes: Span<UInt8>, to target: inout MutableSpan<UInt8>, at position: Int) {
     precondition(position >= 0 && bytes.count <= target.count - position, "the target is too small")
-    // SAFETY: the precondition above; different buffers.
+    // SAFETY: the precondition above; the two buffers are different ones.
     unsafe bytes.withUnsafeBufferPointer { source in
         unsafe target.withUnsafeMutableBufferPointer { target in
             guard let from = source.baseAddress, let to = target.baseAddress else { return }
@@ -53,7 +53,8 @@ func copy(_ bytes: Span<UInt8>, to target: inout MutableSpan<UInt8>, at position
     }
 }
 
-/// Bytes that do not follow the format; after an authentic seal this is a foreign writer, and damage as well.
+/// Bytes that do not follow the format. If the seal did open, this means that another program wrote
+/// them; it counts as damage too.
 public enum FormatError: Error, Equatable, Sendable {
     case tooShort
     case wrongSize

@@ -1,36 +1,38 @@
 public import Posix
 
-/// What is to be done to one record. The value lies in wiped memory of its own, filled before it is handed over.
+/// What to do to one record. The value lies in wiped memory of its own, which the caller fills
+/// before it hands the change over.
 public enum Change: Sendable {
     case set(name: [UInt8], value: WipedBuffer)
     case delete(name: [UInt8])
 }
 
-/// What changes would do, before they are made.
+/// What changes would do if they were made.
 public struct Effect: Equatable, Sendable {
-    /// Bytes.
+    /// By how many bytes the records would grow.
     public var growth = 0
-    /// Names among them that exist already.
+    /// Names of the changes that exist already.
     public var existing: [[UInt8]] = []
 }
 
-/// What became of one change, told after the commit.
+/// The result of one change, given after the commit.
 public enum ChangeResult: Equatable, Sendable {
-    /// A record that was not there before.
+    /// The record was not there before.
     case stored
-    /// In place of an older value.
+    /// An older value was replaced.
     case replaced
     case deleted
-    /// Nothing to delete.
+    /// There was nothing to delete.
     case absent
-    /// Its bucket or its old record is damaged; nothing there was changed.
+    /// The record's bucket or the old record is damaged; nothing was changed.
     case damaged(Damage)
-    /// Another name of this store has the same row id: one store in some ten thousand million with a million records.
+    /// Another name of this store has the same row id. In a store with a million records, the
+    /// chance of such a pair is about one in 37 million.
     case collision
-    /// No name, or one of more than 255 bytes.
+    /// The name is empty or longer than 255 bytes.
     case nameRefused
-    /// More than 1 MiB.
+    /// The value is longer than 1 MiB.
     case tooLarge
-    /// The file would grow beyond its room; nothing of this change was stored.
+    /// The file would grow beyond the room it has; nothing of this change was stored.
     case noRoom(Room.Limit)
 }

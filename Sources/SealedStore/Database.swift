@@ -1,13 +1,13 @@
 internal import CSQLite
 internal import Posix
 
-/// One SQLite connection, with the settings that a records file needs. Confined to one thread at a time, so SQLite's
-/// own mutexes are left out.
+/// One SQLite connection, with the settings that a records file needs. Only one thread uses it at a
+/// time, so it is opened without SQLite's own mutexes.
 @safe struct Database: ~Copyable {
     private let raw: OpaquePointer
 
-    // Before anything else and once: its statistics mutex is held across page faults, and a derivation's page
-    // faults would make every other person wait.
+    // Turned off once, before anything else: SQLite holds the mutex of its memory statistics across
+    // page faults. A derivation causes page faults, and every other person would wait.
     private static let isReady = appvault_sqlite_without_statistics() == SQLITE_OK
 
     init(path: String) throws(RecordsError) {
@@ -16,21 +16,23 @@ internal import Posix
         let flags =
             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
             | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE
-        // SAFETY: the path is passed as a C string; a connection is given back even on failure.
+        // SAFETY: the path is passed as a C string. SQLite gives back a connection even on failure.
         let result = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard let opened = unsafe opened else { throw .outOfMemory }
         guard result == SQLITE_OK else {
-            // SAFETY: also one that did not open is closed, once.
+            // SAFETY: a connection that failed to open is closed too, once.
             unsafe sqlite3_close_v2(opened)
             throw RecordsError(sqlite: result)
         }
         unsafe raw = opened
-        // SAFETY: raw is open. A changed length must not make SQLite allocate what it says.
+        // SAFETY: raw is open. With the limit, a changed length in the file cannot make SQLite
+        // allocate that much.
         unsafe sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 2 << 20)
     }
 
     deinit {
-        // SAFETY: opened by us, closed once; it lingers until its last statement is finalised.
+        // SAFETY: opened by us, closed once; SQLite keeps it alive until its last statement is
+        // finalised.
         unsafe sqlite3_close_v2(raw)
     }
 
@@ -38,7 +40,7 @@ internal import Posix
         try unsafe Statement(sql, on: raw)
     }
 
-    /// For what gives no row that matters.
+    /// For statements that give no row, or none that matters.
     func run(_ sql: StaticString) throws(RecordsError) {
         // SAFETY: a literal ends with a NUL.
         let result = unsafe sqlite3_exec(
@@ -56,9 +58,10 @@ internal import Posix
         unsafe sqlite3_changes(raw)
     }
 
-    /// Everything of the write-ahead log into the file, as far as it goes.
+    /// Moves the write-ahead log into the file, as far as that succeeds.
     func checkpoint() {
-        // SAFETY: raw is open; what stays in the log is found there at the next opening.
+        // SAFETY: raw is open. What is not moved stays in the log and is found there at the next
+        // opening.
         _ = unsafe sqlite3_wal_checkpoint_v2(raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     }
 }
@@ -69,7 +72,8 @@ extension RecordsError {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_TOOBIG, SQLITE_SCHEMA,
             SQLITE_ERROR,
             SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_RANGE:
-            // Our own statements are right: what SQLite cannot make sense of is the file.
+            // Our own statements are correct, so these codes mean that SQLite cannot read the
+            // file's content.
             self = .damaged(.file)
         case SQLITE_FULL: self = .full
         case SQLITE_READONLY, SQLITE_PERM: self = .readOnly

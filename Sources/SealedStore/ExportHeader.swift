@@ -2,11 +2,11 @@ public import Secrets
 
 /// What went wrong with an export file or with making one.
 public enum ExportError: Error, Equatable, Sendable {
-    /// Another passphrase, or changed bytes.
+    /// The passphrase is a wrong one, or bytes were changed.
     case notAuthentic
     /// The file ends before its last chunk.
     case cutShort
-    /// Not an export file of this version, or bytes that do not follow its format.
+    /// The file is not an export file of this version, or its bytes do not follow the format.
     case malformed(FormatError)
     /// A record of the file could not be stored.
     case refused(name: [UInt8], because: ChangeResult)
@@ -30,7 +30,7 @@ public struct ExportHeader: Equatable, Sendable {
         self.stream = stream
     }
 
-    /// Costs beyond the caps are refused: a file is a stranger's wish.
+    /// Refuses costs beyond the caps, because an attacker may have made the file.
     public init(decoding bytes: Span<UInt8>) throws(FormatError) {
         guard bytes.count == Self.size else { throw .wrongSize }
         var reader = ByteReader()
@@ -71,7 +71,7 @@ public struct ExportHeader: Equatable, Sendable {
     }
 }
 
-/// The file behind its header: chunks, each a length and a message of the stream.
+/// What follows the header: chunks, each a length and one message of the stream.
 enum ExportChunk {
     static let largestText = 262_144
     static let largest = largestText + SecretStream.overhead

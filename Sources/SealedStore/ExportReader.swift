@@ -1,28 +1,27 @@
 internal import Posix
 public import Secrets
 
-/// Takes an export file in pieces of any cut, as they come. The file is read twice: once to be
-/// checked to its end, once, with a reader of its own, to be stored. Sendable without a check, for
-/// the reason that `Records` is.
+/// Takes an export file in pieces of any size, as they come. The file is read twice: once to check
+/// it to its end, and once, with another reader, to store it. Sendable without a check, for the
+/// same reason as `Records`.
 public final class ExportReader: @unchecked Sendable {
-    /// So many names that exist already are kept to be told; all are counted.
+    /// So many of the names that exist already are kept, to be shown; all are counted.
     private static let namesKept = 16
 
     /// How many records were read so far.
     public private(set) var done: UInt64 = 0
-    /// How many of them exist in the store already, as far as `check` has seen, and the first
-    /// names.
+    /// How many of them exist in the store already, and the first names; only `check` counts them.
     public private(set) var existing: UInt64 = 0
     public private(set) var existingNames: [[UInt8]] = []
-    /// How many bytes more the store would take, as far as `check` has seen.
+    /// By how many bytes the store would grow; only `check` counts them.
     public private(set) var growth = 0
 
     private let header: [UInt8]
     private var stream: SecretStream.Reader
     private var isFinished = false
-    /// Sealed bytes of a chunk that is not whole yet.
+    /// Sealed bytes of a chunk that is not complete yet.
     private var sealed: [UInt8] = []
-    /// Opened bytes of a record that is not whole yet.
+    /// Opened bytes of a record that is not complete yet.
     private let plain = Scratch(capacity: ExportChunk.largestText)
 
     public init(header: ExportHeader, key: borrowing SecretBytes) throws(ExportError) {
@@ -34,7 +33,7 @@ public final class ExportReader: @unchecked Sendable {
         }
     }
 
-    /// Changes nothing; counts, and looks which names exist already.
+    /// Changes nothing. Counts the records and looks which names exist already.
     public func check(_ piece: Span<UInt8>, against records: Records) throws(ExportError) {
         let changes = try push(piece)
         do throws(RecordsError) {
@@ -47,8 +46,8 @@ public final class ExportReader: @unchecked Sendable {
         }
     }
 
-    /// Stores the records that the piece has completed, in one transaction. Older values are
-    /// replaced, or refused: also those that came after the check.
+    /// Stores the records that this piece completes, in one transaction. Replaces older values, or
+    /// refuses them, also values that were stored after the check.
     public func store(
         _ piece: Span<UInt8>, in records: Records, replace: Bool, within room: Room = .unlimited
     ) throws(ExportError) {
@@ -71,12 +70,12 @@ public final class ExportReader: @unchecked Sendable {
         }
     }
 
-    /// To be called behind the last piece: a file without its last chunk was cut short.
+    /// To be called after the last piece. A file without its last chunk was cut short.
     public func finish() throws(ExportError) {
         guard isFinished else { throw .cutShort }
     }
 
-    /// The records that are whole with this piece.
+    /// The records that this piece completes.
     func push(_ piece: Span<UInt8>) throws(ExportError) -> [Change] {
         sealed.reserveCapacity(sealed.count + piece.count)
         for index in piece.indices { sealed.append(piece[index]) }
@@ -93,7 +92,7 @@ public final class ExportReader: @unchecked Sendable {
             try takeRecords(into: &changes)
         }
         sealed.removeFirst(start)
-        // Behind the last chunk comes nothing, and it ends with a whole record.
+        // Nothing may follow the last chunk, and the last chunk must end with a complete record.
         guard !isFinished || (sealed.isEmpty && plain.count == 0)
         else { throw .malformed(.notCanonical) }
         return changes
@@ -140,12 +139,12 @@ public final class ExportReader: @unchecked Sendable {
     }
 }
 
-/// Where name and value of one record lie: name length (1), name, value length (4), value.
+/// Where the name and the value of one record lie: name length (1), name, value length (4), value.
 struct ExportRecord {
     let name: Range<Int>
     let value: Range<Int>
 
-    /// Nil where the bytes end before the record does.
+    /// Nil if the bytes end before the record does.
     init?(decoding bytes: Span<UInt8>, at start: Int) throws(FormatError) {
         var position = start
         guard bytes.count - position >= 1 else { return nil }

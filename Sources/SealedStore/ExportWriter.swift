@@ -1,11 +1,12 @@
 public import Secrets
 
-/// Makes an export file piece by piece, so that the store serves others in between: a record that is there from the
-/// beginning to the end is in it exactly once. Sendable without a check, for the reason that `Records` is.
+/// Makes an export file piece by piece, so that the store can serve others in between. A record
+/// that exists from the beginning to the end of the export is in the file exactly once. Sendable
+/// without a check, for the same reason as `Records`.
 public final class ExportWriter: @unchecked Sendable {
     /// The file's first piece.
     public let header: [UInt8]
-    /// How many records were taken so far.
+    /// How many records were written so far.
     public private(set) var done: UInt64 = 0
 
     private enum Stage { case records(cursor: UInt64), lastRecords, finished }
@@ -14,7 +15,8 @@ public final class ExportWriter: @unchecked Sendable {
     private var stage = Stage.records(cursor: 0)
     private let plain = Scratch(capacity: ExportChunk.largestText)
 
-    /// The key is Argon2id of the passphrase with this salt at this cost; no key of this machine goes in.
+    /// The caller derives the key with Argon2id from the passphrase, with this salt at this cost.
+    /// No key of this machine is part of it.
     public init(
         key: borrowing SecretBytes, salt: [UInt8], cost: KeyDerivation.Cost
     ) throws(ExportError) {
@@ -25,7 +27,7 @@ public final class ExportWriter: @unchecked Sendable {
         header = ExportHeader(cost: cost, salt: salt, stream: stream.header).bytes
     }
 
-    /// The next piece, at most 256 KiB and 21 bytes; nil behind the last.
+    /// The next piece, at most 256 KiB and 21 bytes; nil after the last.
     public func next(from records: Records) throws(ExportError) -> [UInt8]? {
         while plain.count < ExportChunk.largestText, case .records(let cursor) = stage {
             do throws(RecordsError) {

@@ -1,6 +1,7 @@
-/// The one block that every commit renews: which nodes are the present ones, and what has changed since they were written.
+/// The one block that every commit writes anew: the present generation of each node, and the
+/// changes since the nodes were written.
 public struct Head: Equatable, Sendable {
-    /// A change of a bucket's sum that its node does not hold yet.
+    /// A change of a bucket's sum that is not in its node yet.
     struct Entry: Equatable, Sendable {
         let bucket: UInt16
         var delta: Sum
@@ -12,7 +13,7 @@ public struct Head: Equatable, Sendable {
     var journal: [Entry]
 
     static let journalSize = 128
-    /// Generation, count, journal's length, six zeroes, the nodes' generations, the journal.
+    /// Generation, count, length of the journal, six zeroes, the nodes' generations, the journal.
     public static let size = 24 + Node.number * 8 + journalSize * 18
 
     init(nodeGenerations: [UInt64]) {

@@ -1,12 +1,13 @@
-/// What is known of the sums: the head, the nodes that were read, and which buckets were found whole. It runs ahead of
-/// the file during a transaction, so after one that failed it is thrown away and read again.
+/// What memory knows of the sums: the head, the nodes that were read, and which buckets were found
+/// intact. During a transaction it is ahead of the file. So after a failed transaction it is thrown
+/// away and read again.
 struct Ledger {
     enum State: UInt8 { case untested, whole, damaged }
 
     enum Sums {
         case unread
         case damaged
-        /// As they are now, the journal's changes included.
+        /// The sums as they are now, including the changes in the journal.
         case read(Node)
     }
 
@@ -20,7 +21,7 @@ struct Ledger {
         buckets = Array(repeating: .untested, count: Bucket.number)
     }
 
-    /// A node as it was read, with the changes that the head remembers.
+    /// Takes a node as it was read, and adds the changes that the head's journal holds.
     mutating func take(_ node: Node, at index: Int) {
         var node = node
         for entry in head.journal where Int(entry.bucket) / Node.width == index {
@@ -43,14 +44,14 @@ struct Ledger {
         }
     }
 
-    /// The nodes that the journal has changes for.
+    /// The nodes for which the journal has changes.
     var changedNodes: [Int] {
         var changed = [Bool](repeating: false, count: Node.number)
         for entry in head.journal { changed[Int(entry.bucket) / Node.width] = true }
         return changed.indices.filter { changed[$0] }
     }
 
-    /// A node was written: its changes are no longer in need of remembering.
+    /// A node was written: the journal no longer needs its changes.
     mutating func wrote(node index: Int) {
         head.nodeGenerations[index] = head.generation
         head.journal.removeAll { Int($0.bucket) / Node.width == index }

@@ -1,18 +1,21 @@
 internal import Posix
 
-/// Whether the write-ahead log still holds every commit that was answered, as far as the log itself can tell.
+/// Whether the write-ahead log still holds every answered commit, as far as the log itself can
+/// show.
 ///
-/// SQLite takes the first frame with a wrong checksum for the end of the log: right after a power cut, but a flipped bit
-/// would set the store back to an older state in silence. Each commit is synced before the next one is begun; so where a
-/// later transaction goes on behind a commit that SQLite would not reach, that commit was answered and is lost.
-/// A change in the very last transaction cannot be told from a power cut.
+/// SQLite takes the first frame with a wrong checksum for the end of the log. After a power cut
+/// that is right; but a flipped bit would silently set the store back to an older state. Each
+/// commit is synced before the next one begins. So if a later transaction continues from a commit
+/// that SQLite would not reach, that commit was answered and is lost. A change in the very last
+/// transaction cannot be told from a power cut.
 enum LogCheck {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
     private static let pageSize = 4096
     private static let frameSize = frameHeaderSize + pageSize
 
-    /// SQLite's running checksum: of pairs of little-endian words, as our magic number says.
+    /// SQLite's running checksum, over pairs of little-endian words, as the magic number of our
+    /// logs says.
     private struct Checksum: Equatable {
         var first: UInt32 = 0
         var second: UInt32 = 0
@@ -33,7 +36,7 @@ enum LogCheck {
         let isOfThisLog: Bool
         let stored: Checksum
 
-        /// The file does not shrink while we hold it; if it did, the rest is no frame.
+        /// The file does not shrink while we hold it. If it did, a frame that is cut short is none.
         init(_ bytes: [UInt8], of header: [UInt8]) {
             self.bytes = bytes
             let isWhole = bytes.count == frameSize
@@ -51,14 +54,14 @@ enum LogCheck {
         }
     }
 
-    /// `bytes` gives the bytes at a position, fewer than asked for only at the log's end.
+    /// `bytes` gives the bytes at a position; fewer than asked for only at the end of the log.
     static func isComplete(
         size: Int, bytes: (_ position: Int, _ count: Int) throws(PosixError) -> [UInt8]
     ) throws(PosixError) -> Bool {
         guard size >= headerSize else { return true }
         let header = try bytes(0, headerSize)
         guard header.count == headerSize else { return true }
-        // Made, but nothing synced yet.
+        // The log was made, but nothing was synced yet.
         if header.allSatisfy({ $0 == 0 }) { return true }
         var sum = Checksum()
         sum.add(header.span, 0..<24)
@@ -74,7 +77,7 @@ enum LogCheck {
             sum = frame.stored
             index += 1
         }
-        // Behind SQLite's end: did a transaction go on from a commit?
+        // Beyond what SQLite would read: does a transaction continue from a commit?
         var commit: Checksum?
         while index < frames {
             let frame = Frame(try bytes(headerSize + index * frameSize, frameSize), of: header)

@@ -11,7 +11,8 @@ enum NewRecords {
         try database.run("BEGIN")
         try database.run(Schema.make)
         for table in Schema.tables { try database.run(table) }
-        // All 64 at once and in their order: three to a page, where chance would put two.
+        // All 64 at once and in order: so SQLite puts three into a page. In random order it would
+        // be about two.
         let insertNode = try database.prepare("INSERT INTO nodes VALUES(?1, ?2)")
         let block = Scratch(capacity: 4096)
         for index in 0..<Node.number {

@@ -1,4 +1,4 @@
-/// 4,096 buckets by the leading 12 bits of a name's hash.
+/// 4,096 buckets, by the first 12 bits of a name's hash.
 enum Bucket {
     static let number = 4096
 
@@ -6,14 +6,15 @@ enum Bucket {
         Int(hash >> 52)
     }
 
-    /// The hashes of a bucket; as row ids they are in the same order, for they share their sign.
+    /// A bucket's first and last hash, as row ids. The hashes of one bucket have the same sign, so
+    /// their order stays the same.
     static func rows(_ bucket: Int) -> (first: Int64, last: Int64) {
         let first = UInt64(bucket) << 52
         return (Int64(bitPattern: first), Int64(bitPattern: first | (1 << 52 - 1)))
     }
 }
 
-/// 64 sums of 64 neighbouring buckets, sealed together.
+/// The sums of 64 neighbouring buckets, sealed together.
 public struct Node: Equatable, Sendable {
     static let number = 64
     static let width = 64
@@ -38,7 +39,7 @@ public struct Node: Equatable, Sendable {
         }
     }
 
-    /// Into exactly `size` bytes.
+    /// Fills exactly `size` bytes.
     func encode(into target: inout MutableSpan<UInt8>) {
         var writer = ByteWriter()
         for sum in sums {

@@ -2,15 +2,15 @@ internal import Posix
 internal import Secrets
 
 extension OpenRecords {
-    /// What is there before a change.
+    /// What a change finds under its name.
     private enum Present {
         case absent
-        /// With what it adds to its bucket's sum, and what it takes.
+        /// What the record adds to its bucket's sum, and the room it takes.
         case record(Sum, RowSize)
         case collision
     }
 
-    /// All of them in one transaction; answered after its commit.
+    /// Makes all changes in one transaction; returns after its commit.
     func apply(
         _ changes: [Change], within room: Room
     ) throws(RecordsError) -> [ChangeResult] {
@@ -36,7 +36,7 @@ extension OpenRecords {
         } catch {
             abandon()
             try? countPages()
-            // What the log holds goes into the file, and makes room for deleting.
+            // Moves the log into the file, which makes room for deleting.
             if error == .full { database.checkpoint() }
             throw error
         }
@@ -55,7 +55,7 @@ extension OpenRecords {
         do throws(RecordsError) {
             present = try presence(of: name, id)
         } catch {
-            // So far nothing was written for this change: the others go on.
+            // Nothing was written for this change yet, so the others can go on.
             if case .damaged(let damage) = error { return .damaged(damage) }
             throw error
         }
@@ -78,7 +78,7 @@ extension OpenRecords {
         }
     }
 
-    /// How much more the records would take after these changes, and which of them are of names that exist already.
+    /// How much room the records would take in addition, and which of the names exist already.
     func effect(of changes: [Change]) throws(RecordsError) -> Effect {
         var effect = Effect()
         for change in changes where (1...RecordBody.largestName).contains(change.name.count) {
@@ -101,7 +101,8 @@ extension OpenRecords {
             try confirmAbsent(id)
             return .absent
         }
-        // Opened before it is replaced: only so are a damaged record and another name's told apart from it.
+        // The old record is opened before it is replaced. There is no other way to tell a damaged
+        // record from one of another name.
         body.resize(to: min(lookUp.withBytes(3) { $0.count }, RecordBody.largest))
         defer { body.clear() }
         let opened = try body.withMutableBytes { (bytes) throws(RecordsError) in
@@ -148,7 +149,7 @@ extension OpenRecords {
         }
     }
 
-    /// Seals the record and writes it; gives what it adds to its bucket's sum.
+    /// Seals the record and writes it; returns what it adds to its bucket's sum.
     private func write(
         _ name: [UInt8], _ id: RecordID, _ value: WipedBuffer, with statement: borrowing Statement
     ) throws(RecordsError) -> Sum {
@@ -188,12 +189,14 @@ extension OpenRecords {
         var delta = new
         delta -= old
         ledger.add(delta, to: bucket)
-        // This bucket's node was read, so the journal is short enough again afterwards.
+        // This bucket's node could be read, so fold() writes it, and the journal is short enough
+        // again.
         if ledger.head.journal.count > Head.journalSize { try fold(with: writing) }
     }
 
-    /// Writes the nodes that the journal has changes for, which empties it. Changes of a node that is damaged stay in
-    /// it, so that the node is as good as ever should it come back.
+    /// Writes the nodes for which the journal has changes, which empties the journal. The changes
+    /// of a damaged node stay in it, so that the node is up to date if it can be read again one
+    /// day.
     private func fold(with writing: WriteStatements) throws(RecordsError) {
         for index in ledger.changedNodes {
             do throws(RecordsError) {

@@ -1,14 +1,14 @@
 internal import Secrets
 
 extension OpenRecords {
-    /// A record that a statement stands on, opened.
+    /// The opened record of a statement's present row.
     struct Opened {
         let parts: RecordBody.Parts
-        /// The name inside is the one that was asked for; otherwise it has the same row id by chance.
+        /// The record has the name that was asked for; otherwise it has the same row id by chance.
         let isAsked: Bool
     }
 
-    /// The value's place in the target, or nil where there is no such record.
+    /// The value's place in the target, or nil if there is no such record.
     @_lifetime(target: copy target)
     func value(
         of name: Span<UInt8>, into target: inout MutableSpan<UInt8>
@@ -30,7 +30,8 @@ extension OpenRecords {
         return opened.parts.value
     }
 
-    /// As a statement's step, but what SQLite cannot read is the bucket's damage.
+    /// Like the statement's own `step`, but if SQLite cannot read the row, the bucket is marked as
+    /// damaged.
     func step(_ statement: borrowing Statement, in bucket: Int) throws(RecordsError) -> Bool {
         do throws(RecordsError) {
             return try statement.step() == .row
@@ -41,7 +42,7 @@ extension OpenRecords {
         }
     }
 
-    /// Columns: generation, tag, nonce, body. Leaves zeroes in the target where it throws.
+    /// The columns are generation, tag, nonce, body. If it throws, it leaves zeroes in the target.
     @_lifetime(target: copy target)
     func open(
         _ statement: borrowing Statement, row: Int64, asked: Span<UInt8>?,
@@ -87,7 +88,7 @@ extension OpenRecords {
     }
 }
 
-/// Names are no secrets to their owner: a plain comparison.
+/// A plain comparison, not one in constant time: names are no secret to their owner.
 func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     for index in left.indices where left[index] != right[index] { return false }

@@ -1,16 +1,17 @@
 internal import Secrets
 
-/// Whether a walk wants the next record.
+/// Whether the caller of a walk wants the next record.
 enum Walking { case goOn, stop }
 
 extension OpenRecords {
-    /// So much is looked at in one call, then its caller hears where to go on: a page of a huge store takes a few
-    /// milliseconds, and others get their turn.
+    /// One call looks at no more than this, and then returns a cursor to go on from. A page of a
+    /// huge store takes a few milliseconds, and then others get their turn.
     private static let rowBudget = 4096
     private static let byteBudget = 4 << 20
 
-    /// Opens record after record in the order of their hashes, beginning with the cursor; gives the next cursor, 0 at
-    /// the end. A bucket is given only where all its rows are the ones that were stored; a damaged one ends the walk.
+    /// Opens one record after another in the order of their hashes, beginning at the cursor.
+    /// Returns the next cursor, or 0 at the end. The records of a bucket are given only if its rows
+    /// are exactly the ones that were stored; a damaged bucket ends the walk.
     func walk(
         from cursor: UInt64, _ visit: (_ name: Span<UInt8>, _ value: Span<UInt8>) -> Walking
     ) throws(RecordsError) -> UInt64 {
@@ -20,7 +21,7 @@ extension OpenRecords {
         var bytes = 0
         defer { body.clear() }
         for bucket in Bucket.of(cursor)..<Bucket.number {
-            // The sums first: what is given away is known to be all and whole.
+            // The sum is checked first, so that only complete, unchanged buckets are given out.
             _ = try check(bucket, for: nil)
             let range = Bucket.rows(bucket)
             statement.bind(
@@ -43,7 +44,7 @@ extension OpenRecords {
                 rows += 1
                 bytes += size
                 if walking == .stop || rows >= Self.rowBudget || bytes >= Self.byteBudget {
-                    // After the last hash of all it is 0, the end.
+                    // After the last of all hashes this is 0, the end.
                     return UInt64(bitPattern: row) &+ 1
                 }
             }

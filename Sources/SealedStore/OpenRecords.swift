@@ -1,7 +1,7 @@
 internal import Posix
 internal import Secrets
 
-/// A records file that is open: the connection, the keys, and what is known of the sums.
+/// An open records file: the connection, the keys, and what is known of the sums.
 final class OpenRecords {
     let keys: RecordKeys
     let database: Database
@@ -11,14 +11,14 @@ final class OpenRecords {
     let scan: Statement
     private let readHead: Statement
     private let readNode: Statement
-    /// Made when the first change comes: most logins read only.
+    /// Prepared at the first change, because most logins only read.
     private var writing: WriteStatements?
 
     var ledger: Ledger
     /// The ledger was thrown away after a failed commit and could not be read again yet.
     private var isStale = false
 
-    /// For one record's body, and for one sealed block.
+    /// Scratch memory for one record's body, and for one sealed block.
     let body = Scratch(capacity: 4096)
     let block = Scratch(capacity: 4096)
 
@@ -45,10 +45,12 @@ final class OpenRecords {
         isStale = false
     }
 
-    /// After a commit that failed or was given up: nothing that memory knows of the sums is to be believed.
+    /// To be called after a commit failed or was given up: what memory knows of the sums may be
+    /// wrong.
     func abandon() {
         isStale = true
-        // Many failures have rolled back already; where this fails too, the next operation meets the same error.
+        // SQLite has already rolled back after many failures. If this fails too, the next operation
+        // meets the same error.
         if database.isInTransaction { try? database.run("ROLLBACK") }
         try? prepare()
     }
@@ -62,10 +64,11 @@ final class OpenRecords {
 
     // MARK: The disk
 
-    /// As of the last commit, but for the log.
+    /// As of the last commit, without the log.
     private var counted = RecordsSize()
 
-    /// Before a commit, where it costs next to nothing: afterwards the processor has forgotten the file.
+    /// Called before a commit, where it costs next to nothing: afterwards the file is no longer in
+    /// the processor's caches.
     func countPages() throws(RecordsError) {
         counted.file = try pages.bytes()
         counted.free = try pages.freeBytes()
@@ -77,14 +80,15 @@ final class OpenRecords {
         return size
     }
 
-    /// In a transaction of its own, a few milliseconds of it; how many bytes are still to be given back.
+    /// Gives back some pages in a transaction of its own, which takes a few milliseconds. Returns
+    /// how many bytes are still to be given back.
     func shrink() throws(RecordsError) -> Int {
         let before = try pages.freeBytes()
         guard before > 0 else { return 0 }
         try database.run("PRAGMA incremental_vacuum(256)")
         try countPages()
         let left = counted.free
-        // One that was made without auto_vacuum stays as long as it is.
+        // A file that was made without auto_vacuum does not shrink.
         return left < before ? left : 0
     }
 
@@ -183,7 +187,8 @@ final class OpenRecords {
 
     // MARK: Buckets
 
-    /// Refuses a damaged bucket; looks at one that nobody has touched since opening.
+    /// Throws if the bucket is damaged. Checks a bucket that was not used since the file was
+    /// opened.
     func touch(_ bucket: Int) throws(RecordsError) {
         switch ledger.buckets[bucket] {
         case .whole: return
@@ -192,7 +197,8 @@ final class OpenRecords {
         }
     }
 
-    /// Whether the row is among the bucket's, which are found to be the ones that were stored, or damage.
+    /// Whether the row is one of the bucket's. Throws if the bucket's rows are not the ones that
+    /// were stored.
     func check(_ bucket: Int, for row: Int64?) throws(RecordsError) -> Bool {
         let expected = try expected(bucket)
         var sum = Sum.zero
@@ -223,8 +229,9 @@ final class OpenRecords {
         return isThere
     }
 
-    /// A row was not found where the tree says it must lie. A changed key inside the tree would hide a row from
-    /// such a search, though not from a walk through the bucket: so "absent" is answered only after the walk.
+    /// To be called if a row was not found where the tree says it must be. A changed key inside the
+    /// tree can hide a row from such a search, but not from a scan of the whole bucket. So "absent"
+    /// is answered only after that scan.
     func confirmAbsent(_ id: RecordID) throws(RecordsError) {
         guard try check(id.bucket, for: id.row) else { return }
         ledger.buckets[id.bucket] = .damaged
@@ -232,7 +239,7 @@ final class OpenRecords {
     }
 }
 
-/// Prepared with the first change.
+/// Prepared at the first change.
 final class WriteStatements {
     let begin: Statement
     let commit: Statement

@@ -1,12 +1,14 @@
-/// What is sealed of a record: name length (1), name, value length (4), value, zeroes up to a size class.
+/// The text that is sealed for a record: name length (1), name, value length (4), value, zeroes up
+/// to a size class.
 public enum RecordBody {
     public static let largestName = 255
     public static let largestValue = 1 << 20
-    /// Room for the largest body: what a buffer for `Records.value` must hold.
+    /// The size of the largest body. A buffer for `Records.value` must hold it.
     public static let largest = padded(5 + largestName + largestValue)
 
-    /// Steps of 64 bytes up to 2 KiB, then steps that grow with the size (Padme): at most 6.25 % are zeroes there,
-    /// and a body of n bytes tells no more than O(log log n) bits of its length.
+    /// Sizes grow in steps of 64 bytes up to 2 KiB, then in steps that grow with the size (Padme).
+    /// Above 2 KiB at most 6.25 % are zeroes, and the size of a body of n bytes reveals only O(log
+    /// log n) bits of its length.
     static func padded(_ count: Int) -> Int {
         let step: Int
         if count <= 2048 {
@@ -23,7 +25,7 @@ public enum RecordBody {
         padded(5 + name + value)
     }
 
-    /// Fills the whole target, which has the size that `size` gave.
+    /// Fills the whole target, which must have the size that `size` gave.
     @_lifetime(target: copy target)
     static func encode(name: Span<UInt8>, value: Span<UInt8>, into target: inout MutableSpan<UInt8>)
     {
@@ -40,7 +42,7 @@ public enum RecordBody {
         public let value: Range<Int>
     }
 
-    /// Where name and value lie; every other spelling of the same record is refused.
+    /// Where name and value lie. Refuses every other encoding of the same record.
     public static func decode(_ body: Span<UInt8>) throws(FormatError) -> Parts {
         var reader = ByteReader()
         let nameCount = Int(try reader.number(body, UInt8.self))

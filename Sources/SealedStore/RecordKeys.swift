@@ -1,8 +1,8 @@
 internal import Secrets
 
-/// Whose row: 128 bits of a keyed hash of the name.
+/// Which row a name has: 128 bits of a keyed hash of the name.
 struct RecordID: Equatable, Sendable {
-    /// The leading 64 bits: the row's id, and in its leading 12 bits the bucket.
+    /// The first 64 bits: the row's id. Their first 12 bits are the bucket.
     let hash: UInt64
     let rest: UInt64
 
@@ -10,17 +10,17 @@ struct RecordID: Equatable, Sendable {
     var bucket: Int { Bucket.of(hash) }
 }
 
-/// What a seal is for; part of what it is bound to.
+/// What a seal is for. The seal is bound to it, among other things.
 enum SealKind: UInt8 {
     case head = 1
     case node = 2
     case record = 3
 }
 
-/// The store key's three subkeys for its records, and all that is done with them.
+/// The three subkeys of the store key for its records, and all that is done with them.
 struct RecordKeys: ~Copyable {
     static let overhead = Sealing.nonceSize + Sealing.tagSize
-    /// Kept for re-keying: a store whose records are sealed anew counts it up.
+    /// Reserved for re-keying: it goes up by one when all records of a store are sealed anew.
     static let keyGeneration: UInt32 = 1
 
     private let store: [UInt8]
@@ -71,7 +71,8 @@ struct RecordKeys: ~Copyable {
         return RecordID(hash: first, rest: second)
     }
 
-    /// What a record adds to its bucket's sum. The tag stands for the whole record, its generation and nonce included.
+    /// What a record adds to its bucket's sum. The tag stands for the whole record, including its
+    /// generation and nonce.
     func term(row: Int64, tag: Span<UInt8>) throws(RecordsError) -> Sum {
         var message = InlineArray<24, UInt8>(repeating: 0)
         var span = message.mutableSpan
@@ -115,7 +116,7 @@ struct RecordKeys: ~Copyable {
         }
     }
 
-    /// False where the seal does not open.
+    /// Throws if the seal does not open.
     @_lifetime(target: copy target)
     func open(
         _ text: Span<UInt8>, record row: Int64, generation: UInt64, nonce: Span<UInt8>,
@@ -130,7 +131,8 @@ struct RecordKeys: ~Copyable {
         }
     }
 
-    /// Seals the text behind the first 40 bytes of a block, and puts nonce and tag there.
+    /// Seals the text that follows the first 40 bytes of a block, and puts nonce and tag into
+    /// those.
     func seal(
         block: inout MutableSpan<UInt8>, _ kind: SealKind, _ index: Int, generation: UInt64
     ) throws(RecordsError) {
@@ -151,7 +153,7 @@ struct RecordKeys: ~Copyable {
         copy(tag.span, to: &block, at: Sealing.nonceSize)
     }
 
-    /// The counterpart: the text of a whole block into the target.
+    /// The counterpart: opens a whole block and puts its text into the target.
     @_lifetime(target: copy target)
     func open(
         block: Span<UInt8>, _ kind: SealKind, _ index: Int, generation: UInt64, damage: Damage,

@@ -1,21 +1,22 @@
 internal import Posix
 public import Secrets
 
-/// A store's records, unlocked: made with the store key, which is not kept.
+/// A store's unlocked records. They are made with the store key, which is not kept.
 ///
-/// Sendable without a check: whoever owns it uses it from one thread at a time, with a hand-over in between. A second
-/// reader at the same time would check old rows against new sums.
+/// Sendable without a check: its owner uses it from one thread at a time, and hands it over in
+/// between. A second reader at the same time would check old rows against new sums.
 public final class Records: @unchecked Sendable {
-    /// What the buffer given to `value` must hold: the largest value, its name, and zeroes.
+    /// The size of the buffer for `value`: the largest value with its name, padded with zeroes.
     public static let slabSize = RecordBody.largest
     public static let bucketCount = Bucket.number
     public static let largestValue = RecordBody.largestValue
     public static let largestName = RecordBody.largestName
 
-    /// Nil once closed.
+    /// Nil after `close`.
     private var records: OpenRecords?
 
-    /// Opens the records of the store with this 16-byte id. Costs the same at a hundred records and at a million.
+    /// Opens the records of the store with this 16-byte id. It takes the same time with a hundred
+    /// records and with a million.
     public init(opening path: String, id: [UInt8], key: borrowing SecretBytes) throws(RecordsError)
     {
         let folder = try RecordsFolder(path)
@@ -23,7 +24,7 @@ public final class Records: @unchecked Sendable {
         records = try OpenRecords(path: folder.file, store: id, key: key)
     }
 
-    /// Makes an empty records file, synced together with its folder, and opens it.
+    /// Makes an empty records file, syncs it and its folder, and opens it.
     public static func create(
         inFolder path: String, id: [UInt8], key: borrowing SecretBytes
     ) throws(RecordsError) -> Records {
@@ -33,32 +34,34 @@ public final class Records: @unchecked Sendable {
             try NewRecords.fill(path: folder.file, store: id, key: key)
             try folder.sync()
         } catch {
-            // It was made a moment ago and holds nothing.
+            // The file was made a moment ago and holds no record.
             try? folder.remove()
             throw error
         }
         return try Records(opening: path, id: id, key: key)
     }
 
-    /// Overwrites and removes whatever is there of a records file. May be called again after it was interrupted, and
-    /// where there is nothing.
+    /// Overwrites and removes all files of the records. It may be called again after an
+    /// interruption, and also if there is nothing.
     public static func destroy(inFolder path: String) throws(RecordsError) {
         let folder = try RecordsFolder(path)
-        // All overwritten before the first is unlinked: what is unlinked cannot be overwritten any more.
+        // Overwrite all before removing the first: a file that is removed cannot be overwritten any
+        // more.
         try folder.overwrite()
         try folder.remove()
         try folder.sync()
     }
 
-    /// The value's place in the slab, which must hold `slabSize` bytes; nil where there is no such record. The slab
-    /// holds the whole opened record afterwards, and zeroes where nothing was found: the caller wipes it.
+    /// The value's place in the slab, which must hold `slabSize` bytes; nil if there is no such
+    /// record. Afterwards the slab holds the whole opened record, or zeroes if nothing was found.
+    /// The caller wipes it.
     public func value(
         of name: [UInt8], into slab: inout MutableSpan<UInt8>
     ) throws(RecordsError) -> Range<Int>? {
         try ready().value(of: name.span, into: &slab)
     }
 
-    /// As above, into a slab.
+    /// The same, into a WipedSlab.
     public func value(
         of name: [UInt8], into slab: inout WipedSlab
     ) throws(RecordsError) -> Range<Int>? {
@@ -67,8 +70,8 @@ public final class Records: @unchecked Sendable {
         }
     }
 
-    /// All of them in one durable transaction, in their order: answered after its commit, each for itself. Throws
-    /// where nothing at all was stored.
+    /// Makes all changes, in their order, in one durable transaction. Returns after its commit,
+    /// with one result for each. Throws if nothing at all was stored.
     public func apply(
         _ changes: [Change], within room: Room = .unlimited
     ) throws(RecordsError) -> [ChangeResult] {
@@ -76,12 +79,12 @@ public final class Records: @unchecked Sendable {
         return try ready().apply(changes, within: room)
     }
 
-    /// More than these changes can make the records take; the log apart.
+    /// An upper limit of what these changes can add to the records file, without the log.
     public static func most(_ changes: [Change]) -> Int {
         changes.reduce(0) { $0 + RowSize($1).most }
     }
 
-    /// What an empty records file takes.
+    /// The size of an empty records file.
     public static let sizeOfNew = 31 * 4096
 
     /// What these changes would do.
@@ -91,10 +94,10 @@ public final class Records: @unchecked Sendable {
 
     // MARK: the disk
 
-    /// Of an open store; asks the file system for the log's length.
+    /// Of an open store. Asks the file system for the length of the log.
     public var size: RecordsSize? { records?.size }
 
-    /// Of a store that is shut, or that nobody can open.
+    /// Of a store that is locked or cannot be opened.
     public static func size(inFolder path: String) -> RecordsSize {
         var size = RecordsSize()
         size.file = length("\(path)/\(Schema.fileName)")
@@ -106,24 +109,24 @@ public final class Records: @unchecked Sendable {
         (try? FileFacts(of: path, following: false))?.size ?? 0
     }
 
-    /// Brings the log into the file, as far as the disk lets it, and makes it empty.
+    /// Moves the log into the file, as far as the disk has room for it, and empties it.
     public func emptyLog() {
         records?.database.checkpoint()
     }
 
-    /// Gives some of what deleted records have left back to the disk, which has it when the log was emptied; how many
-    /// bytes are left to be given back.
+    /// Gives back some of the room that deleted records have left; the disk has it once the log is
+    /// emptied. Returns how many bytes are still to be given back.
     public func shrink() throws(RecordsError) -> Int {
         try ready().shrink()
     }
 
-    /// How many records there are.
     public var count: UInt64 {
         records?.ledger.head.count ?? 0
     }
 
-    /// One page of the names that start with a prefix, in no order that means anything. Cursor 0 starts, cursor 0
-    /// ends; a page may be empty and yet not be the last, for a call looks at a bounded number of records.
+    /// One page of the names that start with a prefix, in no particular order. Cursor 0 starts; a
+    /// returned cursor of 0 is the end. A page may be empty without being the last, because a call
+    /// looks at a limited number of records.
     public func names(
         prefix: [UInt8], cursor: UInt64, limit: Int
     ) throws(RecordsError) -> (names: [[UInt8]], cursor: UInt64) {
@@ -145,8 +148,8 @@ public final class Records: @unchecked Sendable {
         return existing
     }
 
-    /// Looks at the rows of these buckets, without opening a record: for a scan in slices after unlocking. Goes through
-    /// all of them before it throws what it found first.
+    /// Checks the rows of these buckets without opening a record: for a scan in slices after
+    /// unlocking. It checks all of them, and then throws the first error.
     public func verify(buckets: Range<Int>) throws(RecordsError) {
         let records = try ready()
         var first: RecordsError?
@@ -161,12 +164,12 @@ public final class Records: @unchecked Sendable {
         if let first { throw first }
     }
 
-    /// The buckets found damaged since opening.
+    /// The number of buckets found damaged since the file was opened.
     public var damagedBuckets: Int {
         records?.ledger.buckets.count { $0 == .damaged } ?? 0
     }
 
-    /// Brings the log into the file and forgets the keys. Whatever is asked afterwards is refused.
+    /// Moves the log into the file and forgets the keys. Every later call is refused.
     public func close() {
         records?.database.checkpoint()
         records = nil

@@ -1,20 +1,21 @@
-/// What is wrong with a records file, as far as it can be told.
+/// What is damaged in a records file, as far as it can be told.
 public enum Damage: Equatable, Hashable, Sendable {
     /// SQLite cannot read the file, or it is not laid out as a records file.
     case file
-    /// Commits that were answered are missing from the write-ahead log.
+    /// Answered commits are missing from the write-ahead log.
     case journal
-    /// The sealed head does not open: changed, of another store, or under another key.
+    /// The sealed head does not open: it was changed, it is of another store, or the key is another
+    /// one.
     case head
     /// One of the 64 sealed nodes does not open.
     case node(Int)
-    /// The records of a bucket are not the ones that were stored there.
+    /// The records of a bucket are not the ones that were stored.
     case bucket(Int)
     /// A record of this bucket does not open.
     case record(bucket: Int)
 }
 
-/// Why an operation on the records did not take place.
+/// Why an operation on the records failed.
 public enum RecordsError: Error, Equatable, Sendable {
     case damaged(Damage)
     /// There is a records file already.

@@ -1,6 +1,6 @@
 internal import Posix
 
-/// The folder that a records file lies in, and what is done to the file without SQLite.
+/// The folder of a records file, and what is done to the file without SQLite.
 struct RecordsFolder {
     private let folder: Folder
 
@@ -10,10 +10,10 @@ struct RecordsFolder {
         }
     }
 
-    /// The records file's path, without a symbolic link in it.
+    /// The path of the records file, without any symbolic link in it.
     var file: String { folder.path + "/" + Schema.fileName }
 
-    /// An empty file, for SQLite to fill; one that exists is an error.
+    /// Makes an empty file for SQLite to fill. It is an error if the file exists.
     func create() throws(RecordsError) {
         do throws(PosixError) {
             try folder.file(Schema.fileName, .createNew(mode: 0o600)).sync()
@@ -22,7 +22,7 @@ struct RecordsFolder {
         }
     }
 
-    /// What is looked at before SQLite is let at the files.
+    /// Checks the files before SQLite may open them.
     func check() throws(RecordsError) {
         let header: [UInt8]
         do throws(PosixError) {
@@ -42,13 +42,13 @@ struct RecordsFolder {
                 try Self.bytes(of: log, at: position, count: count)
             }
         } catch {
-            // None is left behind by a store that was closed.
+            // A closed store leaves no log behind.
             if error.isMissing { return true }
             throw RecordsError(error)
         }
     }
 
-    /// Fewer bytes than asked for only at the file's end.
+    /// Fewer bytes than asked for only at the end of the file.
     private static func bytes(
         of file: borrowing File, at position: Int, count: Int
     ) throws(PosixError) -> [UInt8] {

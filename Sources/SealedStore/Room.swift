@@ -1,9 +1,9 @@
 /// How much a commit may add to what a store's records take on the disk.
 public struct Room: Equatable, Sendable {
-    /// Bytes that are left of what the owner's stores may take together, below zero where they take more; nil is no
-    /// limit.
+    /// The bytes that are left of what the owner's stores may take together; negative if they take
+    /// more. Nil is no limit.
     public var owner: Int?
-    /// Bytes that the disk can do without; nil is whatever there is.
+    /// The bytes that the disk can spare; nil means all that are free.
     public var disk: Int?
 
     public enum Limit: Equatable, Sendable { case owner, disk }
@@ -18,10 +18,11 @@ public struct Room: Equatable, Sendable {
 
 /// What a store's records take on the disk, in bytes.
 public struct RecordsSize: Equatable, Sendable {
-    /// The records file, with what the log is still to bring into it.
+    /// The records file, including what is still in the log and will be moved into it.
     public var file = 0
     public var log = 0
-    /// Of the file: where records were that are deleted. New ones of the same store come there first.
+    /// The part of the file that deleted records have left. New records of the same store fill it
+    /// first.
     public var free = 0
 
     public var total: Int { file + log }
@@ -29,23 +30,23 @@ public struct RecordsSize: Equatable, Sendable {
     public init() {}
 }
 
-/// What a row of the table `records` takes, as SQLite lays it out in pages of 4,096 bytes.
+/// The room of one row of the table `records`, as SQLite lays it out in pages of 4,096 bytes.
 struct RowSize {
     private static let page = 4096
-    /// Of a page of overflow: all but the number of the next one.
+    /// The usable part of an overflow page: all but the number of the next page.
     private static let overflow = 4092
     private static let mostLocal = 4061
     private static let leastLocal = 489
-    /// Beside the body: tag, nonce, generation, and the header that says how long each is.
+    /// What a row has beside its body: tag, nonce, generation, and the header with their lengths.
     private static let besides = 16 + 24 + 8 + 8
-    /// The row's id, its length, and its place in the page.
+    /// The row's id, its length, and its pointer in the page.
     private static let cell = 16
-    /// Whatever a row's way into the tree may split, at any depth that there is.
+    /// For all pages that may be split when a row is inserted, however deep the tree is.
     private static let splits = 6 * page
 
-    /// What it takes in a page that it shares with other rows.
+    /// The bytes in a page that the row shares with others.
     let shared: Int
-    /// What it takes in pages of its own.
+    /// The bytes in pages of its own.
     let own: Int
 
     private static let none = RowSize(shared: 0, own: 0)
@@ -77,13 +78,13 @@ struct RowSize {
     }
 
     var bytes: Int { shared + own }
-    /// More than the file can grow by it.
+    /// The file cannot grow by more than this.
     var most: Int { bytes + Self.splits }
-    /// As much as it takes in a file of many: pages of a tree are three quarters full.
+    /// About what it takes in a file with many records: pages of a tree are three quarters full.
     var usual: Int { shared * 4 / 3 + own }
 }
 
-/// The size of the file in the present transaction, by SQLite's own count.
+/// The size of the file in the present transaction, as SQLite counts it.
 final class FilePages {
     private static let size = 4096
     private let all: Statement
@@ -95,7 +96,7 @@ final class FilePages {
     }
 
     func bytes() throws(RecordsError) -> Int { try Self.number(all) * Self.size }
-    /// Of pages that hold nothing any more.
+    /// Pages that hold nothing any more.
     func freeBytes() throws(RecordsError) -> Int { try Self.number(free) * Self.size }
 
     private static func number(_ statement: borrowing Statement) throws(RecordsError) -> Int {
@@ -105,14 +106,14 @@ final class FilePages {
     }
 }
 
-/// The room of a batch, while it is stored. The file's pages are counted only where the batch could come near the
-/// owner's limit: nearly none does.
+/// The room that is left to a batch while it is stored. The file's pages are counted only if the
+/// batch might come near the owner's limit, which hardly any does.
 struct Budget {
     private let owner: Int?
     private var disk: Int?
     private let before: Int
 
-    /// Every page goes to the log before it goes to the file.
+    /// Every page is written to the log before it is written to the file.
     private static let copies = 2
 
     init(_ room: Room, for changes: [Change], _ pages: FilePages) throws(RecordsError) {
@@ -123,7 +124,7 @@ struct Budget {
         disk = room.disk
     }
 
-    /// Nil where the row may be stored in place of one that had that size; it is then counted.
+    /// Nil if the row may be stored in place of a row of the old size; then the row is counted.
     mutating func take(
         _ new: RowSize, inPlaceOf old: RowSize?, _ pages: FilePages
     ) throws(RecordsError) -> Room.Limit? {

@@ -1,42 +1,46 @@
 internal import Posix
 
-/// How a records file is laid out for SQLite.
+/// The layout of a records file in SQLite.
 enum Schema {
     static let fileName = "records.db"
     static let logSuffix = "-wal"
     static let logName = fileName + logSuffix
-    /// With what else SQLite may put beside it: a rollback journal while it is made, and an index that is never made.
+    /// All files that SQLite may make for a records file. It makes a rollback journal only while
+    /// the file is made, and never makes an index (`-shm`).
     static let allNames = [fileName, logName, "records.db-journal", "records.db-shm"]
 
     static let tables: [StaticString] = [
         "CREATE TABLE head(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
         "CREATE TABLE nodes(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
-        // The body is last: a scan of ids and tags does not walk its overflow pages.
+        // The body is the last column, so that a scan of ids and tags does not read its overflow
+        // pages.
         """
         CREATE TABLE records(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, \
         tag BLOB NOT NULL, nonce BLOB NOT NULL, body BLOB NOT NULL)
         """,
     ]
 
-    /// "AVrc" as SQLite's application id, and the format's version as its user version.
+    /// SQLite's application id is "AVrc", and its user version is the version of the format.
     static let make: StaticString = "PRAGMA application_id=1096184419; PRAGMA user_version=1"
     static let application: UInt32 = 1_096_184_419
     static let version: UInt32 = 1
 
-    /// Exclusive before anything is read, so that no shared-memory index is made; every commit synced; what is
-    /// deleted is overwritten; pages are looked at more closely than SQLite does by itself.
+    /// The lock is exclusive before anything is read, so that SQLite makes no shared-memory index.
+    /// Every commit is synced. Deleted content is overwritten. SQLite checks pages more closely
+    /// than by default.
     static let settings: StaticString = """
         PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; \
         PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA wal_autocheckpoint=1000
         """
-    /// Only for a new file: the page size is fixed with its first page, the log with its first commit. Without
-    /// auto_vacuum a file could never shrink, and what is deleted would be room for its own store alone.
+    /// Only for a new file: the first page fixes the page size, and the first commit fixes the log
+    /// mode. Without auto_vacuum a file could never shrink, and only the same store could use the
+    /// room of its deleted records.
     static let settingsOfNew: StaticString = """
         PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA locking_mode=EXCLUSIVE; \
         PRAGMA journal_mode=WAL
         """
 
-    /// The file's first 100 bytes, before SQLite is let at them.
+    /// Checks the first 100 bytes of the file before SQLite opens it.
     static func check(header: [UInt8]) throws(RecordsError) {
         func number(_ position: Int) -> UInt32 {
             header[position..<position + 4].reduce(0) { $0 << 8 | UInt32($1) }
@@ -47,7 +51,8 @@ enum Schema {
         else { throw .damaged(.file) }
     }
 
-    /// The tables are ours, in our words, and nothing else is there: no trigger, no view.
+    /// The tables are the ones above, word for word, and there is nothing else: no trigger, no
+    /// view.
     static func check(_ database: borrowing Database) throws(RecordsError) {
         let statement = try database.prepare("SELECT type, sql FROM sqlite_schema ORDER BY rowid")
         for table in tables {
@@ -65,7 +70,7 @@ extension Statement {
             guard bytes.count == text.utf8CodeUnitCount else { return false }
             return text.withUTF8Buffer { text in
                 for index in bytes.indices {
-                    // SAFETY: the literal has as many bytes as the column.
+                    // SAFETY: the literal and the column have the same number of bytes.
                     guard unsafe bytes[index] == text[index] else { return false }
                 }
                 return true

@@ -1,7 +1,8 @@
 internal import Secrets
 
-/// Memory that records pass through on their way to and from the file: wiped after each use, reused for the next.
-/// Plain memory, for guarded memory costs more than the whole request; a record stays in it for microseconds.
+/// Memory that records pass through on their way to and from the file. It is wiped after each use
+/// and then used again. It is plain memory, because guarded memory costs more than a whole request;
+/// a record stays in it for microseconds.
 @safe final class Scratch {
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -20,7 +21,7 @@ internal import Secrets
         unsafe memory.deallocate()
     }
 
-    /// Exactly so many bytes: new ones are zero, and what is left over is wiped.
+    /// Sets the size: new bytes are zero, and surplus bytes are wiped.
     func resize(to newCount: Int) {
         precondition(newCount >= 0, "a size is not negative")
         if newCount > capacity { move(to: max(newCount, capacity * 2)) }
@@ -36,19 +37,19 @@ internal import Secrets
 
     func append(_ byte: UInt8) {
         resize(to: count + 1)
-        // SAFETY: the byte just made.
+        // SAFETY: the byte was just made by resize.
         unsafe memory[count - 1] = byte
     }
 
-    /// Takes the first bytes away; the rest moves to the front.
+    /// Removes the first bytes and moves the rest to the front.
     func dropFirst(_ gone: Int) {
         precondition(gone >= 0 && gone <= count, "no more than there is")
-        // SAFETY: both ranges lie within the block; update may overlap.
+        // SAFETY: both ranges lie within the block, and `update` allows them to overlap.
         unsafe memory.update(from: memory + gone, count: count - gone)
         resize(to: count - gone)
     }
 
-    /// Wipes, and gives back what a large value has taken.
+    /// Wipes the content, and gives back the memory that a large value took.
     func clear(keeping most: Int = 65_536) {
         resize(to: 0)
         if capacity > most { move(to: most) }
@@ -57,7 +58,7 @@ internal import Secrets
     func withBytes<R: ~Copyable, E: Error>(
         _ body: (Span<UInt8>) throws(E) -> R
     ) throws(E) -> R {
-        // SAFETY: `count` initialised bytes; nobody resizes while somebody reads.
+        // SAFETY: `count` bytes are initialised, and no resize happens during the call.
         let bytes = unsafe UnsafeBufferPointer(start: memory, count: count)
         return try body(unsafe bytes.span)
     }
@@ -83,7 +84,7 @@ internal import Secrets
     }
 
     private func wipe(from start: Int) {
-        // SAFETY: within the bytes in use.
+        // SAFETY: the range lies within the bytes in use.
         let bytes = unsafe UnsafeMutableBufferPointer(start: memory + start, count: count - start)
         var span = unsafe bytes.mutableSpan
         Secrets.wipe(&span)

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// A prepared statement, kept as long as its connection, and reset after each use.
+/// A prepared statement. It is kept as long as its connection, and reset after each use.
 @safe struct Statement: ~Copyable {
     enum Step { case row, done }
 
@@ -19,7 +19,7 @@ internal import CSQLite
     }
 
     deinit {
-        // SAFETY: prepared by us, finalised once; the connection closes itself behind its last statement.
+        // SAFETY: prepared by us, finalised once; the connection is freed after its last statement.
         unsafe sqlite3_finalize(raw)
     }
 
@@ -39,7 +39,7 @@ internal import CSQLite
         guard result == SQLITE_OK else { throw RecordsError(sqlite: result) }
     }
 
-    /// For a body: SQLite reads it where it lies, so that memory must stay until `reset`.
+    /// For a body: SQLite reads it where it lies, so the memory must stay until `reset`.
     borrowing func bind(_ index: Int32, inPlace buffer: Scratch) throws(RecordsError) {
         let result = buffer.withBytes { bytes in
             unsafe bytes.withUnsafeBufferPointer { bytes in
@@ -58,19 +58,19 @@ internal import CSQLite
         throw RecordsError(sqlite: result)
     }
 
-    /// For a statement that gives no row.
+    /// For statements that give no row.
     borrowing func run() throws(RecordsError) {
         defer { reset() }
         guard try step() == .done else { throw .damaged(.file) }
     }
 
     borrowing func reset() {
-        // SAFETY: raw lives as long as self. What went wrong was said by step.
+        // SAFETY: raw lives as long as self. `step` has already reported an error.
         unsafe sqlite3_reset(raw)
         unsafe sqlite3_clear_bindings(raw)
     }
 
-    /// A column of the present row; whatever is no whole number is damage.
+    /// A column of the present row. A value that is no integer is damage.
     borrowing func number(_ column: Int32) throws(RecordsError) -> Int64 {
         // SAFETY: raw lives as long as self and stands on a row.
         guard unsafe sqlite3_column_type(raw, column) == SQLITE_INTEGER else {
@@ -79,11 +79,11 @@ internal import CSQLite
         return unsafe sqlite3_column_int64(raw, column)
     }
 
-    /// A column of the present row, whatever its type, as bytes.
+    /// A column of the present row as bytes, whatever its type is.
     borrowing func withBytes<R, E: Error>(
         _ column: Int32, _ body: (Span<UInt8>) throws(E) -> R
     ) throws(E) -> R {
-        // SAFETY: the bytes stay until the statement moves on, which the closure does not do.
+        // SAFETY: the bytes stay valid until the statement moves on, which the closure does not do.
         let start = unsafe sqlite3_column_blob(raw, column)
         let count = Int(unsafe sqlite3_column_bytes(raw, column))
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
