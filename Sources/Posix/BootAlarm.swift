@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// One alarm of the boot clock. The loop's own timers sleep on while the machine does; this one has
-/// rung when it wakes.
+/// One alarm of the boot clock, which goes on while the machine sleeps. The loop waits for its own
+/// timers in epoll, whose clock stands still meanwhile. This alarm has rung when the machine wakes.
 @LoopActor
 public final class BootAlarm {
     private let channel: Channel
@@ -12,7 +12,8 @@ public final class BootAlarm {
         channel = try Channel(owning: FileDescriptor(owning: number))
     }
 
-    /// Rings at that moment; nil is never. A moment that has passed rings at once.
+    /// Sets the moment at which it rings; nil means never. If the moment has passed, it rings at
+    /// once.
     public func set(_ moment: UInt64?) {
         _ = appvault_boot_timer_set(channel.number, moment.map { max($0, 1) } ?? 0)
     }
@@ -24,10 +25,10 @@ public final class BootAlarm {
         }
     }
 
-    // Apart from what waits: Swift 6.2 cannot compile room on the stack in there.
+    // A function of its own: Swift 6.2 cannot compile a stack allocation inside an async function.
     @inline(never)
     private func hasRung() -> Bool {
-        // SAFETY: a timer gives the eight bytes of its count.
+        // SAFETY: reading a timer gives eight bytes, its count.
         unsafe withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { room in
             if case .bytes = unsafe channel.read(into: room) { return true }
             return false

@@ -2,8 +2,8 @@ internal import CLinux
 
 /// A descriptor on the loop: waits until it can be read or written, with a deadline.
 ///
-/// Confined to the loop's thread: its callbacks come from the loop itself, everything else is the
-/// loop's actor.
+/// Confined to the loop's thread: the loop itself calls its callbacks, and everything else runs on
+/// the loop's actor.
 public final class Channel: @unchecked Sendable {
     public enum Wake: Equatable, Sendable {
         case ready
@@ -13,14 +13,14 @@ public final class Channel: @unchecked Sendable {
 
     public let number: Int32
     public private(set) var isClosed = false
-    // Edge-triggered: a flag stays up until an operation said "would block".
+    // Edge-triggered: a flag stays set until an operation reported "would block".
     private var readable = false
     private var writable = true
     private var reader: Waiter?
     private var writer: Waiter?
 
-    // SAFETY: the continuation is resumed exactly once, where the waiter is taken out of its
-    // variable.
+    // SAFETY: the continuation is resumed exactly once, at the moment when the waiter is taken out
+    // of its variable.
     @safe
     private struct Waiter {
         let continuation: UnsafeContinuation<Wake, Never>
@@ -44,7 +44,7 @@ public final class Channel: @unchecked Sendable {
         }
     }
 
-    /// One that was accepted and never blocks.
+    /// Takes over a descriptor that was accepted and is non-blocking already.
     public init(accepted descriptor: consuming FileDescriptor) throws(PosixError) {
         number = descriptor.release()
         do {
@@ -76,7 +76,8 @@ public final class Channel: @unchecked Sendable {
         }
     }
 
-    /// The peer has closed at least its side: a short read does not mean "drained" any more.
+    /// The peer has closed at least its own direction. From then on a short read does not mean that
+    /// nothing is left.
     private var hungUp = false
 
     private func finishReader(_ wake: Wake) {
@@ -93,11 +94,11 @@ public final class Channel: @unchecked Sendable {
         unsafe waiter.continuation.resume(returning: wake)
     }
 
-    /// Asked of the kernel now; a closed one has, too.
+    /// Asks the kernel now. A closed channel counts as hung up.
     @LoopActor
     public var hasHungUp: Bool { isClosed || appvault_hung_up(number) != 0 }
 
-    /// Waits until a read may give something. One reader at a time.
+    /// Waits until there may be something to read. Only one reader at a time.
     @LoopActor
     public func readable(until deadline: UInt64?) async -> Wake {
         if isClosed { return .closed }
@@ -113,19 +114,20 @@ public final class Channel: @unchecked Sendable {
         }
     }
 
-    /// Whoever waits to read is told that the time is over; nothing is lost by it.
+    /// Ends a wait for reading as if its time had run out. No data is lost.
     @LoopActor
     public func wakeReader() {
         finishReader(.timedOut)
     }
 
-    /// The same for whoever waits to write.
+    /// The same for a wait for writing.
     @LoopActor
     public func wakeWriter() {
         finishWriter(.timedOut)
     }
 
-    /// Somebody else reads this descriptor, and has read all that was there.
+    /// To be called when other code has read all that this descriptor had: libsystemd reads its
+    /// own.
     @LoopActor
     public func drained() {
         readable = false
@@ -158,7 +160,7 @@ public final class Channel: @unchecked Sendable {
         unsafe waiter.continuation.resume(returning: .timedOut)
     }
 
-    /// Whether somebody waits to read: who does not, has an exchange under way.
+    /// Whether a reader waits. If none waits, an exchange is under way.
     public var isWaitingToRead: Bool {
         reader != nil
     }
@@ -170,7 +172,7 @@ public final class Channel: @unchecked Sendable {
         case failed(Int32)
     }
 
-    /// One read into memory that the caller wipes.
+    /// One read into the caller's memory, which the caller wipes.
     public func read(into room: UnsafeMutableRawBufferPointer) -> Transfer {
         guard !isClosed else { return .ended }
         // SAFETY: the kernel writes at most the room's count.
@@ -191,7 +193,7 @@ public final class Channel: @unchecked Sendable {
         }
     }
 
-    /// One write; SIGPIPE never comes.
+    /// One write. It never raises SIGPIPE.
     public func write(_ bytes: Span<UInt8>) -> Transfer {
         guard !isClosed else { return .ended }
         // SAFETY: the kernel reads exactly the span.

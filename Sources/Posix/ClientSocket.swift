@@ -1,12 +1,13 @@
 internal import CLinux
 
-/// A client's end of a Unix socket, blocking, every wait with an end.
+/// A client's end of a Unix socket. Calls block, and every wait has a limit.
 public struct ClientSocket: ~Copyable {
     private let descriptor: FileDescriptor
 
     var raw: Int32 { descriptor.raw }
 
-    /// Connects within `wait` milliseconds; later sends and receives end after `silence`.
+    /// Connects within `wait` milliseconds. Each later send or receive fails after `silence`
+    /// milliseconds.
     public init(path: [UInt8], wait: Int32, silence: Int32) throws(PosixError) {
         try self.init(connected: ClientSocket.connect(path, wait), silence: silence)
     }
@@ -20,7 +21,7 @@ public struct ClientSocket: ~Copyable {
         var address = sockaddr_un()
         var size: socklen_t = 0
         let text = path.map { CChar(bitPattern: $0) } + [0]
-        // SAFETY: the path ends with a NUL, and the address is measured by the function that fills
+        // SAFETY: the path ends with a NUL, and the function that fills the address also measures
         // it.
         let fits = unsafe appvault_unix_address(text, &address, &size) == 0
         guard fits, !path.contains(0) else {
@@ -33,10 +34,10 @@ public struct ClientSocket: ~Copyable {
         return descriptor
     }
 
-    /// An end that is connected already: tests, and programs that inherit one.
+    /// A socket that is connected already: for tests, and for programs that inherit one.
     public init(connected descriptor: consuming FileDescriptor, silence: Int32) throws(PosixError) {
         self.descriptor = descriptor
-        // The waits below are for blocking calls only.
+        // Make it blocking, because the time limits set below apply only to blocking calls.
         let flags = appvault_fcntl(self.descriptor.raw, F_GETFL, 0)
         guard flags >= 0, appvault_fcntl(self.descriptor.raw, F_SETFL, flags & ~O_NONBLOCK) >= 0
         else { throw PosixError.last("fcntl") }
@@ -45,7 +46,7 @@ public struct ClientSocket: ~Copyable {
         }
     }
 
-    /// Who listens, as the kernel saw it.
+    /// The user who listens, as the kernel saw it.
     public func peerUID() throws(PosixError) -> UInt32 {
         var peer = appvault_peer()
         // SAFETY: the function fills the structure or fails.
@@ -74,15 +75,15 @@ public struct ClientSocket: ~Copyable {
         }
     }
 
-    /// At least one byte behind those in `buffer`, as many as there are and fit; 0 where the peer
-    /// has closed.
+    /// Appends to `buffer` what has arrived and fits, at least one byte; returns 0 if the peer has
+    /// closed.
     public func receive(into buffer: inout SecretBuffer) throws(PosixError) -> Int {
         try buffer.receive(from: descriptor.raw)
     }
 }
 
 extension PosixError {
-    /// A blocking call on a socket ran into its limit.
+    /// A blocking call on a socket reached its time limit.
     public var isTimeout: Bool {
         number == EAGAIN || number == EWOULDBLOCK || number == EINPROGRESS
     }

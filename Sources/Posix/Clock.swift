@@ -1,18 +1,18 @@
 internal import CLinux
 
-/// Milliseconds of the clocks that matter here. Deadlines and throttles use the boot clock: it
+/// The clocks that AppVault uses, in milliseconds. Deadlines and throttles use the boot clock: it
 /// cannot be set, and it goes on while the machine sleeps.
 public enum Clock {
     public static func bootMilliseconds() -> UInt64 {
         appvault_clock_ms(CLOCK_BOOTTIME)
     }
 
-    /// For what is measured in less than a millisecond.
+    /// For times shorter than a millisecond.
     public static func monotonicNanoseconds() -> UInt64 {
         appvault_clock_ns(CLOCK_MONOTONIC)
     }
 
-    /// What the calling thread has computed: a system call, unlike the others.
+    /// The processor time of the calling thread. Unlike the other clocks, it costs a system call.
     static func threadNanoseconds() -> UInt64 {
         appvault_clock_ns(CLOCK_THREAD_CPUTIME_ID)
     }
@@ -32,12 +32,12 @@ public enum Clock {
         }
     }
 
-    /// Seconds since 1970, for what a person reads only; no decision rests on it.
+    /// Seconds since 1970, only to show to a person; no decision may depend on it.
     public static func wallSeconds() -> UInt64 {
         appvault_clock_ms(CLOCK_REALTIME) / 1000
     }
 
-    /// The kernel's name for this boot: 16 bytes, or zeros where it cannot be read.
+    /// The kernel's id of this boot: 16 bytes, or zeros if it cannot be read.
     public static func bootID() -> [UInt8] {
         var id: [UInt8] = []
         if let text = try? TextFile.read(at: "/proc/sys/kernel/random/boot_id", limit: 64) {

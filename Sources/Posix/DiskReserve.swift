@@ -1,10 +1,11 @@
 internal import CLinux
 
-/// Room on the disk that records cannot take: a file whose blocks are there, removed when a write that must go on finds
-/// the disk full. Used from any thread.
+/// Disk room that records cannot take: a file with all its blocks allocated. It is removed when a
+/// write that must succeed finds the disk full. Any thread may use it.
 public final class DiskReserve: @unchecked Sendable {
     public static let fileName = "reserve"
-    /// Enough for what the longest usual log brings into a records file, and for deleting some of the largest values.
+    /// Enough to move the longest usual log into a records file, and to delete some of the largest
+    /// values.
     public static let largest = 8 << 20
 
     private let folder: String
@@ -19,25 +20,25 @@ public final class DiskReserve: @unchecked Sendable {
         self.folder = folder
     }
 
-    /// Calls it each time on the thread that needed the room.
+    /// Sets what is called each time the reserve is given up, on the thread that needed the room.
     public func follow(_ whenGivenUp: @escaping @Sendable () -> Void) {
         mutex.lock()
         self.whenGivenUp = whenGivenUp
         mutex.unlock()
     }
 
-    /// On a small disk it is a small part of it.
+    /// The size is smaller on a small disk.
     static func size(ofDisk total: UInt64) -> Int {
         min(largest, Int(clamping: total / 16)) / 4096 * 4096
     }
 
     public enum Keeping: Equatable, Sendable {
         case kept
-        /// Not made: the disk has too little left to set something aside.
+        /// The file was not made, because the disk has too little room left to set some aside.
         case noRoom
     }
 
-    /// Makes it where it is missing, and where as much again stays free. Blocks.
+    /// Makes the reserve if it is missing and the disk keeps as much again free. Blocks.
     public func keep() throws(PosixError) -> Keeping {
         mutex.lock()
         defer { mutex.unlock() }
@@ -50,7 +51,7 @@ public final class DiskReserve: @unchecked Sendable {
             guard space.bytes >= 2 * UInt64(size) else { return .noRoom }
         }
         do throws(PosixError) {
-            // A file that is there may be one that a backup brought back, without its blocks.
+            // The file may exist without its blocks: a backup may have restored it.
             try state.file(Self.fileName, .createOrOpen).allocate(size)
         } catch {
             try? state.remove(Self.fileName)
@@ -64,8 +65,9 @@ public final class DiskReserve: @unchecked Sendable {
 
     private var path: String { "\(folder)/\(Self.fileName)" }
 
-    /// What is free for records: neither the reserve, where it has to be made again, nor as much as it, which is what
-    /// tries and changes of the passcode may need before it is touched.
+    /// The room that records may take. It leaves free as much as the reserve, because tries and
+    /// changes of the passcode may need that much before the reserve is touched. If the reserve
+    /// does not exist, it also leaves free the room to make it again.
     public func roomForRecords() throws(PosixError) -> Int {
         let space = try FreeSpace(at: folder)
         mutex.lock()
@@ -75,7 +77,8 @@ public final class DiskReserve: @unchecked Sendable {
         return max(0, Int(clamping: space.bytes) - floor)
     }
 
-    /// For what has to go on where the disk is full: once more, with the room that was kept for it.
+    /// For a write that must succeed even on a full disk: if it fails for lack of room, gives up
+    /// the reserve and runs it again.
     public func spending<R, E: Error>(
         whereFull isFull: (E) -> Bool, _ body: () throws(E) -> R
     ) throws(E) -> R {
@@ -90,7 +93,8 @@ public final class DiskReserve: @unchecked Sendable {
         }
     }
 
-    /// False where there was nothing to give up, neither now nor for another thread meanwhile.
+    /// False if no room was gained: there was no reserve, and no other thread has given it up
+    /// meanwhile.
     private func giveUp(since before: Int) -> Bool {
         mutex.lock()
         let isAnothers = timesGivenUp != before
@@ -98,7 +102,7 @@ public final class DiskReserve: @unchecked Sendable {
         if !isAnothers, let state = try? Folder(path: folder), state.exists(Self.fileName),
             (try? state.remove(Self.fileName)) != nil
         {
-            // Some file systems free the blocks only with the removal on the disk.
+            // On some file systems the blocks are only free once the removal is on the disk.
             try? state.sync()
             isGone = true
             isKept = false

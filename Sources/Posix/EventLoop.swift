@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Synchronization
 
-/// Everything that serves people runs here: one thread, one epoll, straight-line async code.
+/// All requests are served here: one thread, one epoll, straight-line async code.
 @globalActor
 public actor LoopActor {
     public static let shared = LoopActor()
@@ -11,28 +11,29 @@ public actor LoopActor {
         unsafe EventLoop.shared.asUnownedSerialExecutor()
     }
 
-    /// For what the loop itself calls: timers, and what it does in each pass.
+    /// For code that the loop itself calls: timers, and the hook of each pass.
     public static func assumed<R>(_ body: @LoopActor () -> R) -> R {
         EventLoop.shared.checkIsolated()
         return withoutActuallyEscaping(body) { body in
-            // SAFETY: one function under two types, which differ in the isolation that was checked above.
+            // SAFETY: it is one function under two types. They differ only in the isolation, which
+            // was checked above.
             unsafe unsafeBitCast(body, to: (() -> R).self)()
         }
     }
 }
 
-/// Whose time on the loop a job takes.
+/// The account to which the time of a job on the loop is charged.
 public protocol JobAccount: AnyObject {
-    /// On the loop, right after the job.
+    /// Called on the loop, right after the job.
     func took(nanoseconds: UInt64)
 }
 
-/// The loop is itself the executor: a request costs no thread switch (measured against three other
-/// shapes).
+/// The loop is itself the executor, so a request costs no thread switch. It was measured against
+/// three other designs.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     public static let shared = EventLoop()
 
-    // Used on the loop's own thread alone.
+    // Used only on the loop's own thread.
     private var ready: [UnownedJob] = []
     private var firstReady = 0
     private var channels: [Int32: Channel] = [:]
@@ -40,12 +41,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var timerCount: UInt64 = 0
     private var stopping = false
     private var account: (any JobAccount)?
-    /// Which pass this is: jobs, then descriptors, then timers.
+    /// The number of this pass. A pass runs jobs, then handles descriptors, then timers.
     public private(set) var pass: UInt64 = 0
-    /// Called in each pass, after its jobs; for how many milliseconds it may be left alone, -1 for ever.
+    /// Called in each pass after its jobs. Its result says after how many milliseconds at most it
+    /// must be called again; -1 is no limit.
     public var inEachPass: (() -> Int32)?
 
-    /// A pass is that long and so many jobs at most, but for its last job: descriptors, timers and
+    /// The limits of the jobs of one pass; its last job may take longer. So descriptors, timers and
     /// the watchdog never wait for a whole queue.
     private static let passNanoseconds: UInt64 = 2_000_000
     private static let passJobs = 512
@@ -53,12 +55,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     // Guarded by `mutex`.
     private let mutex = Mutex()
     private var incoming: [UnownedJob] = []
-    /// Whether there is something in `incoming`: looked at without the lock in every turn.
+    /// Whether `incoming` has jobs; read without the lock in every pass.
     private let signalled = Atomic(false)
 
     private let poll: Int32
     private let wakeup: Int32
-    /// The loop's own thread while it runs, else 0: others look at it as they hand over work.
+    /// The loop's thread while it runs, else 0. Other threads read it when they hand over work.
     private let thread = Atomic<UInt>(0)
 
     private init() {
@@ -97,12 +99,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         precondition(isLoopThread, "not on the loop")
     }
 
-    /// Serves until `stop`; takes the calling thread. Where another thread runs it already, it returns at once.
+    /// Serves on the calling thread until `stop`. Returns at once if another thread runs the loop
+    /// already.
     public func run() {
         let free = thread.compareExchange(
             expected: 0, desired: UInt(pthread_self()), ordering: .sequentiallyConsistent)
         guard free.exchanged else { return }
-        // A moment's work for everybody, so it is let in before those who compute for long.
+        // The loop's jobs are short and everybody waits for them, so the kernel should let it run
+        // before threads that compute for long.
         appvault_slice(100_000)
         let serial = unsafe asUnownedSerialExecutor()
         let task = unsafe asUnownedTaskExecutor()
@@ -148,12 +152,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         thread.store(0, ordering: .releasing)
     }
 
-    /// Ends `run` after the current job. On the loop only.
+    /// Ends `run` after the current job. To be called on the loop.
     public func stop() {
         stopping = true
     }
 
-    /// The job that runs now is that one's, as a whole.
+    /// Charges the whole job that runs now to that account.
     public func charge(to account: any JobAccount) {
         self.account = account
     }
@@ -161,8 +165,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var lastComputed: UInt64 = 0
     private static let moment: UInt64 = 100_000
 
-    /// What a job took, without what others had of the processor meanwhile: who is served beside
-    /// somebody else's compile job has not used up their time by it.
+    /// The time that a job took, without the time in which other programs had the processor. A
+    /// person whose request runs beside another person's compile job must not pay for that.
     private func computed(_ took: UInt64) -> UInt64 {
         guard took > Self.moment else { return took }
         let before = lastComputed
@@ -214,12 +218,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         let fire: @Sendable () -> Void
     }
 
-    /// Calls `fire` on the loop at that moment of the boot clock, unless cancelled before. On the
-    /// loop only.
+    /// Calls `fire` on the loop at that moment of the boot clock, unless the timer is cancelled
+    /// before. To be called on the loop.
     public func at(_ moment: UInt64, _ fire: @escaping @Sendable () -> Void) -> UInt64 {
         timerCount += 1
         let timer = Timer(at: moment, id: timerCount, fire: fire)
-        // Kept sorted, the next one last: there are few, and nearly all are cancelled.
+        // Sorted, with the next timer last. There are few timers, and nearly all of them are
+        // cancelled.
         var low = 0
         var high = timers.count
         while low < high {
@@ -237,7 +242,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private func nextWait(atMost most: Int32) -> Int32 {
         guard let next = timers.last else { return most }
         let now = Clock.bootMilliseconds()
-        // One more, because epoll cuts to whole milliseconds and a wake before its time would spin.
+        // One millisecond more: epoll cuts to whole milliseconds, and a wake before the timer is
+        // due would spin.
         let wait = next.at <= now ? 0 : Int32(clamping: next.at - now + 1)
         return most < 0 ? wait : min(wait, most)
     }
@@ -254,8 +260,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 }
 
 extension EventLoop {
-    /// Straight-line code on the loop. The preference is needed: without it a continuation that resumes goes
-    /// through a thread of the runtime's own before it comes back here, a futex and two switches a request.
+    /// Runs straight-line code on the loop. The executor preference is needed: without it, a
+    /// continuation that resumes goes through one of the runtime's threads before it comes back to
+    /// the loop. That costs a futex and two thread switches per request.
     @discardableResult
     public func task(_ body: @escaping @LoopActor @Sendable () async -> Void) -> Task<Void, Never> {
         Task(executorPreference: self, operation: body)
@@ -264,7 +271,7 @@ extension EventLoop {
     /// Sleeps until a moment of the boot clock.
     @LoopActor
     public static func sleep(until moment: UInt64) async {
-        // SAFETY: the timer fires once, and nobody cancels it.
+        // SAFETY: the timer fires once and is never cancelled.
         let _: Bool = await unsafe withUnsafeContinuation { continuation in
             _ = shared.at(moment) { unsafe continuation.resume(returning: true) }
         }

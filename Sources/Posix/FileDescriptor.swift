@@ -15,7 +15,7 @@ public struct PosixError: Error, Equatable, CustomStringConvertible {
         PosixError(call: call, number: appvault_errno())
     }
 
-    /// As of a call that found no room.
+    /// The error of a call that found no room on the disk.
     public static func noSpace(_ call: String) -> PosixError {
         PosixError(call: call, number: ENOSPC)
     }
@@ -26,7 +26,7 @@ public struct PosixError: Error, Equatable, CustomStringConvertible {
     public var isReadOnly: Bool { number == EROFS || number == EACCES || number == EPERM }
 
     public var description: String {
-        // SAFETY: strerror_r writes at most the count it is given, and GNU's returns a
+        // SAFETY: strerror_r writes at most the given count, and the GNU version returns a
         // NUL-terminated string.
         let reason = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let text = unsafe strerror_r(number, buffer.baseAddress!, 128) else {
@@ -50,7 +50,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         _ = close(raw)
     }
 
-    /// Gives the number away; the caller closes it.
+    /// Gives up the number; the caller closes it.
     public consuming func release() -> Int32 {
         let number = raw
         discard self

@@ -1,12 +1,12 @@
 internal import CLinux
 
-/// What can be said of a path from outside, without opening it.
+/// What stat tells about a path, without opening it.
 public struct FileFacts: Equatable, Sendable {
     public enum Kind: Equatable, Sendable { case regular, folder, socket, link, other }
 
     public var kind: Kind
     public var owner: UInt32
-    /// The permission bits alone.
+    /// Only the permission bits.
     public var mode: UInt32
     public var size: Int
 
@@ -19,7 +19,8 @@ public struct FileFacts: Equatable, Sendable {
 
     public init(of path: String, following: Bool = true) throws(PosixError) {
         var status = stat()
-        // SAFETY: the path is a terminated copy for the length of the call, and the structure is filled or not used.
+        // SAFETY: the path is a NUL-terminated copy during the call. The structure is used only if
+        // the call has filled it.
         let failed = unsafe following ? stat(path, &status) : lstat(path, &status)
         guard failed == 0 else { throw .last("stat \(path)") }
         kind =
@@ -36,7 +37,7 @@ public struct FileFacts: Equatable, Sendable {
     }
 }
 
-/// Tells a file that was replaced or written from what it was.
+/// Shows whether a file was replaced or written since the last look.
 public struct FileVersion: Equatable, Sendable {
     private let device, node: UInt64
     private let size, seconds, nanoseconds: Int
@@ -53,10 +54,10 @@ public struct FileVersion: Equatable, Sendable {
     }
 }
 
-/// The room that a file system has left for those who are not root.
+/// The room that is free on a file system for users other than root.
 public struct FreeSpace: Equatable, Sendable {
     public var bytes: UInt64
-    /// All that the file system has, used or free.
+    /// The size of the file system, used and free.
     public var total: UInt64
     public var isReadOnly: Bool
 

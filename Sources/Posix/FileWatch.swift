@@ -1,18 +1,18 @@
 internal import CLinux
 
-/// Says when files may have become others: by whatever way an editor or an installer writes, and
-/// where folders come and go. Costs nothing while nothing happens.
+/// Reports when files may have changed, in whichever way an editor or an installer writes them, and
+/// when folders appear or disappear. It costs nothing while nothing happens.
 @LoopActor
 public final class FileWatch {
-    /// What is looked at below one path.
+    /// What to watch at one path.
     public enum Interest: Equatable, Sendable {
         /// The file or folder itself, and everything in it.
         case all
-        /// Of a folder, only this name.
+        /// Of a folder, only the entry with this name.
         case name(String)
-        /// Of a folder, only names that end so.
+        /// Of a folder, only entries with this suffix.
         case suffix(String)
-        /// Of a folder, only whether this name is there: nothing of what is written below it.
+        /// Of a folder, only whether this name appears or disappears, not what is written in it.
         case coming(String)
 
         var mask: UInt32 {
@@ -34,7 +34,7 @@ public final class FileWatch {
     /// What a look at the events found.
     public enum Found: Sendable {
         case nothing
-        /// Somebody writes and is not done.
+        /// A program is writing and has not finished.
         case writing
         case changed
     }
@@ -48,8 +48,8 @@ public final class FileWatch {
         channel = try Channel(owning: FileDescriptor(owning: number))
     }
 
-    /// Watches these paths and no others; what is missing is passed over, and named where it could
-    /// not be watched for another reason.
+    /// Watches exactly these paths. Skips paths that are missing. Returns the first error of a path
+    /// that could not be watched for another reason.
     public func watch(_ paths: [(path: String, interest: Interest)]) -> PosixError? {
         var present: [Int32: [Interest]] = [:]
         var failure: PosixError?
@@ -58,7 +58,7 @@ public final class FileWatch {
             let number = unsafe inotify_add_watch(channel.number, path, interest.mask)
             if number >= 0 {
                 let others = present[number, default: []]
-                // Two paths may lead to one folder.
+                // Two paths may lead to the same folder, which has only one watch.
                 let mask = others.reduce(interest.mask) { $0 | $1.mask }
                 if mask != interest.mask {
                     _ = unsafe inotify_add_watch(channel.number, path, mask)
@@ -80,10 +80,10 @@ public final class FileWatch {
         await channel.readable(until: deadline)
     }
 
-    /// Takes all events that are there.
+    /// Takes all pending events.
     public func take() -> Found {
         var found = Found.nothing
-        // SAFETY: the memory is read only as far as the kernel filled it.
+        // SAFETY: only the part of the memory that the kernel filled is read.
         unsafe withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { room in
             while case .bytes(let count) = unsafe channel.read(into: room), count > 0 {
                 let taken = unsafe UnsafeRawBufferPointer(rebasing: room[..<count])
@@ -102,7 +102,8 @@ public final class FileWatch {
         var place = 0
         let head = 16
         while place + head <= bytes.count {
-            // SAFETY: the fixed part of an event is 16 bytes, which were measured.
+            // SAFETY: the fixed part of an event is 16 bytes, and the loop's condition says that
+            // they are there.
             let watch = unsafe bytes.loadUnaligned(fromByteOffset: place, as: Int32.self)
             let mask = unsafe bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self)
             let length = Int(
@@ -110,7 +111,7 @@ public final class FileWatch {
             let end = min(place + head + length, bytes.count)
             let name = unsafe bytes[(place + head)..<end].prefix { $0 != 0 }
             place = end
-            // Too many at once: what was lost may have been ours.
+            // Too many events at once: one of the lost ones may have been about our files.
             if mask & UInt32(IN_Q_OVERFLOW) != 0 {
                 found = .changed
                 continue

@@ -1,9 +1,10 @@
 internal import CLinux
 
-/// A folder held open: what is in it is reached through it, so that no path is walked twice.
+/// An open folder. What is in it is reached through its descriptor, so that no path is resolved
+/// twice.
 public final class Folder: Sendable {
     private let descriptor: FileDescriptor
-    /// For those who need a path, and for messages.
+    /// For code that needs a path, and for messages.
     public let path: String
 
     private init(_ descriptor: consuming FileDescriptor, path: String) {
@@ -11,7 +12,7 @@ public final class Folder: Sendable {
         self.path = path
     }
 
-    /// A folder that is no symbolic link.
+    /// Opens a folder; fails if it is a symbolic link.
     public convenience init(path: String) throws(PosixError) {
         // SAFETY: the name is passed as a C string, for this call alone.
         let number = unsafe appvault_open(
@@ -28,15 +29,15 @@ public final class Folder: Sendable {
         return Folder(FileDescriptor(owning: number), path: "\(path)/\(name)")
     }
 
-    /// Whether this process's user alone may look into it, and it is that user's own.
+    /// Whether the folder belongs to this process's user and only that user may access it.
     public func isPrivate() throws(PosixError) -> Bool {
         var status = stat()
-        // SAFETY: the status is ours, and as large as fstat takes it to be.
+        // SAFETY: `status` is ours, and is the structure that fstat fills.
         guard unsafe fstat(descriptor.raw, &status) == 0 else { throw .last("fstat \(path)") }
         return status.st_uid == geteuid() && status.st_mode & 0o077 == 0
     }
 
-    /// Mode 0700; one that is there is not an error.
+    /// Makes it with mode 0700; it is no error if it exists.
     public func makeFolder(_ name: String) throws(PosixError) {
         // SAFETY: the name is passed as a C string, for this call alone.
         guard unsafe mkdirat(descriptor.raw, name, 0o700) == 0 || appvault_errno() == EEXIST
@@ -46,9 +47,9 @@ public final class Folder: Sendable {
     public enum Access: Sendable {
         case read
         case readWrite
-        /// Fails with EEXIST where the name is taken.
+        /// Fails with EEXIST if the name is taken.
         case createNew(mode: UInt32)
-        /// Made where it is missing, mode 0600.
+        /// Opened, or made with mode 0600 if it is missing.
         case createOrOpen
     }
 
@@ -77,7 +78,7 @@ public final class Folder: Sendable {
         unsafe faccessat(descriptor.raw, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }
 
-    /// The names in the folder, sorted by bytes, without the dotted ones.
+    /// The names in the folder, sorted by bytes, without those that begin with a dot.
     public func names() throws(PosixError) -> [String] {
         try TextFile.names(in: path)
     }
@@ -88,21 +89,21 @@ public final class Folder: Sendable {
         else { throw .last("rename \(path)/\(old)") }
     }
 
-    /// Gives a file a second name; fails with EEXIST where that is taken.
+    /// Gives a file a second name; fails with EEXIST if that name is taken.
     public func link(_ old: String, to new: String) throws(PosixError) {
         // SAFETY: the name is passed as a C string, for this call alone.
         guard unsafe linkat(descriptor.raw, old, descriptor.raw, new, 0) == 0
         else { throw .last("link \(path)/\(new)") }
     }
 
-    /// One that is not there is not an error.
+    /// It is no error if the file does not exist.
     public func remove(_ name: String) throws(PosixError) {
         // SAFETY: the name is passed as a C string, for this call alone.
         guard unsafe unlinkat(descriptor.raw, name, 0) == 0 || appvault_errno() == ENOENT
         else { throw .last("unlink \(path)/\(name)") }
     }
 
-    /// One that is not there is not an error; one that is not empty is.
+    /// It is no error if the folder does not exist, but it is one if the folder is not empty.
     public func removeFolder(_ name: String) throws(PosixError) {
         // SAFETY: the name is passed as a C string, for this call alone.
         guard
@@ -111,13 +112,13 @@ public final class Folder: Sendable {
         else { throw .last("rmdir \(path)/\(name)") }
     }
 
-    /// Makes names last: what was made, renamed or removed in it.
+    /// Makes the names in the folder durable: files that were made, renamed or removed.
     public func sync() throws(PosixError) {
         guard fsync(descriptor.raw) == 0 else { throw .last("fsync \(path)") }
     }
 }
 
-/// An open file, read and written at stated places.
+/// An open file, read and written at given positions.
 public struct File: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
 
@@ -127,12 +128,12 @@ public struct File: ~Copyable, Sendable {
 
     public func size() throws(PosixError) -> Int {
         var status = stat()
-        // SAFETY: the status is ours, and as large as fstat takes it to be.
+        // SAFETY: `status` is ours, and is the structure that fstat fills.
         guard unsafe fstat(descriptor.raw, &status) == 0 else { throw .last("fstat") }
         return Int(status.st_size)
     }
 
-    /// Reads until the buffer is full or the file ends; how many bytes it was.
+    /// Reads until the buffer is full or the file ends; returns the number of bytes.
     public func read(into bytes: inout MutableSpan<UInt8>, at offset: Int) throws(PosixError) -> Int
     {
         let count = bytes.count
@@ -153,7 +154,7 @@ public struct File: ~Copyable, Sendable {
         return done
     }
 
-    /// Writes all of it, in one call where the kernel takes it so.
+    /// Writes all bytes, in one call if the kernel takes them at once.
     public func write(_ bytes: Span<UInt8>, at offset: Int) throws(PosixError) {
         var done = 0
         while done < bytes.count {
@@ -170,13 +171,13 @@ public struct File: ~Copyable, Sendable {
         }
     }
 
-    /// So many bytes from the start have their blocks afterwards; what was there stays.
+    /// Allocates the blocks of the first `count` bytes. Content that exists stays.
     public func allocate(_ count: Int) throws(PosixError) {
         let failed = posix_fallocate(descriptor.raw, 0, count)
         guard failed == 0 else { throw PosixError(call: "posix_fallocate", number: failed) }
     }
 
-    /// The content, and of the rest only what is needed to find it.
+    /// Syncs the content, and of the metadata only what is needed to find it.
     public func syncData() throws(PosixError) {
         guard fdatasync(descriptor.raw) == 0 else { throw .last("fdatasync") }
     }
@@ -185,8 +186,8 @@ public struct File: ~Copyable, Sendable {
         guard fsync(descriptor.raw) == 0 else { throw .last("fsync") }
     }
 
-    /// Asks that the next read come from the disk; what was synced can be dropped. A wish, so it
-    /// cannot fail.
+    /// Asks the kernel to read from the disk next time; it can drop only what was synced. It is
+    /// only a request, so it does not fail.
     public func dropCache() {
         _ = posix_fadvise(descriptor.raw, 0, 0, POSIX_FADV_DONTNEED)
     }
@@ -196,7 +197,7 @@ public struct File: ~Copyable, Sendable {
         case heldByAnother
     }
 
-    /// For as long as the file is open, without waiting.
+    /// Locks the file as long as it is open. Does not wait.
     public func lock() throws(PosixError) -> Lock {
         while true {
             if flock(descriptor.raw, LOCK_EX | LOCK_NB) == 0 { return .taken }

@@ -1,9 +1,9 @@
 internal import CLinux
 
-/// A server of one process a connection. Only for programs without threads.
+/// A server with one process for each connection. Only for programs without threads.
 public enum ForkingListener {
-    /// Serves for ever; `serve` runs in the child. No more than `limit` children at once: further
-    /// connections wait in the socket's queue.
+    /// Serves for ever; `serve` runs in the child process. At most `limit` children run at once;
+    /// further connections wait in the socket's queue.
     public static func run(
         at path: String, mode: UInt32, limit: Int, serve: (consuming FileDescriptor) -> Never
     ) throws(PosixError) -> Never {
@@ -19,14 +19,15 @@ public enum ForkingListener {
                 appvault_die_with_parent()
                 serve(FileDescriptor(owning: number))
             case 1...: children += 1
-            // No process to be had: whoever connected hears the end of the connection.
+            // fork failed: the peer sees its connection end.
             default: break
             }
             _ = close(number)
         }
     }
 
-    /// How many children ended; waits for one where there is no room for another.
+    /// Returns how many children have ended. If there is no room for another child, waits for one
+    /// to end.
     private static func reap(_ children: Int, waiting: Bool) -> Int {
         var ended = 0
         while ended < children {
@@ -37,10 +38,10 @@ public enum ForkingListener {
         return ended
     }
 
-    /// Wakes now and then, so that ended children do not stay.
+    /// Returns after a second at the latest, so that ended children are reaped.
     private static func ready(_ descriptor: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        // SAFETY: one entry.
+        // SAFETY: the count is 1, and there is one entry.
         return unsafe poll(&entry, 1, 1_000) > 0
     }
 }

@@ -1,12 +1,11 @@
 internal import CLinux
 
-/// The groups of an account, as the directory service knows them. Blocking: never called on the
-/// loop.
+/// The groups of an account, from the directory service. Blocks: must not be called on the loop.
 public enum Groups {
     public enum Answer: Sendable, Equatable {
-        /// Their names, sorted by bytes.
+        /// The names of the groups, sorted by bytes.
         case found([[UInt8]])
-        /// There is no such account.
+        /// The account does not exist.
         case none
         case unknown
     }
@@ -26,7 +25,7 @@ public enum Groups {
         for number in numbers {
             switch groupName(number) {
             case .found(let found): names.append(found)
-            // A group without a name is in no policy.
+            // A policy names groups, so a group without a name does not matter.
             case .none: break
             case .unknown: return .unknown
             }
@@ -45,7 +44,7 @@ public enum Groups {
         while Int(room) <= most {
             var count = room
             var numbers = [gid_t](repeating: 0, count: Int(room))
-            // SAFETY: at most `count` numbers are written, which is what `numbers` holds.
+            // SAFETY: getgrouplist writes at most `count` numbers, and `numbers` has room for them.
             let got = unsafe getgrouplist(name, primary, &numbers, &count)
             if got >= 0 { return Array(numbers.prefix(Int(min(count, room)))) }
             room = max(room * 2, count)
@@ -76,7 +75,8 @@ public enum Groups {
             })
     }
 
-    // SAFETY: the entry points into the buffer, which lives until `take` has copied from it.
+    // SAFETY: the entry points into the buffer, which is freed only after `take` has copied from
+    // it.
     private static func look<Value>(
         _ ask: (UnsafeMutablePointer<CChar>, Int) -> Int32, _ take: () -> Value?
     ) -> Found<Value> {
@@ -90,7 +90,8 @@ public enum Groups {
                 guard let value = take() else { return .none }
                 return .found(value)
             case ERANGE: size *= 4
-            // What a service without that entry says where another one is not installed.
+            // The answer of a service that does not have the entry, if another configured service
+            // is not installed.
             case ENOENT, ESRCH: return .none
             default: return .unknown
             }

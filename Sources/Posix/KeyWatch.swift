@@ -1,15 +1,16 @@
 internal import CLinux
 
-/// The person's terminal while something else is waited for: each key as it is pressed, none shown. Whatever happens,
-/// a signal that ends the program included, the terminal is left as it was found.
+/// Reads the person's terminal while the program waits for something else: each key when it is
+/// pressed, without showing it. In every case, also if a signal ends the program, the terminal gets
+/// back the settings it had.
 public struct KeyWatch: ~Copyable {
     public enum Arrival: Equatable, Sendable {
-        /// The descriptor has something to read, or its other end is gone.
+        /// The descriptor has something to read, or its other end is closed.
         case readable
-        /// Enter or Ctrl-C, or the terminal went away.
+        /// The person pressed Enter or Ctrl-C, or the terminal was closed.
         case givenUp
         case late
-        /// It has to end the program as soon as the terminal is given back.
+        /// A signal that has to end the program as soon as the terminal has its settings back.
         case fatal(Int32)
     }
 
@@ -19,13 +20,13 @@ public struct KeyWatch: ~Copyable {
     private let signals: sigset_t
     private let source: Int32
 
-    /// nil where there is no terminal, or this process is not in front of it.
+    /// nil if there is no terminal, or if this process is not in its foreground.
     public init?() {
         guard let terminal = Terminal(), tcgetpgrp(terminal.descriptor.raw) == getpgrp() else {
             return nil
         }
         var saved = termios()
-        // SAFETY: filled by the call, or not used.
+        // SAFETY: `saved` is used only if the call has filled it.
         guard unsafe tcgetattr(terminal.descriptor.raw, &saved) == 0 else { return nil }
         var signals = sigset_t()
         var before = sigset_t()
@@ -43,15 +44,16 @@ public struct KeyWatch: ~Copyable {
     deinit {
         apply(saved)
         if source >= 0 { _ = close(source) }
-        // SAFETY: the mask from before, filled at the beginning.
+        // SAFETY: the mask from before, which init has filled.
         var before = before
         unsafe _ = pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
-    /// Ends the program, unless somebody wants it otherwise; to be called when the watch is over.
+    /// Sends the signal to this process, which ends it unless the signal is handled. To be called
+    /// after the watch is over.
     public static func end(by signal: Int32) { _ = raise(signal) }
 
-    /// Until the daemon says something, or the person does.
+    /// Waits until the daemon sends something or the person presses a key.
     public func wait(for socket: borrowing ClientSocket, _ milliseconds: Int32) -> Arrival {
         wait(socket.raw, milliseconds)
     }
@@ -63,7 +65,7 @@ public struct KeyWatch: ~Copyable {
             pollfd(fd: source, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            // SAFETY: three entries; a negative descriptor is passed over by poll.
+            // SAFETY: three entries; poll skips a negative descriptor.
             let found = unsafe poll(&watched, 3, milliseconds)
             if found < 0, appvault_errno() == EINTR { continue }
             guard found > 0 else { return .late }
@@ -83,7 +85,7 @@ public struct KeyWatch: ~Copyable {
             take()
             return nil
         case SIGCONT:
-            // A shell that stopped us may have changed the terminal's settings.
+            // The shell may have changed the terminal's settings while this program was stopped.
             take()
             return nil
         case let other: return .fatal(other)
@@ -91,7 +93,7 @@ public struct KeyWatch: ~Copyable {
     }
 
     private func pressed() -> Bool {
-        // Somebody may be typing a passcode: it is wiped, and goes nowhere.
+        // The person may be typing a passcode: it is wiped and passed to no one.
         var keys = SecretBuffer(capacity: 64)
         guard let count = try? keys.read(from: terminal.descriptor.raw, atMost: 64), count > 0
         else { return true }
@@ -103,16 +105,16 @@ public struct KeyWatch: ~Copyable {
 
     private func take() {
         var keys = saved
-        // SAFETY: a structure that tcgetattr filled.
+        // SAFETY: the structure was filled by tcgetattr.
         unsafe appvault_key_by_key(&keys)
         apply(keys)
     }
 
-    /// What was typed and not read is dropped: half of a secret must not come to the next reader.
+    /// Drops what was typed and not read: the next reader must not get half of a secret.
     private func apply(_ settings: termios) {
         var settings = settings
         _ = tcflush(terminal.descriptor.raw, TCIFLUSH)
-        // SAFETY: a structure that tcgetattr filled, changed at most in its flags.
+        // SAFETY: tcgetattr filled the structure, and at most its flags were changed.
         _ = unsafe tcsetattr(terminal.descriptor.raw, TCSANOW, &settings)
     }
 }

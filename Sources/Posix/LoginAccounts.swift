@@ -1,11 +1,11 @@
 internal import CLinux
 
-/// What an account is for, as the directory service says it. Blocking: never called on the loop.
+/// An account, as the directory service describes it. Blocks: must not be called on the loop.
 public struct LoginAccount: Sendable, Equatable {
     public var name: [UInt8]
     public var uid: UInt32
     public var home: [UInt8]
-    /// Empty means /bin/sh, as login(1) has it.
+    /// Empty means /bin/sh, as for login(1).
     public var shell: [UInt8]
 
     public init(name: [UInt8], uid: UInt32, home: [UInt8], shell: [UInt8]) {
@@ -24,7 +24,8 @@ public struct LoginAccount: Sendable, Equatable {
     public static func of(uid: UInt32) -> Answer {
         var size = 4096
         while size <= 1 << 20 {
-            // SAFETY: the entry points into `buffer`, which lives until its texts were copied.
+            // SAFETY: the entry points into `buffer`, which is freed only after its texts were
+            // copied.
             var entry = unsafe passwd()
             var result: UnsafeMutablePointer<passwd>?
             let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
@@ -52,15 +53,15 @@ public struct LoginAccount: Sendable, Equatable {
     }
 }
 
-/// The shells that a person may log in with: /etc/shells, read anew each time. Blocking.
+/// The shells with which a person may log in: /etc/shells, read again each time. Blocks.
 public enum LoginShells {
-    /// nil where the machine has no such list.
+    /// nil if the machine has no such list.
     public static func listed(in path: String = "/etc/shells") -> [[UInt8]]? {
         let text: [UInt8]
         do throws(PosixError) {
             text = try TextFile.read(at: path, limit: 1 << 16)
         } catch {
-            // A list that is there and cannot be read allows no shell.
+            // A list that exists but cannot be read allows no shell.
             return error.isMissing ? nil : []
         }
         return text.split(separator: 0x0A)

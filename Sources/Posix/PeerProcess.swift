@@ -1,15 +1,17 @@
 internal import CLinux
 
-/// The process that connected. A pid is given away again when its process has ended; whatever is read by it counts
-/// only where it was the same process before and after.
+/// The process that connected. After a process has ended, the kernel may give its pid to another
+/// one. So what is read under a pid counts only if it belonged to the same process before and
+/// after.
 public final class PeerProcess: Sendable {
     public let pid: Int32
     private let proof: Proof
 
     private enum Proof: Sendable {
-        /// The kernel's own reference to it.
+        /// A pidfd: the kernel's own reference to the process.
         case held(Int32)
-        /// Older kernels have none: when it began, in the kernel's ticks since the boot.
+        /// For kernels without pidfds of peers: when the process began, in the kernel's ticks since
+        /// the boot.
         case began(UInt64)
         case none
     }
@@ -29,13 +31,14 @@ public final class PeerProcess: Sendable {
         if case .held(let descriptor) = proof { close(descriptor) }
     }
 
-    /// What `look` finds, where the pid was this process's own all the time. May read files.
+    /// Returns what `look` finds if the pid belonged to this process the whole time. May read
+    /// files.
     public func during<R>(_ look: (Int32) -> R?) -> R? {
         guard isThere, let found = look(pid), isThere else { return nil }
         return found
     }
 
-    /// No other process can be mistaken for it, also after its end.
+    /// No other process can be mistaken for this one, even after it has ended.
     public var isHeld: Bool {
         switch proof {
         case .held: true
@@ -52,27 +55,28 @@ public final class PeerProcess: Sendable {
     }
 }
 
-/// What the kernel says of a process, read from /proc.
+/// What /proc says about a process.
 public enum ProcessFacts {
-    /// When it began, in the kernel's ticks since the boot; nil for none.
+    /// When it began, in the kernel's ticks since the boot; nil if there is no such process.
     public static func beginning(of pid: Int32) -> UInt64? {
         guard pid > 0, let stat = try? TextFile.read(at: "/proc/\(pid)/stat", limit: 4096),
-            // A name may hold spaces and brackets: the last bracket ends it.
+            // The process name may contain spaces and brackets; it ends at the last bracket.
             let name = stat.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
         let fields = stat[(name + 1)...].split(separator: UInt8(ascii: " "))
-        // One that has ended and that its parent has not looked at yet is none any more.
+        // A process that has ended and was not reaped yet counts as none.
         guard fields.count > 19, !["Z", "X"].contains(where: { fields[0].elementsEqual($0.utf8) })
         else { return nil }
         return number(fields[19])
     }
 
-    /// Who started it: the effective one may be root's by now.
+    /// The user who started it. The effective uid may be root's by now.
     public static func realUID(of pid: Int32) -> UInt32? {
         guard pid > 0, let status = try? TextFile.read(at: "/proc/\(pid)/status", limit: 1 << 14)
         else { return nil }
         let label = Array("Uid:".utf8)
-        // The name in the first line is escaped by the kernel: no process can write a line of its own.
+        // The kernel escapes the name in the first line, so a process cannot inject a line of its
+        // own.
         guard let line = status.split(separator: 0x0A).first(where: { $0.starts(with: label) }),
             let real = line.dropFirst(label.count).split(separator: 0x09).first
         else { return nil }

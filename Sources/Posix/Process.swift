@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// What a process that holds keys takes away from itself at its start.
+/// What a process that holds keys gives up at its start.
 public enum ThisProcess {
     public static func leave(_ status: Int32) -> Never { exit(status) }
 
@@ -12,20 +12,20 @@ public enum ThisProcess {
         case failed(PosixError)
     }
 
-    /// Not dumpable (no ptrace, no /proc/PID/mem for others of the same user), no core, no new
-    /// privileges.
+    /// Makes it not dumpable (other processes of the same user can use neither ptrace nor
+    /// /proc/PID/mem), without core files, and without new privileges.
     public static func harden() -> Hardening {
         guard appvault_not_dumpable() == 0 else { return .failed(.last("PR_SET_DUMPABLE")) }
         guard appvault_no_new_privileges() == 0 else {
             return .failed(.last("PR_SET_NO_NEW_PRIVS"))
         }
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        // SAFETY: the limit is read by the kernel during the call.
+        // SAFETY: the kernel reads the limit only during the call.
         guard unsafe setrlimit(RLIMIT_CORE, &none) == 0 else {
             return .failed(.last("RLIMIT_CORE"))
         }
         var files = rlimit()
-        // As many descriptors as may be had: each store holds two.
+        // As many descriptors as allowed, because each open store has two.
         if unsafe getrlimit(RLIMIT_NOFILE, &files) == 0 {
             files.rlim_cur = files.rlim_max
             _ = unsafe setrlimit(RLIMIT_NOFILE, &files)
@@ -35,14 +35,15 @@ public enum ThisProcess {
         return .done
     }
 
-    /// The environment that libraries see: these and nothing that whoever started us had.
+    /// Replaces the environment that libraries see: nothing remains of what the starting process
+    /// passed on.
     public static func replaceEnvironment(with variables: [(name: String, value: String)]) {
         clearenv()
-        // SAFETY: setenv copies both, and there is one thread yet.
+        // SAFETY: setenv copies both strings, and there is only one thread yet.
         for (name, value) in variables { _ = unsafe setenv(name, value, 1) }
     }
 
-    /// Lets go of memory that an idle daemon has no use for.
+    /// Gives memory that an idle daemon does not need back to the kernel.
     public static func giveBackMemory() {
         appvault_give_back()
     }
@@ -52,7 +53,7 @@ public enum ThisProcess {
     }
 }
 
-/// Signals as a descriptor, so that the loop hears them like everything else.
+/// Signals as a descriptor, so that they arrive on the loop like everything else.
 public enum Signals {
     public static func descriptor(for numbers: [Int32]) throws(PosixError) -> FileDescriptor {
         var set = sigset_t()
@@ -71,15 +72,15 @@ public enum Signals {
     public static let interrupt: Int32 = SIGINT
     public static let hangup: Int32 = SIGHUP
 
-    /// The signal in one read of the descriptor.
+    /// The number of the signal, from the bytes of one read of the descriptor.
     public static func number(in bytes: UnsafeRawBufferPointer) -> Int32? {
         guard bytes.count >= 4 else { return nil }
-        // SAFETY: ssi_signo is the first field, four bytes, and was measured.
+        // SAFETY: ssi_signo is the first field and has four bytes, and the count was checked.
         return Int32(bitPattern: unsafe bytes.loadUnaligned(as: UInt32.self))
     }
 }
 
-/// One daemon on one state folder.
+/// Makes sure that only one daemon uses a state folder.
 public struct FolderLock: ~Copyable, Sendable {
     private let file: FileDescriptor
 
@@ -101,7 +102,7 @@ public struct FolderLock: ~Copyable, Sendable {
     }
 }
 
-/// Accounts, as the directory service knows them. Blocking: never called on the loop.
+/// Accounts, from the directory service. Blocks: must not be called on the loop.
 public enum Accounts {
     public enum Answer: Sendable, Equatable {
         case found(name: [UInt8], uid: UInt32)
@@ -131,7 +132,8 @@ public enum Accounts {
             var result: UnsafeMutablePointer<passwd>?
             let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
             defer { unsafe buffer.deallocate() }
-            // SAFETY: the entry points into `buffer`, which lives until the name was copied.
+            // SAFETY: the entry points into `buffer`, which is freed only after the name was
+            // copied.
             let failed = unsafe ask(&entry, buffer, size, &result)
             if failed == 0 {
                 guard unsafe result != nil, let name = unsafe entry.pw_name else { return .none }
@@ -150,7 +152,7 @@ public enum Accounts {
     }
 }
 
-/// For a private daemon on a terminal, and for what cannot be said anywhere else.
+/// For a private daemon on a terminal, and for messages that can go nowhere else.
 public enum StandardError {
     public static func write(_ bytes: [UInt8]) {
         // SAFETY: the kernel reads exactly the array.

@@ -1,12 +1,12 @@
 internal import CLinux
 
-/// What a worker takes away from itself before it looks at anything that was sent to it.
+/// What a worker gives up before it looks at anything that was sent to it.
 public enum Sandbox {
     public enum Landlock: Sendable { case inForce, notToBeHad }
 
-    /// Root becomes nobody, `connection` stays as the only descriptor, one second is all the time
-    /// there is, files can be read in the dictionaries' folders alone, and of the system calls
-    /// those are left that reading, answering and memory need.
+    /// Root becomes the user nobody; `connection` stays open as the only descriptor; the process
+    /// has one second. It can read files only in the folders of the dictionaries, and make only the
+    /// system calls that reading, answering and memory need.
     @discardableResult
     public static func enter(
         connection: Int32, dictionaries: [StaticString]
@@ -16,7 +16,8 @@ public enum Sandbox {
         guard appvault_limits() == 0 else { throw .last("setrlimit") }
         var folders: [UnsafePointer<CChar>?] = unsafe []
         for folder in dictionaries {
-            // SAFETY: a literal lives for ever and ends with a NUL; bytes and chars are alike.
+            // SAFETY: a literal lives for ever and ends with a NUL; bytes and chars have the same
+            // layout.
             unsafe folders.append(
                 UnsafeRawPointer(folder.utf8Start).assumingMemoryBound(to: CChar.self))
         }
@@ -28,15 +29,16 @@ public enum Sandbox {
         return landlock == 0 ? .inForce : .notToBeHad
     }
 
-    /// For a program that keeps keys: it starts no program and no process, and traces nobody. Before
-    /// its first thread, which would be left out.
+    /// For a program that keeps keys: from now on it cannot start a program or a process, or trace
+    /// one. To be called before the first thread is started: threads that exist would not be
+    /// restricted.
     public static func enterKeeper() throws(PosixError) {
         guard appvault_keeper_seccomp() == 0 else { throw .last("seccomp") }
     }
 
     public enum Files: Sendable { case dictionaries, none }
 
-    /// What is allowed cannot change any more, and without need no file is opened at all.
+    /// Forbids further filters. If no dictionary is needed, also forbids opening any file.
     public static func settle(_ files: Files) throws(PosixError) {
         let allowed: Int32 =
             switch files {
@@ -46,12 +48,13 @@ public enum Sandbox {
         guard appvault_seccomp_last(allowed) == 0 else { throw .last("seccomp") }
     }
 
-    /// Whose sockets a program of drivers may make: a fake reader of the tests is one.
+    /// Whether a program that drives devices may make Unix sockets: the tests' fake reader needs
+    /// one.
     public enum Sockets: Sendable { case none, own }
 
-    /// For a program that drives devices through libraries with threads: it writes no file, starts
-    /// no program and no process, traces nobody, reaches no network, and changes nothing in the
-    /// file system. What the devices need stays: their files, ioctl, netlink, threads.
+    /// For a program that drives devices through libraries with threads. From now on it cannot
+    /// write a file, start a program or a process, trace one, reach a network, or change anything
+    /// in the file system. What devices need stays allowed: their files, ioctl, netlink, threads.
     public static func enterDrivers(_ sockets: Sockets) throws(PosixError) {
         guard appvault_drivers_limits() == 0 else { throw .last("setrlimit") }
         let own: Int32 =

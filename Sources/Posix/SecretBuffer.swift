@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// Bytes that must not be left behind: in pages of their own, locked where the limit allows it,
-/// wiped at the end. For programs that do not link libsodium; the daemon has SecretBytes.
+/// Secret bytes in pages of their own, which are locked if the limit allows it and wiped at the
+/// end. For programs that do not link libsodium; the daemon uses SecretBytes.
 @safe
 public struct SecretBuffer: ~Copyable {
     public private(set) var count = 0
@@ -10,12 +10,12 @@ public struct SecretBuffer: ~Copyable {
 
     public init(capacity: Int = 4096) {
         self.capacity = SecretBuffer.pages(capacity)
-        // SAFETY: fresh pages of this capacity, ours alone.
+        // SAFETY: new pages of this capacity, which only this buffer uses.
         unsafe base = SecretBuffer.map(self.capacity)
     }
 
     deinit {
-        // SAFETY: base was mapped with this capacity, and nobody can hold it any longer.
+        // SAFETY: base was mapped with this capacity, and no reference to it is left.
         unsafe appvault_secret_unmap(base, count, capacity)
     }
 
@@ -24,7 +24,7 @@ public struct SecretBuffer: ~Copyable {
     }
 
     private static func map(_ size: Int) -> UnsafeMutablePointer<UInt8> {
-        // SAFETY: fresh pages of this size, used as bytes only.
+        // SAFETY: new pages of this size, used only as bytes.
         guard let pages = unsafe appvault_secret_map(size) else {
             preconditionFailure("out of memory")
         }
@@ -33,7 +33,7 @@ public struct SecretBuffer: ~Copyable {
 
     public var isEmpty: Bool { count == 0 }
 
-    /// Room for `more` bytes behind those that are there. What moves is wiped where it was.
+    /// Makes room for `more` bytes. If the bytes have to move, their old place is wiped.
     public mutating func reserve(_ more: Int) {
         guard more > capacity - count else { return }
         let larger = SecretBuffer.pages(max(count + more, capacity * 2))
@@ -84,18 +84,18 @@ public struct SecretBuffer: ~Copyable {
         count = shorter
     }
 
-    /// Takes the first `number` bytes away; the rest moves to the front.
+    /// Removes the first `number` bytes and moves the rest to the front.
     public mutating func dropFirst(_ number: Int) {
         guard number > 0 else { return }
         guard number < count else { return removeAll() }
-        // SAFETY: memmove within the first count bytes.
+        // SAFETY: memmove stays within the first count bytes.
         unsafe memmove(base, base + number, count - number)
         truncate(to: count - number)
     }
 
     public subscript(_ index: Int) -> UInt8 {
         precondition(index >= 0 && index < count)
-        // SAFETY: the line above.
+        // SAFETY: the index was checked in the line above.
         return unsafe base[index]
     }
 
@@ -123,7 +123,7 @@ public struct SecretBuffer: ~Copyable {
         return difference == 0
     }
 
-    /// One read of at most `limit` bytes, appended; 0 at the end.
+    /// Appends one read of at most `limit` bytes; returns 0 at the end.
     public mutating func read(from descriptor: Int32, atMost limit: Int) throws(PosixError) -> Int {
         reserve(limit)
         while true {
@@ -137,10 +137,10 @@ public struct SecretBuffer: ~Copyable {
         }
     }
 
-    /// One receive of whatever is there and fits, appended; 0 where the peer has closed.
+    /// Appends what one receive gives and fits; returns 0 if the peer has closed.
     mutating func receive(from socket: Int32) throws(PosixError) -> Int {
         while true {
-            // SAFETY: what lies between count and capacity is ours.
+            // SAFETY: the bytes between count and capacity are ours.
             let got = unsafe recv(socket, base + count, capacity - count, 0)
             if got >= 0 {
                 count += got
@@ -150,11 +150,11 @@ public struct SecretBuffer: ~Copyable {
         }
     }
 
-    /// A private, NUL-terminated view, for C functions that copy it.
+    /// A NUL-terminated view, for C functions that copy it.
     public mutating func withCString<R>(_ body: (UnsafePointer<CChar>) -> R) -> R {
         append(0)
         defer { truncate(to: count - 1) }
-        // SAFETY: count bytes with a NUL as the last, and chars and bytes have one layout.
+        // SAFETY: the last of the count bytes is a NUL, and chars and bytes have the same layout.
         return unsafe base.withMemoryRebound(to: CChar.self, capacity: count) { unsafe body($0) }
     }
 }

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// Who is at the other end of a Unix socket, as the kernel saw it when it connected.
+/// The process at the other end of a Unix socket, as the kernel saw it when it connected.
 public struct PeerCredentials: Equatable, Sendable {
     public let pid: Int32
     public let uid: UInt32
@@ -12,7 +12,8 @@ public struct PeerCredentials: Equatable, Sendable {
         self.gid = gid
     }
 
-    /// Nobody's uids: the overflow uid of a foreign user namespace, and "no uid".
+    /// A uid that stands for no user: the overflow uid, for users of a foreign user namespace, or
+    /// "no uid".
     public var isNobody: Bool { uid == 65534 || uid == UInt32.max }
 
     public static func of(_ descriptor: Int32) throws(PosixError) -> PeerCredentials {
@@ -24,7 +25,7 @@ public struct PeerCredentials: Equatable, Sendable {
 }
 
 public enum SocketEnd {
-    /// To whoever is not served, as much as fits at once.
+    /// Writes to a peer that will not be served, as much as fits at once.
     public static func write(_ bytes: [UInt8], to descriptor: borrowing FileDescriptor) {
         // SAFETY: the kernel reads exactly the array.
         _ = unsafe bytes.withUnsafeBytes { buffer in
@@ -34,7 +35,8 @@ public enum SocketEnd {
 }
 
 public enum OutgoingSocket {
-    /// Connected, and never blocking; where the listener's queue is full, an error that `isTimeout`.
+    /// A connected, non-blocking socket. If the listener's queue is full, throws an error that
+    /// `isTimeout`.
     public static func connect(to path: String) throws(PosixError) -> FileDescriptor {
         let socket = FileDescriptor(owning: appvault_unix_socket())
         guard socket.raw >= 0 else { throw .last("socket") }
@@ -53,8 +55,8 @@ public enum OutgoingSocket {
 }
 
 public enum ListeningSocket {
-    /// A socket of our own at `path`, for everybody; one that nobody listens at any more is
-    /// replaced.
+    /// Makes our own socket at `path` with that mode. Replaces an old socket if no process listens
+    /// at it any more.
     public static func make(at path: String, mode: UInt32) throws(PosixError) -> FileDescriptor {
         let socket = FileDescriptor(owning: appvault_unix_socket())
         guard socket.raw >= 0 else { throw .last("socket") }
@@ -76,13 +78,14 @@ public enum ListeningSocket {
             }
         }
         guard unsafe chmod(path, mode_t(mode)) == 0 else { throw .last("chmod \(path)") }
-        // A queue that is short: whoever connects and leaves all the time keeps it full, and everybody stands
-        // behind what is in it. Whoever finds no room tries again each millisecond.
+        // The queue is short, because a program that connects and leaves all the time can keep it
+        // full, and everybody else waits behind what is in it. A client that finds it full tries
+        // again each millisecond.
         guard listen(socket.raw, 256) == 0 else { throw .last("listen \(path)") }
         return socket
     }
 
-    /// One that was handed over; accepting never waits from here on.
+    /// For a socket that systemd handed over: makes `accept` return at once from now on.
     public static func neverWaiting(_ listener: borrowing FileDescriptor) throws(PosixError) {
         let flags = appvault_fcntl(listener.raw, F_GETFL, 0)
         guard flags >= 0, appvault_fcntl(listener.raw, F_SETFL, flags | O_NONBLOCK) >= 0 else {
@@ -90,7 +93,7 @@ public enum ListeningSocket {
         }
     }
 
-    /// The next connection; nil where there is none any more.
+    /// The next connection; nil if none is waiting.
     public static func accept(_ listener: borrowing FileDescriptor) -> FileDescriptor? {
         let number = appvault_accept(listener.raw)
         return number >= 0 ? FileDescriptor(owning: number) : nil

@@ -1,19 +1,19 @@
 internal import CLinux
 
-/// The person's own terminal, whatever standard input and output are.
+/// The person's own terminal, wherever standard input and output lead.
 public struct Terminal: ~Copyable {
     public enum Answer: Equatable, Sendable {
         case line
-        /// Ctrl-D, or the terminal went away.
+        /// The person pressed Ctrl-D, or the terminal was closed.
         case endOfInput
-        /// Ctrl-C.
+        /// The person pressed Ctrl-C.
         case interrupted
         case tooLong
     }
 
     let descriptor: FileDescriptor
 
-    /// nil where there is no terminal to talk to.
+    /// nil if there is no terminal.
     public init?() {
         // SAFETY: a literal path; the descriptor is owned from here on.
         let number = unsafe appvault_open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY, 0)
@@ -31,8 +31,8 @@ public struct Terminal: ~Copyable {
         secret.withSpan { try? ToolIO.write(descriptor.raw, $0) }
     }
 
-    /// Asks one line. With `echo` false nothing that is typed appears. Whatever happens, Ctrl-C and
-    /// a signal that ends the program included, the terminal is left as it was found.
+    /// Asks for one line. If `echo` is false, what is typed is not shown. In every case, also after
+    /// Ctrl-C or if a signal ends the program, the terminal gets back the settings it had.
     public func ask(
         _ prompt: [UInt8], echo: Bool, limit: Int, into answer: inout SecretBuffer
     ) -> Answer {
@@ -56,7 +56,7 @@ public struct Terminal: ~Copyable {
         _ signals: sigset_t, _ answer: inout SecretBuffer, _ fatal: inout Int32
     ) -> Answer {
         var saved = termios()
-        // SAFETY: filled by the call, or not used.
+        // SAFETY: `saved` is used only if the call has filled it.
         let known = unsafe tcgetattr(descriptor.raw, &saved) == 0
         defer { if known { restore(saved) } }
         prepare(saved, known, echo)
@@ -66,7 +66,7 @@ public struct Terminal: ~Copyable {
                 pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: source, events: Int16(POLLIN), revents: 0),
             ]
-            // SAFETY: two entries; a negative descriptor is passed over by poll.
+            // SAFETY: two entries; poll skips a negative descriptor.
             _ = unsafe poll(&watched, 2, -1)
             if watched[1].revents != 0 {
                 switch appvault_next_signal(source) {
@@ -80,7 +80,8 @@ public struct Terminal: ~Copyable {
                     prepare(saved, known, echo)
                     write(prompt)
                 case SIGCONT:
-                    // A shell that stopped us may have changed the terminal's settings.
+                    // The shell may have changed the terminal's settings while this program was
+                    // stopped.
                     answer.removeAll()
                     prepare(saved, known, echo)
                     write(prompt)
@@ -119,10 +120,11 @@ public struct Terminal: ~Copyable {
         asking.c_iflag |= tcflag_t(ICRNL)
         if !echo {
             asking.c_lflag &= ~tcflag_t(ECHO)
-            // The Enter that ends the line is shown all the same.
+            // The Enter that ends the line is shown nevertheless.
             asking.c_lflag |= tcflag_t(ECHONL)
         }
-        // Flushed for a secret: what was typed before the question was seen is not meant for it.
+        // For a secret, earlier input is dropped: what was typed before the question was shown is
+        // not meant for it.
         // SAFETY: a structure that tcgetattr filled.
         _ = unsafe tcsetattr(descriptor.raw, echo ? TCSADRAIN : TCSAFLUSH, &asking)
     }

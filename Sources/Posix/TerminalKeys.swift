@@ -1,13 +1,14 @@
 internal import CLinux
 
 extension Terminal {
-    /// What somebody who draws while a person types has to hear of.
+    /// What happens while a program draws and a person types.
     public enum Event: Equatable, Sendable {
-        /// More bytes stand in the buffer.
+        /// The buffer has more bytes.
         case typed
-        /// The screen is not as it was left: another size, or a shell in between. What was typed
-        /// so far is gone in the latter case.
+        /// The terminal has another size.
         case disturbed
+        /// At the beginning, and after the program was stopped and continued. What was typed so far
+        /// is gone, and a shell may have written on the screen.
         case resumed
     }
 
@@ -17,7 +18,7 @@ extension Terminal {
     }
 
     public enum KeysEnd: Equatable, Sendable {
-        /// The one who was told of the keys has enough.
+        /// `handle` does not want any more keys.
         case finished
         case endOfInput
         case interrupted
@@ -25,9 +26,9 @@ extension Terminal {
 
     public var rows: Int { Int(appvault_rows(descriptor.raw)) }
 
-    /// Hands on every key as it is pressed; nothing shows by itself. Whatever happens, an error of
-    /// `handle`, Ctrl-C and a signal that ends the program included, the terminal is left as it was
-    /// found.
+    /// Gives every key to `handle` when it is pressed; the terminal does not show it. In every
+    /// case, also if `handle` throws, after Ctrl-C, or if a signal ends the program, the terminal
+    /// gets back the settings it had.
     public func keys<E: Error>(
         into typed: inout SecretBuffer,
         _ handle: (Event, inout SecretBuffer) throws(E) -> Watching
@@ -54,9 +55,9 @@ extension Terminal {
         _ fatal: inout Int32, _ handle: (Event, inout SecretBuffer) throws(E) -> Watching
     ) throws(E) -> KeysEnd {
         var saved = termios()
-        // SAFETY: filled by the call, or not used.
+        // SAFETY: `saved` is used only if the call has filled it.
         guard unsafe tcgetattr(descriptor.raw, &saved) == 0 else { return .endOfInput }
-        // What was typed and not read is half a secret: the shell must not get it.
+        // What was typed and not read may be half of a secret: the shell must not get it.
         defer { apply(saved, TCSAFLUSH) }
         keyByKey(saved)
         guard try handle(.resumed, &typed) == .goesOn else { return .finished }
@@ -65,7 +66,7 @@ extension Terminal {
                 pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: source, events: Int16(POLLIN), revents: 0),
             ]
-            // SAFETY: two entries; a negative descriptor is passed over by poll.
+            // SAFETY: two entries; poll skips a negative descriptor.
             _ = unsafe poll(&watched, 2, -1)
             let event: Event
             if watched[1].revents != 0 {
@@ -82,7 +83,8 @@ extension Terminal {
                     keyByKey(saved)
                     event = .resumed
                 case SIGCONT:
-                    // A shell that stopped us may have changed the terminal's settings.
+                    // The shell may have changed the terminal's settings while this program was
+                    // stopped.
                     typed.removeAll()
                     keyByKey(saved)
                     event = .resumed
@@ -105,14 +107,14 @@ extension Terminal {
 
     private func keyByKey(_ saved: termios) {
         var asking = saved
-        // SAFETY: a structure that tcgetattr filled.
+        // SAFETY: the structure was filled by tcgetattr.
         unsafe appvault_key_by_key(&asking)
         apply(asking, TCSAFLUSH)
     }
 
     private func apply(_ settings: termios, _ when: Int32) {
         var settings = settings
-        // SAFETY: a structure that tcgetattr filled, changed at most in its flags.
+        // SAFETY: tcgetattr filled the structure, and at most its flags were changed.
         _ = unsafe tcsetattr(descriptor.raw, when, &settings)
     }
 }

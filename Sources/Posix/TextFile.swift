@@ -1,9 +1,10 @@
 internal import CLinux
 
-/// Small files that are read whole: configuration, /proc. What is longer than the limit is refused.
+/// Small files that are read as a whole: configuration, /proc. A file longer than the limit is
+/// refused.
 public enum TextFile {
     public static func read(at path: String, limit: Int) throws(PosixError) -> [UInt8] {
-        // SAFETY: the path is a terminated copy for the length of the call.
+        // SAFETY: the path is a NUL-terminated copy during the call.
         let number = unsafe appvault_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0)
         guard number >= 0 else { throw .last("open \(path)") }
         let file = FileDescriptor(owning: number)
@@ -27,7 +28,7 @@ public enum TextFile {
         throw PosixError(call: "read \(path)", number: EFBIG)
     }
 
-    /// Replaces a small file whole: after a crash it holds the old or the new bytes.
+    /// Replaces a small file as a whole: after a crash it has the old or the new bytes.
     public static func replace(at path: String, with bytes: [UInt8]) throws(PosixError) {
         let temporary = path + ".new"
         let number = unsafe appvault_open(
@@ -50,8 +51,8 @@ public enum TextFile {
         guard unsafe rename(temporary, path) == 0 else { throw .last("rename \(temporary)") }
     }
 
-    /// The names in a folder, sorted by bytes, without the dotted ones; none where the folder is
-    /// missing.
+    /// The names in a folder, sorted by bytes; without those that begin with a dot unless `dotted`.
+    /// Empty if the folder is missing.
     public static func names(
         in folder: String, dotted: Bool = false
     ) throws(PosixError) -> [String] {
@@ -66,7 +67,7 @@ public enum TextFile {
         while true {
             appvault_set_errno(0)
             guard let entry = unsafe readdir(stream) else {
-                // An error is not the end of the list.
+                // An error must not be taken for the end of the list.
                 guard appvault_errno() == 0 else { throw .last("readdir \(folder)") }
                 break
             }

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// What a path names.
+/// What kind of file a path leads to.
 public enum PathKind: Equatable, Sendable {
     case missing
     case regular
@@ -11,14 +11,15 @@ public enum PathKind: Equatable, Sendable {
 extension ToolIO {
     public static func kind(of path: [UInt8]) -> PathKind {
         var status = stat()
-        // SAFETY: the path ends with a NUL, and the structure is filled or not used.
+        // SAFETY: the path ends with a NUL, and the structure is used only if the call has filled
+        // it.
         guard unsafe withPath(path, { unsafe stat($0, &status) }) == 0 else { return .missing }
         return kind(status)
     }
 
     public static func kind(of descriptor: Int32) -> PathKind {
         var status = stat()
-        // SAFETY: filled or not used.
+        // SAFETY: the structure is used only if the call has filled it.
         guard unsafe fstat(descriptor, &status) == 0 else { return .missing }
         return kind(status)
     }
@@ -31,7 +32,7 @@ extension ToolIO {
         }
     }
 
-    /// A small text file; nil where it cannot be read.
+    /// The content of a small text file; nil if it cannot be read.
     public static func contents(of path: [UInt8], atMost limit: Int = 65_536) -> [UInt8]? {
         // SAFETY: the path ends with a NUL; the descriptor is owned from here on.
         let number = unsafe withPath(path) { unsafe appvault_open($0, O_RDONLY | O_CLOEXEC, 0) }
@@ -46,8 +47,8 @@ extension ToolIO {
     }
 }
 
-/// A file that appears under its name only when it is whole. Where the file system can, it has no
-/// name until then, so that not even a kill leaves a piece of it behind.
+/// A file that appears under its name only when it is complete. If the file system supports it, the
+/// file has no name at all until then, so that even a killed program leaves no part of it behind.
 public final class ReplacementFile {
     public enum Existing: Equatable, Sendable { case keep, replace }
 
@@ -90,7 +91,7 @@ public final class ReplacementFile {
         try ToolIO.write(file.raw, bytes)
     }
 
-    /// Synced, then put in place.
+    /// Syncs the file and then puts it in place.
     public func commit(_ existing: Existing) throws(PosixError) {
         guard fsync(file.raw) == 0 else { throw PosixError.last("fsync") }
         let target = existing == .keep ? name : temporary
@@ -130,7 +131,7 @@ public final class ReplacementFile {
     }
 }
 
-/// A file that is read twice from its start.
+/// A file to be read from its start, several times if need be: an import reads it twice.
 public struct SourceFile: ~Copyable {
     private let descriptor: FileDescriptor
     public let size: UInt64
@@ -149,8 +150,8 @@ public struct SourceFile: ~Copyable {
         }
     }
 
-    /// What standard input or another descriptor has. A pipe is kept in a file without a name
-    /// meanwhile.
+    /// Reads standard input or another descriptor. If that is a pipe, its content is first copied
+    /// to a file without a name.
     public init(reading number: Int32) throws(PosixError) {
         if ToolIO.kind(of: number) == .regular {
             let copy = dup(number)
@@ -191,7 +192,7 @@ public struct SourceFile: ~Copyable {
         }
     }
 
-    /// Fills `piece` up to `limit` bytes, fewer at the end only.
+    /// Reads until `piece` has `limit` bytes or the file ends.
     public func read(into piece: inout SecretBuffer, upTo limit: Int) throws(PosixError) {
         while piece.count < limit {
             if try piece.read(from: descriptor.raw, atMost: limit - piece.count) == 0 { return }

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// What a command-line tool needs of the system: its own descriptors, its caller, its surroundings.
+/// What the command line needs of the system: its own descriptors, its caller, its environment.
 public enum ToolIO {
     public static func write(_ descriptor: Int32, _ bytes: Span<UInt8>) throws(PosixError) {
         var written = 0
@@ -17,9 +17,9 @@ public enum ToolIO {
             switch appvault_errno() {
             case EINTR: continue
             case EAGAIN:
-                // Somebody made our output non-blocking; wait for it rather than lose the rest.
+                // Some program made our output non-blocking: wait, so that the rest is not lost.
                 var watched = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                // SAFETY: one entry.
+                // SAFETY: the count is 1, and there is one entry.
                 _ = unsafe poll(&watched, 1, -1)
             default: throw PosixError.last("write")
             }
@@ -30,13 +30,13 @@ public enum ToolIO {
         isatty(descriptor) == 1
     }
 
-    /// 0 where unknown.
+    /// 0 if the width is unknown.
     public static func columns(_ descriptor: Int32) -> Int {
         Int(appvault_columns(descriptor))
     }
 
-    /// The name of the terminal behind one of the three standard descriptors, empty where none is
-    /// one.
+    /// The name of the first terminal among the three standard descriptors; empty if none is a
+    /// terminal.
     public static func terminalName() -> [UInt8] {
         for descriptor: Int32 in 0...2 {
             // SAFETY: ttyname_r writes at most the count it is given, NUL included.
@@ -52,7 +52,7 @@ public enum ToolIO {
         return []
     }
 
-    /// The arguments as they are, program name left out: a name need not be UTF-8.
+    /// The arguments as bytes, without the program's name: a name need not be UTF-8.
     public static func arguments() -> [[UInt8]] {
         var result: [[UInt8]] = []
         // SAFETY: argv holds argc strings for the whole life of the process.
@@ -65,7 +65,7 @@ public enum ToolIO {
     }
 
     public static func variable(_ name: String) -> [UInt8]? {
-        // SAFETY: nothing in this program changes the environment.
+        // SAFETY: no code in this program changes the environment.
         guard let value = unsafe getenv(name) else { return nil }
         return unsafe bytes(value)
     }
@@ -81,8 +81,8 @@ public enum ToolIO {
 
     public static func account(named name: [UInt8]) -> Account {
         guard !name.contains(0) else { return .missing }
-        // SAFETY: getpwnam_r writes into the record and the buffer, both ours, and says through
-        // `found` whether it did.
+        // SAFETY: getpwnam_r writes only into the record and the buffer, which are ours, and sets
+        // `found` if it did.
         return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 65_536) { buffer in
             var record = unsafe passwd()
             var found: UnsafeMutablePointer<passwd>?
@@ -111,7 +111,7 @@ public enum ToolIO {
     public static func localTime(_ seconds: UInt64) -> [UInt8] {
         var time = time_t(clamping: seconds)
         var parts = unsafe tm()
-        // SAFETY: both are ours, and strftime ends what it writes with a NUL.
+        // SAFETY: both structures are ours, and strftime ends what it writes with a NUL.
         guard unsafe localtime_r(&time, &parts) != nil else { return [] }
         return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
             guard unsafe strftime(buffer.baseAddress!, 64, "%Y-%m-%d %H:%M", &parts) > 0 else {
@@ -121,19 +121,19 @@ public enum ToolIO {
         }
     }
 
-    /// Seconds since 1970, as the clock on the wall has them.
+    /// Seconds since 1970, from the wall clock.
     public static var now: UInt64 { appvault_clock_ms(CLOCK_REALTIME) / 1000 }
 
     public static var milliseconds: UInt64 { appvault_clock_ms(CLOCK_MONOTONIC) }
 
-    /// The reason behind an error number, in the system's words.
+    /// The reason for an error number, in the system's words.
     public static func reason(_ error: PosixError) -> [UInt8] {
         let text = Array(error.description.utf8)
         let prefix = error.call.utf8.count + 2
         return Array(text.dropFirst(prefix))
     }
 
-    /// A crash of ours must leave no copy of a secret behind.
+    /// If this program crashes, no copy of a secret may be left in a core file.
     public static func leaveNoCore() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         // SAFETY: one structure, read by the call.
@@ -145,7 +145,7 @@ public enum ToolIO {
     }
 
     static func bytes(_ text: UnsafePointer<CChar>) -> [UInt8] {
-        // SAFETY: the caller has a NUL-terminated string.
+        // SAFETY: the caller passes a NUL-terminated string.
         let count = unsafe strlen(text)
         return unsafe UnsafeBufferPointer(start: text, count: count).map { UInt8(bitPattern: $0) }
     }

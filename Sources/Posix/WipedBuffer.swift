@@ -1,11 +1,11 @@
 internal import CLinux
 
-/// Heap memory that is wiped before it is given back: for frames in the making and for values. Not
-/// locked into memory one by one, because that costs more than a whole request; the unit runs with
-/// swap off.
+/// Heap memory that is wiped before it is freed: for values, and for frames while they are built.
+/// It is not locked block by block, because that costs more than a whole request; instead the unit
+/// runs with swap off.
 @safe
 public final class WipedBuffer: @unchecked Sendable {
-    // Confined to one owner at a time: the loop, or the worker that a closure was handed to.
+    // Used by one owner at a time: the loop, or the worker thread to which a closure was handed.
     private var base: UnsafeMutablePointer<UInt8>
     public private(set) var capacity: Int
     public private(set) var count: Int
@@ -19,7 +19,7 @@ public final class WipedBuffer: @unchecked Sendable {
         count = 0
     }
 
-    /// Locked into memory as far as the limit goes; without the lock it is still wiped.
+    /// Locked into memory if the limit allows it. It is wiped in any case.
     public convenience init(lockedCapacity: Int) {
         self.init(capacity: lockedCapacity)
         // SAFETY: exactly the memory that was just allocated.
@@ -42,7 +42,8 @@ public final class WipedBuffer: @unchecked Sendable {
         return try body(span)
     }
 
-    /// The whole capacity, for whoever fills it; `setCount` says how much of it counts.
+    /// The memory from `start` to the end of the capacity, to be filled; then `setCount` says how
+    /// many bytes are valid.
     public func withRoom<R, E: Error>(
         from start: Int = 0, _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {
@@ -52,7 +53,7 @@ public final class WipedBuffer: @unchecked Sendable {
             UnsafeMutableRawBufferPointer(start: base + start, count: capacity - start))
     }
 
-    /// The whole capacity, safely.
+    /// The whole capacity as a span.
     public func withMutableSpan<R, E: Error>(
         _ body: (inout MutableSpan<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -88,14 +89,14 @@ public final class WipedBuffer: @unchecked Sendable {
         count += 1
     }
 
-    /// Wipes what was used, without touching pages that were not.
+    /// Wipes the first `used` bytes and does not touch pages that were never used.
     public func wipe(first used: Int) {
         precondition(used >= 0 && used <= capacity)
         unsafe appvault_wipe(base, used)
         count = 0
     }
 
-    /// Drops the first bytes and wipes where the rest stood.
+    /// Drops the first bytes, moves the rest to the front, and wipes what is left behind it.
     public func removeFirst(_ dropped: Int) {
         precondition(dropped >= 0 && dropped <= count)
         let rest = count - dropped

@@ -1,10 +1,10 @@
 internal import CLinux
 
-/// Threads for what blocks: derivations on one pool, syncs and SQLite on another, the directory
-/// service on a third. A thread is started when there is work for it and leaves after a while
-/// without, so that an idle daemon is one sleeping thread.
+/// Threads for work that blocks: derivations in one pool, syncs and SQLite in another, the
+/// directory service in a third. A thread starts when there is work for it, and ends after some
+/// time without work, so an idle daemon has one thread, which sleeps.
 public final class WorkerPool: @unchecked Sendable {
-    // Everything below is guarded by `mutex`.
+    // All variables below are guarded by `mutex`.
     private let mutex = Mutex()
     private var waiting: [@Sendable () -> Void] = []
     private var head = 0
@@ -14,10 +14,11 @@ public final class WorkerPool: @unchecked Sendable {
     private let name: String
     private let slice: Slice
 
-    /// How a pool's threads share a core with what else wants it.
+    /// How the kernel shares a core between this pool's threads and others.
     public enum Slice: Sendable {
         case usual
-        /// Computes for long: whoever has a moment's work is let in first. No less of the core in all.
+        /// Computes for long: the kernel runs threads with short work first. Over time the pool
+        /// gets no less of the core.
         case long
     }
 
@@ -42,7 +43,8 @@ public final class WorkerPool: @unchecked Sendable {
     public func submit(_ job: @escaping @Sendable () -> Void) {
         mutex.lock()
         waiting.append(job)
-        // Those that were woken a moment ago still count as idle: there must be one for every job.
+        // Threads that were woken a moment ago still count as idle, so there must be one idle
+        // thread for every waiting job.
         let start = waiting.count - head > idle && threads < limit
         if start { threads += 1 }
         mutex.unlock()
@@ -56,7 +58,7 @@ public final class WorkerPool: @unchecked Sendable {
     private func spawn() {
         var thread = pthread_t()
         let held = unsafe Unmanaged.passRetained(self)
-        // SAFETY: the thread takes over the one retained reference.
+        // SAFETY: the new thread takes over the one retained reference.
         let failed = unsafe pthread_create(
             &thread, nil,
             { pointer in
@@ -68,7 +70,8 @@ public final class WorkerPool: @unchecked Sendable {
             pthread_detach(thread)
             return
         }
-        // No thread to be had: the job is done here, late rather than never.
+        // No thread could be started. If the pool has no other thread either, the job runs here:
+        // late is better than never.
         unsafe held.release()
         mutex.lock()
         threads -= 1
@@ -146,7 +149,7 @@ final class Mutex: @unchecked Sendable {
     func unlock() { unsafe pthread_mutex_unlock(mutex) }
     func signal() { unsafe pthread_cond_signal(condition) }
 
-    /// False where the time ran out.
+    /// False if the time ran out.
     func wait(milliseconds: UInt64) -> Bool {
         let end = appvault_clock_ms(CLOCK_MONOTONIC) + milliseconds
         var until = timespec(tv_sec: Int(end / 1000), tv_nsec: Int(end % 1000) * 1_000_000)
