@@ -1,8 +1,9 @@
-/// Whether pam-auth-update still writes common-*, as it decides that itself (its diff_profiles): a line in its blocks that
-/// it did not write, or a mark that is gone, and it changes nothing any more.
+/// Whether pam-auth-update still changes common-*, decided as it decides this itself (in its
+/// diff_profiles). It changes nothing any more if its blocks have a line that it did not write, or
+/// if a mark of a block is missing.
 package enum PamAuthUpdate {
     package enum Standing: Equatable {
-        /// There is no such program here.
+        /// This machine does not have the program.
         case absent
         case writes
         case handEdited(String)
@@ -50,14 +51,15 @@ package enum PamAuthUpdate {
             }
             guard line.hasPrefix(kind), let present = module(String(line.dropFirst(kind.count)))
             else { return false }
-            // A line that was taken out is kept out; one that was added is nobody's.
+            // pam-auth-update accepts that one of its lines was removed, but not that a line was
+            // added.
             guard let place = left.firstIndex(of: present) else { return false }
             left = left[(place + 1)...]
         }
         return block == .additional
     }
 
-    /// Control and module, without how far it jumps.
+    /// The control and the module of a line, without the length of a jump.
     private static func module(_ line: String) -> String? {
         guard let lines = PamText.lines(Array("auth \(line)".utf8)), let words = lines.first?.words,
             words.count > 2

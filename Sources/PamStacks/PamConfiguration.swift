@@ -1,4 +1,4 @@
-/// PAM's folder, read as libpam reads it: @include, include, substack, lines that go on, `other`.
+/// PAM's folder, read as libpam reads it: @include, include, substack, continued lines, `other`.
 package struct PamConfiguration {
     package struct File {
         var path: String
@@ -10,7 +10,8 @@ package struct PamConfiguration {
         }
     }
 
-    /// nil where there is none. A name without a slash lies in PAM's folders.
+    /// Gives a file, or nil if it does not exist. A name without a slash is looked up in PAM's
+    /// folders.
     let file: (String) -> File?
 
     package init(file: @escaping (String) -> File?) {
@@ -18,10 +19,11 @@ package struct PamConfiguration {
     }
 
     private static let deepest = 16
-    /// Files that include each other would come to millions.
+    /// A limit for files that include each other, which could make millions of steps.
     private static let most = 4096
 
-    /// The service's own stack, or that of `other` where it has none; nil where libpam does not even start.
+    /// The service's own stack, or that of `other` if it has no lines; nil if libpam would refuse
+    /// to start.
     func stack(_ service: String, _ kind: PamLine.Kind) -> PamStack? {
         let other = file("other") == nil ? PamStack() : own("other", kind)
         guard let other, let own = file(service) == nil ? other : own(service, kind) else {
@@ -30,7 +32,7 @@ package struct PamConfiguration {
         return own.steps.isEmpty ? other : own
     }
 
-    /// The lines that can be read, also where libpam would not start the service.
+    /// The lines that can be read, even if libpam would refuse to start the service.
     func readable(_ service: String, _ kind: PamLine.Kind) -> [PamLine] {
         var stack = PamStack()
         _ = load(service, kind, level: 0, depth: 0, false, into: &stack)
@@ -42,7 +44,7 @@ package struct PamConfiguration {
         return load(service, kind, level: 0, depth: 0, false, into: &stack) == .broken ? nil : stack
     }
 
-    /// What the file names with @include, include or substack, and nothing below that.
+    /// The names that this file itself includes with @include, include or substack.
     func included(by service: String) -> Set<String> {
         guard let file = file(service), let lines = PamText.lines(file.text) else { return [] }
         return Set(
@@ -71,14 +73,15 @@ package struct PamConfiguration {
                 let loaded = load(
                     words[1], wanted, level: level, depth: depth + 1, isNested, into: &stack)
                 if loaded == .whole { continue }
-                // Below an include libpam makes of it what the line before it happens to say.
+                // In an included file, libpam's result here depends on the control of the line
+                // before. Take it for a failure.
                 guard isNested else { return .broken }
                 stack.steps.append(.init(act: .mustFail, level: level))
                 continue
             }
             let type = words[0].hasPrefix("-") ? String(words[0].dropFirst()) : words[0]
             guard let kind = PamLine.Kind(rawValue: type.lowercased()) else {
-                // libpam takes a type that it does not know for one of the kind that it reads.
+                // libpam takes a line of an unknown type for one of the kind that it is reading.
                 stack.steps.append(.init(act: .mustFail, level: level))
                 continue
             }
@@ -103,7 +106,7 @@ package struct PamConfiguration {
         return .whole
     }
 
-    /// One that is missing fails the stack above it.
+    /// If the file is missing, the stack that includes it fails.
     private func include(
         _ name: String, _ wanted: PamLine.Kind, _ inner: Int, below level: Int, _ depth: Int,
         into stack: inout PamStack

@@ -2,7 +2,7 @@
 package struct PamFault: Equatable, Sendable {
     package enum Severity: Equatable, Sendable {
         case warning, broken
-        /// It could not be looked at to the end.
+        /// The check could not be completed.
         case unseen
     }
 

@@ -2,10 +2,10 @@
 package final class PamFolder {
     private let source: PamSource
     private let folders: [String]
-    /// What only root may read.
+    /// The files that this user may not read.
     package private(set) var denied: Set<String> = []
 
-    /// Without a folder PAM's own.
+    /// `folder` replaces PAM's own folders; nil means those.
     package init(_ source: PamSource, _ folder: String?) {
         self.source = source
         folders = folder.map { [$0] } ?? ["/etc/pam.d", "/usr/lib/pam.d"]
@@ -28,7 +28,7 @@ package final class PamFolder {
         return nil
     }
 
-    /// Those that programs name; what is only there to be included is none.
+    /// The services that programs use, without the files that are only there to be included.
     package var services: [String] {
         let names = Set(folders.flatMap(source.names)).filter { name in
             !name.contains(".") || name.hasSuffix(".service")
@@ -45,7 +45,7 @@ package final class PamFolder {
             ].contains(name)
     }
 
-    /// Where libpam looks for a module; the first of them where it is nowhere.
+    /// Nil if the line's module is found. Otherwise the first path at which libpam looks for it.
     package func missing(_ line: PamLine) -> String? {
         if line.module.hasPrefix("/") {
             return source.presence(line.module) == .missing ? line.module : nil

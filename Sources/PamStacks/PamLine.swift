@@ -14,7 +14,7 @@ package struct PamLine: Hashable, Sendable {
     var number: Int
 
     var place: String { "\(file):\(number)" }
-    /// `pam_unix.so`, wherever it lies.
+    /// The module without its folder, such as `pam_unix.so`.
     var name: String { module.split(separator: "/").last.map(String.init) ?? module }
     var isOurs: Bool { name == "pam_appvault.so" }
     func has(_ argument: String) -> Bool { arguments.contains(argument) }

@@ -1,8 +1,9 @@
-/// All ways through a stack that there are, under some assumptions: nothing is guessed from how the lines look.
+/// Goes all ways through a stack, under some assumptions. Nothing is guessed from how the lines
+/// look.
 struct PamReach {
     struct Assumptions: Equatable {
         enum Others: Equatable {
-            /// Everybody who can prove somebody does, or says no.
+            /// A module that authenticates may succeed or fail.
             case mayProve
             case prove
             case neverProve
@@ -10,14 +11,14 @@ struct PamReach {
 
         enum Conditions: Equatable { case either, never }
 
-        /// What AppVault says where it asks.
+        /// What AppVault returns on the lines where it asks.
         var ours: PamResult
         var others = Others.mayProve
         var conditions = Conditions.either
         /// Lines of ours whose module cannot be loaded.
         var missing: Set<PamLine> = []
 
-        /// What a module can say.
+        /// The results that the module of a line may return.
         func results(_ line: PamLine) -> [PamResult] {
             if missing.contains(line) { return [.moduleUnknown] }
             let no: [PamResult] = [.authError, .userUnknown, .authInfoUnavailable]
@@ -46,11 +47,13 @@ struct PamReach {
     /// How one way ends.
     struct End: Hashable {
         var result: PamResult
-        /// Another module than ours has let somebody prove themselves.
+        /// A module other than AppVault has authenticated the person.
         var isProven = false
-        /// Only one that nobody here knows has.
+        /// A module that AppVault does not know has succeeded. It may have authenticated the
+        /// person.
         var isDoubtful = false
-        /// The places of our lines that were asked, and of those that were asked after somebody had proven something.
+        /// The positions of AppVault's lines that were reached, and of those that were reached
+        /// after another module had succeeded in authenticating.
         var asked: Set<Int> = []
         var askedAfterProof: Set<Int> = []
     }
@@ -60,12 +63,12 @@ struct PamReach {
         var end = End(result: .mustFail)
     }
 
-    /// Stacks of people have some dozens of lines; more ways than these are nobody's.
+    /// Real stacks have some dozens of lines; none needs more states than this.
     private static let most = 50_000
 
     let stack: PamStack
 
-    /// nil where there are too many ways to go through them all.
+    /// nil if there are too many ways to go through.
     func ends(_ assumptions: Assumptions) -> Set<End>? {
         guard !stack.steps.isEmpty else { return [End(result: .mustFail)] }
         var ends: Set<End> = []

@@ -33,21 +33,21 @@ enum PamResult: String, CaseIterable, Sendable {
     case conversationAgain = "conv_again"
     case incomplete
 
-    /// What libpam itself says where nobody has said yes.
+    /// What libpam itself returns if no module has succeeded.
     static let mustFail = PamResult.permissionDenied
 }
 
-/// What becomes of a module's result.
+/// What libpam does with a module's result.
 enum PamAction: Hashable, Sendable {
     case ignore, ok, done, bad, die, reset
-    /// Over so many modules.
+    /// Skips so many modules.
     case jump(Int)
 }
 
-/// The second word of a line.
+/// The control of a line: its second word.
 struct PamControl: Hashable, Sendable {
     private var actions: [PamResult: PamAction] = [:]
-    /// Also of what a control in brackets does not name.
+    /// The action for every result that `actions` does not name.
     private var otherwise = PamAction.bad
 
     subscript(result: PamResult) -> PamAction { actions[result] ?? otherwise }

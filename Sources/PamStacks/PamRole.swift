@@ -1,20 +1,20 @@
-/// What a module is to the question of who gets in.
+/// What a module does about who gets in.
 enum PamRole: Equatable, Sendable {
     /// AppVault asks for a passcode or a finger, and its answer may be the login.
     case asks
-    /// AppVault behind others: PAM_IGNORE, whatever happens.
+    /// AppVault behind other modules; it always returns PAM_IGNORE.
     case unlocks
     /// AppVault in front of others in `password`.
     case judges
     case permits
     case denies
-    /// Somebody proves who they are.
+    /// The module authenticates the person.
     case proves
-    /// It says yes or no without anybody proving anything: who it is, where from, when.
+    /// The module decides without authentication: by who it is, from where, or when.
     case conditions
-    /// It prepares or remembers something; nobody gets in or stays out by it.
+    /// The module prepares or records something; it does not decide who gets in.
     case aside
-    /// Nobody here knows what it does.
+    /// AppVault does not know what the module does.
     case unknown
 
     init(_ line: PamLine) {

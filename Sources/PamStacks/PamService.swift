@@ -1,10 +1,10 @@
-/// What a service's stacks make of AppVault, by the ways that there are through them.
+/// Judges how a service uses AppVault, from all ways that there are through its stacks.
 package struct PamService {
-    /// The ways of living with AppVault.
+    /// The ways to use AppVault at a login.
     package enum Way: String, CaseIterable, Hashable {
         /// The passcode follows the login password.
         case follows = "a"
-        /// A passcode of its own.
+        /// The store has a passcode of its own.
         case own = "b"
         case finger = "c"
     }
@@ -15,7 +15,7 @@ package struct PamService {
         var unlockServices: Set<String>
         /// A finger may open a store, and there is a reader.
         var hasFingers: Bool
-        /// nil where the module's file is there.
+        /// nil if the file of the line's module exists; otherwise its path.
         var missing: (PamLine) -> String?
 
         package init(
@@ -44,7 +44,7 @@ package struct PamService {
         package var faults: [PamFault] = []
     }
 
-    /// nil where AppVault has no line.
+    /// nil if AppVault has no line here, or if libpam would refuse to start the service.
     package func judge() -> Judgement? {
         var stacks: [PamLine.Kind: PamStack] = [:]
         for kind in PamLine.Kind.allCases {
@@ -107,7 +107,8 @@ package struct PamService {
         unlocks(stack, away.union(ignored).filter(\.isLogin), &judgement)
     }
 
-    /// With AppVault away, or without the module, nobody gets in.
+    /// Finds out why nobody gets in while the daemon does not answer or the module's file is
+    /// missing.
     private func refused(
         _ stack: PamStack, _ isMissing: Bool, _ asks: Bool, _ first: PamLine,
         _ judgement: inout Judgement
@@ -133,7 +134,7 @@ package struct PamService {
         }
     }
 
-    /// Nobody has proven anything, and the stack says yes, by a line of ours.
+    /// Finds out whether a line of AppVault's makes the stack let people in without any proof.
     private func door(
         _ stack: PamStack, _ missing: Set<PamLine>, _ first: PamLine, _ judgement: inout Judgement
     ) {
@@ -230,7 +231,7 @@ package struct PamService {
 
     // MARK: the rest
 
-    /// They log people in whether logind is there or not.
+    /// Services that log people in, also on machines without logind.
     private static let logins: Set = [
         "login", "sshd", "gdm-password", "lightdm", "sddm", "greetd",
     ]
@@ -287,7 +288,7 @@ package struct PamService {
         }
     }
 
-    /// A password that is changed here is heard of.
+    /// Whether AppVault is told when a password is changed at this service.
     package var followsChanges: Bool {
         configuration.stack(name, .password)?.lines.contains { PamRole($0) == .unlocks } == true
     }
@@ -300,7 +301,8 @@ extension PamService.Judgement {
 }
 
 extension PamReach.End {
-    /// Somebody has proven themselves to another module, and gets in.
+    /// The login succeeds, and a module other than AppVault has authenticated the person, or may
+    /// have.
     var isLogin: Bool { result == .success && (isProven || isDoubtful) }
 }
 

@@ -1,4 +1,4 @@
-/// Where PAM's files are read from. Whoever asks hands it in: nothing here opens a file.
+/// Gives access to PAM's files. The caller provides it: nothing in this target opens a file.
 package struct PamSource {
     package enum Contents {
         case found([UInt8])
@@ -8,13 +8,13 @@ package struct PamSource {
 
     package enum Presence {
         case there, missing
-        /// Somebody may not look.
+        /// This user may not look.
         case unknown
     }
 
     let contents: (_ path: String) -> Contents
     let presence: (_ path: String) -> Presence
-    /// Nothing where there is no such folder.
+    /// Empty if the folder does not exist.
     let names: (_ folder: String) -> [String]
 
     package init(

@@ -1,11 +1,11 @@
-/// A stack with all that it includes, one step after another.
+/// A stack with all that it includes, as a list of steps.
 struct PamStack: Equatable, Sendable {
     struct Step: Equatable, Sendable {
         enum Act: Equatable, Sendable {
             case module(PamLine)
-            /// The steps below it stand one level deeper.
+            /// The steps of the substack follow, one level deeper.
             case substack
-            /// What libpam makes of a line that it cannot read.
+            /// A line that libpam cannot read: it counts as a failure.
             case mustFail
         }
 
@@ -24,7 +24,7 @@ struct PamStack: Equatable, Sendable {
 
     var lines: [PamLine] { steps.compactMap(\.line) }
 
-    /// As if AppVault's lines counted for nothing, each in its place.
+    /// The same stack, in which AppVault's lines keep their places but have no effect.
     var neutral: PamStack {
         PamStack(
             steps: steps.map { step in
@@ -34,7 +34,7 @@ struct PamStack: Equatable, Sendable {
             })
     }
 
-    /// As if these lines had never been written.
+    /// The same stack without these lines.
     func without(_ gone: (PamLine) -> Bool) -> PamStack {
         PamStack(steps: steps.filter { step in step.line.map { !gone($0) } ?? true })
     }

@@ -1,7 +1,7 @@
 /// The words of a file's lines.
 enum PamText {
-    /// With the number of the line at which each begins; empty ones and comments are left out. Nil where the last one
-    /// goes on and nothing follows.
+    /// The words of each line, and the number at which the line begins. Empty lines and comments
+    /// are left out. Nil if the last line ends with a backslash and nothing follows.
     static func lines(_ bytes: [UInt8]) -> [(number: Int, words: [String])]? {
         var lines: [(Int, [String])] = []
         var joined = ""
@@ -25,7 +25,7 @@ enum PamText {
         return joined.isEmpty ? lines : nil
     }
 
-    /// What stands in brackets is one word, \] in it a bracket.
+    /// Text in brackets is one word; inside it, \] stands for a bracket.
     private static func words(_ line: String) -> [String] {
         var words: [String] = []
         var word = ""

@@ -1,4 +1,5 @@
-/// Where libpam is in a stack, and what it thinks so far: its loop (pam_dispatch.c), one result at a time.
+/// libpam's loop over a stack (pam_dispatch.c), one result at a time: where libpam is, and what it
+/// would return so far.
 struct PamWalk: Hashable, Sendable {
     enum Impression: Hashable, Sendable { case undefined, positive, negative }
 
@@ -10,10 +11,10 @@ struct PamWalk: Hashable, Sendable {
     private(set) var index = 0
     private var previousLevel = 0
     private var opinion = Opinion()
-    /// As it was before each substack that is open.
+    /// The opinion before each substack that was entered and not left yet.
     private var kept: [Int: Opinion] = [:]
 
-    /// The module that is to be asked; nil at the end. Steps on over what is none.
+    /// The module that libpam asks next; nil at the end. Passes over steps that are no module.
     mutating func next(in stack: PamStack) -> PamLine? {
         while index < stack.steps.count {
             let step = stack.steps[index]
@@ -30,13 +31,13 @@ struct PamWalk: Hashable, Sendable {
         return nil
     }
 
-    /// Goes on with what the module said that `next` named.
+    /// Goes on with the result of the module that `next` returned.
     mutating func take(_ result: PamResult, in stack: PamStack) {
         guard index < stack.steps.count, let line = stack.steps[index].line else { return }
         take(result, line.control[result], in: stack)
     }
 
-    /// At the end.
+    /// The result of the stack; valid after `next` has returned nil.
     var result: PamResult {
         opinion.status == .success && opinion.impression != .positive
             ? .mustFail : opinion.status
@@ -68,12 +69,12 @@ struct PamWalk: Hashable, Sendable {
         opinion = Opinion(impression: .negative, status: result)
     }
 
-    /// To the end of the substack, or of all.
+    /// Goes to the end of the substack, or of the whole stack.
     private mutating func leave(_ level: Int, _ stack: PamStack) {
         repeat { index += 1 } while index < stack.steps.count && stack.steps[index].level >= level
     }
 
-    /// A substack counts as one. A jump that goes too far fails the stack.
+    /// A substack counts as one module. A jump beyond the end fails the stack.
     private mutating func jump(_ count: Int, _ level: Int, _ stack: PamStack) {
         let steps = stack.steps
         var left = count
@@ -87,7 +88,7 @@ struct PamWalk: Hashable, Sendable {
 }
 
 extension PamStack {
-    /// What libpam would return, each module saying what `answer` says.
+    /// What libpam would return if each module returned what `answer` gives.
     func result(_ answer: (PamLine) -> PamResult) -> PamResult {
         guard !steps.isEmpty else { return .mustFail }
         var walk = PamWalk()

@@ -1,12 +1,12 @@
-/// Which of the ways of living with AppVault this machine's logins are set up for.
+/// How this machine's logins are set up to use AppVault.
 package enum PamWiring: Equatable {
-    /// A login password opens the store behind the person's back.
+    /// The login password opens the store, and AppVault does not ask for a passcode.
     case followsLogin
     /// AppVault asks for a passcode of its own.
     case ownPasscode
     case none
 
-    /// What stands in `login` and `common-auth` and what they include.
+    /// Reads `login` and `common-auth`, with all that they include.
     package static func of(_ configuration: PamConfiguration) -> PamWiring {
         let roles = ["common-auth", "login"].flatMap { service in
             configuration.readable(service, .auth).filter(\.isOurs).map { PamRole($0) }
