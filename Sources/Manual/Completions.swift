@@ -1,7 +1,7 @@
 import Client
 
-/// What Tab offers behind `appvault`, in three shells. Only the tool's own words and files: names of records stay in
-/// the store.
+/// What the Tab key completes after `appvault`, for three shells: only the tool's own words, and
+/// files. Names of records are never completed, because they stay in the store.
 package enum Completions {
     package struct File: Sendable {
         package let name: String

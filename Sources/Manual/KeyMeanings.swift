@@ -1,5 +1,5 @@
-/// What each key of the policy file means. The table in Policy has names, bounds and defaults; a test sees to it
-/// that no key of it lacks a meaning here, and none here lacks a key.
+/// What each key of the policy file means. The table in Policy has names, bounds and defaults. A
+/// test checks that both have the same keys.
 enum KeyMeanings {
     static let all: [(key: String, meaning: String)] = [
         (

@@ -1,6 +1,6 @@
 import Client
 
-/// The manual pages, all of them made from the tables that the programs themselves go by.
+/// The manual pages, all of them made from the tables that the programs themselves use.
 package enum Manual {
     package static var pages: [Page] {
         [

@@ -1,5 +1,6 @@
-/// What may stand behind the module's name in a service file. The module itself is Embedded Swift and holds no
-/// texts: a test compares this list with what it reads.
+/// The options that may follow the module's name in a service file. The module itself is Embedded
+/// Swift and holds no texts, so the list is kept here. A test compares it with the options that the
+/// module reads.
 enum ModuleOptions {
     struct Entry {
         var name: String

@@ -1,4 +1,5 @@
-/// One manual page in man(7), put together from plain text: `code` in backquotes is set bold, and so is page(8).
+/// One manual page in man(7), made from plain text: `code` in backquotes is set bold, and so is
+/// page(8).
 package struct Page {
     package let name: String
     package let section: Int
@@ -29,7 +30,7 @@ package struct Page {
         prose(text)
     }
 
-    // A heading begins one by itself.
+    // A heading begins a paragraph by itself.
     private mutating func beginParagraph() {
         let last = lines.last ?? ""
         if !last.hasPrefix(".SH"), !last.hasPrefix(".SS") { lines.append(".PP") }
@@ -47,14 +48,14 @@ package struct Page {
         }
     }
 
-    /// A term inside of the item before.
+    /// A term inside the item before it.
     mutating func nested(_ term: String, _ text: String) {
         lines += [".RS 7n", ".PD 0", ".TP", Page.marked(term)]
         prose(text)
         lines += [".PD", ".RE"]
     }
 
-    /// Lines as they are.
+    /// Lines that are shown as they are.
     mutating func verbatim(_ text: [String]) {
         beginParagraph()
         lines +=
@@ -68,7 +69,7 @@ package struct Page {
         prose(meaning)
     }
 
-    /// Words as a sentence of their own; the name of a program stays as it is.
+    /// Makes a sentence of some words. The name of a program keeps its small first letter.
     static func sentence(_ words: String) -> String {
         (words.hasPrefix("appvault") ? words : words.prefix(1).uppercased() + words.dropFirst())
             + "."
@@ -92,7 +93,7 @@ package struct Page {
         if !line.isEmpty { lines.append(line) }
     }
 
-    /// Split at spaces, those inside of backquotes excepted.
+    /// Splits at spaces, but not inside backquotes.
     private static func words(_ text: String) -> [String] {
         var words = [""]
         var isCode = false
@@ -107,7 +108,8 @@ package struct Page {
         return words.filter { !$0.isEmpty }
     }
 
-    /// Backquotes and references become bold; what begins with a dash is an option.
+    /// Makes backquoted text and references to pages bold. A word that begins with a dash is an
+    /// option, so its dashes are written as plain ASCII hyphens.
     static func marked(_ text: String) -> String {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in

@@ -1,6 +1,7 @@
 import Posix
 
-/// `manpages PAGES COMPLETIONS` writes the manual pages and what shells complete into two folders; it is a tool of the build and is not installed.
+/// `manpages PAGES COMPLETIONS` writes the manual pages into one folder and the shells' completions
+/// into another. It is a tool of the build and is not installed.
 package enum Writer {
     package static func run() -> Never {
         guard CommandLine.arguments.count == 3 else {
