@@ -1,9 +1,9 @@
 import ToolTexts
 
-/// The texts of one language, out of a compiled gettext catalogue.
+/// The texts of one language, read from a compiled gettext catalogue.
 ///
-/// Read here and not by gettext(3), which speaks the one language of the process: the daemon speaks
-/// to several people at once.
+/// The daemon does not use gettext(3), which has one language for the whole process: it speaks to
+/// several people at once.
 package struct Catalogue: Equatable, Sendable {
     /// By id.
     package var entries: [String: String] = [:]

@@ -4,7 +4,7 @@ import Posix
 package enum CatalogueFolder {
     package struct Found {
         package var good: [String: Catalogue] = [:]
-        /// A line each for the journal.
+        /// One line for each problem, for the journal.
         package var problems: [String] = []
     }
 

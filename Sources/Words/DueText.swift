@@ -1,7 +1,7 @@
 import Policy
 
 extension DueStep {
-    /// A passcode where there is none.
+    /// The step makes a passcode where there is none.
     package var isCreation: Bool {
         switch flow {
         case .create, .createOfferingFingerprint: true
@@ -9,7 +9,7 @@ extension DueStep {
         }
     }
 
-    /// nil where there is nothing to be sorry for: fingers are offered, by words of their own.
+    /// nil if only a fingerprint is announced: that offer has texts of its own.
     package var notice: Message.Notice? {
         switch flow {
         case .announceFingerprint: nil
@@ -26,7 +26,7 @@ extension DueStep {
         }
     }
 
-    /// The one line where nobody can be asked.
+    /// The one line that is shown where the person cannot be asked.
     package var line: Message.Due {
         switch reason {
         case .migration: .migration
@@ -43,7 +43,7 @@ extension DueStep {
 }
 
 extension Refusal {
-    /// An age has a code of its own.
+    /// A passcode that is too old has a code of its own.
     package static func changeRequired(_ step: DueStep) -> Refusal {
         switch step.reason {
         case .policy, .migration, .recovery: .changeRequired(step.flow, step.reason)
@@ -53,7 +53,7 @@ extension Refusal {
 }
 
 extension DueReason {
-    /// As programs are told it.
+    /// The name that programs get.
     package var name: String {
         switch self {
         case .policy: "policy"

@@ -1,11 +1,12 @@
 import ToolTexts
 
-/// A text that `appvault texts` lists, that catalogues translate and that `[Texts]` replaces: one of
-/// the daemon's own, or of the command line's, which asks for the list before it speaks.
+/// A text that `appvault texts` lists, that catalogues translate and that `[Texts]` replaces. It is
+/// one of the daemon's own or one of the command line's. The command line asks the daemon for the
+/// list before it shows a text.
 package struct ListedText: Sendable {
     package let id: String
     package let english: String
-    /// What each of them stands for.
+    /// What each position stands for.
     package let positions: [String]
 
     package init(_ text: TextID) {

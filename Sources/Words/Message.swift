@@ -1,13 +1,12 @@
 import Wire
 
-/// Every line that a person reads inside a conversation. TextID.swift holds the ids,
-/// TextEnglish.swift the words.
+/// Every line that a person reads in a conversation. TextID.swift has their ids and their English.
 package enum Message: Sendable {
     // MARK: the passcode is asked for
 
     case prompt
     case promptOrPassword
-    /// pam_unix's own words.
+    /// In pam_unix's own words.
     case promptPlain
     case promptLast(orPassword: Bool, erases: Bool)
     case promptCurrent
@@ -18,11 +17,11 @@ package enum Message: Sendable {
     case erased
     case retryLocked
     case throttled(seconds: Int)
-    /// ShowReset: what a person does who forgot it.
+    /// For the policy key ShowReset: what to do if the passcode is forgotten.
     case forgotten
     /// The same for the owner of a store with a recovery key.
     case forgottenRecoverable
-    /// ShowCancel.
+    /// For the policy key ShowCancel.
     case mayCancel
     case opened
     case openAlready
@@ -40,7 +39,7 @@ package enum Message: Sendable {
     case unmet(Refusal.Rule)
     /// What was typed cannot be a passcode.
     case refused(Refusal)
-    /// All that a new passcode falls short of.
+    /// All rules that a new passcode does not meet.
     case missing([Refusal.Rule])
     case created
     case createdWithout
@@ -61,7 +60,7 @@ package enum Message: Sendable {
     case notice(Notice, Notice.Part)
     /// The end of a notice: the person presses Enter.
     case noticeEnd(Notice)
-    /// One line where a service does not converse.
+    /// The one line at a service that cannot ask.
     case due(Due)
 
     // MARK: fingerprints
@@ -71,13 +70,14 @@ package enum Message: Sendable {
     case fingerprintLearnMore
     case fingerprintPlace
     case fingerprintOff
-    /// nil on a terminal, which knows what it was asked for.
+    /// `service` is nil on a terminal, where the person knows what they asked for.
     case fingerPlace(service: [UInt8]?)
-    /// At a display, where the module sees no keys.
+    /// At a graphical login, where the module cannot see keys.
     case fingerPlaceOrWait(service: [UInt8])
     case fingerWaitOver
     case fingerEnrollPlace(Finger)
-    /// Where nobody came for it, as in a login.
+    /// At a login in text mode. The person did not come to enrol a finger, so Enter goes on without
+    /// one.
     case fingerEnrollPlaceEnter(Finger)
     case fingerStage(UInt8, of: UInt8)
     case fingerRetry(FingerprintScan.Retry)
@@ -129,10 +129,10 @@ package enum Message: Sendable {
         package enum Part: CaseIterable, Sendable { case title, headline, body }
     }
 
-    /// What waits for a service that converses, or for the CLI.
+    /// What is due and waits for a service that can ask, or for the CLI.
     package enum Due: CaseIterable, Sendable {
         case policy, create, migration, recovery, expired
-        /// Nothing but a notice.
+        /// Only a notice has to be shown.
         case told
     }
 

@@ -1,4 +1,4 @@
-/// A text and what stands at its positions. It gets its words only when it is known who reads it.
+/// A text and the arguments for its positions. It becomes words only when it is known who reads it.
 package struct Phrase: Equatable, Sendable {
     package enum Argument: Equatable, Sendable {
         case text(String)
@@ -14,10 +14,10 @@ package struct Phrase: Equatable, Sendable {
         self.arguments = arguments
     }
 
-    /// As the journal has it: built-in English, whatever anybody's language.
+    /// For the journal: the built-in English, whatever language people use.
     package var english: String { Voice.english.text(self) }
 
-    /// A wait, as a person says it.
+    /// A time to wait, in the unit that a person would use.
     package static func span(_ seconds: Int) -> Phrase {
         switch seconds {
         case ..<120: Phrase(.spanSeconds, .count(max(seconds, 1)))

@@ -1,24 +1,24 @@
 import Policy
 import Wire
 
-/// Every way in which the daemon says no. The code goes over the socket; what it means for a person
-/// is in RefusalText.swift.
+/// Every refusal of the daemon. The code goes over the socket; RefusalText.swift has what it means
+/// for a person.
 package enum Refusal: Error, Equatable, Sendable {
     case unknown
     case alreadyExists
     case dataType
     case doesNotExist(What)
     case invalidArgument(Argument)
-    /// `left` is nil where there is no limit or the front end may not know.
+    /// `left` is nil if there is no limit, or if the front end may not know it.
     case invalidPasscode(left: Int?)
     case locked
     case outOfMemory
     case passcodeExpired
     case passcodeRequired
-    /// What this exchange has proven opens the store no more.
+    /// What this exchange has proven does not open the store any more.
     case passcodeChanged
-    /// A new passcode falls short of a rule: the first one in the order of the report, and the ids
-    /// of all of them. Codes 10 to 15, 17 to 22 and 38.
+    /// A new passcode does not meet a rule: the first such rule in the order of the report, and the
+    /// ids of all of them. Codes 10 to 15, 17 to 22 and 38.
     case rule(Rule, unmet: [String])
     case deleted
     case retryLimitReached(erased: Bool)
@@ -26,7 +26,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case policyDenies(key: String)
     case invalidAction(action: Action, reason: ActionReason)
     case cancelled
-    /// An opening was.
+    /// The opening of a store was cancelled.
     case cancelledOpening
     case fingerprintUnavailable(FingerprintReason)
     case fingerprintNoMatch(left: Int?)
@@ -34,7 +34,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case serviceUnavailable(Unavailable)
     case storeDamaged(Damage)
     case tooLarge(limit: Int)
-    /// Of what all stores of a person take; in bytes.
+    /// How much all stores of a person take together, and the limit; in bytes.
     case quotaReached(used: Int, limit: Int)
     case protocolError
     case busy
@@ -83,7 +83,7 @@ package enum Refusal: Error, Equatable, Sendable {
         }
     }
 
-    /// For programs: names and values that no language changes.
+    /// For programs: names and values, which are the same in every language.
     package var parameters: [(name: String, value: String)] {
         switch self {
         case .invalidPasscode(let left): [("triesRemaining", String(left ?? -1))]
@@ -114,7 +114,7 @@ package enum Refusal: Error, Equatable, Sendable {
 }
 
 extension TextID {
-    /// The id without its family: what a program is told.
+    /// The id without its first part, as programs get it.
     package var tail: String {
         String(id.drop { $0 != "." }.dropFirst())
     }

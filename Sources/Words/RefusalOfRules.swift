@@ -1,9 +1,9 @@
 import Policy
 
-// What the policy's rules are to a person.
+// How a person is told of the policy's rules.
 
 extension Refusal.Rule {
-    /// A rule that applies, as it is told before a new passcode is asked for.
+    /// A rule that applies, as a person is told of it before a new passcode is asked for.
     package init(_ rule: PasscodeRule, _ policy: Policy) {
         switch rule {
         case .minLength(let minimum): self = .minLength(Int(minimum))
@@ -28,13 +28,13 @@ extension Refusal.Rule {
         switch rule.test {
         case .matches, .rejects: return .custom(name: name, display: rule.display)
         case .dictionary:
-            // Its name alone tells nobody what it wants.
+            // The rule's name alone does not tell a person what the rule wants.
             let display = rule.display == name ? "" : rule.display
             return .dictionary(name: name, display: display, says: "")
         }
     }
 
-    /// A rule that a passcode falls short of, with what is known of why.
+    /// A rule that a passcode does not meet, with the reason if it is known.
     package init(_ entry: Judgement.Entry, _ policy: Policy) {
         let rule = Self(entry.rule, policy)
         switch (entry.finding, rule) {
@@ -53,7 +53,7 @@ extension Refusal.Rule {
 }
 
 extension Refusal {
-    /// Why a new passcode is not taken; nil where it is.
+    /// Why a new passcode is refused; nil if it is accepted.
     package init?(_ judgement: Judgement, _ policy: Policy) {
         guard let obstacle = judgement.obstacle else { return nil }
         if case .notChecked(.notAPasscode(let refusal)) = obstacle.finding {

@@ -1,7 +1,7 @@
 import Wire
 
-// Why, as closed lists: each has its text in every language, and a name for programs that no
-// language changes.
+// The reasons of refusals, as closed lists. Each has its text in every language, and a name for
+// programs that is the same in every language.
 
 extension Refusal {
     package enum What: CaseIterable, Sendable {

@@ -2,15 +2,15 @@ import Policy
 import Wire
 
 extension Refusal {
-    /// A rule as a person is told of it: what it asks for, and that a new passcode falls short of
+    /// A rule as a person is told of it: what it asks for, and that a new passcode does not meet
     /// it.
     package enum Rule: Equatable, Sendable {
         case minLength(Int)
-        /// The administrator's own, with the text that he gave it.
+        /// A rule of the administrator's, with the administrator's text for it.
         case custom(name: String, display: String)
         /// `says` is libpwquality's reason.
         case dictionary(name: String, display: String, says: String)
-        /// It could not be run, and so nobody knows.
+        /// The rule could not be run, so it is not known whether the passcode meets it.
         case notRun(name: String, RuleFault)
         case digitsOnly, digit, upper, lower, special
         case groups(Int)
@@ -52,7 +52,7 @@ extension Refusal.Rule {
         }
     }
 
-    /// What it asks for, as one of a list.
+    /// What the rule asks for, as an item of a list.
     package var wish: Phrase {
         switch self {
         case .minLength(let least): Phrase(.wishMinLength, .count(least))
@@ -74,7 +74,7 @@ extension Refusal.Rule {
         }
     }
 
-    /// The line under a new passcode that falls short of it.
+    /// The line that is shown when a new passcode does not meet the rule.
     package var unmetLine: Phrase {
         switch self {
         case .minLength(let least): Phrase(.unmetMinLength, .count(least))
@@ -96,7 +96,7 @@ extension Refusal.Rule {
         }
     }
 
-    /// The refusal's own words.
+    /// The text of a refusal because of this rule.
     package var refusedText: Phrase {
         switch self {
         case .minLength(let least): Phrase(.refusedUnderMinLength, .count(least))

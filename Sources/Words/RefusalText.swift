@@ -92,7 +92,7 @@ extension Refusal {
         }
     }
 
-    /// What to do about it; nil where there is nothing.
+    /// What to do about it; nil if there is nothing to do.
     package var hint: Phrase? {
         switch self {
         case .alreadyExists: Phrase(.hintAlreadyExists)

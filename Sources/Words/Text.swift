@@ -1,9 +1,9 @@
 import Wire
 
-/// Text on its way to a person: no control or bidi character, no newline, and not longer than its
-/// place.
+/// Makes a text fit to be shown to a person: no control or bidi character, no newline, and no
+/// longer than its place allows.
 package enum Text {
-    /// Characters of one argument of a message.
+    /// How many characters one argument of a message may have.
     package static let argument = 200
 
     package static func clean(
@@ -27,7 +27,7 @@ package enum Text {
         return bytes
     }
 
-    /// Bytes from a peer, for a line of ours.
+    /// Bytes from a peer, to be shown as a part of one of our lines.
     package static func clean(_ bytes: [UInt8]) -> String {
         argument(String(decoding: bytes, as: UTF8.self))
     }

@@ -1,8 +1,9 @@
 import ToolTexts
 
-/// Every text that the daemon says to a person, one row each: the id, which `[Texts]` of the policy
-/// and the catalogues name; what is shown where neither has another text; and what its positions
-/// {1}, {2} stand for. A prompt ends with a space. A new one needs its row here and one in each po/ file.
+/// Every text that the daemon shows to a person, one row for each. A row has the id (by which
+/// `[Texts]` of the policy and the catalogues name the text), the English (shown if neither of them
+/// has another text), and what its positions {1}, {2} stand for. A prompt ends with a space. A new
+/// text needs a row here and one in each po/ file.
 package enum TextID: TextRow, CaseIterable, Sendable {
     // MARK: The passcode is asked for
 
@@ -96,7 +97,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case wishSame = "wish.same | another passcode than the current one"
     case wishHistory = "wish.history | none of the {1} former passcodes | a number"
 
-    // MARK: A rule that a new passcode falls short of
+    // MARK: A rule that a new passcode does not meet
 
     case unmetMinLength = "unmet.minLength | At least {1} characters, please. | a number"
     case unmetRule = """
@@ -890,7 +891,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
 }
 
 extension TextID {
-    /// Split once, not each time that a text is shown.
+    /// The rows are split once, not each time that a text is shown.
     private static let rows = Dictionary(
         uniqueKeysWithValues: allCases.map { ($0, $0.rawValue) })
     private static let ids = Dictionary(

@@ -1,11 +1,11 @@
 import ToolTexts
 import Wire
 
-/// All that the daemon can say, in every language that it has: the administrator's own texts, over
-/// the catalogues, over the built-in English.
+/// All texts of the daemon, in every language that it has: the administrator's own texts come
+/// first, then the catalogues, then the built-in English.
 package struct Texts: Sendable {
     package var catalogues: [String: Catalogue] = [:]
-    /// `[Texts]` of the policy, by id; each holds in every language.
+    /// `[Texts]` of the policy, by id. Such a text is shown in every language.
     package var overrides: [String: String] = [:]
 
     package init(catalogues: [String: Catalogue] = [:], overrides: [String: String] = [:]) {
@@ -22,7 +22,7 @@ package struct Texts: Sendable {
         return .english
     }
 
-    /// `de_AT.UTF-8@euro`: de_AT@euro, de@euro, de_AT, de.
+    /// The names to try: for `de_AT.UTF-8@euro` these are de_AT@euro, de@euro, de_AT, de.
     private static func candidates(_ locale: [UInt8]) -> [String] {
         guard locale.count <= Limits.text else { return [] }
         let parts = String(decoding: locale, as: UTF8.self).split(
@@ -49,7 +49,7 @@ package struct Texts: Sendable {
         return (text.english, .builtIn)
     }
 
-    /// A prompt keeps its space at the end, which a policy file cannot hold.
+    /// A prompt ends with a space, but a policy file cannot hold a space at the end of a value.
     private static func prompting(_ text: String, as english: String) -> String {
         english.hasSuffix(" ") && !text.hasSuffix(" ") ? text + " " : text
     }
@@ -65,7 +65,7 @@ package struct Texts: Sendable {
 package struct Language: Equatable, Hashable, Sendable {
     package static let english = Language(name: nil)
 
-    /// nil: the built-in texts.
+    /// nil means the built-in texts.
     package let name: String?
 
     fileprivate init(name: String?) {

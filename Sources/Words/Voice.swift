@@ -1,7 +1,7 @@
 import Wire
 
-/// How the daemon speaks to one person. Taken once for a request, so that all its lines are of one
-/// kind, whatever is reloaded meanwhile.
+/// The texts and the language in which the daemon speaks to one person. A request takes its voice
+/// once, so that all its lines match, even if texts are reloaded meanwhile.
 package struct Voice: Sendable {
     package static let english = Voice(texts: Texts(), language: .english)
 
@@ -38,7 +38,7 @@ package struct Voice: Sendable {
             message: bytes(refusal.message), hint: refusal.hint.map { bytes($0) } ?? [])
     }
 
-    /// Every text as it stands, its positions unfilled: what an administrator can replace.
+    /// Every text with its positions unfilled: what an administrator can replace.
     package var list: TextList {
         TextList(
             texts: ListedText.all.map { text in
@@ -49,7 +49,8 @@ package struct Voice: Sendable {
             })
     }
 
-    /// Whether an answer to a choice means yes: one of the language's words for it, or English's.
+    /// Whether an answer to a choice means yes: it is a word for yes in the person's language or in
+    /// English.
     package func isYes(_ answer: Span<UInt8>) -> Bool {
         [TextID.answerYes.english, texts.template(.answerYes, language).text].contains { words in
             words.utf8.split(separator: UInt8(ascii: " ")).contains { word in
