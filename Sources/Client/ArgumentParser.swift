@@ -7,7 +7,7 @@ struct Invocation {
     var settings: Settings
 }
 
-/// Arguments become an invocation; the verbs' entries decide what is allowed where.
+/// Turns arguments into an invocation. The verbs' entries decide what is allowed where.
 struct ArgumentParser {
     private let commands: [any Command.Type]
     private let verbs: [VerbEntry]
@@ -27,7 +27,7 @@ struct ArgumentParser {
         return Invocation(command: try parser.command(), settings: try parser.settings())
     }
 
-    /// Whether the answer, a usage error included, is to be JSON.
+    /// Whether the output, including a usage error, must be JSON.
     static func wantsJSON(_ arguments: [[UInt8]]) -> Settings.Form {
         let options = arguments.prefix { $0 != Array("--".utf8) }
         return options.contains(Array("--json".utf8)) ? .json : .plain
@@ -98,7 +98,7 @@ struct ArgumentParser {
         let command = try takeVerb(first)
         if wantsHelp { return HelpCommand(topic: [command.entry], verbs: verbs) }
         try checkOptions(command.entry)
-        // A verb that help is asked for may have two words.
+        // The operands of `help` are the words of a verb, of which there may be two.
         if !(command is HelpCommand.Type) { try checkOperands(command.entry) }
         return try command.parse(Arguments(options: given, operands: operands, verbs: verbs))
     }

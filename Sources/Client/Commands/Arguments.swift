@@ -1,8 +1,9 @@
 import Wire
 
-/// What was typed behind a verb.
+/// What was typed after a verb.
 struct Arguments {
-    /// Those that were given, with their value; an option that takes none has an empty one.
+    /// The options that were given, with their values. An option that takes no value has an empty
+    /// one.
     let options: [Option: [UInt8]]
     let operands: [[UInt8]]
     /// Every verb there is.
@@ -36,7 +37,7 @@ struct Arguments {
     }
 }
 
-/// A file that a verb is given.
+/// A file that is named as an operand.
 enum FileOperand: Equatable {
     case path([UInt8])
     /// `-`

@@ -1,19 +1,20 @@
 import Wire
 
-/// A store that was made at a login has shown nobody its recovery key. Whether it is offered behind a verb: not where
-/// that made one or put an end to it, nor behind what is about other stores, about files or the tool.
+/// Whether the tool offers a recovery key after a verb. It does so for a store that was made at a
+/// login, because no person has seen its key. It does not after verbs that made a key or put an end
+/// to the store, nor after verbs about other stores, about policy files or about the tool.
 enum RecoveryOffer {
     case afterwards, never
 }
 
 extension Run {
-    /// On a terminal, once.
+    /// Offers the key on a terminal only, and once.
     func offerRecovery() throws(ClientError) {
         guard settings.form == .plain, settings.user.isEmpty, answers.kind == .terminal,
             environment.input.isTerminal, environment.output.isTerminal
         else { return }
         let target = try target()
-        // The verb has done what it was asked for: what fails from here on is no failure of it.
+        // The verb has succeeded. A failure from here on does not change its result.
         guard let state = try? connect().status(target), state.recoveryOffer else { return }
         do throws(ClientError) {
             let line = try conversation().finish(.offerRecovery, target)

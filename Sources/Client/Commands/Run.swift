@@ -29,7 +29,8 @@ final class Run {
     }
 
     private func newConnection() throws(ClientError) -> Connection {
-        // A recovery key may be shown only where a person reads, and only a terminal is where they do.
+        // The daemon may show a recovery key only where a person reads, and that is only a
+        // terminal.
         let isPerson = answers.kind == .terminal && environment.output.isTerminal
         var hello = Hello(frontEnd: isPerson ? .terminal : .program, realUID: ToolIO.realUID)
         hello.service = Array("appvault".utf8)
@@ -44,8 +45,8 @@ final class Run {
             connection: try connect(), voice: voice, words: words, answers: answers)
     }
 
-    /// Inside of an exchange, and before there is one, another connection asks: it may be long until a
-    /// person has answered.
+    /// Asks over another connection if an exchange is running or no connection exists yet, because
+    /// it may take long until the person has answered.
     private func allTexts() -> OwnWords.Texts {
         guard settings.form == .plain else { return [:] }
         do throws(ClientError) {
@@ -77,7 +78,7 @@ final class Run {
         }
     }
 
-    /// Of the terminal that output goes to.
+    /// The columns of the terminal on standard output; 80 if it is no terminal.
     var columns: Int {
         let columns = ToolIO.columns(environment.output.descriptor)
         return columns == 0 ? 80 : max(40, columns)
@@ -102,7 +103,7 @@ final class Run {
         settings.user.isEmpty ? Subject() : try account(settings.user)
     }
 
-    /// Root resolves names here, in its own process; what others say about a uid counts for nothing.
+    /// Root resolves names here, in its own process. A uid from anybody else would be ignored.
     func account(_ name: [UInt8]) throws(ClientError) -> Subject {
         guard environment.uid == 0 else { return Subject(name: name) }
         switch environment.account(name) {
@@ -122,9 +123,9 @@ final class Run {
         settings.user.isEmpty ? environment.accountName(environment.uid) : settings.user
     }
 
-    // MARK: What cannot be taken back
+    // MARK: What cannot be undone
 
-    /// Asks the person to type yes; without one, --yes has to say it.
+    /// Asks the person to type yes. Without a terminal, --yes is needed.
     func agree(
         _ verb: @autoclosure () -> any TextPiece, _ consequence: @autoclosure () -> [UInt8]
     ) throws(ClientError) {

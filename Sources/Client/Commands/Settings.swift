@@ -1,4 +1,4 @@
-/// What goes with every verb.
+/// The settings that every verb takes.
 struct Settings: Equatable {
     enum Form: Equatable { case plain, json }
     enum Agreement: Equatable { case ask, given }

@@ -1,4 +1,4 @@
-/// What is written about one verb: parsing, help and the manual page come from here.
+/// What is written about one verb. Parsing, help and the manual page use it.
 package struct VerbEntry: Equatable, Sendable {
     package enum Group: String, CaseIterable, Sendable {
         case store = "your store"
@@ -27,7 +27,7 @@ package struct VerbEntry: Equatable, Sendable {
 
     package var words: [String]
     package var group: Group
-    /// What follows the words, with [] around what may be left out and ... behind what may come again.
+    /// The operands, with [] around optional ones and ... after one that may be repeated.
     package var operands: [String]
     package var options: [Option] = []
     package var summary: String
@@ -50,7 +50,7 @@ package struct VerbEntry: Equatable, Sendable {
         return (parts + operands).joined(separator: " ")
     }
 
-    /// What a verb prints that did something.
+    /// The fields of a verb that reports only what it did.
     package static let done = [
         Field("action", "the verb"),
         Field("result", "`done`"),
@@ -64,7 +64,7 @@ extension [VerbEntry] {
         first { $0.words == words }
     }
 
-    /// Those of two words that begin with this one.
+    /// The verbs of two words whose first word is this one.
     func beginning(with word: String) -> [VerbEntry] {
         filter { $0.words.count > 1 && $0.words[0] == word }
     }

@@ -3,11 +3,11 @@ import Posix
 import ToolTexts
 import Wire
 
-/// Looks at every link of the chain, and changes nothing.
+/// Checks every link between a login and a store, and changes nothing.
 struct Doctor {
-    /// What the daemon said; nothing where it says nothing.
+    /// The daemon's answers. What it did not answer is nil or empty.
     struct Daemon {
-        /// Why there is none.
+        /// Why the daemon could not be asked.
         var failure: ClientError?
         var software: [UInt8] = []
         var health: Health?
@@ -25,7 +25,7 @@ struct Doctor {
     static let standardSocket = String(decoding: Connection.defaultPath, as: UTF8.self)
 
     var isRoot: Bool { machine.uid == 0 }
-    /// One that somebody started by hand, with a socket of its own.
+    /// Whether the daemon is a private one, which was started by hand with a socket of its own.
     var isPrivate: Bool { socket != Self.standardSocket }
 
     func findings() -> [Finding] {
@@ -63,7 +63,7 @@ struct Doctor {
         }
     }
 
-    /// Logins go without it, in the line in which everybody stands.
+    /// Logins work without root's socket, but then they wait in the same line as everybody else.
     private func rootsSocketFindings() -> [Finding] {
         let own = String(decoding: Connection.rootPath, as: UTF8.self)
         let mend = "`systemctl restart appvaultd.socket`, which shuts open stores"
@@ -112,7 +112,7 @@ struct Doctor {
             let refused = failure.refusal.complete(.english)
             let mend: String
             if socketFindings().contains(where: { $0.state == .broken }) {
-                // That is what has to be mended first.
+                // The socket has to be mended first.
                 mend = ""
             } else if failure == .unavailable(.notRunning) {
                 mend = startCommand
@@ -183,7 +183,7 @@ struct Doctor {
         daemon.health.map { String(decoding: $0.stateFolder, as: UTF8.self) } ?? "/var/lib/appvault"
     }
 
-    /// Whose the state has to be.
+    /// The uid to which the daemon's state must belong.
     private var keeper: UInt32? {
         if let health = daemon.health { return health.uid }
         if case .uid(let uid) = machine.account(Self.daemonUser) { return uid }

@@ -49,7 +49,7 @@ extension Doctor {
 
     func ruleFindings() -> [Finding] {
         guard let health = daemon.health else { return unseen(.rules) }
-        // Without rules of the administrator's nobody needs it.
+        // Only the administrator's rules need the rules worker.
         let rules = daemon.policy?.rules.count ?? 0
         let need =
             rules == 0
@@ -113,7 +113,7 @@ extension Doctor {
         return [Finding(.sandbox, .ok, "no new privileges, no capability, system calls filtered")]
     }
 
-    /// What in the unit takes away what the daemon needs to tell people apart.
+    /// Settings of the unit that take away what the daemon needs to tell people apart.
     private func unitFindings() -> [Finding] {
         guard !isPrivate else { return [] }
         let folders = [

@@ -2,7 +2,7 @@ import PamStacks
 import Policy
 import Wire
 
-/// What each service does with AppVault, and why nothing does where nothing does.
+/// What each service does with AppVault; and if no service uses it, why not.
 extension Doctor {
     func pamFindings() -> [Finding] {
         let folder = PamFolder(machine.pamSource, pamFolder)

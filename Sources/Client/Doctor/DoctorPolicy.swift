@@ -2,7 +2,7 @@ import Policy
 import Posix
 import Wire
 
-/// The policy: which one is in force, and what lint would say of its files.
+/// Which policy is in force, and what lint finds in its files.
 extension Doctor {
     private var configFolder: String {
         daemon.health.map { String(decoding: $0.configFolder, as: UTF8.self) } ?? "/etc/appvault"
@@ -10,7 +10,7 @@ extension Doctor {
 
     private static let standard = "/usr/lib/appvault/policy.conf"
 
-    /// As the daemon reads them; what cannot be read is told beside them.
+    /// The files that the daemon reads, and a finding for each file that cannot be read.
     func policyFiles() -> (files: PolicyFiles, unread: [Finding]) {
         var files = PolicyFiles()
         var unread: [Finding] = []
@@ -29,7 +29,8 @@ extension Doctor {
             return nil
         }
         let config = configFolder
-        // A daemon with a folder of its own has the built-in values for its default.
+        // A daemon with a configuration folder of its own has the built-in values as its default
+        // policy.
         if config == "/etc/appvault" { files.standard = read(Self.standard) }
         files.administrators = read(config + "/policy.conf")
         for name in machine.names(config + "/policy.d") where name.hasSuffix(".conf") {
@@ -64,7 +65,7 @@ extension Doctor {
             }
             for value in policy.values where isIdle(value) {
                 let place = "\(String(decoding: value.file, as: UTF8.self)):\(value.line)"
-                // Lint has said so of a file that can be read.
+                // If the file can be read, lint has reported this already.
                 if problems.contains(where: { $0.description.hasPrefix(place + ":") }) { continue }
                 findings.append(
                     Finding(
@@ -102,7 +103,8 @@ extension Doctor {
         return findings
     }
 
-    /// Somebody set it, and nothing follows. What the default file says is said for the releases that will act on it.
+    /// The value was set, but has no effect in this release. Values of the default file do not
+    /// count: they are there for releases that will act on them.
     private func isIdle(_ value: PolicyValues.Value) -> Bool {
         !value.actedOn && !value.file.isEmpty && value.file != Array(Self.standard.utf8)
     }
@@ -111,7 +113,7 @@ extension Doctor {
         files.map(\.name).joined(separator: ", ")
     }
 
-    /// What the files say, where they can be read; the built-in values otherwise.
+    /// The policy of the files if they can be read; otherwise the built-in values.
     var policyInForce: Policy {
         let book = (try? PolicyBook(policyFiles().files)) ?? .builtIn
         return book.inForce(for: PolicySubject()).policy

@@ -1,5 +1,6 @@
-/// Whether the daemon can tell who is at this machine: by control groups of systemd's, by what logind writes down, and
-/// by /proc. Where it cannot, nobody is kept out; but no try is a person's own, and no finger is asked for.
+/// Whether the daemon can tell who is at this machine. It uses systemd's control groups, what
+/// logind writes down, and /proc. If it cannot tell, everybody can still log in, but no try counts
+/// as a person's own, and no finger is asked for.
 extension Doctor {
     func presenceFindings() -> [Finding] {
         if isPrivate {
@@ -10,7 +11,7 @@ extension Doctor {
         guard machine.exists("/run/systemd/system") else {
             return [without("there is no systemd")]
         }
-        // logind always knows a seat.
+        // logind always has at least one seat.
         guard !machine.names("/run/systemd/seats").isEmpty else {
             return [
                 without(
@@ -36,7 +37,7 @@ extension Doctor {
 
     private var hidesProcesses: Bool {
         let lines = machine.text("/proc/mounts")?.split(separator: "\n") ?? []
-        // A later mount lies over an earlier one.
+        // A later mount hides an earlier one.
         guard
             let options = lines.map({ $0.split(separator: " ") })
                 .last(where: { $0.count > 3 && $0[1] == "/proc" })?[3].split(separator: ",")

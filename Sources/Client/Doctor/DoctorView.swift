@@ -2,7 +2,8 @@ import Posix
 import ToolTexts
 import Wire
 
-/// How the findings look: aligned for a person, a line of fields for a pipe, an object for a program.
+/// How the findings are shown: aligned for a person, a line of fields for a pipe, an object for a
+/// program.
 struct DoctorView {
     let findings: [Finding]
     let isRoot: Bool
@@ -13,7 +14,7 @@ struct DoctorView {
 
     // MARK: for a person
 
-    /// Services that say the same share a line.
+    /// Services with the same finding share a line.
     private var joined: [(finding: Finding, names: [String])] {
         var rows: [(finding: Finding, names: [String])] = []
         for finding in findings {
@@ -102,7 +103,8 @@ struct DoctorView {
 
     // MARK: for programs
 
-    /// One line each: state, link, service, text, what to do. Lines to paste stand behind a #.
+    /// One line for each finding: state, link, service, text, what to do. Lines to paste begin with
+    /// a #.
     var fields: [UInt8] {
         findings.flatMap { finding in
             let line = Layout.fields([

@@ -28,13 +28,13 @@ struct Finding: Equatable {
 
     enum State: String, CaseIterable {
         case ok, warning, broken
-        /// It cannot be told from here, or there is nothing to look at.
+        /// It cannot be told from here, or there is nothing to check.
         case unseen
     }
 
     var link: Link
     var state: State
-    /// Whom it is about, where the link has several of a kind: a PAM service.
+    /// Which one it is about, if the link has several of a kind: a PAM service.
     var name = ""
     var text: String
     /// What to do, with the command in backquotes.

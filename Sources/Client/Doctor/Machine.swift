@@ -1,12 +1,12 @@
 import PamStacks
 import Posix
 
-/// The machine as `doctor` sees it; tests bring one of their own.
+/// The machine as `doctor` sees it. Tests provide one of their own.
 struct Machine {
     enum Seen<Value> {
         case found(Value)
         case missing
-        /// By somebody who is not root.
+        /// Only root may look.
         case denied
         case failed(PosixError)
 
@@ -23,7 +23,7 @@ struct Machine {
     var space: (String) -> FreeSpace?
     var account: (String) -> ToolIO.Account
 
-    /// More than this is no file that doctor knows.
+    /// No file that doctor reads is larger than this.
     private static let most = 2 << 20
 
     static func this(_ environment: Environment) -> Machine {
@@ -43,7 +43,7 @@ struct Machine {
             account: { environment.account(Array($0.utf8)) })
     }
 
-    /// What PAM's files are read from.
+    /// Gives PamStacks access to PAM's files.
     var pamSource: PamSource {
         PamSource(
             contents: { path in

@@ -1,22 +1,23 @@
 public import Posix
 public import Wire
 
-/// Why a request has no answer that can be used.
+/// Why a request got no usable answer.
 public enum ClientError: Error, Equatable {
-    /// The daemon answered, and said no.
+    /// The daemon refused the request.
     case refused(Refused)
-    /// There is nobody to ask.
+    /// The daemon cannot be asked.
     case unavailable(Unavailable)
-    /// What came is no message of this protocol.
+    /// What arrived is no message of this protocol.
     case protocolBroken(Broken)
 
     public enum Unavailable: Equatable, Sendable {
-        /// The socket is not there, or nobody listens at it.
+        /// The socket does not exist, or no process listens at it.
         case notRunning
         case notReachable(PosixError)
-        /// Somebody listens who is neither root, nor AppVault, nor ourselves.
+        /// The listening process belongs neither to root, nor to AppVault's user, nor to the
+        /// caller.
         case stranger(uid: UInt32)
-        /// Nothing came for five seconds, not even a sign of life.
+        /// Nothing arrived for five seconds, not even a sign of life.
         case silent
         /// The connection ended in the middle of an exchange.
         case closed

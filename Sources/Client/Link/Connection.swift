@@ -6,24 +6,26 @@ extension SecretBuffer: Sink {
     public mutating func put(_ bytes: Span<UInt8>) { append(bytes) }
 }
 
-/// A held connection to the daemon: one write and one read a request, buffers kept, wiped after each.
+/// An open connection to the daemon: one write and one read for each request. The buffers are kept,
+/// and wiped after each request.
 public final class Connection {
     public private(set) var software: [UInt8]
     private let socket: ClientSocket
     private var output = SecretBuffer(capacity: 16_384)
     private var input = SecretBuffer(capacity: 16_384)
-    /// The frame that is read at present, header included; it goes when the next one is asked for.
+    /// The size of the frame that is being read, with its header. The frame is dropped when the
+    /// next one is asked for.
     private var frame = 0
     private var tag: UInt32 = 0
-    /// Watched while a reader waits for a finger; none otherwise.
+    /// Watches the person's keys while a reader waits for a finger; nil otherwise.
     private var keys: KeyWatch?
     private var scan: UInt32 = 0
 
     public static let defaultPath = Array("/run/appvault/socket".utf8)
-    /// Root's own, where nobody else stands in line; a machine may do without it.
+    /// Root's own socket, where only root waits in line. A machine may be without it.
     public static let rootPath = Array("/run/appvault/root.socket".utf8)
 
-    /// Connects, looks who listens before a byte is sent, and greets.
+    /// Connects, checks who listens before it sends a byte, and sends the hello.
     public convenience init(
         path: [UInt8] = Connection.defaultPath, hello: Hello,
         accepting trusted: (UInt32) -> Bool = Connection.isTrusted
@@ -69,7 +71,8 @@ public final class Connection {
         software = welcome.software
     }
 
-    /// systemd's listener, the daemon's own user, or a private daemon of ours.
+    /// Whether the listener is systemd (root), the daemon's own user, or the caller's private
+    /// daemon.
     public static func isTrusted(_ uid: UInt32) -> Bool {
         uid == 0 || uid == ToolIO.effectiveUID
             || ToolIO.account(named: Array("_appvault".utf8)) == .uid(uid)
@@ -77,7 +80,7 @@ public final class Connection {
 
     // MARK: Requests of one answer
 
-    /// Appends the value to `value`.
+    /// Appends the record's value to `value`.
     public func get(_ name: [UInt8], store: [UInt8] = [], into value: inout SecretBuffer)
         throws(ClientError)
     {
@@ -109,7 +112,7 @@ public final class Connection {
         release()
     }
 
-    /// One page; its cursor leads to the next, 0 ends the listing.
+    /// One page of names. Its cursor leads to the next page; a cursor of 0 ends the listing.
     public func list(
         prefix: [UInt8] = [], store: [UInt8] = [], cursor: UInt64 = 0
     ) throws(ClientError) -> Names {
@@ -130,7 +133,7 @@ public final class Connection {
         try ask(.texts, Empty(), for: .textList, TextList.self)
     }
 
-    /// Any other.
+    /// Any other request with one answer.
     func ask<B: Body, Answer: Body>(
         _ type: RequestType, _ body: B, for wanted: AnswerType, _ answer: Answer.Type
     ) throws(ClientError) -> Answer {
@@ -152,7 +155,7 @@ public final class Connection {
         try flush()
     }
 
-    /// Inside of the exchange that goes on, under its tag.
+    /// Sends a reply in the running exchange, under its tag.
     func send(_ reply: Reply, payload: Span<UInt8>) throws(ClientError) {
         Frame.write(
             reply, type: RequestType.reply.rawValue, tag: tag, payload: payload, to: &output)
@@ -169,13 +172,13 @@ public final class Connection {
         do throws(PosixError) {
             try socket.send(output)
         } catch {
-            // A daemon that closed may have said why before it did.
+            // The daemon may have sent the reason before it closed the connection.
             if error.isBrokenPipe { return }
             throw .unavailable(error.isTimeout ? .silent : .notReachable(error))
         }
     }
 
-    /// The next frame that is not a mere sign of life; its body stays until `release`.
+    /// The next frame that is more than a sign of life. Its body stays until `release`.
     func receive() throws(ClientError) -> AnswerType {
         while true {
             release()
@@ -277,7 +280,7 @@ public final class Connection {
         }
     }
 
-    /// The same for a body with a payload behind it.
+    /// The same for a body that is followed by a payload.
     func readPayload<B: Body>(_ type: B.Type, limit: Int) throws(ClientError) -> (
         body: B, slice: Slice
     ) {
@@ -290,7 +293,7 @@ public final class Connection {
         }
     }
 
-    /// A payload that `read` has found.
+    /// The payload that `readPayload` has found.
     func withPayload<R, E: Error>(_ slice: Slice, _ body: (Span<UInt8>) throws(E) -> R) throws(E)
         -> R
     {

@@ -1,12 +1,12 @@
 internal import CPam
 import Posix
 
-/// Asks PAM whether a typed login password is the right one, through a service of our own.
+/// Asks PAM whether a typed login password is right, through AppVault's own PAM service.
 enum LoginProof {
     enum Verdict: Equatable {
         case proven
         case wrong
-        /// There is no such service here.
+        /// The machine does not have this PAM service.
         case notInstalled
         case failed([UInt8])
     }
@@ -23,8 +23,8 @@ enum LoginProof {
         }
         let name = String(decoding: user, as: UTF8.self)
         let confined = folder.map { String(decoding: $0, as: UTF8.self) }
-        // SAFETY: the secret outlives the transaction, which ends in `run`; PAM copies nothing of it
-        // but the answer that `answer` makes, and wipes that.
+        // SAFETY: the secret lives longer than the transaction, which ends in `run`. PAM gets only
+        // the copy that `answer` makes, and wipes it.
         return unsafe password.withCString { secret in
             unsafe run(user: name, secret: secret, folder: confined)
         }
@@ -58,13 +58,15 @@ enum LoginProof {
         }
     }
 
-    /// Gives the password to the one question without echo; anything else that asks fails.
+    /// Gives the password to each question without echo. Ignores messages; any other question
+    /// fails.
     private static let answer:
         @convention(c) (
             Int32, UnsafeMutablePointer<UnsafePointer<pam_message>?>?,
             UnsafeMutablePointer<UnsafeMutablePointer<pam_response>?>?, UnsafeMutableRawPointer?
         ) -> Int32 = { count, messages, responses, secret in
-            // SAFETY: libpam gives `count` messages and room for one pointer; it frees what it is given here.
+            // SAFETY: libpam passes `count` messages and room for one pointer, and frees what it
+            // gets here.
             guard count > 0, count <= PAM_MAX_NUM_MSG, let messages = unsafe messages,
                 let responses = unsafe responses, let secret = unsafe secret,
                 let answers = unsafe calloc(Int(count), MemoryLayout<pam_response>.stride)
@@ -87,7 +89,7 @@ enum LoginProof {
 
     private static func release(_ list: UnsafeMutablePointer<pam_response>, _ count: Int) {
         for index in 0..<count {
-            // SAFETY: each answer is a string of ours or nil.
+            // SAFETY: each response is nil or a string that `answer` allocated.
             if let text = unsafe list[index].resp {
                 unsafe explicit_bzero(text, strlen(text))
                 unsafe free(text)

@@ -1,8 +1,8 @@
 import Posix
 import Wire
 
-/// Where passcodes come from: a person at the terminal, a descriptor, or nowhere. Never standard input, which
-/// belongs to values.
+/// Where passcodes come from: a person at the terminal, a descriptor, or nowhere. They never come
+/// from standard input, which is for values.
 final class Answers {
     enum Outcome: Equatable {
         case answered
@@ -12,7 +12,7 @@ final class Answers {
         case nobody
         /// The descriptor has no further line.
         case exhausted
-        /// The same was asked again: the answer that the descriptor had was not taken.
+        /// The daemon asked the same again: it did not accept the descriptor's answer.
         case notTaken
     }
 
@@ -27,7 +27,7 @@ final class Answers {
     private var newest = SecretBuffer()
     private var asked: Set<Ask.Purpose> = []
 
-    /// A descriptor goes before the terminal: whoever names one has answers there.
+    /// A descriptor is preferred to the terminal: the caller who names one has the answers there.
     init(descriptor: Int32?) {
         if let descriptor {
             source = .descriptor(descriptor)
@@ -70,7 +70,7 @@ final class Answers {
         _ descriptor: Int32, _ purpose: Ask.Purpose, into answer: inout SecretBuffer
     ) -> Outcome {
         switch purpose {
-        // Without a person nobody said yes.
+        // An empty answer: without a person, nobody has said yes.
         case .acknowledge, .choice: return .answered
         case .confirmPasscode, .confirmPassphrase:
             answer.append(newest)
@@ -111,7 +111,8 @@ final class Answers {
         return length > Limits.secret ? .tooLong : .answered
     }
 
-    /// To the person at the terminal, wherever the output goes; nothing happens where there is none.
+    /// Shows it to the person at the terminal, wherever the output goes. Does nothing without a
+    /// terminal.
     func show(_ bytes: [UInt8]) {
         switch source {
         case .terminal(let terminal): terminal.write(bytes)
@@ -128,8 +129,8 @@ final class Answers {
         }
     }
 
-    /// A prompt ends with a colon and a space, whoever wrote it; a question and a key in brackets
-    /// do without the colon.
+    /// Makes each prompt end with a colon and a space. One that ends with a question mark or a
+    /// bracket gets no colon.
     private static func shaped(_ prompt: [UInt8]) -> [UInt8] {
         var text = Printable.escaped(prompt)
         while text.last == 0x20 { text.removeLast() }

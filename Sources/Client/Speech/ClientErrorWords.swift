@@ -2,7 +2,7 @@ import Posix
 public import Wire
 
 extension ClientError {
-    /// The refusal that a front end shows; what happened on our side has a code as well.
+    /// The refusal that a front end shows. An error on the client's side has a code too.
     public var refusal: Refused {
         switch self {
         case .refused(let refused): refused

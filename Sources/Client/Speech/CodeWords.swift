@@ -52,7 +52,7 @@ extension Code {
         }
     }
 
-    /// For a refusal that came without words.
+    /// The text for a refusal that came without one.
     package var words: String {
         switch self {
         case .unknown: "something failed that has no name; the journal of appvaultd says more"
@@ -102,7 +102,7 @@ extension Code {
         }
     }
 
-    /// For a refusal that came without advice.
+    /// The advice for a refusal that came without any.
     var advice: ToolText? {
         switch self {
         case .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .unknown, .outOfMemory,

@@ -9,7 +9,7 @@ struct Conversation {
     let voice: Voice
     let words: OwnWords
     let answers: Answers
-    /// Proves a login password before it leaves this process; nil where none is asked for.
+    /// Checks a login password before it leaves this process; nil if none is asked for.
     var prove: ((inout SecretBuffer) -> LoginProof.Verdict)?
 
     /// Sends the request and goes on until the daemon ends the exchange with an answer that is not
@@ -26,7 +26,7 @@ struct Conversation {
         return try converse()
     }
 
-    /// Runs to its end and gives the line that says what was done.
+    /// Runs the exchange to its end and returns the line that says what was done.
     func finish<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) -> [UInt8] {
         try doneLine(run(type, body))
     }
@@ -38,7 +38,7 @@ struct Conversation {
         return done.line.text
     }
 
-    /// What the daemon sends inside of an exchange. Any other answer ends it.
+    /// What the daemon sends in an exchange. Any other answer ends it.
     private enum Step {
         case show, scan, reveal, ask, refused
 
@@ -88,7 +88,7 @@ struct Conversation {
                 connection.leaveKeys()
                 view.end()
                 if hasRevealed, ask.purpose == .acknowledge {
-                    // It asks whether the secret was shown, which it was.
+                    // The daemon asks whether the secret was shown, and it was.
                     hasRevealed = false
                     try connection.send(Reply(question: ask.question), payload: Span())
                 } else {
@@ -101,7 +101,7 @@ struct Conversation {
 
     private func scan(_ scan: Scan, _ view: ScanView) {
         switch scan.event {
-        // Before the line is shown: a person who presses Enter at it is heard.
+        // Before the line is shown, so that Enter works as soon as the person reads it.
         case .place: if answers.kind == .terminal { connection.watchKeys(scan.question) }
         case .stage, .retry: break
         case .ended: connection.leaveKeys()
@@ -159,8 +159,8 @@ struct Conversation {
         }
     }
 
-    /// The daemon is told, and what it says to that is heard, so that it has put everything away
-    /// before we go.
+    /// Tells the daemon and waits for its answer, so that the daemon has put everything away before
+    /// this program ends.
     @discardableResult
     private func abort(_ ask: Ask, _ reason: Abort.Reason) throws(ClientError) -> Refused? {
         try connection.send(Abort(question: ask.question, reason: reason))
@@ -172,7 +172,8 @@ struct Conversation {
         return nil
     }
 
-    /// Cancelled it is, whatever code the daemon has for what is due now; its words say what that is.
+    /// The code is always that of a cancel, even if the daemon answers with the code of what is
+    /// due. Its message says what is due.
     private func cancel(_ ask: Ask) throws(ClientError) -> Refused {
         guard let told = try abort(ask, .cancelled), !told.message.isEmpty else {
             return Refused(.cancelled, words(.cancelled))
@@ -180,8 +181,8 @@ struct Conversation {
         return Refused(.cancelled, told.message, hint: told.hint, parameters: told.parameters)
     }
 
-    /// A script's answer was refused and another is wanted: the code of the refusal, as far as the
-    /// question tells it.
+    /// The daemon refused a script's answer and asks again. The code of the refusal is derived from
+    /// the question, as far as that is possible.
     private func notTaken(_ purpose: Ask.Purpose, _ shown: [UInt8]) -> Refused {
         let code: Code =
             switch purpose {

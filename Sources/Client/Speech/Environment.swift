@@ -1,7 +1,7 @@
 import Posix
 import Wire
 
-/// The world as the tool sees it; tests bring one of their own.
+/// What the tool sees of its surroundings. Tests provide their own.
 struct Environment {
     struct Stream {
         var descriptor: Int32

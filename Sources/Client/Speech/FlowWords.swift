@@ -1,7 +1,7 @@
 import Policy
 import ToolTexts
 
-/// The flows by their numbers, for people and for programs.
+/// What flows are called, by their numbers, for people and for programs.
 enum FlowWords {
     static func name(_ number: UInt8) -> String {
         switch Flow(rawValue: number) {

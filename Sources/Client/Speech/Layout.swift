@@ -1,6 +1,6 @@
 /// Lines that fit a terminal.
 enum Layout {
-    /// Columns that a text takes; rather one too many than one too few.
+    /// How many columns a text takes. If in doubt, it is one too many rather than one too few.
     static func width(_ text: [UInt8]) -> Int {
         String(decoding: text, as: UTF8.self).unicodeScalars.reduce(0) { $0 + width($1) }
     }
@@ -15,7 +15,7 @@ enum Layout {
         }
     }
 
-    /// At spaces; a word that is too long by itself stays whole.
+    /// Breaks at spaces. A word that is too long by itself is not broken.
     static func wrapped(_ text: [UInt8], _ columns: Int) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         var line: [UInt8] = []
@@ -45,7 +45,7 @@ enum Layout {
         [UInt8](repeating: 0x20, count: max(0, count))
     }
 
-    /// One line of fields for a program: tabs between them, control characters written out.
+    /// One line of fields for a program: tabs between them, control characters escaped.
     static func fields(_ fields: [[UInt8]]) -> [UInt8] {
         Array(fields.map(Printable.escaped).joined(separator: [0x09])) + [0x0A]
     }

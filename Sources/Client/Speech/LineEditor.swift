@@ -1,6 +1,6 @@
 import Posix
 
-/// What keys make of a line that is typed without the terminal's own editing.
+/// Edits a line key by key, without the terminal's own line editing.
 struct LineEditor {
     enum Effect: Equatable {
         case nothing
@@ -66,7 +66,7 @@ struct LineEditor {
         return index
     }
 
-    /// Characters, as far as bytes of UTF-8 tell.
+    /// The number of characters, as far as UTF-8 bytes show it.
     static func characters(_ line: borrowing SecretBuffer) -> Int {
         var count = 0
         for index in 0..<line.count where line[index] & 0xC0 != 0x80 { count += 1 }

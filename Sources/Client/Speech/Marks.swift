@@ -1,6 +1,6 @@
 import Wire
 
-/// How a rule that is met looks, and one that is not.
+/// The marks of rules that are met and of rules that are not.
 enum Marks: Equatable {
     case unicode
     case ascii

@@ -1,19 +1,19 @@
 import ToolTexts
 import Wire
 
-/// The tool's own words, in the person's language: a daemon that can be asked has them, replaced by the administrator's
-/// where there are such; English otherwise, and for programs always.
+/// The tool's own texts, in the person's language. They come from the daemon if it can be asked,
+/// with the administrator's replacements. Otherwise, and for programs always, they are English.
 final class OwnWords {
     /// Every text there is, by its id.
     typealias Texts = [[UInt8]: [UInt8]]
 
-    /// Built in alone.
+    /// Only the built-in texts.
     static var english: OwnWords { OwnWords { [:] } }
 
     private let ask: () -> Texts
     private lazy var texts = ask()
 
-    /// Asked once, and only when there is something to say.
+    /// Calls `ask` once, when the first text is needed.
     init(_ ask: @escaping () -> Texts) {
         self.ask = ask
     }
@@ -27,7 +27,7 @@ final class OwnWords {
         Positions.filled(template(text), arguments.map { Text($0).bytes })
     }
 
-    /// For what is painted.
+    /// As a String, for text that is painted.
     func string(_ text: ToolText, _ arguments: any TextPiece...) -> String {
         String(
             decoding: Positions.filled(template(text), arguments.map { Text($0).bytes }),

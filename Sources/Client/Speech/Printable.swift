@@ -29,7 +29,8 @@ enum Printable {
         isUTF8(bytes.span)
     }
 
-    /// NUL is fine in a value; Wire's check is for texts, which have none.
+    /// A value may contain NUL. Wire's check is for texts, which may not, so the parts between NULs
+    /// are checked.
     static func isUTF8(_ bytes: Span<UInt8>) -> Bool {
         var start = 0
         var index = 0
@@ -45,7 +46,8 @@ enum Printable {
         return true
     }
 
-    /// The length of the whole character at `index`, 1 for ASCII and for a byte that begins none.
+    /// The length of the complete character at `index`; 1 for ASCII and for a byte that begins no
+    /// character.
     private static func sequence(_ bytes: [UInt8], at index: Int) -> Int {
         let length =
             switch bytes[index] {

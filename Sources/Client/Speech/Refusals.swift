@@ -9,12 +9,12 @@ extension Refused {
         self.init(code: code.rawValue, parameters: parameters, message: message, hint: hint)
     }
 
-    /// A number that a newer daemon knows and we do not is a plain refusal.
+    /// A code that only a newer daemon knows counts as `unknown`.
     var known: Code { Code(rawValue: code) ?? .unknown }
 
     var exitStatus: ExitStatus { known.exitStatus }
 
-    /// With words and advice of our own where the daemon gave none.
+    /// Adds our own text and advice if the daemon gave none.
     func complete(_ words: OwnWords) -> Refused {
         var refused = self
         if refused.message.isEmpty { refused.message = Array(known.words.utf8) }

@@ -2,7 +2,7 @@ import Posix
 import ToolTexts
 import Wire
 
-/// A reader that waits, as a person sees it: one line that is drawn anew on a terminal, plain lines elsewhere.
+/// Shows that a reader waits: one line that is drawn again on a terminal, plain lines elsewhere.
 final class ScanView {
     private let voice: Voice
     private let words: OwnWords
@@ -41,7 +41,7 @@ final class ScanView {
             Text("\r", ScanView.line(line, stage, stages, columns: columns), "\u{1B}[K").bytes)
     }
 
-    /// Another line comes: it does not stand behind ours.
+    /// Clears the line, so that another text does not stand behind it.
     func clear() {
         guard isDrawn else { return }
         isDrawn = false
@@ -58,7 +58,7 @@ final class ScanView {
         return words(.scanStage, stage, stages)
     }
 
-    /// Never more than one line: what is cut off cannot be drawn over.
+    /// Never more than one line, because only one line can be drawn again.
     static func line(_ text: [UInt8], _ stage: Int, _ stages: Int, columns: Int) -> [UInt8] {
         let done = min(stage, stages)
         let count = stages > 0 ? "\(done)/\(stages)" : ""

@@ -1,4 +1,4 @@
-/// A store's UUID between its 16 bytes and what a person reads.
+/// Converts a store's UUID between its 16 bytes and the text that a person reads.
 enum StoreIDText {
     static func parse(_ text: [UInt8]) -> [UInt8]? {
         var digits: [UInt8] = []

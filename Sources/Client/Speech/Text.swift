@@ -1,4 +1,4 @@
-/// Bytes for a person, put together from pieces of which some need not be UTF-8.
+/// Bytes for a person, put together from pieces; some of them need not be UTF-8.
 struct Text: Equatable {
     private(set) var bytes: [UInt8] = []
 

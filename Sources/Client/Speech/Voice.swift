@@ -56,31 +56,31 @@ struct Voice {
         hint(complete.hint)
     }
 
-    /// A line of a conversation, or beside one.
+    /// Shows a line of a conversation, or one beside it.
     func info(_ line: [UInt8]) {
         guard !line.isEmpty else { return }
         say(Printable.escaped(line), behind: "", .faint)
     }
 
-    /// A line of standard error that can be drawn again; nil where nobody watches it.
+    /// The columns of standard error if a line on it can be drawn again; nil if it cannot.
     var redrawnColumns: Int? {
         guard errors.isTerminal, canMoveCursor else { return nil }
         let columns = ToolIO.columns(errors.descriptor)
         return columns > 0 ? columns : 80
     }
 
-    /// What a verb did, for the person.
+    /// Tells the person what a verb did.
     func done(_ line: [UInt8]) {
         guard !line.isEmpty else { return }
         print(Text(Printable.escaped(line), "\n").bytes)
     }
 
-    /// Standard output, as it is.
+    /// Writes to standard output as it is.
     func print(_ bytes: [UInt8]) {
         try? ToolIO.write(output.descriptor, bytes.span)
     }
 
-    /// Standard error, as it is.
+    /// Writes to standard error as it is.
     func printError(_ bytes: [UInt8]) {
         try? ToolIO.write(errors.descriptor, bytes.span)
     }
@@ -89,20 +89,20 @@ struct Voice {
         bytes.withSpan { try? ToolIO.write(output.descriptor, $0) }
     }
 
-    /// A value that did not arrive whole is an error that its receiver must hear of.
+    /// Throws if the value could not be written completely: its receiver must learn of that.
     func output(_ bytes: borrowing SecretBuffer) throws(PosixError) {
         try bytes.withSpan { span throws(PosixError) in
             try ToolIO.write(output.descriptor, span)
         }
     }
 
-    /// One line; a terminal gets it broken between words.
+    /// Writes one line; on a terminal it is broken between words.
     private func say(_ line: [UInt8], behind title: String, _ colour: Colour) {
         var shown = line
         let columns = errors.isTerminal ? ToolIO.columns(errors.descriptor) : 0
         let width = title.utf8.count
         if columns > 20, width + Layout.width(line) > columns {
-            // The title takes part in the breaking, and is painted after it.
+            // The title counts when the line is broken. It is painted afterwards.
             let lines = Layout.wrapped([UInt8](repeating: 0x78, count: width) + line, columns)
             shown = Array(lines.joined(separator: [0x0A]).dropFirst(width))
         }

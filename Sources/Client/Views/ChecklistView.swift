@@ -10,7 +10,7 @@ struct ChecklistView {
     enum Verdict: Equatable {
         case met
         case unmet(Int)
-        /// Not one rule could look at it: it is no text that can be a passcode.
+        /// No rule could check it, because it is no text that can be a passcode.
         case unfit(reason: [UInt8])
     }
 
@@ -24,7 +24,8 @@ struct ChecklistView {
 
     static func isMet(_ list: Checklist) -> Bool { verdict(list) == .met }
 
-    /// As many lines as it needs; what the rule wants comes first, then why it was not checked or is not met.
+    /// As many lines as are needed: first what the rule wants, then why it was not checked or is
+    /// not met.
     func lines(_ entry: Checklist.Entry, isBlank: Bool, columns: Int) -> [[UInt8]] {
         let finding = isBlank ? Checklist.Entry.Finding.notChecked : entry.finding
         let mark = marks.mark(finding)
@@ -33,7 +34,7 @@ struct ChecklistView {
         let reason = hasReason ? Text(" (", Printable.escaped(entry.reason), ")").bytes : []
         let indent = 2 + Layout.width(Array(mark.utf8)) + 1
         let wrapped = Layout.wrapped(wants + reason, max(20, columns - indent - 1))
-        // Painted when its length is known.
+        // The reason is painted after the lines were broken, because colour codes take no columns.
         var left = wants.count
         return wrapped.enumerated().map { number, line in
             let head = Array(line.prefix(max(0, left)))
@@ -59,7 +60,7 @@ struct ChecklistView {
         }
     }
 
-    /// What it comes to.
+    /// The line that sums up the list.
     func verdict(_ list: Checklist) -> [UInt8] {
         switch ChecklistView.verdict(list) {
         case .met: Text(paint.painted(words.string(.checkMet), .green)).bytes

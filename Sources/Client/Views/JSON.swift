@@ -1,7 +1,7 @@
 import Posix
 import Wire
 
-/// Writes one JSON object. It may hold a secret, so that it grows in memory that is wiped.
+/// Writes one JSON object. It may contain a secret, so it grows in memory that is wiped.
 struct JSON: ~Copyable {
     private(set) var bytes = SecretBuffer()
     private var needsComma = false
@@ -41,7 +41,7 @@ struct JSON: ~Copyable {
         raw("null")
     }
 
-    /// A text as it is; what is not UTF-8 as base64, with `NAMEEncoding` beside it.
+    /// A text as it is, or as base64 if it is not UTF-8; then `NAMEEncoding` stands beside it.
     mutating func field(_ name: String, _ value: [UInt8]) {
         field(name, value.span)
     }
@@ -135,7 +135,7 @@ struct JSON: ~Copyable {
         }
     }
 
-    /// Reckoned, not looked up: a table would show in the cache which secret was encoded.
+    /// Computed, not looked up: a table would leave traces of the secret in the processor's cache.
     private static func letter(_ bits: UInt32) -> UInt8 {
         let value = UInt8(bits & 63)
         switch value {

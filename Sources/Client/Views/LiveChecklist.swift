@@ -54,7 +54,7 @@ struct LiveChecklist: ~Copyable {
     ) throws(ClientError) -> Terminal.Watching {
         switch event {
         case .resumed:
-            // Below whatever a shell has written meanwhile.
+            // Draw below what a shell may have written meanwhile.
             drawn = 0
             candidate.removeAll()
             list = try judge(candidate, false)
@@ -102,7 +102,7 @@ struct LiveChecklist: ~Copyable {
         var lines = list.entries.flatMap {
             view.lines($0, isBlank: isBlank, columns: columns)
         }
-        // What has left the screen at the top cannot be drawn again.
+        // Lines that have left the screen at the top cannot be drawn again.
         if lines.count > max(1, rows - 2) {
             let left = lines.count - max(1, rows - 3)
             lines =

@@ -43,7 +43,7 @@ enum PolicyView {
             columns)
     }
 
-    // The place stands behind the value where there is room, and below it where not.
+    // The place stands behind the value if there is room, otherwise below it.
     private static func add(
         _ key: [UInt8], _ value: [UInt8], _ place: String, to text: inout Text,
         _ paint: Voice.Paint, _ columns: Int
@@ -61,7 +61,7 @@ enum PolicyView {
         text += "\n"
     }
 
-    /// For programs: what is no key stands behind a #.
+    /// For programs: a line that is no key begins with a #.
     static func fields(_ policy: PolicyValues) -> [UInt8] {
         let english = OwnWords.english
         var text = Text("# ", english(self.text(policy.mode)), "\n")

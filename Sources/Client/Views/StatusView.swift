@@ -68,7 +68,7 @@ enum StatusView {
         state.store.contains { $0 != 0 }
     }
 
-    /// What to do next, where the daemon did not say.
+    /// What to do next: the daemon's advice, or our own if it gave none.
     static func advice(_ state: State, _ words: OwnWords) -> [UInt8]? {
         if !state.advice.isEmpty { return state.advice }
         if !state.pending.isEmpty, state.lock == .locked || state.lock == .unlocked {
@@ -111,7 +111,7 @@ enum StatusView {
         state.passcode == .passcodeAndFingerprint ? .fingerOn : .fingerOff
     }
 
-    /// A clock that was turned back makes nothing younger than today.
+    /// If the clock was turned back, the age is "today".
     static func set(_ setAt: UInt64, _ now: UInt64, _ words: OwnWords) -> [UInt8] {
         let time = ToolIO.localTime(setAt)
         return switch now > setAt ? (now - setAt) / 86_400 : 0 {

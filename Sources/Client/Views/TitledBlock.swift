@@ -1,6 +1,6 @@
 import ToolTexts
 
-/// Lines with a title each, the texts below one another.
+/// Lines with a title each; the texts are aligned.
 struct TitledBlock {
     private let paint: Voice.Paint
     private let words: OwnWords
@@ -15,7 +15,8 @@ struct TitledBlock {
         rows.append((words(title), text))
     }
 
-    /// English titles have room for each other in every block; others take what they need.
+    /// Titles in English get the same width in every block. Longer titles of other languages get
+    /// what they need.
     var bytes: [UInt8] {
         let width = max(11, (rows.map { Layout.width($0.title) }.max() ?? 0) + 1)
         return rows.reduce(into: []) { block, row in

@@ -11,7 +11,7 @@ struct FingerprintDeleteCommand: Command {
         ])
     static let offer = RecoveryOffer.afterwards
 
-    /// With none named: all.
+    /// `unnamed` means all fingers.
     var finger: Finger
 
     static func parse(_ arguments: Arguments) throws(UsageError) -> FingerprintDeleteCommand {

@@ -54,7 +54,7 @@ struct DoctorCommand: PlainCommand {
         return view.exitStatus
     }
 
-    /// Each question by itself: what one of them does not get another may.
+    /// Asks each question separately, because one may be answered even if another fails.
     private func askDaemon(_ run: Run) -> Doctor.Daemon {
         var daemon = Doctor.Daemon()
         do throws(ClientError) {
@@ -70,7 +70,7 @@ struct DoctorCommand: PlainCommand {
         if let list = ask(run, { connection throws(ClientError) in try connection.texts() }) {
             daemon.texts = Set(list.texts.map { String(decoding: $0.id, as: UTF8.self) })
         }
-        // Last, because an older daemon ends the connection over it.
+        // Asked last, because an older daemon ends the connection at this request.
         daemon.health = ask(run) { connection throws(ClientError) in
             try connection.ask(.health, Empty(), for: .healthReport, Health.self)
         }

@@ -32,7 +32,7 @@ struct PolicyCheckCommand: Command {
     enum Source: Equatable {
         /// `-`
         case input
-        /// A terminal asks, a pipe is read.
+        /// Asks on a terminal; reads a pipe.
         case whateverIsThere
     }
 
@@ -94,7 +94,7 @@ struct PolicyCheckCommand: Command {
         return try connection.expect(.checklist, Checklist.self)
     }
 
-    /// Whether there is a person before a terminal that can move its cursor.
+    /// Whether a person is at a terminal that can move its cursor.
     private func draws(_ run: Run) -> Bool {
         run.settings.form == .plain && run.settings.passcodeDescriptor == nil
             && run.environment.output.isTerminal

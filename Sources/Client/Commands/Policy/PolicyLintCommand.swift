@@ -68,7 +68,8 @@ struct PolicyLintCommand: Command {
         return errors == 0 ? .success : .refused
     }
 
-    /// Where a daemon runs it knows the ids of all texts; where none does they are not looked at.
+    /// The ids of all texts, which the daemon knows. Empty if no daemon runs; then lint does not
+    /// check ids.
     private func knownTexts(_ run: Run) -> Set<String> {
         guard let list = try? run.connect().texts() else { return [] }
         return Set(list.texts.map { String(decoding: $0.id, as: UTF8.self) })

@@ -37,7 +37,7 @@ struct PolicyPreviewCommand: Command {
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let (name, text) = try run.text(of: file)
-        // Nobody named: root asks about all, everybody else can only ask about themselves.
+        // If no person is named, root asks about all; others can only ask about themselves.
         let subject = try run.target().subject
         let shown = name.count <= Limits.line ? name : Array(name.suffix(Limits.line))
         let connection = try run.connect()

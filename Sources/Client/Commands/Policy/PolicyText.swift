@@ -3,7 +3,7 @@ import Wire
 
 /// Policy files that are not installed yet.
 extension Run {
-    /// The file's name for error lines, and what is in it.
+    /// The file's name for error lines, and its content.
     func text(of file: FileOperand) throws(ClientError) -> ([UInt8], [UInt8]) {
         var text = SecretBuffer()
         let name: [UInt8]

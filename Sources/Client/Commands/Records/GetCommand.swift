@@ -31,7 +31,7 @@ struct GetCommand: Command {
         try run.connect().get(name, store: run.settings.store, into: &value)
         switch run.settings.form {
         case .plain:
-            // A newline for a person's eyes; a program gets the bytes that were stored and nothing else.
+            // On a terminal the value ends with a newline. A program gets exactly the stored bytes.
             if run.environment.output.isTerminal, value.isEmpty || value[value.count - 1] != 0x0A {
                 value.append(0x0A)
             }

@@ -19,7 +19,8 @@ struct ImportCommand: Command {
 
     /// Large enough that the round trips do not count, small enough to see the bar move.
     private static let piece = 256 * 1024
-    /// An export file's header, which goes ahead: the daemon derives the key from it. FORMAT.md has the same number.
+    /// The size of an export file's header, which is sent first: the daemon derives the key from
+    /// it. FORMAT.md has the same number.
     private static let head = 60
 
     static func parse(_ arguments: Arguments) -> ImportCommand {
@@ -76,7 +77,8 @@ struct ImportCommand: Command {
         var answer = try piece.withSpan { head throws(ClientError) in
             try conversation.run(.importBegin, request, payload: head)
         }
-        // Once to be checked to its end, once to be stored: a file cut short changes nothing.
+        // The file is sent twice: first to be checked to its end, then to be stored. So a file that
+        // was cut short changes nothing.
         for title in [ToolText.importCheckBar, .importBar] {
             let bar = ProgressBar(title, run.words, run.environment)
             defer { bar.clear() }
@@ -89,7 +91,8 @@ struct ImportCommand: Command {
                     try source.read(into: &piece, upTo: Self.piece)
                 }
                 sent += UInt64(piece.count)
-                // A file that shrinks meanwhile ends all the same, and is found to be cut short.
+                // If the file shrinks meanwhile, the loop still ends, and the daemon finds the file
+                // cut short.
                 let isLast = sent >= source.size || piece.isEmpty
                 let chunk = Chunk(done: sent, total: source.size, last: isLast)
                 answer = try piece.withSpan { span throws(ClientError) in

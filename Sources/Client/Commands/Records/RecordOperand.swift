@@ -1,7 +1,7 @@
 import Wire
 
 extension Arguments {
-    /// The operand NAME, which stands first.
+    /// The operand NAME, which is the first one.
     func recordName() throws(UsageError) -> [UInt8] {
         let name = operands[0]
         guard !name.isEmpty, name.count <= Limits.name else {
@@ -14,7 +14,8 @@ extension Arguments {
 }
 
 extension Run {
-    /// A line for a person who watches; scripts that store a hundred values want none.
+    /// Shows a line to a person at a terminal. A script that stores a hundred values wants no
+    /// lines.
     func finished(_ verb: String, _ line: @autoclosure () -> [UInt8]) {
         switch settings.form {
         case .plain: if environment.output.isTerminal { voice.done(line()) }

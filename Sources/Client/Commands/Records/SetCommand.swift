@@ -23,7 +23,7 @@ struct SetCommand: Command {
         case argument([UInt8])
         /// `-`
         case input
-        /// A terminal asks, a pipe is read.
+        /// Asks on a terminal; reads a pipe.
         case whateverIsThere
     }
 
@@ -58,7 +58,7 @@ struct SetCommand: Command {
         return .success
     }
 
-    /// Reads one byte more than there may be, to see that it is too much.
+    /// Reads at most one byte more than allowed, to notice a value that is too long.
     private func readInput(_ run: Run, into value: inout SecretBuffer) throws(ClientError) {
         while value.count <= Limits.value {
             let got: Int
@@ -84,7 +84,7 @@ struct SetCommand: Command {
         let prompt = run.words(.setPrompt, Printable.escaped(name))
         switch terminal.ask(prompt, echo: false, limit: Self.longestTyped, into: &value) {
         case .line:
-            // The kernel drops what goes beyond its line, without a word.
+            // The kernel silently drops what does not fit into its line buffer.
             guard value.count < Self.longestTyped else { throw .refused(tooLongTyped(run)) }
         case .tooLong: throw .refused(tooLongTyped(run))
         case .endOfInput, .interrupted:

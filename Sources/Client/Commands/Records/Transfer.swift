@@ -2,7 +2,7 @@ import Posix
 import ToolTexts
 import Wire
 
-/// What export and import say of files alike.
+/// The errors about files that export and import share.
 extension Run {
     func cannot(_ text: ToolText, _ path: [UInt8], _ error: PosixError) -> Refused {
         Refused(

@@ -25,7 +25,7 @@ struct CreateCommand: Command {
 
     enum Existing: Equatable { case refuse, open }
 
-    /// Without one the machine decides.
+    /// nil: the machine decides.
     var way: Create.Way?
     var existing: Existing
 

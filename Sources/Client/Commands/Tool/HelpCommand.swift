@@ -12,7 +12,7 @@ struct HelpCommand: Command {
         ])
     static let offer = RecoveryOffer.never
 
-    /// Without any: all of them.
+    /// The verbs to explain; empty means all.
     var topic: [VerbEntry]
     var verbs: [VerbEntry]
 
