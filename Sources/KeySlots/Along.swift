@@ -1,4 +1,4 @@
-/// What goes with a change of slots, in one change with it.
+/// What is written together with a change of slots.
 public struct Along: Sendable {
     public var history: HistoryChange?
     public var terms: Terms?
@@ -11,13 +11,15 @@ public struct Along: Sendable {
     }
 }
 
-/// What becomes of the history.
+/// How a change of slots changes the history.
 public struct HistoryChange: Sendable {
-    /// The passcode that goes. Nil where nobody typed it: then it has its entry since it was set, if ever.
+    /// The passcode that is replaced. Nil where the person did not type it. Then it has an entry
+    /// only if one was written earlier, while it was known.
     public var former: HistoryHash?
-    /// The passcode that comes: remembered at once, because nobody may know it any more when it goes.
+    /// The new passcode. It is remembered at once, because the person may have forgotten it by the
+    /// time it is replaced.
     public var present: HistoryHash?
-    /// How many former passcodes stay; with 0 nothing is remembered at all.
+    /// How many former passcodes are kept; with 0 nothing is remembered at all.
     public var keep: Int
 
     public init(former: HistoryHash?, present: HistoryHash?, keep: Int) {

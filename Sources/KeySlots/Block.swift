@@ -8,18 +8,19 @@ struct Block: Equatable {
     static let payloadOffset = 48
     static let payloadSize = 432
     static let version: UInt16 = 1
-    /// Far beyond what anybody writes: a forged sequence must not leave the next block without one.
+    /// Far beyond any real sequence. Each write takes the highest sequence in the file plus one;
+    /// without a limit, a forged block could leave no number for it.
     static let sequenceLimit: UInt64 = 1 << 63
 
     private static let magic = Array("AVSB".utf8)
     private static let sealed = 480
     static let empty = [UInt8](repeating: 0, count: size)
 
-    /// By whom a block can be checked.
+    /// Who can check a block.
     enum Guardian {
         /// by the machine that wrote it
         case machine(MachineKey)
-        /// by anybody: recovery slots, which have to open where their machine's key is gone
+        /// by anybody: recovery slots, which must also open when the key of their machine is lost
         case anybody
     }
 
@@ -41,13 +42,15 @@ struct Block: Equatable {
         return writer.bytes + (try secrets(try Self.seal(writer.bytes, guardian)))
     }
 
-    /// What can be read without any check: for a store whose machine key is missing or another.
+    /// What can be read without checking the MAC: for a store whose machine key is missing or
+    /// another one.
     struct Glimpse {
         let block: Block
         let machineID: [UInt8]
     }
 
-    /// Nil for an empty block; the place is checked, the content is not.
+    /// Nil for an empty block. This checks that the block belongs at this place in this store, but
+    /// not the MAC.
     static func glimpse(
         _ bytes: [UInt8], number: Int, store: StoreID
     ) throws(KeyError) -> Glimpse? {
@@ -65,7 +68,7 @@ struct Block: Equatable {
             machineID: machineID)
     }
 
-    /// Nil for an empty block, else one that is what its guardian wrote.
+    /// Nil for an empty block, else a block whose MAC is right.
     static func checked(
         _ bytes: [UInt8], number: Int, store: StoreID, _ guardian: Guardian
     ) throws(KeyError) -> Block? {

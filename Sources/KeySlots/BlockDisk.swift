@@ -1,11 +1,11 @@
 import Posix
 
-/// Where the blocks lie. A test's disk loses power.
+/// Where the blocks are stored. Tests use a disk that loses power.
 package protocol BlockDisk: AnyObject {
     func read() throws(PosixError) -> [UInt8]
-    /// As `read`, from the disk itself and not from what the page cache believes it to hold.
+    /// Like `read`, but from the disk itself: the page cache may hold something else.
     func readBack() throws(PosixError) -> [UInt8]
-    /// A block, or the whole page that it begins; at once, not yet synced.
+    /// Writes a block, or the whole page that begins with it. The write is not synced.
     func write(_ bytes: [UInt8], block: Int) throws(PosixError)
     func sync() throws(PosixError)
 }
@@ -26,7 +26,7 @@ final class FileDisk: BlockDisk {
     }
 
     func read() throws(PosixError) -> [UInt8] {
-        // One byte more than it may have, so that a longer file is seen.
+        // One byte more than the file may have, so that a longer file is noticed.
         var bytes = [UInt8](repeating: 0, count: Page.fileSize + 1)
         var span = bytes.mutableSpan
         let count = try file.read(into: &span, at: 0)
@@ -36,8 +36,9 @@ final class FileDisk: BlockDisk {
 
     func write(_ bytes: [UInt8], block: Int) throws(PosixError) {
         guard let reserve else { return try file.write(bytes.span, at: block * Page.size) }
-        // The block has its place, but a file system that copies on write takes a new one for it. Not so `sync`: a
-        // second one that succeeds says nothing of what the first has lost.
+        // The block already has its place, but a file system that copies on write needs a new one,
+        // so the write may use the reserve. `sync` does not: when it fails, a second sync that
+        // succeeds does not prove that what the first one lost is on the disk.
         try reserve.spending { () throws(PosixError) in
             try file.write(bytes.span, at: block * Page.size)
         }

@@ -1,15 +1,15 @@
 import Posix
 
 /// The blocks of a slots file. Every write is one block at its place, in a page that no other block
-/// shares, and every call that returns has synced. What a call that throws has left on the disk is
-/// the old or the new content of each block.
+/// shares. A call that returns has synced. After a call that throws, each block on the disk has
+/// either its old content or its new one.
 final class BlockFile {
     let store: StoreID
     let machine: MachineKey
     private let disk: any BlockDisk
     private var blocks: [Block?]
-    // Written but perhaps not there: until a write of them succeeds, neither content may be counted
-    // on.
+    // Blocks that were written but perhaps did not reach the disk. Until a write of them succeeds,
+    // neither their old nor their new content can be relied on.
     private var doubtful: Set<Int> = []
 
     init(store: StoreID, machine: MachineKey, disk: any BlockDisk, blocks: [Block?]) {
@@ -33,7 +33,8 @@ final class BlockFile {
         blocks[slot.block]?.sequence == slot.sequence
     }
 
-    /// Blocks in the order of their numbers, then zeroes over those that are not empty, then one sync.
+    /// Writes the blocks in the order of their numbers, then zeroes over those of `numbers` that
+    /// are not empty, then syncs once.
     func put(_ payloads: [Int: [UInt8]], zeroing numbers: [Int] = []) throws(KeyError) {
         let full = numbers.filter { isFull($0) }
         guard !payloads.isEmpty || !full.isEmpty else { return }
@@ -64,13 +65,13 @@ final class BlockFile {
         }
     }
 
-    /// Zeroes over these blocks, also over those that are believed to be empty.
+    /// Writes zeroes over these blocks, also over those that are thought to be empty.
     func erase(_ numbers: [Int]) throws(KeyError) {
         doubtful.formUnion(numbers)
         try put([:], zeroing: numbers)
     }
 
-    /// From the disk itself. What is there must be what was written last.
+    /// Reads the block from the disk itself. It must be what was written last.
     func readBack(_ number: Int) throws(KeyError) -> Block {
         let bytes = try stored(try disk.readBack())
         guard bytes.count == Page.fileSize else { throw .damaged(.fileSize) }

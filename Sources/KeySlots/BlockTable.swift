@@ -3,13 +3,14 @@ import Policy
 /// What one or more blocks of the file are for.
 struct BlockRow: Sendable {
     let blocks: [Int]
-    /// FORMAT.md's number of the slots that lie here, nil where no slots do.
+    /// The number that FORMAT.md gives to this kind of slot; nil where the blocks hold no slots.
     var slotKind: UInt16?
-    /// Whether it can be checked without the machine's key.
+    /// Whether the block can be checked without the machine key.
     var opensOnAnyMachine = false
-    /// Whose store it was stays known when all else is erased.
+    /// An erase keeps these blocks, so that it stays known whose store it was.
     var outlivesErase = false
-    /// Throws where such a block cannot have this content: that is damage now, not at the try.
+    /// Throws if such a block cannot have this content, so that the damage is found when the file
+    /// is opened and not during a try.
     let check: @Sendable (Block) throws(KeyError) -> Void
 
     static func slots<Details: SlotDetails>(_: Details.Type) -> BlockRow {
@@ -22,13 +23,15 @@ struct BlockRow: Sendable {
     }
 }
 
-/// FORMAT.md's table of blocks. A block that is in no row is kept for later and must be zero.
+/// The blocks, as FORMAT.md lists them. A block that is in no row is reserved for later releases
+/// and must be zero.
 enum BlockTable {
     static let rows: [BlockRow] = [
         .slots(PasscodeDetails.self),
         .slots(DeviceDetails.self),
         .slots(RecoveryDetails.self),
-        // The two are read together, before anything else.
+        // Not checked here: `UncheckedSlotFile.checked` reads both together, before any other
+        // block.
         BlockRow(blocks: [Identity.ownerBlock, Identity.labelBlock], outlivesErase: true) { _ in },
         BlockRow(blocks: [Tally.block]) { (block) throws(KeyError) in
             _ = try Tally(payload: block.payload)
@@ -44,9 +47,9 @@ enum BlockTable {
         },
     ]
 
-    /// A living store has at least one of these.
+    /// A live store has at least one of these.
     static let slots = rows.filter { $0.slotKind != nil }.flatMap(\.blocks)
-    /// The keys go first.
+    /// In the order in which they are erased: the slots first, because they hold the keys.
     static let erased = rows.filter { !$0.outlivesErase }.flatMap(\.blocks)
 
     static func row(of number: Int) -> BlockRow? {

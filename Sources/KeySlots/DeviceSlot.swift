@@ -1,6 +1,6 @@
 import Secrets
 
-/// Opens with the machine key alone: the state without a passcode.
+/// Opens with the machine key alone: for a store without a passcode.
 typealias DeviceSlot = Slot<DeviceDetails>
 
 struct DeviceDetails: SlotDetails {

@@ -1,4 +1,4 @@
-// Payloads are little-endian, filled up with zeroes.
+// Numbers in payloads are little-endian, and payloads are filled up with zeroes.
 
 package struct FieldWriter {
     package private(set) var bytes: [UInt8] = []
@@ -15,7 +15,7 @@ package struct FieldWriter {
         bytes.append(contentsOf: part)
     }
 
-    /// One byte of length, and room for the longest.
+    /// One byte of length, then the text, padded with zeroes to the limit.
     package mutating func put(text: [UInt8], limit: Int) throws(KeyError) {
         guard text.count <= limit, limit <= 255 else { throw .tooLong }
         bytes.append(UInt8(text.count))
@@ -55,6 +55,6 @@ package struct FieldReader {
         return Array(room[..<Int(count)])
     }
 
-    /// What this version does not know must not be there.
+    /// Bytes that this version does not know must be zero.
     package var restIsZero: Bool { bytes[offset...].allSatisfy { $0 == 0 } }
 }

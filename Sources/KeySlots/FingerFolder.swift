@@ -1,7 +1,7 @@
 import Posix
 import Secrets
 
-/// A finger that was enrolled: where, when, and what the reader knows it by.
+/// An enrolled finger: on which reader, when, and the print by which the reader recognizes it.
 public struct EnrolledFinger: Sendable {
     public static let fingers: ClosedRange<UInt8> = 1...10
     public static let textLimit = 255
@@ -12,9 +12,9 @@ public struct EnrolledFinger: Sendable {
     public var enrolledAt: UInt64
     public var reader: [UInt8]
     public var port: [UInt8]
-    /// The reader's, for people.
+    /// The reader's name, to show to people.
     public var readerName: [UInt8]
-    /// The reader keeps it on a chip of its own.
+    /// The reader also stores the print on its own chip.
     public var isOnChip: Bool
     public var print: SecretBox
 
@@ -32,8 +32,9 @@ public struct EnrolledFinger: Sendable {
     }
 }
 
-/// The fingers of one store, a file each in `fingers/STORE`, sealed under the machine key and bound to the store,
-/// its owner and the finger. What is not what this daemon wrote is never handed to anybody who would parse it.
+/// The fingers of one store, one file each in `fingers/STORE`, sealed under the machine key and
+/// bound to the store, its owner and the finger. A file whose seal does not open is never handed to
+/// code that would parse the print.
 public struct FingerFolder: Sendable {
     public static let name = "fingers"
 
@@ -42,7 +43,7 @@ public struct FingerFolder: Sendable {
     private let machine: MachineKey
     private let owner: [UInt8]
 
-    /// `state` is the daemon's folder.
+    /// `state` is the daemon's state folder.
     public init(
         in state: Folder, store: StoreID, owner: Identity, machine: MachineKey
     ) throws(KeyError) {
@@ -56,9 +57,10 @@ public struct FingerFolder: Sendable {
     }
 
     public struct Found: Sendable {
-        /// By their numbers.
+        /// In the order of their numbers.
         public var fingers: [EnrolledFinger] = []
-        /// Files that are none of ours, or not any more: of another owner, another machine, or changed.
+        /// Fingers whose files do not open: they belong to another owner or another machine, or
+        /// were changed.
         public var damaged: [UInt8] = []
 
         public init() {}
@@ -78,7 +80,8 @@ public struct FingerFolder: Sendable {
         return found
     }
 
-    /// Whole or not at all, and lasting; the same finger's former file goes with it.
+    /// Writes the file whole or not at all, and syncs. It replaces an earlier file of the same
+    /// finger.
     public func write(_ finger: EnrolledFinger) throws(KeyError) {
         let sealed = try seal(finger)
         do throws(PosixError) {
@@ -101,12 +104,13 @@ public struct FingerFolder: Sendable {
         }
     }
 
-    /// One that is not there is not an error.
+    /// It is not an error if the finger has no file.
     public func remove(_ finger: UInt8) throws(KeyError) {
         guard let folder = try existing() else { return }
         let name = "\(finger)"
         do throws(PosixError) {
-            // Gone at once: one that is half overwritten would be damage.
+            // Renamed first, so that the finger is gone at once: a file that is half overwritten
+            // would count as damage.
             if folder.exists(name) { try folder.rename(name, to: Self.unfinished(name)) }
             try Self.destroy(Self.unfinished(name), in: folder)
             try folder.sync()
@@ -115,10 +119,11 @@ public struct FingerFolder: Sendable {
         }
     }
 
-    /// What `TextFile.replace` writes first, and what is on its way out.
+    /// The name under which `TextFile.replace` writes a new file, and which a file gets before it
+    /// is destroyed.
     private static func unfinished(_ name: String) -> String { name + ".new" }
 
-    /// Overwritten first; what cannot be is gone all the same.
+    /// Overwrites the file, then removes it. A file that cannot be overwritten is still removed.
     private static func destroy(_ name: String, in folder: Folder) throws(PosixError) {
         guard folder.exists(name) else { return }
         do throws(PosixError) {
@@ -150,7 +155,7 @@ public struct FingerFolder: Sendable {
         }
     }
 
-    /// What a store's fingers take on the disk.
+    /// How many bytes a store's fingers take on the disk.
     public static func bytes(of store: StoreID, in state: Folder) -> Int {
         let folder = "\(state.path)/\(name)/\(store)"
         let names = (try? TextFile.names(in: folder, dotted: true)) ?? []
@@ -161,8 +166,8 @@ public struct FingerFolder: Sendable {
 
     public var bytes: Int { Self.bytes(of: store, in: state) }
 
-    /// What a crash has left: of stores that have none, or are gone, all; of the others what was not written to its
-    /// end.
+    /// Removes what a crash has left. For stores that are gone or have no fingers: everything. For
+    /// the others: the files that were not written to the end.
     public static func sweep(in state: Folder, keeping: Set<StoreID>) throws(KeyError) {
         guard state.exists(name) else { return }
         let all = try stored(try state.folder(name))
@@ -192,7 +197,7 @@ public struct FingerFolder: Sendable {
     private static let version: UInt16 = 1
     private static let headerSize = 40
     private static let bodyOffset = headerSize + Sealing.nonceSize
-    /// Before the print: time, chip, and three texts.
+    /// What precedes the print: time, chip, and three texts.
     private static let factsSize = 8 + 1 + 3 * (1 + EnrolledFinger.textLimit)
     private static let fileLimit =
         bodyOffset + factsSize + EnrolledFinger.printLimit + Sealing.tagSize
@@ -256,7 +261,7 @@ public struct FingerFolder: Sendable {
         return text
     }
 
-    /// Nil where it is not authentic.
+    /// Nil where the seal does not open.
     private func open(_ bytes: [UInt8], _ finger: UInt8) throws(KeyError) -> EnrolledFinger? {
         let header = header(finger)
         guard bytes.count > Self.bodyOffset + Self.factsSize + Sealing.tagSize,

@@ -1,12 +1,12 @@
 import Secrets
 
-/// All places of the history's blocks, one after another.
+/// The places of all blocks of the history, one after another.
 struct HistoryBook: ~Copyable, SealedContent {
     static let purpose = Purpose.history
     static let blocks = [9, 10, 11, 12]
     static let places = 7
     private static let entrySize = 4 + KeyDerivation.saltSize + KeyDerivation.keySize
-    /// Of one block's content.
+    /// The size of one block's content.
     static let size = places * entrySize
 
     private var bytes: SecretBytes
@@ -42,7 +42,7 @@ struct HistoryBook: ~Copyable, SealedContent {
         }
     }
 
-    /// The block that changed; nil where the passcode has its entry.
+    /// Returns the block that changed; nil where the passcode already has an entry.
     mutating func add(_ added: HistoryHash) throws(KeyError) -> Int? {
         let entries = entries
         guard !entries.contains(where: { $0.salt == added.salt }) else { return nil }
@@ -51,7 +51,8 @@ struct HistoryBook: ~Copyable, SealedContent {
         else { throw .secrets(.wrongSize) }
         let taken = Set(entries.map(\.place))
         let free = (0..<(Self.blocks.count * Self.places)).first { !taken.contains($0) }
-        // Full only where trims were cut short again and again.
+        // The book is full only if trims were interrupted again and again. Then the oldest entry is
+        // replaced.
         guard let place = free ?? entries.min(by: { $0.serial < $1.serial })?.place
         else { throw .tooLong }
         let serial = (entries.map(\.serial).max() ?? 0) + 1
@@ -70,7 +71,8 @@ struct HistoryBook: ~Copyable, SealedContent {
         return place / Self.places
     }
 
-    /// Keeps the latest former passcodes, and the present ones unless nothing is kept at all; the blocks that changed.
+    /// Keeps the latest `count` former passcodes and the present ones; with 0, removes all entries.
+    /// Returns the blocks that changed.
     mutating func trim(to count: Int, present salts: [[UInt8]]) -> Set<Int> {
         let entries = entries.sorted { $0.serial > $1.serial }
         let kept = min(max(count, 0), PasscodeHistory.limit)

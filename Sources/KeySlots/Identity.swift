@@ -1,22 +1,22 @@
-/// Whose store it is and what became of it: blocks 0 and 1.
+/// Whose store it is, and whether it is live, being erased or erased: blocks 0 and 1.
 public struct Identity: Equatable, Sendable {
-    /// How the passcode lives.
+    /// Whether the passcode is the login password.
     public enum Way: UInt8, CaseIterable, Sendable {
         /// (a) it follows the login password
         case followsLogin = 1
-        /// (b) one of its own
+        /// (b) it is a passcode of its own
         case own = 2
     }
 
     public enum Condition: UInt8, CaseIterable, Sendable {
         case live = 1
-        /// to be finished at the next start
+        /// the erase has begun; if a crash interrupts it, the next start finishes it
         case erasing = 2
         /// the tombstone
         case erased = 3
     }
 
-    /// Why a store is without a passcode; what a policy may demand depends on it.
+    /// Why a store has no passcode. What a policy may demand depends on it.
     public enum WithoutPasscode: UInt8, CaseIterable, Sendable {
         case hasPasscode = 0
         case byChoice = 1

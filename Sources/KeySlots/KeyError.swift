@@ -1,27 +1,27 @@
 import Posix
 import Secrets
 
-/// What keeps a store's keys from being read or written.
+/// Why a store's keys cannot be read or written.
 public enum KeyError: Error, Equatable, Sendable {
     /// The file is not there.
     case missing
-    /// What is there cannot be trusted: nothing was tried, and nothing may be overwritten.
+    /// The file cannot be trusted: nothing was tried, and nothing may be overwritten.
     case damaged(Damage)
     /// This slot does not open with this secret; the next one may.
     case wrongSecret
     /// The store was erased, or is being erased.
     case erased
-    /// There is no such slot, or none that this change could leave standing.
+    /// There is no such slot, or the change would remove the last slot that opens the store.
     case noSuchSlot
     /// A name is longer than its block has room for.
     case tooLong
-    /// What was to be made is there already.
+    /// The file that was to be made already exists.
     case alreadyExists
     /// A machine key is never made anew while stores exist.
     case storesExist
-    /// The disk said no; what was to be written may be there or not.
+    /// A system call on the disk failed. What was to be written may or may not be on the disk.
     case storage(PosixError)
-    /// Memory could not be had, or libsodium is not there.
+    /// Memory could not be allocated, or libsodium failed.
     case secrets(SecretsError)
 }
 
@@ -33,11 +33,11 @@ public enum Damage: Equatable, Sendable {
     case foreignMachineKey
     /// `slots` is not 64 KiB long.
     case fileSize
-    /// This block is neither empty nor valid, or something stands behind it in its page.
+    /// This block is neither empty nor valid, or the rest of its page is not zero.
     case block(Int)
-    /// A living store without a single slot.
+    /// A live store without a single slot.
     case noSlot
-    /// What was written is not what is read back.
+    /// What was read back is not what was written.
     case readBack(Int)
 }
 

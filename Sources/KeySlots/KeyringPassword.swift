@@ -1,16 +1,16 @@
 import Secrets
 
-/// The login password that is kept for a keyring behind a login by finger: one block, sealed under the store key. It
-/// is there only beside a passcode, and only while fingers open the store.
+/// The login password, kept to unlock a keyring after a login by finger: one block, sealed under
+/// the store key. It exists only beside a passcode, and only while fingers can open the store.
 public enum KeyringPassword: SealedContent {
     static let purpose = Purpose.keyring
     static let block = 13
     static let size = Block.payloadSize - 4 - Sealing.nonceSize - Sealing.tagSize
 
-    /// What fits into the block.
+    /// The longest password that fits into the block.
     public static let limit = size - 2
 
-    /// Filled up: what lies on the disk tells nothing of its length.
+    /// Padded, so that the disk does not show how long the password is.
     static func payload(
         _ password: borrowing SecretBytes, store: StoreID, storeKey: borrowing SecretBytes
     ) throws(KeyError) -> [UInt8] {

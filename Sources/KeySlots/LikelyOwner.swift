@@ -1,8 +1,8 @@
 import Posix
 
 extension UncheckedSlotFile {
-    /// Whose a slots file seems to be that cannot be read as one: so that this person hears of the damage, and for
-    /// nothing else.
+    /// The likely owner of a slots file that cannot be read as one. Only for telling this person
+    /// about the damage.
     public static func likelyIdentity(in folder: Folder) -> Identity? {
         guard let file = try? openFile(SlotFile.fileName, .readWrite, in: folder),
             let bytes = try? FileDisk(file).read()
@@ -38,7 +38,7 @@ extension UncheckedSlotFile {
         return Array(bytes[start..<(start + Block.payloadSize)])
     }
 
-    /// What stands behind the text does not matter here.
+    /// Unlike `FieldReader.text`, takes any bytes as padding after the text.
     private static func text(_ reader: inout FieldReader, _ limit: Int) -> [UInt8]? {
         guard let count = reader.number(UInt8.self), let room = reader.bytes(limit), count > 0,
             count <= limit

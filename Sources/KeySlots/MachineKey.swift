@@ -1,17 +1,18 @@
 import Posix
 import Secrets
 
-/// The 32 bytes that bind a machine's stores to it. What is kept is what is needed: never the key itself.
+/// The 32 bytes that bind a machine's stores to it. This object keeps only what is derived from the
+/// key, never the key itself.
 public final class MachineKey: Sendable {
     public static let fileName = "machine.key"
     public static let size = 32
     public static let idSize = 16
 
-    /// Tells machine keys apart; says nothing about the key.
+    /// Distinguishes machine keys; reveals nothing about the key.
     public let id: [UInt8]
-    /// Under which blocks are authenticated.
+    /// The key that authenticates blocks.
     let blockKey: SecretBytes
-    /// From which the slots' keys are derived.
+    /// The key from which the keys of the slots are derived.
     let slotKey: SecretBytes
 
     package init(_ key: borrowing SecretBytes) throws(KeyError) {
@@ -27,7 +28,8 @@ public final class MachineKey: Sendable {
         }
     }
 
-    /// The key of this state folder; `.missing` where there is none, and then nothing is made.
+    /// Loads the key of this state folder. Throws `.missing` where there is none, and never makes
+    /// one.
     public static func load(in folder: Folder) throws(KeyError) -> MachineKey {
         let file = try openFile(fileName, .read, in: folder)
         guard try stored(try file.size()) == size else { throw .damaged(.machineKey) }
@@ -43,8 +45,8 @@ public final class MachineKey: Sendable {
         return try MachineKey(key)
     }
 
-    /// Makes the key where there is none and no store either, and loads it. Of two that make it at once one
-    /// wins, and both get the winner's.
+    /// Makes the key if there is neither a key nor a store, and loads it. If two callers make it at
+    /// the same time, one of them wins, and both load the winner's key.
     public static func make(
         in folder: Folder, stores: String = "stores"
     ) throws(KeyError) -> MachineKey {
@@ -63,11 +65,12 @@ public final class MachineKey: Sendable {
             // Unlike a rename, a link never replaces what is there.
             try folder.link(temporary, to: fileName)
         } catch {
-            // A key that nobody uses: left behind, it would do no harm.
+            // Nothing uses the temporary key, so it does no harm if it cannot be removed.
             try? folder.remove(temporary)
             guard error.isExisting else { throw .storage(error) }
         }
-        // The loser of a race as well: it must not use a key whose name may not last.
+        // The loser of a race syncs too: it must not use a key whose name could still be lost in a
+        // crash.
         try stored(try folder.remove(temporary))
         try stored(try folder.sync())
         return try load(in: folder)

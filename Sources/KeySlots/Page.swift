@@ -1,16 +1,16 @@
 import Secrets
 
-/// Each block stands at the start of a page of its own. Disks with sectors of 4,096 bytes and the page cache write
-/// whole pages: of two blocks in one page, a torn write of the tries would take a slot along.
+/// Each block begins a page of its own. Disks with sectors of 4,096 bytes and the page cache write
+/// whole pages. If two blocks shared a page, a torn write of the tries could destroy a slot.
 enum Page {
     static let size = 4096
-    /// Of the file: a page for each block.
+    /// The size of the file: one page for each block.
     static let fileSize = Block.count * size
     static let empty = [UInt8](repeating: 0, count: size)
 
     private static let rest = [UInt8](repeating: 0, count: size - Block.size)
 
-    /// The block's bytes; what stands behind them in its page must be zero.
+    /// The block's bytes. The rest of its page must be zero.
     static func block(_ number: Int, of file: [UInt8]) throws(KeyError) -> [UInt8] {
         let start = number * size
         guard file.count >= start + size else { throw .damaged(.fileSize) }

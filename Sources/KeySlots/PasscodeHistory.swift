@@ -1,7 +1,8 @@
 import Secrets
 
-/// What a passcode leaves in the history: Argon2id of it, with the salt of the slot it has or had. By the salt the two
-/// are known to be one passcode, so that nothing is remembered twice.
+/// What the history keeps of a passcode: its Argon2id hash, with the salt of the slot that the
+/// passcode has or had. The salt shows that an entry and a slot belong to the same passcode, so
+/// that none is remembered twice.
 public struct HistoryHash: Sendable {
     public let salt: [UInt8]
     let hash: SecretBox
@@ -13,21 +14,23 @@ public struct HistoryHash: Sendable {
     }
 }
 
-/// The passcodes that a store had, and the present one: hashes, in guarded memory.
+/// The former passcodes of a store and the present one, as hashes in guarded memory.
 public final class PasscodeHistory: Sendable {
-    /// The lower bound of what a policy may ask for: what is sealed under the store key needs no more.
+    /// The lowest cost that a policy may ask for. It is enough here, because the hashes are sealed
+    /// under the store key.
     public static let cost = KeyDerivation.Cost.lowest
-    /// Former passcodes; the present one's place comes on top.
+    /// The most former passcodes that are kept; the present one has a place in addition.
     public static let limit = 24
 
     public struct Entry: Equatable, Sendable {
-        /// The later one has the higher.
+        /// A later entry has a higher serial number.
         let serial: UInt32
         let place: Int
         public let salt: [UInt8]
     }
 
-    /// What a candidate is held against; the present passcode's entry where nobody has typed it.
+    /// Which passcodes a candidate is compared with. The present one is among them where the person
+    /// has not typed it: otherwise the caller compares the candidate with what was typed.
     public enum Among: Sendable { case former, formerAndPresent }
 
     /// Former passcodes, the latest first.
@@ -42,20 +45,20 @@ public final class PasscodeHistory: Sendable {
         self.book = book.release()
     }
 
-    /// Whether the passcode of this slot has its entry.
+    /// Whether the passcode of this slot has an entry.
     package func has(_ slot: PasscodeSlot) -> Bool {
         (present + former).contains { $0.salt == slot.details.salt }
     }
 
-    /// `derived` is the candidate with the entry's salt, at `cost`.
+    /// `derived` is the candidate, derived with the entry's salt at `cost`.
     public func matches(_ entry: Entry, _ derived: borrowing SecretBytes) -> Bool {
         book.withBytes { bytes in
             derived.matches(bytes.extracting(HistoryBook.hash(entry.place)))
         }
     }
 
-    /// Whether a candidate is one of the latest former passcodes. The closure derives it with the salt that it is
-    /// given, at `cost`: on threads of its caller's.
+    /// Whether a candidate is one of the latest former passcodes. The closure derives the candidate
+    /// with the salt that it is given, at `cost`, on threads of the caller's.
     public func isReused<E: Error>(
         latest count: Int, _ among: Among = .former, isolation: isolated (any Actor)? = #isolation,
         derive: (_ salt: [UInt8]) async throws(E) -> SecretBox

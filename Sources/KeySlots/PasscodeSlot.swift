@@ -14,14 +14,15 @@ package struct PasscodeDetails: SlotDetails {
     package var cost: KeyDerivation.Cost
     /// Seconds since 1970.
     package var setAt: UInt64
-    /// Of the rule keys in force when the passcode was judged last; zero where nothing was judged.
+    /// The digest of the rules by which the passcode was judged last; zero where it was never
+    /// judged.
     package var policyDigest: [UInt8]
     /// Whether this passcode is the login password.
     package var way: Identity.Way
 
     package var derivation: KeyDerivation.Cost? { cost }
 
-    /// With a salt of its own.
+    /// Draws a new salt.
     package init(
         cost: KeyDerivation.Cost, setAt: UInt64,
         policyDigest: [UInt8] = [UInt8](repeating: 0, count: digestSize), way: Identity.Way
@@ -44,7 +45,7 @@ package struct PasscodeDetails: SlotDetails {
 
     package init?(_ reader: inout FieldReader) {
         guard let memory = reader.number(UInt32.self), let passes = reader.number(UInt32.self),
-            // A cost beyond the caps is damage, found before any memory is asked for.
+            // A cost beyond the caps is damage. This finds it before any memory is allocated.
             let cost = try? KeyDerivation.Cost(memoryKiB: memory, passes: passes),
             let way = reader.number(UInt32.self).flatMap(UInt8.init(exactly:))
                 .flatMap(Identity.Way.init(rawValue:)),
@@ -67,7 +68,7 @@ package struct PasscodeDetails: SlotDetails {
 }
 
 extension PasscodeSlot {
-    /// From the result of the derivation, never from the passcode itself.
+    /// Made from the result of the derivation, never from the passcode itself.
     static func key(
         derived: borrowing SecretBytes, at place: WrappedKey.Place, machine: MachineKey
     ) throws(KeyError) -> SecretBytes {

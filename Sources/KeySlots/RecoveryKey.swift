@@ -1,9 +1,10 @@
 import Secrets
 
-/// 128 random bits, and the text that a person writes down: seven groups of five, each with a check of its own.
+/// 128 random bits, and the text that a person writes down: seven groups of five characters, the
+/// last of each group being its check.
 public struct RecoveryKey: ~Copyable, Sendable {
     public static let size = 16
-    /// Of the text with its hyphens.
+    /// The length of the text with its hyphens.
     public static let textSize = groups * (groupSize + 1) - 1
 
     let bytes: SecretBytes
@@ -21,20 +22,21 @@ public struct RecoveryKey: ~Copyable, Sendable {
         self.bytes = bytes
     }
 
-    /// What is wrong with a text, so that a slip of the pen is told from another store's key.
+    /// What is wrong with a text. So a typing error can be distinguished from the key of another
+    /// store.
     public enum TextError: Error, Equatable, Sendable {
         /// Too few or too many characters.
         case length
-        /// A character that no key has, in this group (from 1).
+        /// This group (from 1) has a character that no key has.
         case character(group: Int)
-        /// This group (from 1) is mistyped, or stands in another's place.
+        /// This group (from 1) is mistyped, or is not in its place.
         case group(Int)
-        /// Each group is right by itself, but together they are no key.
+        /// Each group is right by itself, but together they are not a key.
         case whole
         case secrets(SecretsError)
     }
 
-    /// Case, spaces and hyphens do not matter, and what looks alike is taken for what it looks like.
+    /// Ignores case, spaces and hyphens, and reads O as 0, I and L as 1, and U as V.
     public init(text: borrowing SecretBytes) throws(TextError) {
         var symbols = try Self.memory(Self.groups * Self.groupSize)
         try text.withBytes { (text) throws(TextError) in
@@ -92,7 +94,8 @@ public struct RecoveryKey: ~Copyable, Sendable {
         return text
     }
 
-    // 7 groups of 4 symbols hold 140 bits: the key, and 12 bits of its hash. The fifth symbol is the check.
+    // 7 groups of 4 symbols hold 140 bits: the key, and 12 bits of its hash. The fifth symbol of a
+    // group is its check.
     private static let groups = 7
     private static let groupSize = 5
     private static let dataSize = 4
@@ -127,7 +130,8 @@ public struct RecoveryKey: ~Copyable, Sendable {
         guard found == symbols.count else { throw .length }
     }
 
-    /// How many bytes of space or dash stand here; word processors make long dashes and hard spaces.
+    /// How many bytes the space or dash at this place takes. Word processors make long dashes and
+    /// non-breaking spaces.
     private static func separator(_ text: Span<UInt8>, _ index: Int) -> Int {
         switch text[index] {
         case UInt8(ascii: " "), UInt8(ascii: "-"), 9, 10, 13: return 1
@@ -150,8 +154,9 @@ public struct RecoveryKey: ~Copyable, Sendable {
         }
     }
 
-    /// Over GF(32): each place has a weight of its own, so no single slip and no swap of neighbours passes;
-    /// the group's number is in it, so no two groups change places.
+    /// Over GF(32). Each place has its own weight, so the check finds every single wrong character
+    /// and every swap of neighbours. The number of the group is part of it, so it also finds groups
+    /// that changed places.
     private static func check(_ symbols: Span<UInt8>, _ group: Int) -> UInt8 {
         var sum: UInt8 = 0
         for index in 0..<dataSize {

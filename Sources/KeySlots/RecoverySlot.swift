@@ -8,7 +8,8 @@ package struct RecoveryDetails: SlotDetails {
     package static let blocks = [6, 7]
     package static let opensOnAnyMachine = true
 
-    /// Made by somebody who proved something; without a passcode there is nothing to prove.
+    /// Whether the person had proved something when the key was made. In a store without a passcode
+    /// there is nothing to prove.
     package let isProven: Bool
     /// Seconds since 1970.
     package let setAt: UInt64
@@ -49,7 +50,7 @@ extension RecoverySlot {
 }
 
 extension [RecoverySlot] {
-    /// `.wrongSecret` where none of them opens with this key.
+    /// Throws `.wrongSecret` where none of them opens with this key.
     func open(_ key: borrowing RecoveryKey, store: StoreID) throws(KeyError) -> SecretBytes {
         guard !isEmpty else { throw .noSuchSlot }
         for slot in self {

@@ -2,10 +2,11 @@ public import Policy
 import Secrets
 
 extension Policy {
-    /// Of the rules that a passcode was judged by, as the passcode slot keeps it: another one means that a rule
-    /// changed.
+    /// The digest of the rules, which the passcode slot keeps for the rules by which its passcode
+    /// was judged. Another digest means that a rule changed.
     public var ruleDigest: [UInt8] {
-        // It fails where libsodium does not start, and there no daemon does. Nothing equals no digest.
+        // The hash fails only where libsodium does not start, and then no daemon starts. The empty
+        // result equals no digest.
         (try? Hash.blake2b(ruleText.span, purpose: .policyRules)) ?? []
     }
 }

@@ -1,13 +1,14 @@
 import Secrets
 
-/// What a block holds that only the store key opens.
+/// The content of a block that only the store key opens.
 protocol SealedContent: ~Copyable {
     static var purpose: Purpose { get }
-    /// Of the content in clear: always the same, so that the disk tells nothing of what is in it.
+    /// The size of the content before it is sealed. It is always the same, so that the disk does
+    /// not show how much is in it.
     static var size: Int { get }
 }
 
-/// Such a block as it lies on the disk: bound to the store and to its place.
+/// Such a block as it is on the disk: bound to the store and to its place.
 struct SealedBlock<Content: SealedContent & ~Copyable> {
     private static var sealedSize: Int { Content.size + Sealing.tagSize }
 

@@ -1,28 +1,30 @@
 import Secrets
 
-/// What one kind of slot keeps beside the wrapped key, and where its slots lie. A new kind is a file
-/// with one of these and with what makes its key, and a row in `BlockTable`.
+/// What one kind of slot keeps beside the wrapped key, and in which blocks its slots are. A new
+/// kind needs a file with such a type and with the code that makes its key, and a row in
+/// `BlockTable`.
 package protocol SlotDetails: Equatable, Sendable {
-    /// The kind's number in FORMAT.md: a wrapped key is bound to it.
+    /// The number of the kind in FORMAT.md. A wrapped key is bound to it.
     static var kind: UInt16 { get }
     static var blocks: [Int] { get }
-    /// Whether its slots have to open where the machine's key is gone.
+    /// Whether its slots must also open when the machine key is lost.
     static var opensOnAnyMachine: Bool { get }
-    /// What the key's derivation costs; nil where the secret needs no slow one.
+    /// What the derivation of the key costs; nil where the secret needs no slow derivation.
     var derivation: KeyDerivation.Cost? { get }
 
     init?(_ reader: inout FieldReader)
     func write(to writer: inout FieldWriter) throws(KeyError)
 }
 
-/// A way to open a store that is kept on disk: the store key, wrapped under a key that one secret
-/// gives. Every kind's payload is the key generation, what the kind keeps, and the wrapped key.
+/// A way to open a store, kept on disk: the store key, wrapped under a key that is made from one
+/// secret. The payload of every kind consists of the key generation, what the kind keeps, and the
+/// wrapped key.
 package struct Slot<Details: SlotDetails>: Equatable, Sendable {
-    /// Gives the key for the place where a slot lies: from a passcode, a recovery key, the machine.
+    /// Makes the key for a slot at this place, from a passcode, a recovery key or the machine key.
     typealias KeyMaker = (WrappedKey.Place) throws(KeyError) -> SecretBytes
 
     package let block: Int
-    /// The later one has the higher.
+    /// A later slot has a higher sequence.
     package let sequence: UInt64
     package let keyGeneration: UInt32
     package let details: Details
@@ -38,7 +40,7 @@ package struct Slot<Details: SlotDetails>: Equatable, Sendable {
         return try payload(generation, details, wrapped)
     }
 
-    /// The same wrapped key beside other details.
+    /// The payload with the same wrapped key and other details.
     func payload(with changed: Details) throws(KeyError) -> [UInt8] {
         try Self.payload(keyGeneration, changed, wrapped)
     }
@@ -65,7 +67,7 @@ package struct Slot<Details: SlotDetails>: Equatable, Sendable {
         self.wrapped = wrapped
     }
 
-    /// `.wrongSecret` where the key comes from another secret.
+    /// Throws `.wrongSecret` where the key was made from another secret.
     func open(store: StoreID, key: KeyMaker) throws(KeyError) -> SecretBytes {
         let place = Self.place(block, store, keyGeneration, details)
         return try wrapped.open(under: try key(place), at: place)

@@ -6,8 +6,8 @@ extension SlotFile {
         return PasscodeHistory(try book(storeKey), present: try presentSalts)
     }
 
-    /// The present passcode, typed at an unlock, gets its entry, and the others are trimmed. Writes nothing where
-    /// nothing changes.
+    /// Adds the entry of the present passcode, which was typed at an unlock, and removes the
+    /// entries that are no longer kept. Writes nothing if nothing changes.
     public func write(
         _ change: HistoryChange, storeKey: borrowing SecretBytes
     ) throws(KeyError) {
@@ -15,7 +15,8 @@ extension SlotFile {
         try finish(Along(history: change), storeKey: storeKey)
     }
 
-    /// The former passcode, before its slot may go. Where the history cannot be read, nothing has begun.
+    /// Adds the entry of the former passcode, which must happen before its slot is removed. If the
+    /// history cannot be read, this throws before anything is changed.
     func remember(
         _ change: HistoryChange?, storeKey: borrowing SecretBytes
     ) throws(KeyError) {

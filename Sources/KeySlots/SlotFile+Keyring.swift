@@ -3,7 +3,8 @@ import Secrets
 extension SlotFile {
     public var hasKeyringPassword: Bool { file.isFull(KeyringPassword.block) }
 
-    /// Nil where none is kept.
+    /// Nil where no password is kept, or where it does not count: beside a device slot, or with
+    /// fingers off.
     public func keyringPassword(
         storeKey: borrowing SecretBytes
     ) throws(KeyError) -> SecretBytes? {
@@ -13,8 +14,8 @@ extension SlotFile {
         return try KeyringPassword.open(block.payload, store: store, storeKey: storeKey)
     }
 
-    /// `.noSuchSlot` where no finger opens the store, or everybody does. Writes nothing where it is kept already.
-    /// True where it was written.
+    /// Throws `.noSuchSlot` where no finger opens the store, or where it has no passcode. Writes
+    /// nothing if this password is already kept. Returns true if it wrote.
     @discardableResult
     public func write(
         keyringPassword password: borrowing SecretBytes, storeKey: borrowing SecretBytes
@@ -32,7 +33,7 @@ extension SlotFile {
         return true
     }
 
-    /// Writes nothing where none is kept.
+    /// Writes nothing if no password is kept.
     public func forgetKeyringPassword() throws(KeyError) {
         try file.put([:], zeroing: [KeyringPassword.block])
     }

@@ -1,15 +1,16 @@
 import Secrets
 
 extension SlotFile {
-    /// The newest first; two only between a change of the login password and the unlock that proves
-    /// one.
+    /// The newest first. There are two only between a change of the login password and the unlock
+    /// that proves one of them, or after a crash during a change.
     package var passcodeSlots: [PasscodeSlot] {
         get throws(KeyError) { try file.slots() }
     }
 
     public var hasDeviceSlot: Bool { file[DeviceDetails.block] != nil }
 
-    /// `.wrongSecret`: not this slot, try the next; everything else is final.
+    /// Throws `.wrongSecret` where this slot does not open: the caller tries the next. Every other
+    /// error is final.
     package func openPasscode(
         _ slot: PasscodeSlot, derived: borrowing SecretBytes
     ) throws(KeyError) -> SecretBytes {
@@ -25,13 +26,14 @@ extension SlotFile {
         return try slot.open(store: store, machine: machine)
     }
 
-    /// The new passcode is the only way in beside a recovery key that somebody proved something for:
-    /// other passcode slots, the device slot and other recovery keys go. `proven` is the slot that
-    /// the current passcode opened, nil where something else opened the store.
+    /// Makes the new passcode the only way in, beside recovery keys whose maker proved something:
+    /// removes other passcode slots, the device slot and other recovery keys. `proven` is the slot
+    /// that the current passcode opened, nil where something else opened the store.
     ///
-    /// In this order, so that a crash never leaves a former passcode that nobody remembers, and
-    /// never one remembered that was not there: the former one into the history; the new slot; the
-    /// old slots away; then the rest, each part of which may be missing.
+    /// The order of writes makes sure that a crash never leaves a former passcode out of the
+    /// history, and never adds one that was not in use: first the former passcode is written into
+    /// the history, then the new slot is written, then the old slots are removed, then the rest is
+    /// written. Any part of the rest may be missing.
     @discardableResult
     package func replacePasscode(
         _ details: PasscodeDetails, derived: borrowing SecretBytes,
@@ -46,7 +48,8 @@ extension SlotFile {
         return slot
     }
 
-    /// The first of two steps: the new slot beside the proven one, which stays until `settle`.
+    /// The first of two steps: writes the new slot beside the proven one, which stays until
+    /// `settle`.
     @discardableResult
     package func addPasscode(
         _ details: PasscodeDetails, derived: borrowing SecretBytes,
@@ -59,15 +62,15 @@ extension SlotFile {
         }
     }
 
-    /// The second step: an unlock proved this slot, so the other one goes, and so does what a crash
-    /// left beside it. Writes nothing where there is nothing.
+    /// The second step, after an unlock proved this slot: removes the other slot, and what a crash
+    /// left beside it. Writes nothing if there is nothing to remove.
     package func settle(on proven: PasscodeSlot) throws(KeyError) {
         try requireLive()
         guard file.holds(proven) else { throw .noSuchSlot }
         try clear(otherThan: proven)
     }
 
-    /// The present passcode was judged under other rules and found good: no slot is made anew.
+    /// Notes that the present passcode meets other rules than before. Does not make a new slot.
     package func write(policyDigest: [UInt8], on slot: PasscodeSlot) throws(KeyError) {
         try requireLive()
         guard file.holds(slot) else { throw .noSuchSlot }
@@ -76,21 +79,22 @@ extension SlotFile {
         try file.put([slot.block: try slot.payload(with: details)])
     }
 
-    /// The passcode is turned off, or was never on: the device slot stands, and the passcode slots
-    /// go. What goes along is written before that: why there is no passcode is known from the
-    /// instant at which there is none.
+    /// Turns the passcode off, or makes a store without one: writes the device slot and removes the
+    /// passcode slots. `along` is written before they are removed: so from the instant at which
+    /// there is no passcode it is known why.
     public func replacePasscodeWithDevice(
         storeKey: borrowing SecretBytes, with along: Along = Along()
     ) throws(KeyError) {
         try requireLive()
         try remember(along.history, storeKey: storeKey)
-        // What is kept for people who prove something is not for everybody who has the disk.
+        // The keyring password is for people who prove something. With a device slot, everybody who
+        // has the disk could read it.
         try forgetKeyringPassword()
         let number = DeviceDetails.block
         let key: DeviceSlot.KeyMaker = { [machine] (place) throws(KeyError) in
             try DeviceSlot.key(at: place, machine: machine)
         }
-        // Where a device slot stands already, it is the one way in: it is not written over.
+        // If a device slot exists already, it may be the only way in, so it is not overwritten.
         if !hasDeviceSlot || file.isDoubtful(number) {
             _ = try add(DeviceDetails(), at: number, storeKey: storeKey, key: key)
         } else {
@@ -107,17 +111,17 @@ extension SlotFile {
             return proven.block == blocks[0] ? blocks[1] : blocks[0]
         }
         if let free = blocks.first(where: { file[$0] == nil }) { return free }
-        // Both taken and neither proven: the older one was on its way out.
+        // Both blocks are full and no slot is proven. The older one was about to be removed.
         return try passcodeSlots.last?.block ?? blocks[0]
     }
 
-    /// True where a recovery key went as well, which is then to be offered anew.
+    /// Returns true if it also removed a recovery key, which is then to be offered anew.
     @discardableResult
     private func clear(otherThan slot: PasscodeSlot) throws(KeyError) -> Bool {
         let unproven = try recoverySlots.filter { !$0.details.isProven }.map(\.block)
         var changed = terms
         if !unproven.isEmpty { changed.recoveryWasOffered = false }
-        // Synced before the key goes: afterwards nothing shows that there was one.
+        // Synced before the recovery key is removed: afterwards nothing shows that there was one.
         try write(Along(terms: changed))
         let others = (PasscodeDetails.blocks + DeviceDetails.blocks).filter { $0 != slot.block }
         try file.put([:], zeroing: others + unproven)

@@ -5,13 +5,13 @@ extension SlotFile {
         get throws(KeyError) { try file.slots() }
     }
 
-    /// `.wrongSecret` where no recovery slot opens with this key.
+    /// Throws `.wrongSecret` where no recovery slot opens with this key.
     public func openRecovery(_ key: borrowing RecoveryKey) throws(KeyError) -> SecretBytes {
         try requireLive()
         return try recoverySlots.open(key, store: store)
     }
 
-    /// `.wrongSecret` where this slot does not open with this key.
+    /// Throws `.wrongSecret` where this slot does not open with this key.
     package func openRecovery(
         _ slot: RecoverySlot, _ key: borrowing RecoveryKey
     ) throws(KeyError) -> SecretBytes {
@@ -19,14 +19,15 @@ extension SlotFile {
         return try slot.open(key, store: store)
     }
 
-    /// A new recovery key; the former one opens nothing any more.
+    /// Writes a new recovery key. The former one opens nothing any more.
     public func replaceRecovery(
         _ key: borrowing RecoveryKey, setAt: UInt64, storeKey: borrowing SecretBytes
     ) throws(KeyError) {
         try settleRecovery(on: try addRecovery(key, setAt: setAt, storeKey: storeKey))
     }
 
-    /// The first of two steps: beside the former key, which opens until the new one was seen.
+    /// The first of two steps: writes the new key beside the former one, which opens the store
+    /// until the person has seen the new one.
     package func addRecovery(
         _ key: borrowing RecoveryKey, setAt: UInt64, storeKey: borrowing SecretBytes,
         isProven: Bool = true
@@ -34,7 +35,8 @@ extension SlotFile {
         try requireLive()
         let present = try recoverySlots
         let blocks = RecoveryDetails.blocks
-        // Both taken: a crash came before the newer one was settled. The older is the one that somebody holds.
+        // If both blocks are full, a crash came before the newer key was settled. The person holds
+        // the older one, so the newer one is overwritten.
         let number =
             blocks.first { number in !present.contains { $0.block == number } }
             ?? present.first?.block ?? blocks[0]
@@ -44,21 +46,21 @@ extension SlotFile {
         }
     }
 
-    /// The second step: the other one goes.
+    /// The second step: removes the other key.
     package func settleRecovery(on slot: RecoverySlot) throws(KeyError) {
         try requireLive()
         guard file.holds(slot) else { throw .noSuchSlot }
         try file.put([:], zeroing: RecoveryDetails.blocks.filter { $0 != slot.block })
     }
 
-    /// Instead of the second step, where nobody has seen the new key.
+    /// Instead of the second step, where the person has not seen the new key: removes it again.
     package func withdrawRecovery(_ slot: RecoverySlot) throws(KeyError) {
         try requireLive()
         guard file.holds(slot), try opensWithoutRecovery else { throw .noSuchSlot }
         try file.put([:], zeroing: [slot.block])
     }
 
-    /// Where it would be the last way in, it stays: `.noSuchSlot`.
+    /// Throws `.noSuchSlot` where a recovery key is the last way in, and removes nothing.
     public func removeRecovery() throws(KeyError) {
         try requireLive()
         guard try opensWithoutRecovery else { throw .noSuchSlot }

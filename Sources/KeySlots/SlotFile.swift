@@ -3,8 +3,8 @@ import Posix
 import Secrets
 
 /// The checked slots file of one store: identity, tries, terms, and the slots that wrap the store
-/// key, each kind with its changes in a file of its own. What a call that throws has left on the
-/// disk is always a store that opens. Confined to one queue at a time, which is what makes it
+/// key. The changes of each kind of slot are in a file of their own. After a call that throws, the
+/// store on the disk still opens. Only one queue at a time uses this object; that is what makes it
 /// Sendable.
 public final class SlotFile: @unchecked Sendable {
     public static let fileName = "slots"
@@ -23,7 +23,8 @@ public final class SlotFile: @unchecked Sendable {
     }
 
     /// Makes the file, still without a slot. A store counts as made only when its folder gets its
-    /// final name, so that a crash before the first slot leaves nothing that looks like a store.
+    /// final name, so a crash before the first slot is written leaves nothing that looks like a
+    /// store.
     public static func create(
         in folder: Folder, store: StoreID, identity: Identity, machine: MachineKey,
         reserve: DiskReserve? = nil
@@ -58,8 +59,8 @@ public final class SlotFile: @unchecked Sendable {
 
     // MARK: Identity, tries and terms
 
-    /// Which way it goes is the passcode's word while there is one: it changes with the slot, at
-    /// one instant.
+    /// While there is a passcode slot, `way` comes from the newest one, so that it changes at the
+    /// same instant as the slot.
     public var identity: Identity {
         var identity = written
         if let way = (try? file.slots(PasscodeDetails.self))?.first?.details.way {
@@ -68,7 +69,7 @@ public final class SlotFile: @unchecked Sendable {
         return identity
     }
 
-    /// Writes what changed of it.
+    /// Writes the blocks that changed.
     public func write(_ changed: Identity) throws(KeyError) {
         try write(Along(identity: changed))
     }
@@ -78,19 +79,20 @@ public final class SlotFile: @unchecked Sendable {
         try write(Along(terms: changed))
     }
 
-    /// Where this throws, nothing may be derived: the count may not be on the disk.
+    /// If this throws, the caller must not derive anything: the count may not be on the disk.
     public func write(_ changed: Tally) throws(KeyError) {
         try requireLive()
         try file.put([Tally.block: changed.payload()])
         tally = changed
     }
 
-    /// What differs of identity and terms, and the history's blocks, in one go: none of them waits
-    /// for another.
+    /// Writes what changed in identity and terms, and the blocks of the history, with one sync.
+    /// None of them depends on another.
     func write(
         _ along: Along, history: [Int: [UInt8]] = [:], emptied: [Int] = []
     ) throws(KeyError) {
-        // No crash leaves a login password where no finger is.
+        // Before the terms, so that no crash leaves a login password in a store whose fingers are
+        // off.
         if let changed = along.terms, !changed.fingerprintIsOn {
             try file.put([:], zeroing: [KeyringPassword.block])
         }
@@ -119,7 +121,8 @@ public final class SlotFile: @unchecked Sendable {
 
     // MARK: Slots of every kind
 
-    /// Written, synced, read back from the disk and opened: only then may an old one go.
+    /// Writes and syncs a slot, reads it back from the disk and opens it. Only after that may an
+    /// old slot be removed.
     func add<Details>(
         _ details: Details, at number: Int, storeKey: borrowing SecretBytes,
         key: Slot<Details>.KeyMaker
@@ -130,7 +133,7 @@ public final class SlotFile: @unchecked Sendable {
         return try proven(number, storeKey: storeKey, key: key)
     }
 
-    /// The slot as the disk has it, opened.
+    /// Reads the slot from the disk and opens it.
     func proven<Details>(
         _ number: Int, storeKey: borrowing SecretBytes, key: Slot<Details>.KeyMaker
     ) throws(KeyError) -> Slot<Details> {
@@ -146,8 +149,8 @@ public final class SlotFile: @unchecked Sendable {
 
     // MARK: Erasing
 
-    /// For the reset of a store whose slots file cannot even be read: every byte of it is
-    /// overwritten, synced.
+    /// For the reset of a store whose slots file cannot even be read: overwrites every byte of it,
+    /// up to 1 MiB, and syncs.
     public static func overwrite(in folder: Folder) throws(KeyError) {
         guard folder.exists(fileName) else { return }
         let file = try openFile(fileName, .readWrite, in: folder)
@@ -157,8 +160,9 @@ public final class SlotFile: @unchecked Sendable {
         try stored(try file.sync())
     }
 
-    /// First the intent, synced; then tries and slots are zeroed, synced. After a crash in between,
-    /// the identity says `erasing`, and calling it again ends it.
+    /// Writes `erasing` into the identity and syncs; then zeroes every block but the identity, the
+    /// slots first, and syncs. After a crash in between, the identity says `erasing`, and another
+    /// call finishes the erase.
     public func eraseKeys() throws(KeyError) {
         if written.condition == .live {
             var changed = identity
@@ -170,7 +174,7 @@ public final class SlotFile: @unchecked Sendable {
         terms = Terms()
     }
 
-    /// The tombstone: after the records are gone as well.
+    /// Makes the store a tombstone, after its records are erased as well.
     public func finishErasing() throws(KeyError) {
         guard written.condition != .live else { throw .noSuchSlot }
         var changed = written

@@ -1,13 +1,13 @@
 import Secrets
 
-/// A store's name among stores, and the name of its folder: a random UUID (version 4).
+/// The id of a store, which is also the name of its folder: a random UUID (version 4).
 public struct StoreID: Hashable, Sendable, CustomStringConvertible {
     public static let size = 16
 
     private let high: UInt64
     private let low: UInt64
 
-    /// Of exactly 16 bytes.
+    /// Takes exactly 16 bytes.
     public init?(bytes: [UInt8]) {
         guard bytes.count == Self.size else { return nil }
         high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
@@ -22,7 +22,7 @@ public struct StoreID: Hashable, Sendable, CustomStringConvertible {
         return id
     }
 
-    /// Of 36 characters in lower case, so that one store has one folder name only.
+    /// Takes 36 characters in lower case, so that a store has only one folder name.
     public init?(text: String) {
         let characters = Array(text.utf8)
         guard characters.count == 36 else { return nil }

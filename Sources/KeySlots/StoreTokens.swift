@@ -1,8 +1,8 @@
 import Policy
 import Secrets
 
-/// A token, as a hash under a key that lives until the machine starts again: enough to know the token
-/// again, useless without the key.
+/// A token, as a hash under a key that exists until the machine restarts. It is enough to recognize
+/// the token, and useless without the key.
 public struct TokenHash: Equatable, Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     public static let size = 32
 
@@ -21,7 +21,7 @@ public struct TokenHash: Equatable, Hashable, Sendable, CustomStringConvertible,
         bytes = try hash.finish()
     }
 
-    /// Compared in constant time, because one side is chosen by whoever types.
+    /// Compared in constant time, because the person at the prompt chooses one side.
     public static func == (left: TokenHash, right: TokenHash) -> Bool {
         constantTimeEqual(left.bytes.span, right.bytes.span)
     }
@@ -30,13 +30,14 @@ public struct TokenHash: Equatable, Hashable, Sendable, CustomStringConvertible,
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What is known of the tokens that did not open one store, from one start of the machine to the next.
+/// What is known of the tokens that did not open one store, from one start of the machine to the
+/// next.
 public struct StoreTokens: Equatable, Sendable {
-    /// One distinct token a store and boot brings a wrong own try back.
+    /// A wrong own try is given back for one distinct token per store and boot.
     public enum Refund: Equatable, Sendable {
         case unspent
         case given(TokenHash)
-        /// For a token that was forgotten since, or that cannot be read any more.
+        /// It was given for a token that was forgotten since, or that can no longer be read.
         case spent
     }
 
@@ -45,20 +46,22 @@ public struct StoreTokens: Equatable, Sendable {
         case spent
     }
 
-    /// Of each list: a guesser's tokens push each other out.
+    /// The limit of each list. When a list is full, its oldest token is removed, so a guesser's
+    /// tokens push each other out.
     public static let limit = 16
     static let noSalt = [UInt8](repeating: 0, count: KeyDerivation.saltSize)
 
     public var refund: Refund
-    /// Of the passcode slot that they did not open: whoever is killed between a new one and forgetting them has a file
-    /// that says nothing of the new one.
+    /// The salt of the passcode slot that the tokens did not open. If the daemon is killed after it
+    /// wrote a new slot and before it forgot the tokens, this salt shows that they say nothing
+    /// about the new slot.
     public private(set) var salt = noSalt
-    /// The person's.
+    /// The tokens of the person's own and apart tries.
     public private(set) var failed: [TokenHash] = []
-    /// A list of their own, so that however many come they push none of the person's out, and are not told by a quick
-    /// answer what the person has typed.
+    /// Strangers' tokens have a list of their own: so they cannot push out the person's, however
+    /// many come, and a stranger cannot find out from a quick answer what the person has typed.
     public private(set) var strangers: [TokenHash] = []
-    /// Those that came with a login that was confirmed.
+    /// Tokens that came with a confirmed login.
     public private(set) var confirmed: [TokenHash] = []
 
     public init(refund: Refund = .unspent) {
@@ -74,8 +77,8 @@ public struct StoreTokens: Equatable, Sendable {
         refund == .given(hash) || confirmed.contains(hash)
     }
 
-    /// Whether whoever makes this try may hear that it is wrong without a derivation. The person keeps it, whoever
-    /// tried it first.
+    /// Whether this try may be answered as wrong without a derivation. If a stranger tried the
+    /// token first, a try of the person's also adds it to the person's list.
     public mutating func recall(_ hash: TokenHash, _ kind: TryKind) -> Bool {
         if isConfirmed(hash) { return true }
         switch kind {
@@ -86,12 +89,12 @@ public struct StoreTokens: Equatable, Sendable {
         }
     }
 
-    /// Of the newest passcode slot that there is now.
+    /// Notes the salt of the newest passcode slot, nil where there is none.
     package mutating func bind(to slot: PasscodeSlot?) {
         salt = hasHashes ? slot?.details.salt ?? Self.noSalt : Self.noSalt
     }
 
-    /// Whether they were tried at this slot.
+    /// Whether the tokens were tried at this slot.
     package func isBound(to slot: PasscodeSlot?) -> Bool {
         !hasHashes || salt == slot?.details.salt ?? Self.noSalt
     }
@@ -107,7 +110,8 @@ public struct StoreTokens: Equatable, Sendable {
         Self.add(hash, to: &confirmed)
     }
 
-    /// Granted again to the same token: two logins with it may have waited at once.
+    /// Grants the refund again to the same token: two logins with it may have waited at the same
+    /// time.
     public mutating func claimRefund(for hash: TokenHash) -> Claim {
         switch refund {
         case .unspent:
@@ -118,7 +122,8 @@ public struct StoreTokens: Equatable, Sendable {
         }
     }
 
-    /// What was wrong may be right now. The refund does not come back by it.
+    /// Forgets all hashes: after a change of the passcode a wrong token may be right. A refund that
+    /// was given stays spent.
     public mutating func forgetHashes() {
         switch refund {
         case .unspent: break
@@ -169,7 +174,8 @@ extension StoreTokens {
 
     enum Parsed: Equatable {
         case tokens(StoreTokens)
-        /// Its hashes are of a key that is gone, and so is its word about the refund.
+        /// The file is of another boot, whose key is gone, so its hashes and its refund mean
+        /// nothing.
         case ofAnotherBoot
         case unreadable
     }

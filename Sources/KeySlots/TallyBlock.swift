@@ -1,6 +1,6 @@
 import Policy
 
-/// The counters of tries as block 2 keeps them.
+/// The counters of tries as block 2 stores them.
 extension Tally {
     static let block = 2
 
@@ -8,7 +8,8 @@ extension Tally {
         var writer = FieldWriter()
         for tries in [own, apart, recovery] { Self.put(tries, in: &writer) }
         writer.put(UInt8(lockedForRecovery ? 1 : 0))
-        // Behind what files of an earlier release hold: theirs are read as they are, with no such tries.
+        // After the fields of earlier releases: their files have zeroes here, which reads as no
+        // such tries.
         Self.put(stranger, in: &writer)
         return writer.bytes
     }

@@ -1,28 +1,31 @@
 import Policy
 
-/// On what terms a store was left, beside its slots: block 8. A store made before has none, and `Terms()` is what
-/// holds there.
+/// What the daemon remembers about a store, beside its slots: block 8. Stores of an earlier release
+/// have an empty block, which reads as `Terms()`.
 public struct Terms: Equatable, Sendable {
     static let block = 8
 
-    /// AllowFingerprint when the store was judged last. A store that was never judged has heard of nothing new.
+    /// AllowFingerprint when the store was judged last. True by default: a store that was never
+    /// judged is not told that fingerprints are newly allowed.
     public var fingerprintWasAllowed: Bool
     public var fingerprintIsOn: Bool
-    /// The recovery key was offered, and is not offered again by itself.
+    /// The recovery key was offered, and the daemon does not offer it again by itself.
     public var recoveryWasOffered: Bool
-    /// The latest time at which a clock that was believed was seen here, in seconds since 1970; 0 where none was.
+    /// The latest time that a trusted clock showed here, in seconds since 1970; 0 where there is
+    /// none.
     public var seenAt: UInt64
-    /// Failed matches since the passcode was typed or a finger matched; each is counted before its scan begins.
+    /// Failed matches since the passcode was last typed or a finger last matched. Each is counted
+    /// before its scan begins.
     public var fingerFailures: UInt8
     private var marker: Marker?
 
     private struct Marker: Equatable {
         var pending: Pending
-        /// Of the passcode that was there when the flow began; zero without one.
+        /// The salt of the passcode slot when the flow began; zero where there was none.
         var salt: [UInt8]
     }
 
-    /// A flow that began and was not ended.
+    /// A flow that began and has not ended.
     public struct Pending: Equatable, Sendable {
         public var flow: Flow
         public var reason: DueReason
@@ -44,7 +47,7 @@ public struct Terms: Equatable, Sendable {
         self.fingerFailures = fingerFailures
     }
 
-    /// The marker of a flow that begins at a store with this passcode, or with none.
+    /// Marks a flow as begun at a store with this passcode, or without one.
     package mutating func begin(_ pending: Pending, on slot: PasscodeSlot?) {
         marker = Marker(pending: pending, salt: Self.salt(slot))
     }
@@ -53,8 +56,8 @@ public struct Terms: Equatable, Sendable {
         marker = nil
     }
 
-    /// What began at this very passcode. With another one in its place the flow is ended, even where a crash came
-    /// before the marker could go.
+    /// The flow that began at this same passcode. Once another passcode has replaced it the flow
+    /// has ended, even if a crash came before the marker was removed.
     package func pending(on slot: PasscodeSlot?) -> Pending? {
         guard let marker, marker.salt == Self.salt(slot) else { return nil }
         return marker.pending
@@ -96,7 +99,7 @@ public struct Terms: Equatable, Sendable {
 }
 
 extension PasscodeState {
-    /// What a store's slots and terms say of it.
+    /// The state that follows from a store's slots, terms and identity.
     public init(hasPasscode: Bool, _ terms: Terms, _ identity: Identity) {
         switch (hasPasscode, terms.fingerprintIsOn) {
         case (true, true): self = .passcodeAndFingerprint

@@ -2,8 +2,9 @@ import Policy
 import Posix
 import Secrets
 
-/// Where failed tokens are remembered when the daemon ends before the machine does: a file a store, and the key of
-/// all hashes. It lies in memory (a tmpfs), so that no call here waits for a disk, and none syncs.
+/// Where failed tokens are remembered if the daemon ends before the machine does: one file for each
+/// store, and the key of all hashes. The folder is in memory (a tmpfs), so no call here waits for a
+/// disk, and none syncs.
 public struct TokenFolder: Sendable {
     public enum Unusable: Error, Equatable, Sendable, CustomStringConvertible {
         case storage(PosixError)
@@ -27,7 +28,7 @@ public struct TokenFolder: Sendable {
     private let folder: Folder
     private let boot: BootID
 
-    /// A folder that is there: none is made.
+    /// Opens an existing folder and never makes one.
     public init(path: String, boot: BootID) throws(Unusable) {
         guard boot != .none else { throw .bootUnknown }
         self.boot = boot
@@ -39,10 +40,11 @@ public struct TokenFolder: Sendable {
 
     // MARK: the key
 
-    /// Whether the key is there: a hibernation takes it away from under a daemon that has just begun.
+    /// Whether the key exists. Before a hibernation `appvaultd --forget-tokens` removes it, and a
+    /// daemon that has just started may be running then.
     public var hasKey: Bool { folder.exists(Self.keyName) }
 
-    /// This boot's, where it can be read.
+    /// The key of this boot, where it can be read.
     public func key() -> SecretBox? {
         guard let file = try? folder.file(Self.keyName, .read),
             (try? file.size()) == Self.keyHeaderSize + Self.keySize,
@@ -77,7 +79,7 @@ public struct TokenFolder: Sendable {
 
     // MARK: the stores
 
-    /// What is known of these stores; what is left of others, and of another boot, goes.
+    /// What is known of these stores. Removes the files of other stores and of other boots.
     public func load(_ stores: Set<StoreID>) throws(Unusable) -> [StoreID: StoreTokens] {
         var known: [StoreID: StoreTokens] = [:]
         for name in try names() {
@@ -90,7 +92,8 @@ public struct TokenFolder: Sendable {
             case .ofAnotherBoot: try? destroy(name)
             case .unreadable:
                 known[store] = StoreTokens(refund: .spent)
-                // One that cannot be replaced stays unreadable, which says the same.
+                // A file that cannot be replaced stays unreadable, which also counts as a spent
+                // refund.
                 try? write(StoreTokens(refund: .spent), of: store)
             }
         }
@@ -104,14 +107,14 @@ public struct TokenFolder: Sendable {
         return StoreTokens.parse(bytes, of: store, boot)
     }
 
-    /// Whole, or as it was.
+    /// Writes the file whole, or leaves it as it was.
     public func write(_ tokens: StoreTokens, of store: StoreID) throws(Unusable) {
         let bytes = tokens.file(of: store, boot)
         try replace("\(store)") { (file) throws(PosixError) in try file.write(bytes.span, at: 0) }
     }
 
-    /// Tokens are forgotten: what cannot be replaced, on a folder that is full, is overwritten, and what cannot be read
-    /// counts as a refund that is spent.
+    /// Writes what is left after tokens were forgotten. A file that cannot be replaced, because the
+    /// folder is full, is overwritten, and then counts as unreadable: its refund is spent.
     public func writeForgotten(_ tokens: StoreTokens, of store: StoreID) throws(Unusable) {
         guard folder.exists("\(store)") else { return }
         if tokens == StoreTokens() { return try remove(store) }
@@ -123,12 +126,13 @@ public struct TokenFolder: Sendable {
         }
     }
 
-    /// The store is gone, and with it its id.
+    /// Removes the file of a store that is gone.
     public func remove(_ store: StoreID) throws(Unusable) {
         try destroy("\(store)")
     }
 
-    /// Before memory goes to a disk: the key and every hash are overwritten. Which stores' refund is spent stays known.
+    /// Before a hibernation writes memory to a disk: overwrites the key and every hash. It stays
+    /// known which stores' refunds are spent.
     public func forgetHashes() throws(Unusable) {
         var trouble: Unusable?
         for name in try names() where Self.isOurs(name) {
@@ -159,7 +163,7 @@ public struct TokenFolder: Sendable {
 
     private static func unfinished(_ name: String) -> String { name + ".new" }
 
-    /// Whatever else somebody has put here is not ours to remove.
+    /// Files with other names were put here by somebody else and are not ours to remove.
     private static func isOurs(_ name: String) -> Bool {
         let whole = name.hasSuffix(".new") ? String(name.dropLast(4)) : name
         return whole == keyName || StoreID(text: whole) != nil
@@ -186,13 +190,14 @@ public struct TokenFolder: Sendable {
     private func overwrite(_ name: String) throws(Unusable) {
         try Self.usable { () throws(PosixError) in
             let file = try folder.file(name, .readWrite)
-            // No file of ours is longer, and one that somebody else made must not fill the folder.
+            // No file of ours is longer, and a long file that somebody else made must not fill the
+            // folder.
             let count = min(max(try file.size(), 0), StoreTokens.fileLimit)
             try file.write([UInt8](repeating: 0, count: count).span, at: 0)
         }
     }
 
-    /// Overwritten first; what cannot be is gone all the same.
+    /// Overwrites the file, then removes it. A file that cannot be overwritten is still removed.
     private func destroy(_ name: String) throws(Unusable) {
         try? overwrite(name)
         try Self.usable { () throws(PosixError) in try folder.remove(name) }

@@ -2,13 +2,13 @@ import Policy
 import Posix
 import Secrets
 
-/// A slots file as read: enough to say whose it is, and to open it with a recovery key. Nothing else is to be
-/// believed before it is checked.
+/// A slots file as read. It is enough to say whose it is, and to open it with a recovery key.
+/// Nothing else in it may be trusted before it is checked.
 public final class UncheckedSlotFile: @unchecked Sendable {
-    // Sendable as SlotFile is: one queue at a time.
+    // Sendable for the same reason as SlotFile: only one queue at a time uses it.
     public let store: StoreID
-    /// Not authenticated, and what is damaged of it is guessed: for messages, and for finding the owner of a store
-    /// that only its recovery key opens.
+    /// Not authenticated, and damaged parts are guessed. For messages, and for finding the owner of
+    /// a store that only its recovery key opens.
     public let identity: Identity
     /// The machine key that the file seems to be written under.
     public let machineID: [UInt8]
@@ -39,13 +39,13 @@ public final class UncheckedSlotFile: @unchecked Sendable {
             return try Identity(
                 owner: try payload(Identity.ownerBlock), label: try payload(Identity.labelBlock))
         } catch {
-            // Damage is found by the check; whose store it is has to be known for a recovery too.
+            // The check reports the damage later. The owner must be known now, also for a recovery.
             guard let likely = likelyIdentity(of: bytes) else { throw error }
             return likely
         }
     }
 
-    /// Checks every block. Before this no try is counted and nothing is derived.
+    /// Checks every block. Before this the daemon counts no try and derives nothing.
     public func checked(with machine: MachineKey) throws(KeyError) -> SlotFile {
         var blocks: [Block?] = []
         for number in 0..<Block.count {
@@ -57,7 +57,7 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         else { throw .damaged(.block(Identity.labelBlock)) }
         let identity = try Identity(owner: owner.payload, label: label.payload)
         if identity.condition == .live {
-            // Counters that vanish would be tries to be had.
+            // If the counters could vanish, whoever removes them would get new tries.
             guard blocks[Tally.block] != nil else { throw .damaged(.block(Tally.block)) }
             guard BlockTable.slots.contains(where: { blocks[$0] != nil })
             else { throw .damaged(.noSlot) }
@@ -74,25 +74,27 @@ public final class UncheckedSlotFile: @unchecked Sendable {
             identity: identity, tally: tally, terms: terms)
     }
 
-    /// Whether a recovery key can bring the store back, whatever else of the file is damaged or foreign.
+    /// Whether a recovery key can bring the store back, even if the rest of the file is damaged or
+    /// from another machine.
     public var hasReadableRecovery: Bool {
         identity.condition == .live && (try? readableRecoveryBlocks()) != nil
     }
 
-    /// `.wrongSecret` where no recovery slot opens with this key; no other block is asked. The caller proves the
-    /// store key on the records before anything is made anew under it: without the machine key nobody vouches for
-    /// the slot.
+    /// Throws `.wrongSecret` where no recovery slot opens with this key. Reads no other block. The
+    /// check of a recovery slot is not keyed, so the slot may be forged: the caller must first
+    /// prove the store key on the records, and only then write anything new under it.
     public func openRecovery(_ key: borrowing RecoveryKey) throws(KeyError) -> SecretBytes {
         guard identity.condition == .live else { throw .erased }
         let slots: [RecoverySlot] = try readableRecoveryBlocks().slots()
         return try slots.open(key, store: store)
     }
 
-    /// Brings a store that a recovery key opened under this machine's key: a passcode slot first, read back from the
-    /// disk and opened; only then the old slots go, and tries, label and owner are written, the identity being what
-    /// the caller vouches for. The recovery slots stay, so that after a crash at any instant the recovery key opens
-    /// the store again. The history comes along where the store key opens it, so that no former passcode comes back
-    /// over a recovery; on what terms the store was, another machine does not say.
+    /// Brings a store that a recovery key opened under this machine's key. First a passcode slot is
+    /// written, read back from the disk and opened. Only then the old slots are removed, and tries,
+    /// label and owner are written; the caller vouches for `identity`. The recovery slots stay, so
+    /// after a crash at any instant the recovery key opens the store again. The blocks of the
+    /// history that the store key opens are kept, so that a recovery does not let a former passcode
+    /// come back. The terms are not kept: those of another machine do not count here.
     package func adopted(
         by machine: MachineKey, identity: Identity, _ details: PasscodeDetails,
         derived: borrowing SecretBytes, storeKey: borrowing SecretBytes
@@ -108,7 +110,7 @@ public final class UncheckedSlotFile: @unchecked Sendable {
             sequence += 1
             let bytes = try Block(number: block, sequence: sequence, payload: payload)
                 .encoded(store, .machine(machine))
-            // The whole page: damage may stand behind the block.
+            // The whole page, because there may be damage after the block.
             try stored(try disk.write(Page.around(bytes), block: block))
         }
         try write(
@@ -139,7 +141,8 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         ).checked(with: machine)
     }
 
-    /// From the disk itself, before anything that the new slot replaces may go.
+    /// Reads the new slot from the disk itself and opens it, before anything that it replaces is
+    /// removed.
     private func prove(
         _ number: Int, _ machine: MachineKey, derived: borrowing SecretBytes,
         storeKey: borrowing SecretBytes
@@ -155,7 +158,8 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         guard opened.matches(storeKey) else { throw .damaged(.readBack(number)) }
     }
 
-    /// For the reset of a store that cannot be checked: whatever the slots held is zeroed, synced.
+    /// For the reset of a store that cannot be checked: zeroes every block but the identity, and
+    /// syncs.
     public func overwriteKeys() throws(KeyError) {
         for number in BlockTable.erased {
             try stored(try disk.write(Page.empty, block: number))
@@ -163,11 +167,12 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         try stored(try disk.sync())
     }
 
-    /// Whoever guards the blocks: the seal under the store key says that they are the store's.
+    /// The MAC of these blocks is not checked: the seal under the store key proves that they belong
+    /// to the store.
     private func readableHistory(_ storeKey: borrowing SecretBytes) -> [Int: [UInt8]] {
         var payloads: [Int: [UInt8]] = [:]
         for (index, number) in HistoryBook.blocks.enumerated() {
-            // What stands behind the block in its page does not matter: the page is written anew.
+            // The rest of the page does not matter: the page is written anew.
             guard
                 let glimpse = try? Block.glimpse(
                     Array(bytes[(number * Page.size)..<(number * Page.size + Block.size)]),
@@ -191,14 +196,16 @@ public final class UncheckedSlotFile: @unchecked Sendable {
             content, number: number, store: store, BlockTable.guardian(of: number, machine))
     }
 
-    /// Of the blocks that can be believed; a foreign file has recovery slots alone.
+    /// Of the blocks that can be checked. In a file from another machine these are only the
+    /// recovery slots.
     private func highestSequence(_ machine: MachineKey) -> UInt64 {
         (0..<Block.count).compactMap { number in
             (try? block(number, machine)).flatMap(\.self)?.sequence
         }.max() ?? 0
     }
 
-    /// All sixteen places, filled where a recovery slot can be read. Where there is none the reason is thrown.
+    /// All sixteen places, filled where a recovery slot can be read. Throws the reason where there
+    /// is none.
     private func readableRecoveryBlocks() throws(KeyError) -> [Block?] {
         var blocks = [Block?](repeating: nil, count: Block.count)
         var reason = KeyError.noSuchSlot
@@ -220,7 +227,7 @@ public final class UncheckedSlotFile: @unchecked Sendable {
 }
 
 extension SlotFile {
-    /// Reads the file once; what comes back still has to be checked.
+    /// Reads the file once. The result still has to be checked.
     public static func open(
         in folder: Folder, store: StoreID, reserve: DiskReserve? = nil
     ) throws(KeyError) -> UncheckedSlotFile {

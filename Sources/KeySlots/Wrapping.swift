@@ -1,16 +1,16 @@
 import Secrets
 
-/// A store key sealed under a slot's key, bound to the place where it lies.
+/// A store key sealed under a slot's key and bound to its place.
 struct WrappedKey: Equatable {
     static let keySize = 32
-    /// Of the store keys that this release makes.
+    /// The generation of the store keys that this release makes.
     static let generation: UInt32 = 1
     static let size = Sealing.nonceSize + keySize + Sealing.tagSize
 
     let nonce: [UInt8]
     let sealed: [UInt8]
 
-    /// To what a wrapped key is bound: 32 bytes. The cost is zero where there is none.
+    /// What a wrapped key is bound to: 32 bytes. The cost is zero where there is none.
     struct Place {
         let store: StoreID
         let kind: UInt16
@@ -29,7 +29,7 @@ struct WrappedKey: Equatable {
             return writer.bytes
         }
 
-        /// What a slot's key is derived for.
+        /// The part of the place that goes into the derivation of a slot's key.
         var keyMessage: [UInt8] {
             var writer = FieldWriter()
             writer.put(store.bytes)
@@ -58,7 +58,7 @@ struct WrappedKey: Equatable {
         }
     }
 
-    /// `.wrongSecret` where the key is another one.
+    /// Throws `.wrongSecret` where the key is another one.
     func open(
         under key: borrowing SecretBytes, at place: Place
     ) throws(KeyError) -> SecretBytes {
