@@ -1,4 +1,5 @@
-/// What can be done with a store and what opens it, by the names that `appvault actions` lists.
+/// What can be done with a store and with the ways to open it, by the names that `appvault actions`
+/// lists.
 public enum PasscodeAction: String, CaseIterable, Sendable {
     case createPasscode = "create-passcode"
     case changePasscode = "change-passcode"
@@ -10,24 +11,24 @@ public enum PasscodeAction: String, CaseIterable, Sendable {
     case newRecoveryKey = "new-recovery-key"
 }
 
-/// How a store stands, as far as actions are concerned.
+/// The state of a store, as far as it decides which actions are possible.
 public enum ActionStore: Equatable, Hashable, Sendable {
     case absent
     case usable(PasscodeState)
-    /// Only the recovery key or root opens the way again.
+    /// Only the recovery key or root can unlock the store again.
     case retryLocked
     case erased
     case damaged
-    /// It belongs to an account that has changed.
+    /// The account that it belongs to has changed.
     case ownerChanged
 }
 
-/// Whose word it is.
+/// Who asks for the action.
 public enum ActionAsker: CaseIterable, Sendable {
     case person
-    /// The person, at a daemon that is their own, or root for itself.
+    /// The person, at a private daemon that they run themselves, or root for itself.
     case personWithDaemon
-    /// Root for somebody else: its word is enough.
+    /// Root for somebody else: root decides alone.
     case root
 }
 
@@ -36,7 +37,7 @@ public enum PolicyKnowledge: CaseIterable, Sendable {
     case known
     /// A file is broken, and there never was a good one.
     case broken
-    /// The directory service has never said which groups the person is in.
+    /// The directory service has never answered which groups the person is in.
     case groupsUnknown
 }
 
@@ -88,7 +89,7 @@ public enum ActionObstacle: Equatable, Hashable, Sendable {
     case noReader
 }
 
-/// Asked by the list of actions and, once more, where each is performed.
+/// Decides for the list of actions, and again when an action is performed.
 public func decide(_ action: PasscodeAction, _ input: ActionInput) -> ActionDecision {
     if let obstacle = obstacle(to: action, input) { return .refused(obstacle) }
     return .allowed
@@ -105,7 +106,7 @@ private func obstacle(to action: PasscodeAction, _ input: ActionInput) -> Action
     }
 }
 
-/// Locking is never refused where something could be open.
+/// Locking is never refused for a store that could be open.
 private func obstacleToLock(_ input: ActionInput) -> ActionObstacle? {
     switch input.store {
     case .absent: .noStore
@@ -119,7 +120,7 @@ private func obstacleToReset(_ input: ActionInput) -> ActionObstacle? {
     switch (input.store, input.asker) {
     case (.absent, _): .noStore
     case (.usable, _), (.erased, _): nil
-    // The person proves the passcode, and no try is left to prove it with.
+    // A person must prove the passcode for a reset, and has no try left to prove it with.
     case (.retryLocked, .root): nil
     case (.retryLocked, _): .retryLocked
     case (.damaged, .person): .damaged
@@ -139,7 +140,7 @@ private func obstacleToNewRecoveryKey(_ input: ActionInput) -> ActionObstacle? {
 
 private func obstacleToChange(_ action: PasscodeAction, _ input: ActionInput) -> ActionObstacle? {
     switch input.store {
-    // Creating a store asks for the passcode.
+    // If there is no store, creating a passcode means creating the store, which asks for one.
     case .absent where action == .createPasscode:
         return obstacle(of: input.knowledge) ?? obstacle(of: input.policy)
     case .absent, .retryLocked, .erased, .damaged, .ownerChanged:
@@ -157,13 +158,13 @@ private func obstacle(
     switch (action, state) {
     case (.createPasscode, .none), (.createPasscode, .fingerprintOnly): return nil
     case (.createPasscode, _): return .passcodeOn
-    // Without a passcode a change is a creation.
+    // Without a passcode, a change creates one.
     case (.changePasscode, .none), (.changePasscode, .fingerprintOnly): return nil
     case (.changePasscode, _): return input.followsLogin ? .followsLogin : nil
     case (.turnOffPasscode, .none), (.turnOffPasscode, .fingerprintOnly): return .passcodeOff
     case (.turnOffPasscode, _):
         return policy.allowNoPasscode ? nil : .policy(key: "AllowNoPasscode")
-    // A passcode comes first.
+    // A fingerprint needs a passcode beside it.
     case (.turnOnFingerprint, .none): return .passcodeOff
     case (.turnOnFingerprint, .passcodeAndFingerprint), (.turnOnFingerprint, .fingerprintOnly):
         return .fingerprintOn
@@ -174,7 +175,7 @@ private func obstacle(
         case .readerUsable: return nil
         }
     case (.turnOffFingerprint, .passcodeAndFingerprint): return nil
-    // Without it the store would be open to everybody who has the machine.
+    // Without the fingerprint, everybody who has the machine could open the store.
     case (.turnOffFingerprint, .fingerprintOnly): return .passcodeOff
     case (.turnOffFingerprint, .none), (.turnOffFingerprint, .passcode): return .fingerprintOff
     case (.lock, _), (.reset, _), (.newRecoveryKey, _): return nil

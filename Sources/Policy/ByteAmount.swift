@@ -1,5 +1,5 @@
-/// A number of bytes as a person reads it, in whole units that leave at least two digits. Rounded up, so that what is
-/// taken never looks less than it is.
+/// A number of bytes as a person reads it: in the largest unit that gives at least two digits or an
+/// exact number. Rounded up, so that the amount never looks smaller than it is.
 public enum ByteAmount {
     private static let units = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)]
 

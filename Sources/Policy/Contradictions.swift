@@ -1,4 +1,5 @@
-/// What is wrong with files that are each well written: names without a rule, and policies that nobody can meet.
+/// What is wrong with files that are each well-formed: a `Rules` line that names a missing rule,
+/// too many rules, and policies that no passcode can meet.
 enum Contradictions {
     /// In the order of the files and their lines.
     static func errors(_ layer: PolicyLayer, _ files: [ParsedFile]) -> [PolicyProblem] {
@@ -25,8 +26,9 @@ enum Contradictions {
         }
     }
 
-    // Linear in the files: whoever asks what a file would change may send one of their own. So the rules are looked at once
-    // for each choice among them, and each section only at what they leave.
+    // This must stay linear in the size of the files, because a person who asks what a file would
+    // change sends a file of their own. So the rules are looked at once for each choice of rules,
+    // and each section is then only compared with what these rules leave.
     private static func unmeetable(_ layer: PolicyLayer) -> [PolicyProblem] {
         let rules = Unmeetable(layer.rules)
         guard !rules.isEmpty else { return [] }
@@ -58,7 +60,7 @@ enum Contradictions {
 }
 
 extension Setting {
-    /// The setting alone, for whoever has to look at its value.
+    /// The built-in policy with only this setting changed, for code that needs its value.
     var policy: Policy {
         var policy = Policy.builtIn
         change(&policy)
@@ -67,14 +69,14 @@ extension Setting {
 }
 
 extension PolicyLayer {
-    /// Somebody for each section.
+    /// One subject for each section, and one to which only everybody's section applies.
     var subjects: [PolicySubject] {
         [PolicySubject()] + sections.keys.compactMap(\.subject)
     }
 }
 
 extension Scope {
-    /// Somebody for whom the section is, alone; nil for everybody's.
+    /// A subject to which only this section applies; nil for everybody's section.
     var subject: PolicySubject? {
         switch self {
         case .everybody: nil

@@ -1,17 +1,17 @@
-/// A rule of the administrator's: a section `[Rule NAME]`.
+/// One of the administrator's rules: a section `[Rule NAME]`.
 public struct CustomRule: Equatable, Sendable {
     /// Exactly one of the three.
     public enum Test: Equatable, Sendable {
         /// A POSIX extended regular expression that has to match.
         case matches(String)
-        /// One that must not.
+        /// A POSIX extended regular expression that must not match.
         case rejects(String)
-        /// libpwquality has to take it.
+        /// libpwquality has to accept the passcode.
         case dictionary
     }
 
     public var name: String
-    /// What a person reads; the name where none is given.
+    /// What a person reads; the name where the section has no `Display`.
     public var display: String
     /// Whether the rule stands in the list that is shown before a passcode is asked for.
     public var show: Bool

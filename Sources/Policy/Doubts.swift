@@ -1,8 +1,8 @@
-/// Keys that say nothing beside each other, or hardly what was meant: warnings.
+/// Warnings: keys that have no effect beside others, or hardly the effect that was meant.
 struct Doubts {
     private(set) var found: [PolicyProblem] = []
 
-    // Of the section that is being looked at.
+    // These three belong to the section that is being looked at.
     private var settings: [Setting] = []
     private var own: [Setting] = []
     private var policy = Policy.builtIn
@@ -46,7 +46,8 @@ struct Doubts {
     }
 
     private mutating func lookAtTries() {
-        // Whoever writes what the limit does, and no limit, believes that there is one.
+        // An administrator who writes what happens at the limit, but no limit, believes that there
+        // is one.
         if policy.retryLimit == 0, !isWritten("RetryLimit") || policy.onRetryLimit != .erase {
             doubt(
                 "OnRetryLimit", with: ["RetryLimit"], "no effect without a limit",
@@ -130,7 +131,7 @@ struct Doubts {
     private mutating func lookAtUnused() {
         for setting in own {
             let key = PolicyKey.all[setting.key]
-            // Its default says nothing that is not so.
+            // A key that is written with its default value promises nothing that does not happen.
             guard key.use == .notActedOn, setting.policy != .builtIn else { continue }
             doubt(
                 key.name, "not acted on yet by this release", "known, and without an effect so far")
@@ -141,8 +142,8 @@ struct Doubts {
         settings.contains { PolicyKey.all[$0.key].name == key }
     }
 
-    // At the line of the key where it has one; only for the section that brings one of the keys in, and not again for
-    // all that inherit it.
+    // Puts the warning at the line of the key, if it has one in this section. Only the section that
+    // sets one of these keys gets the warning, and not again the sections that inherit it.
     private mutating func doubt(
         _ key: String, with others: [String] = [], _ wrong: String, _ right: String
     ) {

@@ -1,4 +1,4 @@
-/// What a person goes through because the policy, or something else, demands it.
+/// A change of a store that the policy, or something else, demands of the person.
 public enum Flow: UInt8, CaseIterable, Sendable {
     case create = 1
     case createOfferingFingerprint = 2
@@ -21,7 +21,7 @@ public enum PasscodeState: Equatable, Hashable, Sendable {
     case none(WithoutReason)
     case passcode
     case passcodeAndFingerprint
-    /// As an older release left it: a finger, and no passcode to fall back on.
+    /// As an older release left the store: a finger, and no passcode as a fallback.
     case fingerprintOnly
 }
 
@@ -35,11 +35,11 @@ public enum WithoutReason: CaseIterable, Sendable {
 
 public enum Hardware: CaseIterable, Sendable {
     case none
-    /// In this very session.
+    /// A reader that can be used in this session.
     case readerUsable
 }
 
-/// Of the policy in force, what decides where a store has to go.
+/// The part of the policy in force that decides which flow is due.
 public enum DueTarget: Equatable, Hashable, Sendable {
     case noPasscodeMode
     case inForce(allowNoPasscode: Bool, allowFingerprint: Bool, change: ChangeDemand)
@@ -60,7 +60,7 @@ extension DueTarget {
 /// Who has to change the passcode after the rules changed.
 public enum ChangeDemand: CaseIterable, Sendable {
     case everybody
-    /// Only whose present passcode the new rules would refuse.
+    /// Only people whose present passcode the new rules would refuse.
     case whoFallsShort
 }
 
@@ -83,10 +83,11 @@ public enum Compliance: CaseIterable, Sendable {
 /// All that decides which flow is due.
 public struct DueInput: Equatable, Sendable {
     public var state: PasscodeState
-    /// Way (a): its rules are the login password's.
+    /// Way (a): the passcode is the login password, whose rules count instead.
     public var followsLogin: Bool
     public var target: DueTarget
-    /// The rules that the passcode was judged by last; all zero where nobody judged it.
+    /// The digest of the rules that the passcode was judged by last; all zero where it was never
+    /// judged.
     public var judgedDigest: [UInt8]
     public var presentDigest: [UInt8]
     /// AllowFingerprint when the store was judged last.
@@ -94,7 +95,7 @@ public struct DueInput: Equatable, Sendable {
     public var hardware: Hardware
     public var compliance: Compliance
     public var isExpired: Bool
-    /// Why a flow began that was not ended.
+    /// The reason of a flow that began and has not ended.
     public var pending: DueReason?
 
     public init(
@@ -128,7 +129,7 @@ public enum Due: Equatable, Sendable {
         }
     }
 
-    /// The first one's.
+    /// The reason of the first step.
     public var reason: DueReason? {
         switch self {
         case .nothing: nil
@@ -136,7 +137,7 @@ public enum Due: Equatable, Sendable {
         }
     }
 
-    /// Before the passcode was typed a part of it may be open.
+    /// Before the passcode is typed, it may be uncertain whether a step is needed.
     public var certainty: Certainty {
         switch self {
         case .nothing: .certain
@@ -171,16 +172,17 @@ public enum NothingDue: CaseIterable, Sendable {
     case withoutByPolicyDefault
     /// The rules are those of the login password.
     case followsLogin
-    /// Judged by the very rules in force.
+    /// The passcode was judged by the rules that are in force.
     case sameRules
-    /// Nobody judged the passcode, so nobody can say that the rules changed.
+    /// The passcode was never judged, so it is not known whether the rules changed.
     case neverJudged
-    /// Judged by other rules, and good by the present ones.
+    /// The passcode was judged by other rules, and it meets the present ones.
     case meetsTheRules
 }
 
-/// The table of the flows: pure, and asked anew at each unlock, so that nothing goes on which a policy that changed
-/// once more no longer wants. Where the compliance is not yet known, it says what is due as far as is known.
+/// The table of the flows. It is a pure function and asked anew at each unlock, so that a flow does
+/// not go on when the policy changed again and no longer demands it. Where the compliance is not
+/// yet known, the answer is what is known so far.
 public func due(_ input: DueInput) -> Due {
     switch input.state {
     case .none(let reason): dueWithoutPasscode(input, reason)
@@ -194,7 +196,8 @@ private func dueWithoutPasscode(_ input: DueInput, _ without: WithoutReason) -> 
     switch input.target {
     case .noPasscodeMode: return .nothing(.noPasscodeMode)
     case .inForce(let allowNoPasscode, let allowFingerprint, _):
-        // The fingerprint that stood alone is gone already, and the passcode is not there yet.
+        // A migration was interrupted: the fingerprint that stood alone is removed already, and
+        // there is no passcode yet.
         if input.pending == .migration { return create(allowFingerprint, input, .migration) }
         if input.followsLogin { return .nothing(.followsLogin) }
         switch without {
@@ -206,7 +209,8 @@ private func dueWithoutPasscode(_ input: DueInput, _ without: WithoutReason) -> 
     }
 }
 
-/// Whichever way it says it goes: there is no passcode that could follow anything, and no choice was made.
+/// `followsLogin` and the reason for having no passcode do not matter here: there is no passcode
+/// that could follow anything, and the person made no choice.
 private func dueWithFingerprintAlone(_ input: DueInput) -> Due {
     switch input.target {
     case .noPasscodeMode: .steps([DueStep(.dropBoth, .migration)])
@@ -242,25 +246,26 @@ private func dueWithBoth(_ input: DueInput) -> Due {
     }
 }
 
-/// Flow 3, or why not.
+/// Flow 3 (`change`), or why it is not due.
 private enum Change {
     case due(DueStep)
     case not(NothingDue)
 }
 
-/// A recovery comes first: who used the key has no passcode to go on with.
+/// A recovery comes first: a person who used the recovery key has no passcode to go on with.
 private func change(_ input: DueInput, _ demand: ChangeDemand) -> Change {
     if input.pending == .recovery { return .due(DueStep(.change, .recovery)) }
     let byPolicy = changeByPolicy(input, demand)
     if case .due(let step) = byPolicy, step.certainty == .certain { return byPolicy }
-    // What is certain is said rather than what may be.
+    // A change that is certain is reported rather than one that may be needed.
     return input.isExpired ? .due(DueStep(.change, .expired)) : byPolicy
 }
 
 private func changeByPolicy(_ input: DueInput, _ demand: ChangeDemand) -> Change {
     guard input.judgedDigest != input.presentDigest else { return .not(.sameRules) }
-    // Made before digests were kept. An update of the package must not demand a new passcode of everybody, and of
-    // these rules nobody knows that they changed: they count from the next unlock on.
+    // The store was made before digests were kept. An update of the package must not demand a new
+    // passcode of everybody, and it is not known whether these rules changed. They count from the
+    // next unlock on.
     guard input.judgedDigest.contains(where: { $0 != 0 }) else { return .not(.neverJudged) }
     switch demand {
     case .everybody: return .due(DueStep(.change, .policy))

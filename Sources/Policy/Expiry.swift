@@ -4,7 +4,7 @@ public enum Expiry: Equatable, Sendable {
     /// Seconds since 1970.
     case expires(at: UInt64)
     case expired(since: UInt64)
-    /// Nothing expires by such a clock.
+    /// The clock is not trusted, so nothing expires.
     case clockNotBelieved(ClockDoubt)
 
     public var isExpired: Bool {
@@ -19,7 +19,7 @@ public enum NeverExpires: CaseIterable, Sendable {
     case noPasscode
     /// ExpireDays is 0.
     case noRule
-    /// Its age is the login password's, which is not ours to judge.
+    /// The passcode is the login password. AppVault does not judge the age of that.
     case followsLogin
 }
 
@@ -30,11 +30,11 @@ public enum ClockDoubt: CaseIterable, Sendable {
     case jumped
 }
 
-/// What a clock is held against. Seconds since 1970.
+/// A time that the clock shows, and what it is compared with. Seconds since 1970.
 public struct ClockReading: Equatable, Sendable {
     public var now: UInt64
     public var builtAt: UInt64
-    /// The latest time at which a clock that was believed is known to have been; 0 where there is none.
+    /// The latest time that a trusted clock showed; 0 where there is none.
     public var lastKnown: UInt64
 
     public init(now: UInt64, builtAt: UInt64, lastKnown: UInt64) {
@@ -45,11 +45,12 @@ public struct ClockReading: Equatable, Sendable {
 
     static let year: UInt64 = 365 * 86_400
 
-    /// A build that is newer than what was known confirms the time as well, so that a machine which stood still for
-    /// a year comes to itself with the next update.
+    /// A clock is also trusted if it shows less than a year after the build. So a machine that was
+    /// off for more than a year gets a trusted clock with its next update.
     public var doubt: ClockDoubt? {
         if now < builtAt { return .beforeBuild }
-        // Nothing to hold it against: a clock is not doubted for being the first one seen.
+        // There is no earlier time to compare with. A clock is not doubted for being the first one
+        // seen.
         guard lastKnown > 0 else { return nil }
         return now - builtAt > Self.year && now.subtractingSaturating(lastKnown) > Self.year
             ? .jumped : nil
@@ -57,7 +58,8 @@ public struct ClockReading: Equatable, Sendable {
 }
 
 extension Expiry {
-    /// Age counts from when the passcode was set; a clock before that is age 0.
+    /// The age counts from when the passcode was set. If the clock shows an earlier time, the age
+    /// is 0.
     public init(
         state: PasscodeState, followsLogin: Bool, setAt: UInt64, expireDays: UInt32,
         _ clock: ClockReading

@@ -1,17 +1,17 @@
-/// Why no finger is asked for, and it goes at once to the passcode.
+/// Why the daemon asks for no finger and goes at once to the passcode.
 public enum NoFinger: String, CaseIterable, Sendable {
-    /// By the front end's word.
+    /// The front end asked for no finger.
     case option
     case remoteHost
     case remoteSession
-    /// What asks is not known to be of the person who is in front of the machine.
+    /// The program that asks is not known to belong to the person in front of the machine.
     case elsewhere
-    /// Neither systemd nor logind says who is at the machine.
+    /// Neither systemd nor logind can tell who is at the machine.
     case unknownSession
     case lidShut
     case notEnrolled
     case policy
-    /// Whose groups nobody knows, and of a broken file.
+    /// The person's groups are not known, or a policy file is broken.
     case policyUnknown
     case externalReader
     case flowDue
@@ -22,7 +22,7 @@ public enum NoFinger: String, CaseIterable, Sendable {
     case passcodeEvery
     /// No passcode has opened the store since the machine, or the daemon, started.
     case notYetOpened
-    /// Only the recovery key or root opens it again.
+    /// Only the recovery key or root can unlock the store again.
     case retryLocked
 }
 
@@ -31,7 +31,8 @@ public enum FingerDecision: Equatable, Sendable {
     case passcode(NoFinger)
 }
 
-/// Which reader, and which of the enrolled fingers it can tell, by their places in the input.
+/// Which reader, and which of the enrolled fingers it can recognize; both as places in the lists of
+/// the input.
 public struct FingerPick: Equatable, Sendable {
     public var reader: Int
     public var fingers: [Int]
@@ -45,16 +46,16 @@ public struct FingerPick: Equatable, Sendable {
 /// What a finger is asked for.
 public enum FingerPurpose: CaseIterable, Sendable {
     case open
-    /// Whether it matches: nothing is opened by it.
+    /// To see whether it matches. Nothing is opened.
     case verify
     case enroll
 }
 
-/// How a store stands, as far as fingers are concerned.
+/// The state of a store, as far as it decides whether a finger is asked for.
 public struct FingerStore: Equatable, Sendable {
     public var state: PasscodeState
     public var isRetryLocked: Bool
-    /// What is due before the passcode was typed.
+    /// What is due, as far as that is known before the passcode is typed.
     public var due: [Flow]
     public var failures: UInt32
     public var resident: ResidentAge
@@ -71,15 +72,15 @@ public struct FingerStore: Equatable, Sendable {
     }
 }
 
-/// Where the resident slot stands.
+/// The age of the resident slot: the store key in memory, which a matching finger opens.
 public enum ResidentAge: Equatable, Sendable {
     case none
     case good
-    /// PasscodeEvery is over.
+    /// It is older than PasscodeEvery allows.
     case over
 }
 
-/// The two clocks at one instant, in seconds: of the boot, and of the wall.
+/// What two clocks show at one instant, in seconds: the one that counts since boot, and wall time.
 public struct ResidentTime: Equatable, Sendable {
     public var boot: UInt64
     public var wall: UInt64
@@ -89,7 +90,8 @@ public struct ResidentTime: Equatable, Sendable {
         self.wall = wall
     }
 
-    /// By whichever clock more time has passed: one that is put back lengthens nothing.
+    /// The age by the clock that shows the longer time, so that setting a clock back does not
+    /// lengthen the time.
     public func age(at now: ResidentTime) -> UInt64 {
         max(now.boot.subtractingSaturating(boot), now.wall.subtractingSaturating(wall))
     }
@@ -101,7 +103,7 @@ extension Policy {
     }
 }
 
-/// What only the machine knows.
+/// Which fingerprint readers there are, as the worker reports.
 public enum FingerReaders: Equatable, Sendable {
     case workerMissing
     case busy
@@ -134,7 +136,7 @@ public struct FingerPlace: Equatable, Sendable {
 public enum Lid: CaseIterable, Sendable {
     case open
     case shut
-    /// Machines without one, and machines of which nobody can say.
+    /// The machine has no lid, or its state is not known.
     case unknown
 }
 
@@ -163,7 +165,8 @@ public struct FingerInput: Equatable, Sendable {
     }
 }
 
-/// The whole decision. Its parts are asked one by one where the next needs somebody's answer first.
+/// The whole decision. A caller that must ask logind or the worker in between calls its parts one
+/// by one.
 public func fingerDecision(
     _ input: FingerInput, _ at: Circumstances, _ policy: PolicyInForce
 ) -> FingerDecision {
@@ -173,7 +176,7 @@ public func fingerDecision(
         input.purpose, input.enrolled, among: input.readers, input.lid, policy.policy)
 }
 
-/// By what the daemon knows itself, without asking anybody.
+/// The obstacles that the daemon knows itself, without asking another program.
 public func obstacleToFinger(of input: FingerInput, _ inForce: PolicyInForce) -> NoFinger? {
     let policy = inForce.policy
     let store = input.store
@@ -191,7 +194,7 @@ public func obstacleToFinger(of input: FingerInput, _ inForce: PolicyInForce) ->
         return .notEnrolled
     }
     switch input.purpose {
-    // The passcode is typed in the same exchange, and what is due runs behind it.
+    // The passcode is typed in the same exchange, and what is due runs after it.
     case .enroll: return nil
     case .verify: return store.failures >= policy.fingerprintMaxFailures ? .failuresReached : nil
     case .open: break
@@ -205,12 +208,12 @@ public func obstacleToFinger(of input: FingerInput, _ inForce: PolicyInForce) ->
     }
 }
 
-/// Whether the person is known to be at the reader. Names of services and what a front end says of itself make no
-/// difference here: they can only have narrowed before.
+/// Whether the person is known to be at the reader. The names of services do not matter here. What
+/// the front end says of itself can only add an obstacle.
 public func obstacleToFinger(at: Circumstances) -> NoFinger? {
     if !at.remoteHost.isEmpty { return .remoteHost }
     switch at.peer {
-    // A private daemon's own user is root there, and logind is not asked.
+    // The user who runs a private daemon counts as root there, and logind is not asked.
     case .privateOwner: return nil
     case .root, .other: break
     }
@@ -238,7 +241,8 @@ extension NoFinger {
     }
 }
 
-/// A reader that may be used and that is known, of those that are there. For an enrolment any that may be used.
+/// Picks a reader that may be used and at which a finger was enrolled. For an enrolment, any reader
+/// that may be used.
 public func fingerPick(
     _ purpose: FingerPurpose, _ enrolled: [FingerPlace], among readers: FingerReaders, _ lid: Lid,
     _ policy: Policy
@@ -255,7 +259,8 @@ public func fingerPick(
     }
     if found.isEmpty { return .passcode(.noReader) }
     var why = NoFinger.noReader
-    // One of the same make is the second choice.
+    // First the readers at which a finger was enrolled. Another reader with the same id, at another
+    // port, is the second choice.
     let own = found.indices.filter { place in
         enrolled.contains { $0 == FingerPlace(reader: found[place].id, port: found[place].port) }
     }
@@ -274,7 +279,8 @@ public func fingerPick(
     return .passcode(why)
 }
 
-/// A reader that is fixed to the machine stands where it stood; one that is not may be plugged in anywhere.
+/// A reader that is built in must be at the port where the finger was enrolled. One that is not may
+/// be plugged in anywhere.
 private func known(_ finger: FingerPlace, at reader: FingerReader, _ policy: Policy) -> Bool {
     guard finger.reader == reader.id else { return false }
     switch policy.fingerprintReaders {

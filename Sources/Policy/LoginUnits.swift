@@ -1,5 +1,5 @@
-/// The units of the system manager whose root processes log people in at this machine, as patterns of
-/// their names; `*` stands for any letters.
+/// The units of the system manager whose root processes log people in at this machine, as patterns
+/// of their names; `*` stands for any letters.
 public struct LoginUnits: Equatable, Sendable {
     public var patterns: [String]
 
@@ -12,12 +12,13 @@ public struct LoginUnits: Equatable, Sendable {
         "sddm*", "greetd*", "ly*", "xdm*", "lxdm*", "slim*", "nodm*",
     ])
 
-    /// What a unit that is listed is.
+    /// What kind of login a listed unit runs.
     public enum Kind: Equatable, Sendable {
-        /// Asks at one terminal, which is its instance's name; nil where there is none.
+        /// Asks at one terminal: the name of the unit's instance; nil where it has none.
         case console(terminal: String?)
         case displayManager
-        /// GNOME's. It opens a channel to its worker for whoever has a session, also one over ssh.
+        /// GNOME's display manager. It opens a channel to its worker for everybody who has a
+        /// session, also over ssh.
         case gdm
     }
 
@@ -35,7 +36,8 @@ public struct LoginUnits: Equatable, Sendable {
 
     private static let consoles = ["getty@", "serial-getty@", "console-getty", "container-getty@"]
 
-    /// In time of pattern times name: each `*` takes as little as it can.
+    /// Takes time in proportion to the pattern times the name: each `*` matches as little as it
+    /// can.
     private static func matches(_ pattern: String, _ name: String) -> Bool {
         let parts = pattern.utf8.split(
             separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)

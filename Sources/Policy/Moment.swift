@@ -5,7 +5,7 @@ public struct BootID: Equatable, Sendable {
     private var high: UInt64 = 0
     private var low: UInt64 = 0
 
-    /// No boot has it: what an untouched counter holds.
+    /// No boot has this id. An unused counter holds it.
     public static let none = BootID()
 
     private init() {}
@@ -24,7 +24,8 @@ public struct BootID: Equatable, Sendable {
     }
 }
 
-/// A point in time that no setting of the clock moves: milliseconds of CLOCK_BOOTTIME within one boot.
+/// A point in time that does not change when the clock is set: milliseconds of CLOCK_BOOTTIME
+/// within one boot.
 public struct Moment: Equatable, Sendable {
     public var bootID: BootID
     public var milliseconds: UInt64
@@ -36,9 +37,10 @@ public struct Moment: Equatable, Sendable {
 
     public static let never = Moment(bootID: .none, milliseconds: 0)
 
-    /// How long ago another moment was, as far as this boot can tell: what was before it counts as its beginning,
-    /// so that a restart shortens no wait to less than one that began with it. So does what lies ahead, which only
-    /// a clock that was put back can show: it must not become a wait without end.
+    /// How long ago another moment was, as far as this boot can tell. A moment before this boot
+    /// counts as the beginning of the boot: so a wait that began before a restart ends no sooner
+    /// than one that began with it. A moment that lies ahead counts as the beginning, too: only a
+    /// clock that was set back can show one, and the wait must still end.
     func milliseconds(since other: Moment) -> UInt64 {
         guard other.bootID == bootID, other.milliseconds <= milliseconds else {
             return milliseconds

@@ -1,11 +1,12 @@
-/// Which of some words was meant by somebody who wrote another.
+/// Finds which of some known words a person meant who wrote another word.
 package enum Nearness {
     /// In a file: capitals and small letters are alike, and a swap of neighbours is two slips.
     case inFile
     /// On a command line: letters are what they are, and a swap of neighbours is one slip.
     case onCommandLine
 
-    /// Nobody slips in words that are longer, and distance costs length times length.
+    /// The most bytes of a word that are compared. A longer word is not a typing error, and the
+    /// time of a comparison grows with the product of the lengths.
     private static let longest = 64
 
     package func nearest(to word: [UInt8], among candidates: [String]) -> String? {
@@ -19,7 +20,7 @@ package enum Nearness {
         }
     }
 
-    /// Changes, insertions and removals between two words.
+    /// The number of changes, insertions and removals that turn one word into the other.
     package func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         let left = left.prefix(Self.longest).map(letter)
         let right = right.map(letter)

@@ -45,7 +45,7 @@ enum Hangul {
     private static let syllables: UInt32 = 0xAC00
     private static let leads: UInt32 = 0x1100
     private static let vowels: UInt32 = 0x1161
-    // One before the first tail: a syllable without one counts as tail 0.
+    // One before the first tail: tail 0 means that the syllable has none.
     private static let tails: UInt32 = 0x11A7
     private static let leadCount: UInt32 = 19
     private static let vowelCount: UInt32 = 21

@@ -1,7 +1,7 @@
 /// A rule for new passcodes. The order of the cases is the order of the report.
 public enum PasscodeRule: Equatable, Sendable {
     case minLength(minimum: UInt32)
-    /// One of the administrator's own.
+    /// A rule of the administrator's.
     case custom(name: String)
     case digitsOnly
     case digit
@@ -33,22 +33,23 @@ public enum PasscodeRule: Equatable, Sendable {
     }
 }
 
-/// Why a rule was not looked at.
+/// Why a rule was not checked.
 public enum NotChecked: Equatable, Sendable {
     /// The text cannot be a passcode at all.
     case notAPasscode(PasscodeRefusal)
-    /// `same` and `history` are judged only where the current passcode was typed: anywhere else
-    /// they would tell what it is.
+    /// `same` and `history` are judged only where the current passcode was typed, `history` also
+    /// for the passcode that is chosen after a recovery. Anywhere else they would reveal the
+    /// person's passcodes.
     case outsideAChange
-    /// So many candidates were tried in this exchange that `same` and `history` say no more.
+    /// Too many candidates were tried in this exchange: `same` and `history` are no longer judged.
     case tooManyCandidates
-    /// Nobody asked for the custom rules to be run.
+    /// The caller did not ask to run the custom rules.
     case notRun
 }
 
-/// Why a custom rule says no, where its own wording is not all of it.
+/// Why a custom rule is not met, where the rule's own text does not say it all.
 public enum UnmetCause: Equatable, Sendable {
-    /// What libpwquality says.
+    /// The reason that libpwquality gives.
     case dictionary(String)
     /// A rule that cannot run refuses the passcode.
     case cannotRun(RuleFault)
@@ -56,19 +57,19 @@ public enum UnmetCause: Equatable, Sendable {
 
 /// Why a custom rule could not be run.
 public enum RuleFault: Equatable, Sendable, CaseIterable {
-    /// Nobody serves the rules.
+    /// No rules worker can be reached.
     case noWorker
     /// Other candidates of the same person are being judged.
     case busy
-    /// Too many candidates of others are.
+    /// Too many candidates of other people are being judged.
     case crowded
-    /// Not done within its second.
+    /// The worker did not finish within one second.
     case tooSlow
-    /// Its worker ended before it had answered.
+    /// The worker ended before it answered.
     case ended
-    /// A rule before it took the time or the worker.
+    /// An earlier rule used up the time or ended the worker.
     case notReached
-    /// Its worker answered something else than what was asked.
+    /// The worker's answer does not fit the question.
     case nonsense
     /// The pattern is not a regular expression, or needs too much memory.
     case pattern
@@ -109,8 +110,9 @@ public struct Judgement: Equatable, Sendable {
         entries.filter { $0.finding.isUnmet }.map(\.rule)
     }
 
-    /// What keeps the passcode from being set: the first unmet entry, or a rule that nobody looked
-    /// at. `same` and `history` may stay unchecked, because a first passcode has none before it.
+    /// What keeps the passcode from being set: the first unmet entry, or a rule that was not
+    /// checked. `same` and `history` may stay unchecked, because there is no passcode before a
+    /// first one.
     public var obstacle: Entry? {
         entries.first { entry in
             switch (entry.finding, entry.rule) {
@@ -125,7 +127,7 @@ public struct Judgement: Equatable, Sendable {
     }
 }
 
-/// Rules judge new passcodes only: none of them can refuse one that opens.
+/// Rules judge new passcodes only: no rule can refuse a passcode that opens the store.
 public enum PasscodeRules {
     /// Judges a normalised passcode. `custom` has one finding for each of the policy's custom
     /// rules, or none where they were not run.
@@ -152,7 +154,7 @@ public enum PasscodeRules {
                 } else if nextCustom < custom.count {
                     take(custom, &nextCustom)
                 } else {
-                    // Fewer answers than rules: no answer is not a good one.
+                    // There are fewer answers than rules. A missing answer is not a good one.
                     .unmetBecause(.cannotRun(.nonsense))
                 }
             case .digitsOnly: found(traits.digits == traits.scalars)
@@ -169,12 +171,13 @@ public enum PasscodeRules {
         }
     }
 
-    /// The report on a text that was refused before any rule could be looked at.
+    /// The report on a text that was refused before any rule could be checked.
     public static func notJudged(_ refusal: PasscodeRefusal, _ policy: Policy) -> Judgement {
         report(rules(policy)) { _ in .notChecked(.notAPasscode(refusal)) }
     }
 
-    /// The rules that apply, in order: what is shown before a new passcode is asked for.
+    /// The rules that apply, in the order in which they are shown before a new passcode is asked
+    /// for.
     public static func rules(_ policy: Policy) -> [PasscodeRule] {
         var rules: [PasscodeRule] = [.minLength(minimum: policy.minLength)]
         rules += policy.customRules.map { .custom(name: $0.name) }

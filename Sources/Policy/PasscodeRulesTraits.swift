@@ -1,5 +1,5 @@
-/// What the rules want to know about a passcode, from one walk over its scalars. Nothing of the
-/// passcode is copied: what has to be compared is compared where it lies.
+/// What the rules need to know about a passcode, from one walk over its scalars. Nothing of the
+/// passcode is copied: scalars are compared where they are.
 struct PasscodeTraits {
     /// As a person counts them.
     private(set) var characters = 0
@@ -20,7 +20,7 @@ struct PasscodeTraits {
         (digits > 0 ? 1 : 0) + (hasLower ? 1 : 0) + (hasUpper ? 1 : 0) + (hasSpecial ? 1 : 0)
     }
 
-    /// Three or more digits and nothing else, each as far from the one before it as the next.
+    /// Three or more digits and nothing else, with the same difference from each digit to the next.
     var isSequence: Bool { scalars >= 3 && digits == scalars && isEven }
 
     init(of text: Span<UInt8>, uniqueUpTo limit: Int) {
@@ -32,7 +32,8 @@ struct PasscodeTraits {
             let scalar: Unicode.Scalar
             switch decoder.next(text) {
             case .end: return
-            // A passcode is normalised and has none; if it had, it would count as a sign.
+            // A passcode is normalised and has no invalid bytes. If it had, each would count as a
+            // special character.
             case .invalid: scalar = "\u{FFFD}"
             case .scalar(let value): scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
             }
@@ -67,7 +68,8 @@ struct PasscodeTraits {
             .currencySymbol, .modifierSymbol, .otherSymbol, .spaceSeparator, .lineSeparator,
             .paragraphSeparator, .control, .format, .surrogate, .privateUse, .unassigned:
             hasSpecial = true
-        // The runtime's enum, not ours: a category of a later Unicode is neither L, M nor N.
+        // This enum is the runtime's, not ours. A category that a later Unicode adds is not L, M or
+        // N.
         @unknown default: hasSpecial = true
         }
     }
@@ -81,9 +83,9 @@ struct PasscodeTraits {
     }
 }
 
-/// Which scalars came already: a bit for each of ASCII. The others share as many bits, and where
-/// one is taken the text itself is looked through again, because a set of them would be a copy of
-/// the passcode.
+/// Which scalars were seen already. Each ASCII character has a bit of its own. The other scalars
+/// share 128 bits, and where such a bit is taken, the text itself is searched: a set of them would
+/// be a copy of the passcode.
 private struct SeenScalars {
     private var ascii = Bits()
     private var others = Bits()
@@ -97,7 +99,7 @@ private struct SeenScalars {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
 
-        /// False where it was taken already.
+        /// Takes the bit. False where it was taken already.
         mutating func take(_ place: UInt32) -> Bool {
             place < 64 ? Self.take(&low, place) : Self.take(&high, place - 64)
         }

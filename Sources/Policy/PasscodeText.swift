@@ -6,22 +6,25 @@ public enum PasscodeRefusal: CaseIterable, Sendable {
     case controlCharacter
 }
 
-/// What normalising a passcode came to.
+/// The result of normalising a passcode.
 public enum NormalisedPasscode: Equatable, Sendable {
-    /// So many bytes of the output hold it.
+    /// The number of bytes of the output that hold the passcode.
     case count(Int)
     case refused(PasscodeRefusal)
 }
 
-/// RFC 8265 OpaqueString on scalars: a passcode never becomes a String, whose copies nobody could wipe.
+/// RFC 8265 OpaqueString, done on scalars: a passcode never becomes a String, whose copies cannot
+/// be wiped.
 public enum PasscodeText {
-    /// Bytes, before and after; the output needs as many.
+    /// The most bytes of a passcode, before and after. The output needs room for as many.
     public static let maximum = 1024
-    /// Bytes of working memory: 32 bits for a scalar, and a byte never becomes more than 1.5 scalars.
+    /// Bytes of working memory: 4 bytes for each scalar, and a byte never becomes more than 1.5
+    /// scalars.
     public static let scratchSize = maximum * 3 / 2 * 4
 
-    /// Other spaces become U+0020, then NFC. Output and scratch are the caller's secret memory, because both hold the
-    /// passcode afterwards; where one is too small for the text, the text is too long.
+    /// Other spaces become U+0020, then the text becomes NFC. Output and scratch must be secret
+    /// memory of the caller's, because both hold the passcode afterwards. If one of them is too
+    /// small for the text, the text is refused as too long.
     @_lifetime(output: copy output)
     @_lifetime(scratch: copy scratch)
     public static func normalise(

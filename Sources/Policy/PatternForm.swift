@@ -1,10 +1,11 @@
-/// A pattern of the simple kind, read as what it is: characters and lists one behind the other, each with how often. With
-/// groups, alternatives or anything unusual it is not of that kind, and nothing is said of it.
+/// A pattern of the simple kind: characters and lists, one after the other, each with the number of
+/// its repetitions. A pattern with groups, alternatives or anything unusual is not of that kind,
+/// and no statement is made about it.
 struct PatternForm {
     struct Part {
         var letters: PatternLetters
         var least = 1
-        /// nil is as often as one likes.
+        /// nil is without a limit.
         var most: Int? = 1
     }
 
@@ -27,7 +28,8 @@ struct PatternForm {
                 return
             case "^", "(", ")", "|", "*", "+", "?", "{": return nil
             case "\\":
-                // A backslash before a letter, and before some signs, is a word of glibc's own.
+                // A backslash before a letter, and before some signs, has a meaning of its own in
+                // glibc.
                 guard let escaped = rest.popFirst(),
                     "^.[]$()|*+?{}\\/-".unicodeScalars.contains(escaped)
                 else { return nil }
@@ -43,7 +45,7 @@ struct PatternForm {
         }
     }
 
-    /// With what stands behind it.
+    /// The letters, with the repetition that follows them.
     private static func repeated(
         _ letters: PatternLetters, _ rest: inout ArraySlice<Unicode.Scalar>
     ) -> Part? {
@@ -62,7 +64,7 @@ struct PatternForm {
         default: return part
         }
         rest.removeFirst()
-        // Twice repeated is not simple.
+        // A repetition of a repetition is not simple.
         if let next = rest.first, "*+?{".unicodeScalars.contains(next) { return nil }
         return part
     }
@@ -80,7 +82,7 @@ struct PatternForm {
         return (least, most)
     }
 
-    // Behind the [.
+    // `rest` begins after the `[`.
     private static func list(_ rest: inout ArraySlice<Unicode.Scalar>) -> PatternLetters? {
         var letters = PatternLetters.none
         let isNegated = rest.first == "^"
@@ -93,7 +95,7 @@ struct PatternForm {
                 guard kind == ":", let named = named(&rest) else { return nil }
                 letters = letters.union(named)
             } else if rest.first == "-", let end = rest.dropFirst().first, end != "]" {
-                // [a-[.z.]] and what glibc cannot run.
+                // Not simple: `[a-[.z.]]`, and ranges that glibc cannot run.
                 guard next.isASCII, end.isASCII, end != "[", next <= end else { return nil }
                 rest = rest.dropFirst(2)
                 letters = letters.union(
@@ -105,7 +107,7 @@ struct PatternForm {
         return nil
     }
 
-    // Behind the [ of [:alpha:].
+    // `rest` begins after the `[` of `[:alpha:]`.
     private static func named(_ rest: inout ArraySlice<Unicode.Scalar>) -> PatternLetters? {
         rest.removeFirst()
         guard let end = rest.firstIndex(of: ":") else { return nil }

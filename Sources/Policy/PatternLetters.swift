@@ -1,6 +1,7 @@
-/// Characters that a passcode may have at some place: of ASCII exactly these, of all others at least those that are meant.
+/// The characters that a passcode may have at some place. The ASCII ones are exact; beyond ASCII
+/// the set may hold more than the pattern means.
 struct PatternLetters: Hashable {
-    /// Decimal digits beyond ASCII, and everything else there.
+    /// The characters beyond ASCII: decimal digits, and all others.
     struct Beyond: OptionSet, Hashable {
         let rawValue: UInt8
         static let digits = Beyond(rawValue: 1)
@@ -11,7 +12,7 @@ struct PatternLetters: Hashable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
     private var beyond: Beyond = []
-    /// Nothing beyond ASCII is missing.
+    /// Every character beyond ASCII is in the set.
     private var isWhole = false
 
     static let none = PatternLetters()
@@ -38,7 +39,8 @@ struct PatternLetters: Hashable {
 
     var isEmpty: Bool { low == 0 && high == 0 && beyond.isEmpty }
 
-    /// How many there are; nil where nobody counted them.
+    /// How many there are; nil where characters beyond ASCII, which are not counted, are among
+    /// them.
     var count: Int? {
         beyond.isEmpty ? low.nonzeroBitCount + high.nonzeroBitCount : nil
     }
@@ -81,8 +83,8 @@ struct PatternLetters: Hashable {
     private static let signs = PatternLetters(0x21...0x2F).union(PatternLetters(0x3A...0x40))
         .union(PatternLetters(0x5B...0x60)).union(PatternLetters(0x7B...0x7E))
 
-    /// A class of a bracket expression; nil where there is none of that name. Beyond ASCII [:digit:] has nothing, and
-    /// only [:alpha:] and its like have digits.
+    /// A class of a bracket expression; nil where no class has that name. Beyond ASCII, [:digit:]
+    /// has no characters, and digits are only in [:alpha:] and the classes that contain it.
     static func named(_ name: String) -> PatternLetters? {
         let small = PatternLetters(0x61...0x7A)
         let large = PatternLetters(0x41...0x5A)

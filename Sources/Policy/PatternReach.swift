@@ -1,22 +1,26 @@
-/// What a rule's pattern leaves of all passcodes, as far as its text says: never less than what it really leaves.
+/// Which passcodes a rule's pattern allows, as far as its text shows: never fewer than it really
+/// allows.
 struct PatternReach {
-    /// Whoever sends a file to be looked at may name one rule a thousand times: what is held of one is little.
+    /// Little is kept of each rule, because a person who sends a file to be looked at may name one
+    /// rule a thousand times.
     private static let mostPlaces = 8
     private static let mostNeeds = 16
 
     /// Each character is one of these.
     private(set) var letters = PatternLetters.any
-    /// In characters as a regular expression counts them, which a person counts as so many or fewer.
+    /// In characters as a regular expression counts them. A person counts the same text as that
+    /// many characters or fewer.
     private(set) var shortest = 0
     private(set) var longest: Int?
-    /// Of each of these there is a character.
+    /// The passcode has at least one character of each of these.
     private(set) var needs: [PatternLetters] = []
-    /// Of the first characters, and of the last ones, from the end.
+    /// What the first characters may be, and the last ones, counted from the end.
     private(set) var first: [PatternLetters] = []
     private(set) var last: [PatternLetters] = []
     private(set) var isImpossible = false
 
-    /// Of passcodes of these characters; nil where the pattern is not of the simple kind.
+    /// Which passcodes of these characters are allowed; nil where the pattern is not of the simple
+    /// kind.
     init?(_ test: CustomRule.Test, of alphabet: PatternLetters) {
         switch test {
         case .dictionary: return nil
@@ -66,7 +70,7 @@ struct PatternReach {
 
     private mutating func reject(_ form: PatternForm, _ alphabet: PatternLetters) {
         letters = alphabet
-        // What is found in nothing is found in everything.
+        // A pattern that matches the empty text is found in every passcode.
         if form.parts.allSatisfy({ $0.least == 0 }), !(form.fromStart && form.toEnd) {
             isImpossible = true
         }
@@ -78,7 +82,8 @@ struct PatternReach {
             isImpossible = rest.isEmpty
         case (true, false): first = [rest]
         case (false, true): last = [rest]
-        // A passcode of this one character, which no longer one is.
+        // Such a pattern refuses only a passcode that is this one character; every longer one
+        // passes.
         case (true, true): break
         }
     }

@@ -1,11 +1,12 @@
-/// What no regular expression can be, by its brackets alone. A rule with such a pattern cannot run, and a rule that cannot run
-/// refuses every passcode. The rest is known to whoever runs it.
+/// Finds patterns that are not regular expressions, by their brackets alone. A rule with such a
+/// pattern cannot run, and a rule that cannot run refuses every passcode. Other mistakes are found
+/// when the rules worker runs the pattern.
 enum PatternShape {
-    /// What is wrong, where it is certain.
+    /// What is wrong; nil where that is not certain.
     static func problem(_ pattern: [UInt8]) -> String? {
         var place = 0
         var open = 0
-        // At a place where there is nothing to repeat.
+        // There is nothing before this place that could be repeated.
         var begins = true
         while place < pattern.count {
             let byte = pattern[place]
@@ -20,7 +21,7 @@ enum PatternShape {
                 }
                 place = end
             case UInt8(ascii: "("): open += 1
-            // Without an open one it is a character like others.
+            // Without an open bracket it is an ordinary character.
             case UInt8(ascii: ")"): open = max(0, open - 1)
             case UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "?"):
                 if begins { return "nothing stands before a \(quoted([byte])) of the pattern" }
@@ -31,7 +32,7 @@ enum PatternShape {
         return open > 0 ? "a ( of the pattern is not closed" : nil
     }
 
-    // The place behind the ] of a list whose [ was just read.
+    // The place after the `]` of a list whose `[` was just read.
     private static func bracketEnd(_ pattern: [UInt8], _ start: Int) -> Int? {
         var place = start
         if place < pattern.count, pattern[place] == UInt8(ascii: "^") { place += 1 }
@@ -51,7 +52,7 @@ enum PatternShape {
         return nil
     }
 
-    // The place behind a :] and its like.
+    // The place after a `:]`, `.]` or `=]`.
     private static func classEnd(_ pattern: [UInt8], _ start: Int, _ kind: UInt8) -> Int? {
         var place = start
         while place + 1 < pattern.count {

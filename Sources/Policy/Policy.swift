@@ -1,4 +1,5 @@
-/// The rules that hold for one person and store: every value lies within the bounds of `PolicyKey.all`.
+/// The settings that hold for one person and store. Every value lies within the bounds of
+/// `PolicyKey.all`.
 public struct Policy: Equatable, Sendable {
     public var enabled = true
     public var useDefaultPolicy = true
@@ -8,18 +9,18 @@ public struct Policy: Equatable, Sendable {
     public var requireLower = false
     public var requireUpper = false
     public var requireSpecial = false
-    /// Of digit, lower, upper and special.
+    /// How many of the groups digit, lower, upper and special.
     public var minCharacterGroups: UInt32 = 0
-    /// Sets the five above aside.
+    /// With it the five keys above do not count.
     public var digitsOnly = false
-    /// Scalars; 0 is no rule.
+    /// In scalars; 0 is no rule.
     public var minUniqueCharacters: UInt32 = 0
     private var forbidSequencesWritten: Bool?
     public var rules = RuleChoice.all
     /// The passcode's age at which a change is demanded; 0 is never.
     public var expireDays: UInt32 = 0
     public var historyCount: UInt32 = 0
-    /// The wrong own try that is the last; 0 is no limit.
+    /// The number of wrong own tries that is the limit; 0 is no limit.
     public var retryLimit: UInt32 = 0
     public var onRetryLimit = OnRetryLimit.erase
     /// The wrong tries in a row after which the next has to wait; 0 is never.
@@ -61,35 +62,36 @@ public struct Policy: Equatable, Sendable {
     /// The sections that `rules` names, in the order of the files.
     public var customRules: [CustomRule] = []
 
-    /// A PIN without another word said about it must not be 111111 or 123456.
+    /// On by default with DigitsOnly: a PIN must not be 111111 or 123456 unless the administrator
+    /// allows it.
     public var forbidSequences: Bool {
         get { forbidSequencesWritten ?? digitsOnly }
         set { forbidSequencesWritten = newValue }
     }
 
-    /// The default policy's values, which hold where its file is missing.
+    /// The values of the default policy. They hold where its file is missing.
     public static let builtIn = Policy()
 
     private init() {}
 }
 
 extension Policy {
-    /// What a passcode is judged by, as text: the rule keys and the tests of the rules they name. A passcode that was
-    /// judged by the same text need not be judged again.
+    /// What a passcode is judged by, as text: the rule keys, and the tests of the custom rules that
+    /// apply. A passcode that was judged by the same text need not be judged again.
     public var ruleText: [UInt8] { ruleText(of: PolicyKey.all) }
 
     func ruleText(of keys: [PolicyKey]) -> [UInt8] {
         var lines: [String] = []
         for key in keys where key.use == .rule {
             let value = key.kind.text(self)
-            // A key that came later says nothing until it is written: else the release that brings it would demand a
-            // new passcode of everybody.
+            // A rule key of a later release is left out until it is written: otherwise the release
+            // that adds it would demand a new passcode of everybody.
             guard Self.firstRuleKeys.contains(key.name) || value != key.kind.text(.builtIn) else {
                 continue
             }
             lines.append("\(key.name)=\(value)")
         }
-        // What people read of a rule, and where it stands, changes nothing about a passcode.
+        // The display text of a rule and its place in the files change nothing about a passcode.
         for rule in customRules.sorted(by: { $0.name < $1.name }) {
             switch rule.test {
             case .matches(let pattern): lines.append("\(rule.name) matches \(pattern)")
@@ -100,7 +102,8 @@ extension Policy {
         return Array(lines.joined(separator: "\n").utf8)
     }
 
-    /// In the digests of all stores since the first release: no name is added here, and none goes.
+    /// These names are in the digests of all stores since the first release: none may be added or
+    /// removed.
     private static let firstRuleKeys: Set = [
         "MinLength", "RequireDigit", "RequireLower", "RequireUpper", "RequireSpecial",
         "MinCharacterGroups", "DigitsOnly", "MinUniqueCharacters", "ForbidSequences",

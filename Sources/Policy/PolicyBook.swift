@@ -1,4 +1,4 @@
-/// For whom a policy is asked: names as the system has them.
+/// For whom a policy is asked. Names are bytes, as the system has them.
 public struct PolicySubject: Equatable, Sendable {
     public var user: [UInt8]
     public var groups: [[UInt8]]
@@ -34,20 +34,21 @@ public struct PolicyValue: Equatable, Sendable {
     }
 }
 
-/// All policy files of a machine, read whole: what holds for whom is looked up, and cannot fail.
+/// All policy files of a machine, completely read. Looking up what holds for a person cannot fail.
 public struct PolicyBook: Equatable, Sendable {
-    /// What it was read from, the drop-ins in order. A default file that is broken and not needed is none.
+    /// The files it was read from, the drop-ins in order. A default file that is broken and not
+    /// needed is left out.
     public let files: PolicyFiles
-    // nil where nobody wrote one.
+    // nil where there is no file of the administrator's.
     private let administrators: PolicyLayer?
     private let standard: PolicyLayer
-    /// Some section is for a group: without a person's groups it is not known what holds for them.
+    /// Some section is for a group. Then the policy of a person is not known without their groups.
     public let needsGroups: Bool
 
     /// Without any file.
     public static let builtIn = PolicyBook()
 
-    /// The files together, in bytes.
+    /// The most bytes that the files may have together.
     public static let mostBytes = 2 << 20
 
     private init() {
@@ -57,8 +58,8 @@ public struct PolicyBook: Equatable, Sendable {
         needsGroups = false
     }
 
-    /// Takes all of the administrator's files, or none: one that is broken breaks the policy. The default one does
-    /// only where it is needed.
+    /// Takes all of the administrator's files or none: one broken file breaks the policy. A broken
+    /// default file breaks it only where it is needed.
     public init(_ files: PolicyFiles) throws(PolicyProblem) {
         var files = files
         files.dropIns.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
@@ -85,7 +86,7 @@ public struct PolicyBook: Equatable, Sendable {
         resolve(subject).inForce
     }
 
-    /// Every key in the table's order.
+    /// The values of all keys, in the order of the table.
     public func values(for subject: PolicySubject) -> [PolicyValue] {
         let found = resolve(subject)
         return PolicyKey.all.enumerated().map { place, key in
@@ -99,12 +100,13 @@ public struct PolicyBook: Equatable, Sendable {
         }
     }
 
-    /// Texts of the administrator's, by id. They hold in every mode.
+    /// The administrator's texts, by id. They apply in every mode.
     public var texts: [String: String] {
         standard.texts.merging(administrators?.texts ?? [:]) { _, written in written }
     }
 
-    // Enabled and UseDefaultPolicy begin the table: in every mode they are the administrator's word.
+    // Enabled and UseDefaultPolicy are the first keys of the table. Their values come from the
+    // administrator's files in every mode.
     private static let switchCount = 2
 
     private struct Resolved {
@@ -123,14 +125,14 @@ public struct PolicyBook: Equatable, Sendable {
                 writtenSettings: writtenSettings)
         }
         let settings = standard.settings(for: subject)
-        // In the default policy the two switches say nothing.
+        // In the default policy the two switches have no meaning.
         let policy = standard.policy(settings).switchedOn
         return Resolved(
             inForce: written.useDefaultPolicy ? .standard(policy) : .noPasscodeMode(policy),
             settings: settings, written: written, writtenSettings: writtenSettings)
     }
 
-    /// The first of the files that is too much beside those before it.
+    /// Reports the first file that makes the files together too long.
     static func tooLong(_ files: [PolicyFile]) -> PolicyProblem? {
         var total = 0
         for file in files {
@@ -155,7 +157,7 @@ public struct PolicyBook: Equatable, Sendable {
 }
 
 extension PolicyLayer {
-    /// Enabled=no stands somewhere, so that the default policy holds for somebody.
+    /// Some section has Enabled=no, so the default policy may apply to somebody.
     var maySwitchOff: Bool {
         sections.values.joined().contains { !$0.policy.enabled }
     }

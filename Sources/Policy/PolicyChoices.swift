@@ -1,10 +1,11 @@
-/// What becomes of a store whose retry limit is reached.
+/// What happens to a store whose retry limit is reached.
 public enum OnRetryLimit: String, CaseIterable, Sendable {
     case erase
     case lock
 }
 
-/// What screen lock, suspend, a switch to another person and the last logout do.
+/// What happens to an open store at a screen lock, a suspend, a switch to another person and the
+/// last logout.
 public enum LockOnBackground: String, CaseIterable, Sendable {
     case immediate
     case timeout
@@ -18,11 +19,11 @@ public enum FingerprintReaders: String, CaseIterable, Sendable {
     case any
 }
 
-/// What follows where a rule key changed.
+/// What is demanded of a person after a rule key changed.
 public enum ChangeOnUpdate: String, CaseIterable, Sendable {
-    /// A new passcode, in any case.
+    /// A new passcode in every case.
     case always
-    /// A new one only where the present one falls short.
+    /// A new passcode only where the present one falls short.
     case noncompliant
 }
 

@@ -1,9 +1,10 @@
-/// Which policy holds, and by whose word.
+/// Which policy holds, and whose it is.
 public enum PolicyInForce: Equatable, Sendable {
     case administrators(Policy)
-    /// The default policy: nobody wrote another, or the one that was written is switched off.
+    /// The default policy: the administrator wrote none, or switched theirs off.
     case standard(Policy)
-    /// Both switches were written off. The rules that apply without a passcode are the default policy's.
+    /// The administrator switched off both policies. The settings that still apply without a
+    /// passcode are those of the default policy.
     case noPasscodeMode(Policy)
 
     public var policy: Policy {
@@ -25,8 +26,9 @@ public struct PolicyFile: Equatable, Sendable {
     }
 }
 
-/// The files of one machine as they were found; nil and empty are missing ones. A file that is there and could not
-/// be read is the caller's error: it must not come here as a missing one.
+/// The files of one machine as they were found. nil and empty stand for missing files. If a file
+/// exists and cannot be read, the caller must treat that as an error and not pass it as a missing
+/// one.
 public struct PolicyFiles: Equatable, Sendable {
     /// /usr/lib/appvault/policy.conf
     public var standard: PolicyFile?

@@ -1,18 +1,20 @@
-/// One key of the policy file. Parser, error texts, canonical text and lint all go by this table.
+/// One key of the policy file. The parser, the error texts, the canonical text and the lint all use
+/// this table.
 struct PolicyKey: Sendable {
     let name: String
     let kind: Kind
     let use: Use
 
     enum Use: Sendable {
-        /// A change of it asks for a new passcode.
+        /// A change of the key leads to a demand for a new passcode.
         case rule
-        /// It names the rules that apply: those are what a change is seen by.
+        /// The key names the custom rules that apply. A change is seen by the tests of these rules,
+        /// not by the key itself.
         case ruleChoice
-        /// It applies at once.
+        /// A change of the key applies at once.
         case setting
-        /// Read and checked, and without an effect in this release: told to whoever asks, so that
-        /// nobody believes in a rule that nothing enforces.
+        /// The key is read and checked, and has no effect in this release. `appvault policy` and
+        /// the manual page say so, so that nobody relies on a rule that nothing enforces.
         case notActedOn
     }
 

@@ -1,4 +1,4 @@
-/// What the manual page says about a key, from the table that the parser goes by.
+/// What the manual page says about a key, taken from the table that the parser uses.
 package struct PolicyKeyFacts: Sendable {
     package var name: String
     package var bounds: String

@@ -1,9 +1,9 @@
-/// What is wrong with a value, in words; what would be right stands in the table.
+/// What is wrong with a value, in words. What would be right comes from the table.
 struct BadValue: Error {
     let wrong: String
 }
 
-/// A value that was read, on its way to its place in a policy.
+/// Puts a value that was read into a policy.
 typealias ValueChange = @Sendable (inout Policy) -> Void
 
 /// One of a few words.
@@ -50,7 +50,7 @@ extension PolicyKey.Kind {
 
     private func named(_ zero: String?) -> String { zero.map { " (\($0))" } ?? "" }
 
-    /// Whether nothing behind the = is a value.
+    /// Whether an empty text after the `=` is a value.
     var mayBeEmpty: Bool {
         switch self {
         case .services, .units, .rules: true
@@ -73,7 +73,7 @@ extension PolicyKey.Kind {
             let seconds = UInt32(try within(range, try TimeSpan.read(value), value))
             return { $0[keyPath: path] = seconds }
         case .size(let range, let zero, let path):
-            // Nothing is nothing in every unit.
+            // Zero needs no unit.
             let isZero = zero != nil && value.elementsEqual("0".utf8)
             let bytes = isZero ? 0 : try within(range, try ByteSize.read(value), value)
             return { $0[keyPath: path] = bytes }
@@ -94,7 +94,7 @@ extension PolicyKey.Kind {
         }
     }
 
-    /// The value of a policy as `read` takes it.
+    /// The key's value in a policy, in the form that `read` takes.
     func text(_ policy: Policy) -> String {
         switch self {
         case .flag(let path): policy[keyPath: path] ? "yes" : "no"
@@ -115,7 +115,7 @@ func readFlag(_ value: [UInt8]) throws(BadValue) -> Bool {
     throw BadValue(wrong: "\(quoted(value)) is neither yes nor no")
 }
 
-/// Bytes of a file for an error line: printable ASCII, and not too much of it.
+/// Bytes of a file for an error line: as printable ASCII, and cut if there are many.
 func quoted(_ bytes: [UInt8]) -> String { "'\(printable(bytes))'" }
 
 func printable(_ bytes: [UInt8]) -> String {
@@ -132,7 +132,8 @@ func printable(_ bytes: [UInt8]) -> String {
     return bytes.count > most ? text + "..." : text
 }
 
-/// Digits and nothing else; what is too large for the type stays its largest value, which no bound allows.
+/// Reads digits and nothing else. A number that is too large for the type becomes its largest
+/// value, which no bound allows.
 func wholeNumber(_ digits: ArraySlice<UInt8>) -> UInt64? {
     guard !digits.isEmpty, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
     return digits.reduce(0) { number, digit in
@@ -166,7 +167,8 @@ extension ServiceList {
             guard word.count <= 64, word.allSatisfy(isNameByte), word.first != 0x2D else {
                 throw BadValue(wrong: "\(quoted(Array(word))) is no service name")
             }
-            // libpam makes every service name small: a capital one would be a rule that never applies.
+            // libpam turns every service name into small letters: a rule with a capital one would
+            // never apply.
             guard !word.contains(where: { 0x41...0x5A ~= $0 }) else {
                 throw BadValue(
                     wrong: "\(quoted(Array(word))) has capital letters, which no service has")
@@ -229,7 +231,7 @@ extension RuleChoice {
     }
 }
 
-/// A rule's name as it stands in lists and in ids.
+/// A rule's name, as lists and ids contain it.
 func ruleName(_ bytes: ArraySlice<UInt8>) -> String? {
     let isName = bytes.allSatisfy { byte in
         switch byte {

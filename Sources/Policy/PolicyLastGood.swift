@@ -1,5 +1,6 @@
-/// The file of the last good policy: the files it was read from, word by word, so that what holds for whom and where
-/// it was written survive the daemon. Each part says how long it is, and a mark says that nothing is missing.
+/// The file of the last good policy. It contains the files that the policy was read from, word by
+/// word, so that after a restart the daemon still knows what holds for whom, and where it was
+/// written. Each part begins with its length, and a mark at the end shows that nothing is missing.
 ///
 ///     appvault policy 2
 ///     KIND NAME-BYTES TEXT-BYTES
@@ -12,7 +13,7 @@ extension PolicyBook {
     private static let endMark = Array("# whole\n".utf8)
     private static let mostFiles = 10_000
 
-    /// What the file of the last good policy can weigh at most.
+    /// The most bytes that the file of the last good policy can have.
     public static let mostLastGoodBytes = mostBytes + mostFiles * 64
 
     private enum Part: String {
@@ -35,7 +36,8 @@ extension PolicyBook {
         return bytes + Self.endMark
     }
 
-    /// Reads what `render` wrote. What another release wrote is no policy, and neither is a part of one.
+    /// Reads what `render` wrote. A file of another release is refused, and so is an incomplete
+    /// one.
     public init(lastGood file: PolicyFile) throws(PolicyProblem) {
         var rest = file.text[...]
         guard rest.starts(with: Self.head) else {

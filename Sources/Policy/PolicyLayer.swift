@@ -14,7 +14,8 @@ struct PolicyLayer: Sendable {
                     Self.replace(setting, in: &sections[scope, default: []])
                 }
             }
-            // A rule is replaced whole: keys of two authors' tests would make a third that nobody wrote.
+            // A rule is replaced as a whole. Keys from two files would make a third rule that
+            // nobody wrote.
             if !file.ruleNames.isEmpty { rules.removeAll { file.ruleNames.contains($0.name) } }
             rules += file.rules
             for text in file.texts { texts[text.id] = text.text }
@@ -30,10 +31,11 @@ struct PolicyLayer: Sendable {
         }
     }
 
-    /// The settings that hold for somebody, one for each key that is set at all.
+    /// The settings that hold for a subject, one for each key that is set at all.
     func settings(for subject: PolicySubject) -> [Setting] {
         var found = sections[.everybody] ?? []
-        // Of several groups the setting that was read last, whatever their order in the directory.
+        // If a key is set for several of the person's groups, the setting that was read last
+        // counts, in whatever order the directory lists the groups.
         var ofGroups: [Setting] = []
         for group in subject.groups {
             for setting in sections[.group(group)] ?? [] {
@@ -63,7 +65,8 @@ struct PolicyLayer: Sendable {
         return policy
     }
 
-    // Of nobody's layer: a copy of one, kept meanwhile, would be copied whole with every line.
+    // Static, and changes the list in place: a second reference to the list would make each change
+    // copy the whole list.
     private static func replace(_ setting: Setting, in settings: inout [Setting]) {
         if let place = settings.firstIndex(where: { $0.key == setting.key }) {
             settings[place] = setting

@@ -1,11 +1,11 @@
-/// All that is wrong with policy files, not only what stops a reader first.
+/// Everything that is wrong with policy files, not only the first problem that stops the daemon.
 public enum PolicyLint {
-    /// The files are laid over each other in the order given, as one author's. With the ids of all texts it is told
-    /// which are none; without, they are not looked at.
+    /// The files are laid over each other in the order given, as files of one author. With the ids
+    /// of all texts in `known`, texts with other ids are reported; without, they are not checked.
     public static func problems(
         in files: [PolicyFile], texts known: Set<String> = []
     ) -> [PolicyProblem] {
-        // More than this nobody wrote by hand.
+        // Nobody writes more than this by hand.
         if let problem = PolicyBook.tooLong(files) { return [problem] }
         let parsed = files.map(PolicyParser.parse)
         let layer = PolicyLayer(parsed)

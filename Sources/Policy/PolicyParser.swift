@@ -1,4 +1,4 @@
-/// What one file says.
+/// What was read from one file.
 struct ParsedFile: Sendable {
     let name: String
     var sections: [Scope: [Setting]] = [:]
@@ -6,12 +6,13 @@ struct ParsedFile: Sendable {
     var texts: [(id: String, text: String, line: Int)] = []
     /// In the order of the lines.
     var problems: [PolicyProblem] = []
-    /// Rules that were begun, good or not.
+    /// The names of all rule sections, also of those with errors.
     var ruleNames: Set<String> = []
 }
 
-/// Reads a policy file. Nothing is skipped and nothing is guessed: whatever is not understood is a problem, because a
-/// rule that was meant and not read is one that nobody enforces. Reading goes on after one, so that all are found.
+/// Reads a policy file. Nothing is skipped and nothing is guessed. Whatever the parser does not
+/// understand is a problem, because a rule that the administrator meant and the parser skipped
+/// would not be enforced. The parser goes on after a problem, so that it finds them all.
 enum PolicyParser {
     static let mostBytes = 1 << 20
     static let mostBytesInLine = 4096
@@ -41,12 +42,13 @@ enum PolicyParser {
     }
 }
 
-/// What is known in the middle of a file.
+/// The state of the parser in the middle of a file.
 private struct Reading {
     var parsed: ParsedFile
     private var line = 0
     private var section = Section.none
-    // Of the section that is being read, taken out of the file's while it grows.
+    // The settings of the section that is being read. They are taken out of the file's while they
+    // grow.
     private var settings: [Setting] = []
     private var textLines: [String: Int] = [:]
     private var ruleLines: [String: Int] = [:]
@@ -54,7 +56,7 @@ private struct Reading {
 
     private enum Section {
         case none
-        /// Its title was refused: nothing can be said about its lines.
+        /// The title was refused, so nothing can be said about the lines of the section.
         case unknown
         case keys(Scope)
         case rule(RuleSection)
@@ -93,7 +95,8 @@ private struct Reading {
         return parsed
     }
 
-    // Also of comments: a lone carriage return ends a line in some editors, and would hide a rule in one.
+    // Comments are checked, too: in some editors a lone carriage return ends a line, so a comment
+    // could hide a rule.
     private func checkText(_ bytes: ArraySlice<UInt8>) throws(PolicyProblem) {
         if line == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             throw problem("", "the file begins with a byte order mark", "plain UTF-8 without one")
@@ -191,8 +194,9 @@ private struct Reading {
                 name, of: PolicyKey.all.map(\.name), "a key of appvault-policy.conf(5)")
         }
         let key = PolicyKey.all[place]
-        // An error, and not won by the later line: the two are seldom seen together, and whoever edits the upper one
-        // would change nothing. Files lie over each other on purpose.
+        // An error, and the later line does not win: a reader seldom sees both lines, and a person
+        // who edits the upper one would change nothing. Between files it is different: there a
+        // later one replaces a setting on purpose.
         if let first = settings.first(where: { $0.key == place })?.line {
             throw givenTwice(key.name, first)
         }
@@ -255,7 +259,8 @@ private struct Reading {
         }
     }
 
-    // What other readers of such files allow, and what would otherwise be told as a strange value.
+    // Refuses what other programs allow in such files, and what would otherwise be reported as a
+    // strange value.
     private func checkShape(_ key: String, _ value: [UInt8]) throws(PolicyProblem) {
         if value.last == UInt8(ascii: "\\") { throw continued(key) }
         if value.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ";") }) {

@@ -1,9 +1,10 @@
-/// A policy file that cannot be taken, or that hardly means what it says: where, and what would be right.
+/// An error in a policy file, or a line that hardly means what it says: where it is, and what would
+/// be right.
 public struct PolicyProblem: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Severity: Sendable {
         /// The daemon refuses the file.
         case error
-        /// It takes the file; somebody ought to look at it.
+        /// The daemon takes the file, but an administrator should look at it.
         case warning
     }
 
@@ -11,7 +12,7 @@ public struct PolicyProblem: Error, Equatable, Sendable, CustomStringConvertible
     public var file: String
     /// Counted from 1.
     public var line: Int
-    /// Empty where the line has none.
+    /// Empty where the line has no key.
     public var key: String
     public var wrong: String
     public var right: String
@@ -28,7 +29,8 @@ public struct PolicyProblem: Error, Equatable, Sendable, CustomStringConvertible
         self.right = right
     }
 
-    /// `FILE:LINE: KEY: what is wrong: what would be right`, always one line of printable ASCII but for the file.
+    /// `FILE:LINE: KEY: what is wrong: what would be right`, always one line of printable ASCII
+    /// except for the file name.
     public var description: String {
         (["\(file):\(line)"] + [key, wrong, right].filter { !$0.isEmpty }).joined(separator: ": ")
     }

@@ -13,7 +13,7 @@ struct Setting: Sendable {
     let change: ValueChange
     let file: String
     let line: Int
-    /// Later files and later lines have higher ones.
+    /// Settings of later files and later lines have a higher order.
     var order: UInt64 = 0
 }
 
@@ -62,7 +62,7 @@ enum SectionTitle: Equatable {
         return .rule(name)
     }
 
-    // Names of directories have blanks, backslashes and letters of all scripts in them.
+    // Names in directory services may contain blanks, backslashes and letters of all scripts.
     private static func isName(_ name: ArraySlice<UInt8>, _ longest: Int) -> Bool {
         1...longest ~= name.count && trimmed(name).count == name.count
             && !name.contains { $0 == 0x3A || $0 == 0x5B || $0 == 0x5D }
@@ -74,7 +74,7 @@ struct BadTitle: Error {
     let right: String
 }
 
-/// Without the blanks around it.
+/// The bytes without the blanks around them.
 func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
     guard let last = bytes.lastIndex(where: { !isBlank($0) }) else { return [] }

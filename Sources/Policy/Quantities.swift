@@ -9,7 +9,7 @@ enum TimeSpan {
         (["w", "week", "weeks"], 604_800_000),
     ]
 
-    /// A bare number, or numbers with units one after the other.
+    /// Reads a bare number of seconds, or numbers with units one after the other.
     static func read(_ value: [UInt8]) throws(BadValue) -> UInt64 {
         if let seconds = wholeNumber(value[...]) { return seconds }
         var rest = value[...]
@@ -30,7 +30,7 @@ enum TimeSpan {
         return total / 1000
     }
 
-    /// In the largest unit that leaves nothing over.
+    /// In the largest unit that gives a whole number.
     static func text(_ seconds: UInt64) -> String {
         // A single day reads better as hours.
         if seconds % 86_400 == 0, seconds > 86_400 { return "\(seconds / 86_400)d" }
@@ -44,7 +44,7 @@ enum TimeSpan {
     }
 }
 
-/// A size in bytes with a binary unit; a bare number would leave open which.
+/// A size in bytes with a binary unit. With a bare number it would be unclear which unit is meant.
 enum ByteSize {
     private static let units: [(name: String, bytes: UInt64)] = [
         ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10),

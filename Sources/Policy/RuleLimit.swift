@@ -1,10 +1,12 @@
 extension CustomRule {
-    /// As many as one question to appvault-rules holds. More could not be judged, so that every passcode would be refused.
+    /// The most rules that fit into one question to appvault-rules. With more, every passcode would
+    /// be refused, because they could not be judged.
     public static let mostForOne = 255
 }
 
 extension Contradictions {
-    /// Where more rules hold for one person than can be judged. `Rules` is one key: each value of it stands alone.
+    /// Finds people for whom more rules hold than can be judged. A value of the key `Rules`
+    /// replaces an earlier one as a whole, so each value is checked by itself.
     static func tooManyRules(_ layer: PolicyLayer) -> [PolicyProblem] {
         let most = CustomRule.mostForOne
         guard layer.rules.count > most else { return [] }

@@ -1,11 +1,11 @@
-/// A `[Rule NAME]` section in the middle of being read.
+/// A `[Rule NAME]` section while it is being read.
 struct RuleSection {
     let name: String
     let line: Int
     private var display: String?
     private var show: Bool?
     private var test: (key: String, line: Int, test: CustomRule.Test)?
-    /// Something in it was refused: what it lacks for that reason is no problem of its own.
+    /// Something in the section was refused. If it then lacks a test, that is not reported as well.
     var isBroken = false
 
     static let keys = ["Display", "Show", "Match", "Reject", "Dictionary"]
@@ -43,7 +43,7 @@ struct RuleSection {
         }
     }
 
-    /// nil where it has no test.
+    /// nil where the section has no test.
     func rule(file: String) -> CustomRule? {
         test.map {
             CustomRule(
@@ -63,7 +63,7 @@ struct RuleSection {
     }
 
     private func pattern(_ text: String) throws(BadTitle) -> String {
-        // What appvault-rules takes (Wire, RuleLink.pattern).
+        // The length that appvault-rules takes (Wire, RuleLink.pattern).
         guard text.utf8.count <= Self.longestPattern else {
             throw BadTitle(
                 wrong: "the pattern is too long", right: "at most \(Self.longestPattern) bytes")

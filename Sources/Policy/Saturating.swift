@@ -1,4 +1,5 @@
-// What is read from a disk or a file may be any number, and a trap would end the daemon for everybody.
+// A number that is read from a disk or a file may have any value, and an overflow would trap and
+// end the daemon for everybody.
 extension FixedWidthInteger {
     func addingSaturating(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)

@@ -1,4 +1,5 @@
-/// Scalars with their combining classes in the caller's bytes, four to each: secret memory comes in bytes.
+/// Scalars with their combining classes, stored in bytes of the caller's, four for each: secret
+/// memory is made of bytes.
 struct ScalarCells {
     static let size = 4
 
@@ -13,7 +14,7 @@ struct ScalarCells {
         cell(index, bytes) & 0x1F_FFFF
     }
 
-    /// False where there is no room left.
+    /// Returns false if there is no room left.
     mutating func appendDecomposed(_ scalar: UInt32, _ bytes: inout MutableSpan<UInt8>) -> Bool {
         if let syllable = Hangul.parts(of: scalar) {
             guard append(syllable.lead, &bytes), append(syllable.vowel, &bytes) else {
@@ -52,7 +53,8 @@ struct ScalarCells {
     mutating func compose(_ bytes: inout MutableSpan<UInt8>) {
         var kept = 0
         var starter: Int?
-        // The class of the last scalar kept behind the starter; a starter right behind it has none.
+        // The class of the last scalar that was kept after the starter. It is not used for a scalar
+        // directly after the starter.
         var lastClass: UInt32 = 0
         for index in 0..<count {
             let next = cell(index, bytes)

@@ -2,7 +2,7 @@
 struct ScalarDecoder {
     enum Step {
         case scalar(UInt32)
-        /// One byte that belongs to no scalar; the next step goes on behind it.
+        /// One byte that belongs to no scalar. The next step goes on after it.
         case invalid
         case end
     }
@@ -16,7 +16,8 @@ struct ScalarDecoder {
         guard index < text.count else { return .end }
         let first = UInt32(text[index])
         index += 1
-        // The bounds of the second byte keep out what is overlong, a surrogate or too large.
+        // The bounds of the second byte exclude overlong forms, surrogates and values that are too
+        // large.
         let (more, least, most): (Int, UInt8, UInt8)
         switch first {
         case 0...0x7F: return .scalar(first)

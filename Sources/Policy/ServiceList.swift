@@ -1,7 +1,8 @@
 /// PAM services by name, as one key of the policy lists them.
 public struct ServiceList: Equatable, Sendable {
     public var names: [String]
-    /// The list has the word LocalServices: what that key lists belongs to it, whoever sets it, and whenever.
+    /// The list contains the word LocalServices. Then the services of that key belong to the list,
+    /// whoever sets that key, and whenever.
     public var withLocal: Bool
 
     public init(names: [String], withLocal: Bool = false) {
@@ -29,11 +30,12 @@ public struct ServiceList: Equatable, Sendable {
 public enum ServiceUse: Equatable, Sendable {
     /// Tries made there can be own ones.
     case local
-    /// We ask for the passcode and answer for it.
+    /// AppVault asks for the passcode and decides.
     case passcode
     /// A login password opens a store that follows it.
     case unlock
-    /// A login session begins there, of somebody at this machine: no locker, and no program that only asks who it is.
+    /// A login session of a person at this machine begins there. This excludes lockers, and
+    /// programs that only ask who it is.
     case login
     /// A flow that is due may run inside the login.
     case converse(onTerminal: Bool)
@@ -53,7 +55,7 @@ extension Policy {
         }
     }
 
-    // Without a terminal these run from scripts and buttons, where nobody can answer.
+    // Without a terminal, these programs run from scripts and buttons, where nobody can answer.
     private static let needTerminal = ["su", "su-l", "sudo", "sudo-i"]
 
     private func lists(_ list: ServiceList, _ service: [UInt8]) -> Bool {

@@ -1,31 +1,33 @@
 /// Who is at the other end of the socket.
 public enum Peer: CaseIterable, Sendable {
     case root
-    /// The user that runs a private daemon: root there.
+    /// The user who runs a private daemon, and who counts as root there.
     case privateOwner
     /// The person, without root's rights.
     case other
 }
 
-/// What is known of a try when it arrives. Names are bytes as PAM has them, and can only narrow.
+/// What is known of a try when it arrives. Names are bytes, as PAM has them. They can only make a
+/// try count for less.
 public struct Circumstances: Equatable, Sendable {
     public var peer: Peer
     public var service: [UInt8]
-    /// A PAM module speaks: an application asks about somebody, and it is not a person's own program.
+    /// A PAM module asks: on behalf of an application, which is not one of the person's own
+    /// programs.
     public var isPAM: Bool
-    /// The answer to a prompt of ours in this exchange, not a token that another module asked for.
+    /// The token answers a prompt of ours in this exchange. Another module did not ask for it.
     public var typedAtOurPrompt: Bool
     /// PAM_RHOST.
     public var remoteHost: [UInt8]
     /// The real uid that the front end says it has.
     public var realUID: UInt32
-    /// The real uid by the kernel's word; nil where the process could not be looked at.
+    /// The real uid that the kernel gives; nil where the process could not be looked at.
     public var knownUID: UInt32?
     public var personUID: UInt32
     /// PAM_RUSER.
     public var remoteUser: [UInt8]
     public var personName: [UInt8]
-    /// Not asked for, and not looked at, where the peer is a private daemon's own user.
+    /// Not determined and not used where the peer is the user of a private daemon.
     public var whereabouts: Whereabouts
 
     public init(
@@ -58,13 +60,13 @@ public enum NotOwn: Equatable, Sendable {
     case notHere(Elsewhere)
 }
 
-/// On whose count a try goes.
+/// Which count a try goes to.
 public enum Standing: Equatable, Sendable {
     /// The person at this machine, at our own prompt.
     case own
     /// The person, as far as the kernel, systemd and logind know.
     case apart(NotOwn)
-    /// Anybody: it uses up nothing of what the person needs, and is told nothing.
+    /// Possibly anybody. Such a try uses up none of the person's tries, and is told nothing.
     case stranger(NotOwn)
 
     public var kind: TryKind {
@@ -77,12 +79,12 @@ public enum Standing: Equatable, Sendable {
 }
 
 extension Policy {
-    /// A try is own, or the person's at all, only where everything says so; what is not known counts
-    /// as a stranger's.
+    /// A try is own, or counts as the person's at all, only where everything shows it. If something
+    /// is not known, the try counts as a stranger's.
     public func standing(_ at: Circumstances) -> Standing {
         let narrowed = narrowing(at)
         switch at.peer {
-        // By the kernel's own word the person, whatever else is said.
+        // The kernel itself says that it is the person, whatever the front end says.
         case .other: return .apart(.peerIsNotRoot)
         case .privateOwner: if let narrowed { return .apart(narrowed) }
         case .root:
@@ -107,8 +109,9 @@ extension Policy {
         return nil
     }
 
-    /// sudo over ssh is the person's, although not at this machine. Root starts everything that logs people in, so
-    /// that for root's own store only what is no PAM module is surely root's.
+    /// sudo over ssh is run by the person, although not at this machine. Root starts every program
+    /// that logs people in. So for root's own store, only a peer that is no PAM module is certainly
+    /// root's.
     private func startedByPerson(_ at: Circumstances) -> Bool {
         at.knownUID == at.personUID && (at.personUID != 0 || !at.isPAM)
     }

@@ -1,11 +1,12 @@
-/// All counts of one store, and every way they change. Each change is written and synced by the caller: `began`
-/// before the derivation, the outcome after it and before anybody hears of it.
+/// All counts of one store, and every way in which they change. The caller writes and syncs each
+/// change: `began` before the derivation, the outcome after it and before it answers anybody.
 public struct Tally: Equatable, Sendable {
     public var own: Tries
     public var apart: Tries
     public var stranger: Tries
     public var recovery: Tries
-    /// The retry limit was reached and nothing was erased: only the recovery key or root opens the way again.
+    /// The retry limit was reached and nothing was erased. Only the recovery key or root can unlock
+    /// the store again.
     public var lockedForRecovery: Bool
 
     public init(
@@ -39,21 +40,21 @@ public struct Tally: Equatable, Sendable {
     }
 }
 
-/// What a try left behind that was wrong.
+/// What follows from a wrong try.
 public enum Aftermath: Equatable, Sendable {
-    /// Tries that are left; nil is no limit.
+    /// The number of tries that are left; nil where there is no limit.
     case left(Int?)
-    /// The limit was reached by derivations that all ended and were wrong: the store goes.
+    /// The limit was reached by derivations that all ended and were wrong: the store is erased.
     case erase
-    /// The limit was reached, and the policy or an unresolved try says to keep the store.
+    /// The limit was reached, and the policy or an unresolved try demands that the store is kept.
     case lock
 }
 
-/// What became of a try after the login it belonged to was confirmed.
+/// What happened to a wrong try after the login that it belonged to was confirmed.
 public enum Returned: Equatable, Sendable {
     case givenBack
     case movedToApart
-    /// It stays where it was: the count apart is full.
+    /// The try stays on the own count, because the apart count is full.
     case stays
     /// The count was cleared meanwhile.
     case nothingCounted
@@ -65,24 +66,27 @@ extension Tally {
         self[kind].began(now)
     }
 
-    /// The derivation ended, and the passcode was wrong. The policy is the one that the try was allowed under.
+    /// The derivation ended, and the passcode was wrong. `policy` is the one under which the try
+    /// was allowed.
     public mutating func wrong(_ kind: TryKind, _ policy: Policy) -> Aftermath {
         self[kind].wasWrong()
         switch kind {
         case .own:
             guard isFull(own, policy) else { return .left(triesLeft(.own, policy)) }
-            // A power cut is not a guess: what it left uncounted never destroys a store.
+            // A power cut is not a guess, so unresolved tries never destroy a store.
             if policy.onRetryLimit == .erase, own.wrong >= policy.retryLimit { return .erase }
             lockedForRecovery = true
             return .lock
-        // The person's full count slows down and refuses nothing for good: there is no limit to name.
+        // A full apart count slows the person down and never refuses for good, so there is no limit
+        // to report.
         case .apart: return .left(isFull(apart, policy) ? nil : triesLeft(.apart, policy))
         case .stranger, .recovery: return .left(triesLeft(kind, policy))
         }
     }
 
-    /// The derivation ended, and the passcode or the recovery key was right. Whoever knows the passcode, at
-    /// whatever place, is no guesser: every count goes. The lock gives way to the recovery key only.
+    /// The derivation ended, and the passcode or the recovery key was right. A person who knows the
+    /// passcode is not guessing, wherever they are: every count is cleared. Only the recovery key
+    /// removes the lock.
     public mutating func right(_ kind: TryKind) {
         switch kind {
         case .own, .apart, .stranger: self = Tally(lockedForRecovery: lockedForRecovery)
@@ -95,7 +99,8 @@ extension Tally {
         self[kind].ended()
     }
 
-    /// The login was confirmed with the very token that was a wrong own try: it was no guess at the passcode.
+    /// The login was confirmed with the same token that was a wrong own try, so it was not a guess
+    /// at the passcode.
     public mutating func givenBack(_ policy: Policy) -> Returned {
         guard own.wrong > 0 else { return .nothingCounted }
         own.wrong -= 1
@@ -103,7 +108,8 @@ extension Tally {
         return .givenBack
     }
 
-    /// The login was confirmed, but nobody can say with which token: the try no longer counts against the person.
+    /// The login was confirmed, but it is not known with which token. The try no longer counts as
+    /// an own one.
     public mutating func movedToApart(_ policy: Policy) -> Returned {
         guard own.wrong > 0 else { return .nothingCounted }
         guard !isFull(apart, policy) else { return .stays }
@@ -117,7 +123,7 @@ extension Tally {
         return .movedToApart
     }
 
-    /// By root.
+    /// Root cleared the counts.
     public mutating func cleared() {
         self = Tally()
     }
@@ -126,7 +132,8 @@ extension Tally {
         policy.retryLimit > 0 && tries.count >= policy.retryLimit
     }
 
-    // The try that reached the limit is off the count, so the lock it brought has no ground left.
+    // The try that reached the limit has been removed from the count, so the store is no longer
+    // locked.
     private mutating func unlockIfNotFull(_ policy: Policy) {
         if policy.retryLimit > 0, !isFull(own, policy) { lockedForRecovery = false }
     }

@@ -2,9 +2,9 @@
 public struct Tries: Equatable, Sendable {
     /// Derivations that ended and were wrong.
     public var wrong: UInt32
-    /// Derivations that began and whose outcome was never written down.
+    /// Derivations that began and whose outcome was never written.
     public var unresolved: UInt32
-    /// When the last of them began.
+    /// When the last try began.
     public var last: Moment
 
     public init(wrong: UInt32 = 0, unresolved: UInt32 = 0, last: Moment = .never) {
@@ -13,7 +13,7 @@ public struct Tries: Equatable, Sendable {
         self.last = last
     }
 
-    /// Both kinds: a kill between count and outcome is no try to be had.
+    /// Both kinds. So nobody gains a try by killing the daemon before it writes the outcome.
     public var count: UInt32 { wrong.addingSaturating(unresolved) }
 
     mutating func began(_ now: Moment) {
@@ -31,14 +31,15 @@ public struct Tries: Equatable, Sendable {
     }
 }
 
-/// Whose count a try is on.
+/// Which count a try is on.
 public enum TryKind: CaseIterable, Sendable {
-    /// Positively known to be the person at this machine.
+    /// It is certain that the person at this machine makes the try.
     case own
-    /// The person's, and not known to be made at this machine, or not at our own prompt.
+    /// The person makes the try, but it is not known to be made at this machine, or not at our own
+    /// prompt.
     case apart
-    /// Anybody else's, as far as is known.
+    /// As far as is known, somebody else makes the try.
     case stranger
-    /// With the recovery key.
+    /// The try is made with the recovery key.
     case recovery
 }

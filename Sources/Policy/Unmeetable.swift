@@ -1,4 +1,5 @@
-/// Rules that nobody can meet, alone or beside others, as far as that can be told from the text of a pattern.
+/// Finds rules that no passcode can meet, alone or together with others, as far as the text of a
+/// pattern shows.
 struct Unmeetable {
     private struct Known {
         let rule: CustomRule
@@ -8,7 +9,7 @@ struct Unmeetable {
     }
 
     private var known: [String: Known] = [:]
-    // The rules that want a pattern.
+    // For each pattern, the rules that require it.
     private var wanting: [String: [String]] = [:]
 
     init(_ rules: [CustomRule]) {
@@ -25,7 +26,8 @@ struct Unmeetable {
         }
     }
 
-    // Nothing is known of its pattern, and yet it may be one too many.
+    // Although the form of its pattern is not known, the rule may refuse everything, or what
+    // another rule requires.
     private func isRefused(_ test: CustomRule.Test) -> Bool {
         switch test {
         case .dictionary, .matches: false
@@ -35,16 +37,17 @@ struct Unmeetable {
 
     var isEmpty: Bool { known.isEmpty }
 
-    /// A rule, and why nobody meets it.
+    /// A rule, and why no passcode meets it.
     typealias Found = (rule: CustomRule, wrong: String)
 
-    /// What some rules leave together, so that a policy costs the same with one rule and with a thousand.
+    /// What some rules leave together. It is found once, so that checking a policy against it costs
+    /// the same with one rule and with a thousand.
     struct Together {
         fileprivate(set) var found: [Found] = []
         fileprivate var letters: PatternLetters
         fileprivate var shortest = 0
         fileprivate var longest: (count: Int, rule: CustomRule)?
-        /// The rule that took the last of them.
+        /// Groups of which no character is left, each with the rule that excluded its last one.
         fileprivate var lost: [(group: PatternLetters, rule: CustomRule)] = []
         fileprivate var narrowed: CustomRule?
     }
@@ -58,7 +61,7 @@ struct Unmeetable {
                 together.found.append((known.rule, wrong))
             }
         }
-        // One that is impossible alone says all there is to say.
+        // If a rule is impossible alone, nothing more needs to be said.
         guard together.found.isEmpty else { return together }
         for known in chosen { together.add(known.rule, digitsOnly ? known.ofDigits : known.reach) }
         guard together.found.isEmpty else { return together }
@@ -139,7 +142,7 @@ extension Unmeetable.Together {
         }
     }
 
-    /// Beside the keys of a policy.
+    /// What is unmeetable together with the keys of a policy.
     func beside(_ policy: Policy) -> [Unmeetable.Found] {
         guard found.isEmpty else { return found }
         var wrong: [Unmeetable.Found] = []
@@ -153,7 +156,7 @@ extension Unmeetable.Together {
         } else if let narrowed, let count = letters.count, count < unique {
             wrong.append((narrowed, "it leaves fewer characters than MinUniqueCharacters wants"))
         }
-        // DigitsOnly sets these aside.
+        // With DigitsOnly the following keys do not count.
         if policy.digitsOnly { return wrong }
         let wanted: [(PatternLetters, Bool, String)] = [
             (.digits, policy.requireDigit, "RequireDigit"),

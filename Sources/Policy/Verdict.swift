@@ -1,33 +1,34 @@
 /// Whether a try may be made now.
 public enum TryVerdict: Equatable, Sendable {
     case allowed(Stake)
-    /// Not derived, not counted: so many seconds too early.
+    /// The try is neither derived nor counted, because it comes so many seconds too early.
     case throttled(seconds: UInt32)
     case limitReached(LimitReached)
 }
 
-/// What a wrong passcode would bring at this try.
+/// What a wrong passcode would lead to at this try.
 public enum Stake: Equatable, Sendable {
-    /// A count, no more.
+    /// The try is counted, and nothing else.
     case nothing
-    /// Strangers' tries end until the person unlocks.
+    /// Strangers' tries are refused until the person unlocks.
     case refusal
-    /// The store is locked until the recovery key or root.
+    /// The store is locked until the recovery key or root unlocks it.
     case lock
     /// The store is erased.
     case erase
 }
 
-/// Which limit stands in the way.
+/// Which limit was reached.
 public enum LimitReached: Equatable, Sendable {
-    /// The store is locked until the recovery key or root.
+    /// The store is locked until the recovery key or root unlocks it.
     case own
-    /// Too many tries of strangers: the person's next unlock or root clears them.
+    /// Strangers made too many tries. The person's next unlock clears them, and so can root.
     case stranger
 }
 
 extension Tally {
-    /// Judges a try before it is counted. Tries of one store are judged, counted and derived one after the other.
+    /// Judges a try before it is counted. Tries of one store are judged, counted and derived one
+    /// after the other.
     public func verdict(_ kind: TryKind, _ policy: Policy, _ now: Moment) -> TryVerdict {
         switch kind {
         case .own, .apart:
@@ -52,7 +53,7 @@ extension Tally {
         lockedForRecovery || isFull(own, policy)
     }
 
-    /// Tries left for display; nil is no limit, which answers give as -1.
+    /// The tries that are left, for display; nil is no limit, which answers send as -1.
     public func triesLeft(_ kind: TryKind, _ policy: Policy) -> Int? {
         switch kind {
         case .own, .apart, .stranger:
@@ -64,7 +65,7 @@ extension Tally {
         }
     }
 
-    /// What is at stake at the next try of a kind, for the line that warns of it.
+    /// What is at stake at the next try of a kind, for the line that warns the person.
     public func stake(_ kind: TryKind, _ policy: Policy) -> Stake {
         guard triesLeft(kind, policy) == 1 else { return .nothing }
         switch kind {
@@ -79,13 +80,15 @@ extension Tally {
         }
     }
 
-    /// Seconds between the last try and the next.
+    /// The seconds that must pass between the last try and the next.
     private func delay(_ kind: TryKind, _ policy: Policy) -> UInt64 {
         let count = self[kind].count
-        // Whoever has no own unlock (ssh alone, no logind) is slowed down and never shut out.
+        // A person who never makes own tries (only ssh, no logind) is slowed down and never shut
+        // out.
         if kind == .apart, isFull(apart, policy) { return UInt64(policy.throttleMax) }
         guard policy.throttleAfter > 0, count > 0 else { return 0 }
-        // No passer-by erases a store in a minute.
+        // The last try before an erase has to wait, so that a passer-by cannot erase a store in a
+        // minute.
         let isLastBeforeErasing =
             kind == .own && policy.onRetryLimit == .erase && triesLeft(.own, policy) == 1
         if isLastBeforeErasing { return UInt64(policy.throttleMax) }

@@ -1,23 +1,24 @@
-/// Where systemd keeps a process, by its control group: the kernel's word, which no process can
-/// change for one outside its own tree.
+/// Where systemd keeps a process, by its control group. The kernel gives it, and no process can
+/// change it for a process outside its own tree.
 public enum ProcessPlace: Equatable, Sendable {
-    /// A unit of the system manager, below system.slice from the root on.
+    /// A unit of the system manager. The path of its control group begins with system.slice.
     case systemUnit(String)
     /// The scope of a login session, below the slice of its user.
     case session(String, uid: UInt32)
-    /// A user's own manager and all that it runs.
+    /// A user's own manager and everything that it runs.
     case userManager(UInt32)
-    /// Somewhere else, or nowhere: no systemd, a container's process, an answer that did not come.
+    /// Somewhere else, or not known: no systemd, a container's process, or no answer.
     case unknown
 }
 
 /// A process as the kernel and systemd know it.
 public struct KnownProcess: Equatable, Sendable {
-    /// Who started it, also where it has root's rights by now.
+    /// The user who started it, even if it has root's rights now.
     public var realUID: UInt32
     public var place: ProcessPlace
-    /// For polkit's helper, whose instance is named after it: who connected. Nil where that process is
-    /// another one by now, has ended, or never was told.
+    /// For polkit's helper, whose instance is named after the process that connected: that process.
+    /// Nil where another process has its pid by now, where it has ended, or where it was never
+    /// named.
     public var connector: Connector?
 
     public init(realUID: UInt32, place: ProcessPlace, connector: Connector? = nil) {
@@ -27,7 +28,7 @@ public struct KnownProcess: Equatable, Sendable {
     }
 
     public struct Connector: Equatable, Sendable {
-        /// The effective one at the moment of connecting.
+        /// The effective uid at the moment of connecting.
         public var uid: UInt32
         public var realUID: UInt32
         public var place: ProcessPlace
@@ -44,7 +45,7 @@ public struct KnownProcess: Equatable, Sendable {
 public struct LoginSession: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         case person, greeter
-        /// A user's manager, cron, and whatever else is nobody's desk.
+        /// A user's manager, cron, and other sessions at which no person sits.
         case manager, other
     }
 
@@ -52,7 +53,7 @@ public struct LoginSession: Equatable, Sendable {
     public var uid: UInt32
     public var kind: Kind
     public var isRemote: Bool
-    /// In front on its seat, and not on its way out.
+    /// In front on its seat, and not closing.
     public var isActive: Bool
     public var hasSeat: Bool
 
@@ -68,7 +69,7 @@ public struct LoginSession: Equatable, Sendable {
     }
 }
 
-/// Who is at this machine, as logind and the kernel say at one moment.
+/// Who is at this machine, as logind and the kernel report at one moment.
 public struct MachineView: Equatable, Sendable {
     public var sessions: [LoginSession]
     /// The session in front on each seat; nil where there is none.
@@ -91,7 +92,7 @@ public struct MachineView: Equatable, Sendable {
     func session(_ id: String) -> LoginSession? { sessions.first { $0.id == id } }
 }
 
-/// Whether the process that asks is known to be of the person at this machine.
+/// Whether the process that asks is known to belong to the person at this machine.
 public enum Whereabouts: Equatable, Sendable {
     case here(Here)
     case elsewhere(Elsewhere)
@@ -99,7 +100,7 @@ public enum Whereabouts: Equatable, Sendable {
 
 /// What shows that it is the person.
 public enum Here: Equatable, Sendable {
-    /// Their own session, which is in front.
+    /// The process belongs to the person's own session, which is in front.
     case session
     /// A console's login. A finger is asked for only where its terminal is in front.
     case console(isInFront: Bool)
@@ -113,9 +114,10 @@ public enum Here: Equatable, Sendable {
 public enum Elsewhere: String, CaseIterable, Equatable, Sendable {
     /// Another person started the process that asks.
     case anotherPerson
-    /// The process could not be looked at, or was another one by the time it was.
+    /// The process could not be looked at, or its pid already belonged to another one.
     case processUnknown
-    /// Neither a session's process nor one that logs people in: a service, or a machine without systemd.
+    /// The process belongs neither to a session nor to a unit that logs people in: a service, or a
+    /// machine without systemd.
     case notALogin
     case logindUnknown
     case noSession
@@ -126,16 +128,16 @@ public enum Elsewhere: String, CaseIterable, Equatable, Sendable {
     /// A display manager asks, and another person's session is in front.
     case somebodyElseInFront
     case remoteGreeter
-    /// GDM asks, and anybody who has a session can have it ask.
+    /// GDM asks, and another person has a session: everybody who has one can make GDM ask.
     case othersAreLoggedIn
     case nobodyInFront
     /// polkit's helper, called by a process that is not known to be the person's.
     case agentOfAnother
 }
 
-/// The name of polkit's helper as systemd starts it, one for each connection: the instance ends in who
-/// connected. NR-PID-UID up to systemd 257; later NR-COOKIE-PID-UID or NR-COOKIE-PID_PIDFDID-UID. Where
-/// the kernel did not say who it is, it ends in `unknown`.
+/// The name of polkit's helper as systemd starts it, one instance for each connection. The name of
+/// the instance ends in who connected: NR-PID-UID up to systemd 257, later NR-COOKIE-PID-UID or
+/// NR-COOKIE-PID_PIDFDID-UID. Where the kernel does not say who it is, it ends in `unknown`.
 public struct PolkitInstance: Equatable, Sendable {
     public var pid: Int32
     public var uid: UInt32
@@ -163,15 +165,15 @@ public struct PolkitInstance: Equatable, Sendable {
         self.uid = uid
     }
 
-    /// Digits alone: Swift's own initialiser takes signs, too.
+    /// Only digits: Swift's own initialiser also takes signs.
     private static func number(_ text: Substring) -> UInt64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         return UInt64(text)
     }
 }
 
-/// The whole decision. Nothing in it was said by PAM, by a service's name or by an environment. `machine` is nil
-/// where logind does not answer.
+/// The whole decision. It uses nothing that PAM, the name of a service or an environment says.
+/// `machine` is nil where logind does not answer.
 public func whereabouts(
     of process: KnownProcess?, person: UInt32, at machine: MachineView?, logins: LoginUnits
 ) -> Whereabouts {
@@ -188,7 +190,7 @@ public func whereabouts(
             guard process.realUID == 0 else { return .elsewhere(.notALogin) }
             return agent(process.connector, person, machine)
         }
-        // A service that a person runs as themselves logs nobody in.
+        // A service that runs as the person and not as root logs nobody in.
         guard process.realUID == 0, let kind = logins.kind(of: unit) else {
             return .elsewhere(.notALogin)
         }
@@ -226,7 +228,7 @@ private func desk(_ place: ProcessPlace, _ person: UInt32, _ machine: MachineVie
 private func agent(
     _ connector: KnownProcess.Connector?, _ person: UInt32, _ machine: MachineView?
 ) -> Whereabouts {
-    // pkexec asks with its own text agent, as root: then who started it decides.
+    // pkexec asks with its own text agent, as root. Then the user who started it decides.
     guard let connector, connector.realUID == person,
         connector.uid == person || connector.uid == 0
     else { return .elsewhere(.agentOfAnother) }
@@ -237,7 +239,7 @@ private func greeter(isGDM: Bool, _ person: UInt32, _ machine: MachineView?) -> 
     guard let machine else { return .elsewhere(.logindUnknown) }
     var somebody = false
     for case let id? in machine.seats {
-        // A session that is in front and that logind does not know any more may be anybody's.
+        // A session that is in front and is missing in logind's list may be anybody's.
         guard let session = machine.session(id) else { return .elsewhere(.somebodyElseInFront) }
         let isOwn = session.kind == .person && session.uid == person
         guard session.kind == .greeter || isOwn else { return .elsewhere(.somebodyElseInFront) }
@@ -251,7 +253,7 @@ private func greeter(isGDM: Bool, _ person: UInt32, _ machine: MachineView?) -> 
     let others = machine.sessions.contains { session in
         switch session.kind {
         case .greeter, .manager: false
-        // root needs no channel of GDM's: its cron jobs must not keep people from theirs.
+        // root needs no GDM channel, so root's cron jobs must not keep people from theirs.
         case .person, .other: session.uid != person && session.uid != 0
         }
     }
@@ -259,7 +261,8 @@ private func greeter(isGDM: Bool, _ person: UInt32, _ machine: MachineView?) -> 
 }
 
 extension KnownProcess {
-    /// The person who has it ask: for polkit's helper, which systemd starts, whoever connected to it.
+    /// The person who makes the process ask. For polkit's helper, which systemd starts, it is the
+    /// person who connected to it.
     public var startedBy: UInt32? {
         guard case .systemUnit(let unit) = place, PolkitInstance.isOne(unit) else { return realUID }
         guard let connector, connector.uid == 0 || connector.uid == connector.realUID else {
