@@ -4,7 +4,7 @@ internal import WireEmbedded
 extension Call {
     /// `auth` as an authenticator.
     func authenticate() -> Int32 {
-        // What an earlier attempt on the same handle left is over, whatever comes now.
+        // What an earlier attempt on the same handle left no longer counts, whatever happens now.
         Transaction.forget(in: pam)
         let known = pam.askForUser()
         guard known == PAM_SUCCESS else { return known == PAM_CONV_AGAIN ? PAM_INCOMPLETE : known }
@@ -14,7 +14,7 @@ extension Call {
         let result = pamCode(of: ending, exchange.delivery)
         switch options.prompt {
         case .passcode: break
-        // The next module finds what the person typed.
+        // The next module gets what the person typed.
         case .passcodeOrLogin: if result != PAM_SUCCESS { exchange.handOn() }
         }
         if result == PAM_SUCCESS { exchange.giveToken() }
@@ -36,7 +36,7 @@ extension Call {
             message(request, .authenticate, token), carrying: token == nil ? .nothing : .secret)
     }
 
-    /// `auth` behind others: whatever happens is no answer to PAM.
+    /// `auth` after other modules: whatever happens, PAM gets no verdict from it.
     func unlock() {
         let before = keptBeforeUnlock()
         guard let token = pam.token(PAM_AUTHTOK), let name = userName() else { return }
@@ -61,8 +61,8 @@ extension Call {
         }
     }
 
-    /// What an earlier attempt on the same handle planned here is over, whatever comes now; a proof
-    /// that stands in front of this line stays one.
+    /// What an earlier attempt on the same handle planned at this line no longer counts, whatever
+    /// happens now. A proof of an authenticator earlier in the stack is kept.
     private func keptBeforeUnlock() -> Transaction? {
         guard var kept = Transaction.kept(by: pam) else { return nil }
         switch kept.origin {
@@ -74,7 +74,7 @@ extension Call {
         return kept
     }
 
-    /// `auth` as a whole succeeded: the daemon hears it once.
+    /// `auth` as a whole succeeded. The module tells the daemon once.
     func setCredentials(_ flags: Int32) -> Int32 {
         guard var transaction = Transaction.kept(by: pam) else { return PAM_IGNORE }
         if flags & Int32(PAM_DELETE_CRED) == 0, transaction.confirmation == .due,
@@ -101,7 +101,7 @@ extension Call {
         case .refused(let code):
             debug("refused with code", Int(code))
             let outcome = Code(rawValue: code)?.outcome ?? .unavailable
-            // A refusal is never success, whatever its table says one day.
+            // A refusal is never success, even if the table should one day map a code to it.
             return outcome == .success ? PAM_AUTHINFO_UNAVAIL : pamCode(of: outcome)
         case .verdict(let verdict):
             debug("verdict with code", Int(verdict.code))
@@ -140,7 +140,7 @@ extension Call {
         transaction.keep(in: pam)
     }
 
-    /// A request and, as its payload, the stack's token; an empty one where there is none.
+    /// A request with the stack's token as its payload, which is empty where there is no token.
     private func message<B: Body>(_ body: B, _ type: RequestType, _ token: Token?) -> Memory? {
         var message = greeting(.pamAuth)
         Token.withBytes(of: token) { bytes in

@@ -1,8 +1,8 @@
 internal import CPam
 internal import WireEmbedded
 
-/// One call of libpam's: its handle, the service file's options, and the face that the application
-/// shows.
+/// One call by libpam: its handle, the options of the service file, and the conversation of the
+/// application.
 struct Call {
     let pam: Pam
     let options: Options
@@ -25,7 +25,8 @@ struct Call {
         return message
     }
 
-    /// What we are, as PAM's items say it. Root is believed; from others it only narrows.
+    /// Who is asking, according to PAM's items. The daemon believes root. From others these items
+    /// can only make a try count for less.
     private func hello(_ frontEnd: FrontEnd) -> Hello {
         var hello = Hello(frontEnd: frontEnd, realUID: getuid())
         hello.silent = face.silent
@@ -38,15 +39,15 @@ struct Call {
         return hello
     }
 
-    /// The account that the application names; nil where no account can have such a name. Nobody is
-    /// asked.
+    /// The account that the application names; nil where no account can have such a name. Asks the
+    /// person nothing.
     func userName() -> [UInt8]? {
         guard case .fits(let bytes) = pam.text(PAM_USER) else { return nil }
         // An empty name would mean the peer itself: root.
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// With its uid; the directory may take its time over that.
+    /// The account with its uid. The look-up in the directory may take long.
     func subject(_ name: [UInt8]) -> Subject {
         let uid = pam.userID()
         guard case .fits(let own) = pam.canonicalUser(), !own.isEmpty else {

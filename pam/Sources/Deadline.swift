@@ -1,6 +1,6 @@
 internal import CPam
 
-/// An instant of the monotonic clock: a wall clock that is set moves none of our waits.
+/// An instant of the monotonic clock, so that setting the wall clock does not change our waits.
 struct Deadline {
     private let instant: UInt64
 
@@ -8,7 +8,7 @@ struct Deadline {
         instant = appvault_pam_now() &+ UInt64(UInt32(bitPattern: max(0, milliseconds)))
     }
 
-    /// Milliseconds that are left, 0 when it passed.
+    /// Milliseconds that are left; 0 when the deadline has passed.
     var left: Int32 {
         let now = appvault_pam_now()
         guard instant > now else { return 0 }

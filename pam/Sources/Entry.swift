@@ -1,6 +1,6 @@
 internal import CPam
 
-// The six functions that libpam looks for. Each leaves errno as it found it.
+// The six functions that libpam looks for. Each restores errno before it returns.
 
 @_cdecl("pam_sm_authenticate")
 public func authenticate(
@@ -16,7 +16,7 @@ public func authenticate(
     case .unlocker:
         call.unlock()
         return PAM_IGNORE
-    // A word for a `password` stack says nothing here.
+    // This option is for a `password` stack and has no meaning in `auth`.
     case .passwordRules: return PAM_IGNORE
     }
 }

@@ -1,8 +1,8 @@
 internal import CPam
 internal import WireEmbedded
 
-/// One request and everything that follows until the daemon's last word. It renders and relays; what an answer
-/// means is the daemon's business.
+/// One request and everything that follows until the daemon's last answer. The module shows and
+/// relays; what an answer means is the daemon's business.
 struct Exchange: ~Copyable {
     /// How it ended.
     enum Ending {
@@ -18,29 +18,29 @@ struct Exchange: ~Copyable {
         case aborted
     }
 
-    /// Which of the person's answers the stack may have afterwards.
+    /// Which of the person's answers the module keeps, so that the stack can have it afterwards.
     enum Kept {
         case none
-        /// What pam_unix behind us would have asked for to prove the person.
+        /// The passcode or login password: pam_unix after us would have asked for it as proof.
         case loginSecret
-        /// What pam_unix behind us would have asked for as the new password.
+        /// The new password: pam_unix after us would have asked for it.
         case newPassword
     }
 
-    /// Whether the daemon was given anything in this exchange that can prove a person.
+    /// Whether the daemon got anything in this exchange that can prove who the person is.
     enum Delivery {
         case nothing
         case secret
-        /// A scan that ran to its end, in which the person was there.
+        /// A scan that ran to its end, in an exchange that may ask the person.
         case finger
     }
 
-    /// What the daemon gives to the stack.
+    /// What the daemon lets the stack have.
     private enum Given {
         case nothing
         /// The person's own answer.
         case typed
-        /// What the store keeps for this.
+        /// The login password that the store keeps for this.
         case kept
     }
 
@@ -51,7 +51,8 @@ struct Exchange: ~Copyable {
 
     static let requestTag: UInt32 = 2
     static let helloTag: UInt32 = 1
-    /// Longer than any flow: a whole create or change has ten minutes, a handful of lines and a frame a second.
+    /// Longer than any flow: a whole create or change may take ten minutes, with a few dozen lines
+    /// and one frame per second.
     private static let wholeWait: Int32 = 600_000
     private static let mostLines = 64
     private static let mostFrames = 2_048
@@ -60,18 +61,19 @@ struct Exchange: ~Copyable {
     private let questions: Questions
     private let kept: Kept
     private var link: Link?
-    /// Until when the daemon waits for a greeting on this connection, with a second to spare.
+    /// Until when the module may send the greeting on this connection. The daemon waits twice as
+    /// long.
     private var greetBy: Deadline
     private var lines = 0
     private var lastQuestion: UInt32?
-    /// Between `place` and `ended`.
+    /// The scan that is running, between `place` and `ended`.
     private var scanning: Scanning?
     private(set) var delivery = Delivery.nothing
-    /// The person's last answer of the kind that is kept, whatever became of it.
+    /// The person's last answer of the kind that is kept, whatever the daemon said to it.
     private var typed: Answer?
-    /// What the stack gets with a success.
+    /// What the stack gets if the exchange succeeds.
     private var given = Given.nothing
-    /// Ends with NUL.
+    /// The token that the daemon sent. It ends with NUL.
     private var token: Memory?
 
     init(_ call: Call, questions: Questions, keeping kept: Kept = .none) {
@@ -84,7 +86,8 @@ struct Exchange: ~Copyable {
         greetBy = Deadline(in: 0)
     }
 
-    /// Connects. Before anything else is done: where AppVault is absent, not even a name is looked up.
+    /// Connects before anything else is done. So where AppVault is absent, not even a name is
+    /// looked up.
     mutating func open() -> Ending? {
         do throws(Fault) {
             link = try Link.open(call.pam, call.options)
@@ -96,14 +99,16 @@ struct Exchange: ~Copyable {
         }
     }
 
-    /// Runs it to its end. The message is a greeting and one request; `delivery` is what that carries.
+    /// Runs the exchange to its end. The message is a greeting and one request. `delivery` says
+    /// what the request carries.
     mutating func run(_ message: consuming Memory?, carrying delivery: Delivery = .nothing)
         -> Ending
     {
         // A slow directory can have used up the time between connecting and greeting.
         if greetBy.passed, let ending = open() { return ending }
         guard let link = link.take() else { return .fault(.absent) }
-        // Whatever comes: the terminal is the person's before anybody says another word there.
+        // However the exchange ends, the terminal is given back before another program writes to
+        // it.
         defer { scanning = nil }
         do throws(Fault) {
             guard let message else { throw .noMemory }
@@ -114,14 +119,16 @@ struct Exchange: ~Copyable {
         }
     }
 
-    /// The answer that was kept becomes the stack's token, if there is one; an empty one where the daemon says so.
+    /// Makes the answer that was kept the stack's token, if there is one. An empty answer becomes
+    /// the token only if the daemon says so.
     @discardableResult
     mutating func handOn() -> Bool {
         guard let answer = typed.take(), answer.count > 0 || given == .typed else { return false }
         return call.pam.setToken(answer)
     }
 
-    /// With our success: what the daemon gave becomes the stack's token, where the service file wants it.
+    /// After our success: makes what the daemon gave the stack's token, where the service file
+    /// wants that.
     mutating func giveToken() {
         switch given {
         case .nothing: break
@@ -208,14 +215,15 @@ struct Exchange: ~Copyable {
         case .refused:
             let refused: Refused = try decode(inbox)
             return .ends(.refused(refused.code))
-        // A recovery key is shown by our own CLI on a terminal, and never here: reveal is nonsense too.
+        // Only our own CLI shows a recovery key, on a terminal. So `reveal` is nonsense here, too.
         case .welcome, .done, .reveal, .state, .actionList, .value, .names, .chunk, .progress,
             .policyValues, .checklist, .preview, .textList, .fingerprintState, .healthReport, nil:
             throw .nonsense
         }
     }
 
-    /// Of the request, of the greeting before it, or of the connection as such, which has the tag 0.
+    /// A refusal may be for the request, for the greeting before it, or for the connection as a
+    /// whole, which has the tag 0.
     private func isRefusal(_ header: FrameHeader) -> Bool {
         AnswerType(rawValue: header.type) == .refused && header.tag <= Exchange.requestTag
     }
@@ -230,7 +238,7 @@ struct Exchange: ~Copyable {
         if lines > Exchange.mostLines { throw .endless }
     }
 
-    /// One question is asked once: who asks again has lost the thread.
+    /// A question may be asked only once. A daemon that asks the same one again is confused.
     private mutating func begin(_ question: UInt32) throws(Fault) {
         guard lastQuestion != question else { throw .nonsense }
         lastQuestion = question
@@ -241,13 +249,14 @@ struct Exchange: ~Copyable {
     ) throws(Fault) {
         switch scan.event {
         case .place:
-            // A second `place` of the same scan is another try of it, and a line like any other.
+            // A second `place` of the same scan is another attempt in it. Its line counts like any
+            // other.
             if scanning?.question != scan.question {
                 guard scanning == nil else { throw .nonsense }
                 try begin(scan.question)
                 scanning = Scanning(scan.question)
                 switch questions {
-                // Before the line is shown: a person who presses Enter at it is heard.
+                // The module watches the keys before it shows the line, so that no Enter is missed.
                 case .asked: scanning?.watchKeys()
                 case .aborted: try giveUp(link, &outbox)
                 }
@@ -263,7 +272,8 @@ struct Exchange: ~Copyable {
         call.face.place(scan.line.text)
     }
 
-    /// The person goes on without a finger; the daemon says when the scan has ended.
+    /// Tells the daemon that the person goes on without a finger. The daemon says when the scan has
+    /// ended.
     private mutating func giveUp(
         _ link: borrowing Link, _ outbox: inout Memory
     ) throws(Fault) {
@@ -283,7 +293,7 @@ struct Exchange: ~Copyable {
         _ ask: Ask, _ link: borrowing Link, _ outbox: inout Memory
     ) throws(Fault) {
         try count()
-        // Nothing is asked while keys have another meaning.
+        // The daemon may not ask during a scan, because keys have another meaning then.
         guard scanning == nil else { throw .nonsense }
         try begin(ask.question)
         switch questions {
@@ -307,7 +317,8 @@ struct Exchange: ~Copyable {
                 outbox.put(Reply(question: ask.question), .reply, bytes)
             }
         }
-        // Kept before it is sent: it is the login's, also if the daemon dies of it.
+        // Kept before it is sent: the next module may need it, even if the daemon dies when it gets
+        // it.
         if ask.purpose.gives(kept) { typed = consume answer }
         if given > Limits.secret { return try abort(ask.question, .answerTooLong, link, &outbox) }
         defer { outbox.clear() }
@@ -315,7 +326,7 @@ struct Exchange: ~Copyable {
         if given > 0, ask.purpose.canProve { delivery = .secret }
     }
 
-    /// A token for the stack, once, before the verdict.
+    /// Takes a token for the stack. The daemon may send one, before the verdict.
     private mutating func take(_ inbox: borrowing Memory) throws(Fault) {
         guard kept == .loginSecret, given == .nothing else { throw .nonsense }
         let found: Slice? = inbox.withBytes(from: FrameHeader.size, to: inbox.count) {
@@ -350,7 +361,7 @@ struct Exchange: ~Copyable {
         try link.send(outbox)
     }
 
-    /// The whole body, and nothing behind it.
+    /// Decodes the body. Bytes after it are an error.
     private func decode<B: Body>(_ inbox: borrowing Memory) throws(Fault) -> B {
         let body: B? = inbox.withBytes(from: FrameHeader.size, to: inbox.count) { bytes in
             do throws(WireError) {
@@ -378,7 +389,7 @@ extension Ask.Purpose {
         }
     }
 
-    /// The answer is something that the person had before this exchange.
+    /// The answer is something that the person knew before this exchange.
     var canProve: Bool {
         switch self {
         case .passcode, .loginPassword, .recoveryKey, .former: true

@@ -1,7 +1,8 @@
 internal import CPam
 internal import WireEmbedded
 
-/// The application's conversation: what is shown and asked goes through it, one message at a time.
+/// The application's conversation. The module shows and asks everything through it, one message at
+/// a time.
 struct Face {
     private let pam: Pam
     /// PAM_SILENT: questions only.
@@ -12,13 +13,14 @@ struct Face {
         silent = flags & Int32(PAM_SILENT) != 0
     }
 
-    /// A line that cannot be shown changes nothing.
+    /// If a line cannot be shown, the exchange goes on.
     func show(_ text: [UInt8], style: Int32) {
         if silent || text.isEmpty { return }
         _ = pam.converse(text, style: style)
     }
 
-    /// Somebody is waited for, as at a question: also sudo, which wants no lines, shows this one.
+    /// The reader waits for the person, as a question does. So this line is shown even to a program
+    /// that wants no lines, such as sudo.
     func place(_ text: [UInt8]) {
         if text.isEmpty { return }
         _ = pam.converse(text, style: PAM_TEXT_INFO)
@@ -27,7 +29,8 @@ struct Face {
     func ask(_ ask: Ask) -> Reaction {
         switch ask.purpose {
         case .acknowledge:
-            // In the prompt, not above it: a silent front end shows that alone.
+            // The line is part of the prompt and not shown above it, because a silent front end
+            // shows only the prompt.
             return pam.converse(
                 ask.line.text.isEmpty ? Face.enter : prompt(ask.line.text),
                 style: PAM_PROMPT_ECHO_ON)
@@ -46,7 +49,8 @@ struct Face {
         ]
     }
 
-    /// Prompts end as every PAM application expects, with a colon and a space, whatever the line ends with.
+    /// Makes prompts end in a colon and a space, as every PAM application expects. A line that ends
+    /// in a space stays as it is, and a question mark takes the place of the colon.
     private func prompt(_ line: [UInt8]) -> [UInt8] {
         var text = line
         if text.last == UInt8(ascii: " ") { return text }

@@ -1,24 +1,25 @@
 internal import CPam
 
-/// Why there was no verdict. Each of them lets the next module of the stack do its work.
+/// Why there was no verdict. After each of these the next module of the stack does its work.
 enum Fault: Error {
-    /// No socket, or nobody who listens: AppVault is not there, and that is no news.
+    /// There is no socket, or nothing listens at it: AppVault is not installed or not running. That
+    /// is not worth a line in the log.
     case absent
     case noMemory
     case noDescriptor
     case badPath
-    /// The socket belongs to somebody who may not hear secrets.
+    /// The socket belongs to a user who must not get secrets.
     case stranger(UInt32)
     /// A deadline passed.
     case late
-    /// The peer hung up before the end.
+    /// The peer closed the connection before the end.
     case closed
-    /// The answer is none that this question can have.
+    /// The answer is not one that this question can have.
     case nonsense
     /// The exchange is longer than any flow.
     case endless
 
-    /// At most one line for an exchange, and none where AppVault is simply not there.
+    /// Logs at most one line for an exchange, and none where AppVault is absent.
     func log(_ pam: Pam) {
         switch self {
         case .absent: break

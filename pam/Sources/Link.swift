@@ -1,7 +1,8 @@
 internal import CPam
 internal import WireEmbedded
 
-/// One connection to the daemon, proven to lead to somebody who may hear secrets; it lives for one PAM call.
+/// One connection to the daemon. The owner of the other end was checked and may get secrets. The
+/// connection lives for one PAM call.
 struct Link: ~Copyable {
     private let socket: Int32
 
@@ -33,8 +34,9 @@ struct Link: ~Copyable {
             case -ENOMEM, -ENOBUFS: throw .noMemory
             case -EINTR: break
             case -EAGAIN, -EINPROGRESS, -EALREADY:
-                // The listener's queue is full. Unix sockets cannot be polled for room in it, and somebody
-                // may be taking each place the moment that it is free: many attempts find one.
+                // The listener's queue is full. A Unix socket cannot be polled for room in it, and
+                // another program may take each place the moment that it is free. So the module
+                // tries often.
                 _ = appvault_pam_wait(-1, 0, min(1, deadline.left))
             case _ where isAtRootsDoor: isAtRootsDoor = false
             default: throw .absent
@@ -43,7 +45,8 @@ struct Link: ~Copyable {
         }
     }
 
-    /// Root alone may knock here, so that a login never stands in line behind whoever knocks at everybody's.
+    /// Only root may connect here, so a login never waits in line behind those who connect to
+    /// everybody's socket.
     private func knockAtRootsDoor() -> Int32 {
         let path: StaticString = "/run/appvault/root.socket"
         // SAFETY: a literal, which ends with NUL.
@@ -51,7 +54,8 @@ struct Link: ~Copyable {
     }
 
     private func knock(_ options: Options) -> Int32 {
-        // SAFETY: libpam's string, NUL-terminated, and alive as long as the service's configuration.
+        // SAFETY: libpam's string, NUL-terminated, and alive as long as the configuration of the
+        // service.
         if let path = unsafe options.socket {
             return unsafe appvault_pam_connect(socket, path)
         }
@@ -60,10 +64,11 @@ struct Link: ~Copyable {
         return unsafe appvault_pam_connect(socket, path.cString)
     }
 
-    /// Before the first byte: is that systemd's listener, or the daemon's own user, or us?
+    /// Checks, before the first byte is sent, that the listener is root (systemd), the daemon's own
+    /// user, or our own user.
     private func check(_ pam: Pam) throws(Fault) {
         let peer = appvault_pam_peer(socket)
-        // The overflow uid and -1 are nobody, whoever we are.
+        // The overflow uid and -1 are no user, even if this process has one of them.
         if peer == 65534 || peer == UInt32.max { throw .stranger(peer) }
         if peer == 0 { return }
         let own = geteuid()
@@ -87,7 +92,8 @@ struct Link: ~Copyable {
         }
     }
 
-    /// One whole frame into `inbox`. The deadline is for the whole of it: a peer that drips bytes gains nothing.
+    /// Receives one whole frame into `inbox`. The deadline is for the whole frame, so a peer that
+    /// sends byte by byte gains no time.
     func receive(into inbox: inout Memory, by deadline: Deadline) throws(Fault) -> FrameHeader {
         inbox.clear()
         try fill(&inbox, to: FrameHeader.size, deadline)
@@ -97,7 +103,7 @@ struct Link: ~Copyable {
         return header
     }
 
-    /// Until the daemon says something, or the person at the terminal does.
+    /// Waits until the daemon sends something, or something happens at the terminal.
     func wait(with terminal: borrowing Terminal, _ deadline: Deadline) throws(Fault)
         -> Terminal.Arrival
     {
@@ -110,7 +116,7 @@ struct Link: ~Copyable {
 
     private func decodeHeader(_ inbox: borrowing Memory) -> FrameHeader? {
         inbox.withBytes(from: 0, to: FrameHeader.size) { bytes in
-            // A length over the limit and a header that is not there are one thing to us.
+            // A length over the limit and a header that is incomplete are the same to the module.
             do throws(WireError) {
                 return try FrameHeader.decode(bytes, limit: Limits.smallFrame)
             } catch {
@@ -125,7 +131,7 @@ struct Link: ~Copyable {
             let result = inbox.receive(count - inbox.count, over: socket)
             switch result {
             case 1..., -EINTR:
-                // Whoever drips bytes gains nothing by it.
+                // A peer that sends byte by byte gains no time.
                 if inbox.count < count, deadline.passed { throw .late }
             case -EAGAIN: try wait(Int16(POLLIN), deadline)
             default: throw .closed

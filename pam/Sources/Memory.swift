@@ -1,17 +1,17 @@
 internal import CPam
 internal import WireEmbedded
 
-/// Bytes of the heap that are wiped before they are given back. A Swift array is never used for what may be a
-/// secret: it is copied behind one's back.
+/// Bytes on the heap that are wiped before they are freed. A Swift array is never used for what may
+/// be a secret, because Swift copies it without notice.
 @safe
 struct Memory: ~Copyable {
     private let start: UnsafeMutablePointer<UInt8>
     let capacity: Int
     private(set) var count = 0
-    /// Something did not fit and was left out: what is here must not be sent.
+    /// Something did not fit and was left out. Such a message must not be sent.
     private(set) var overflowed = false
 
-    /// Nil where there is no memory: an allocation of Swift's own would trap.
+    /// Nil where there is no memory. If Swift itself allocated it, that would trap.
     init?(capacity: Int) {
         // SAFETY: the result is checked, and the memory is written before it is read.
         guard capacity > 0, let memory = unsafe malloc(capacity) else { return nil }
@@ -51,28 +51,29 @@ struct Memory: ~Copyable {
         unsafe body(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self))
     }
 
-    /// Sends what is left from `first` on; the kernel's answer.
+    /// Sends the bytes from `first` on. Returns the kernel's answer.
     func send(from first: Int, over socket: Int32) -> Int32 {
         guard first >= 0, first < count else { return 0 }
         // SAFETY: first up to count was written.
         return unsafe appvault_pam_send(socket, start + first, count - first)
     }
 
-    /// Receives at most `wanted` bytes behind those that are there; the kernel's answer.
+    /// Receives at most `wanted` bytes and appends them. Returns the kernel's answer.
     mutating func receive(_ wanted: Int, over socket: Int32) -> Int32 {
         let room = min(wanted, capacity - count)
         guard room > 0 else { return 0 }
-        // SAFETY: room bytes behind count lie within the memory.
+        // SAFETY: the `room` bytes after `count` are within the memory.
         let received = unsafe appvault_pam_receive(socket, start + count, room)
         if received > 0 { count += min(Int(received), room) }
         return received
     }
 
-    /// What was typed at the terminal, as far as there is room; the kernel's answer.
+    /// Appends what was typed at the terminal, as far as there is room. Returns the kernel's
+    /// answer.
     mutating func read(from terminal: borrowing Terminal) -> Int32 {
         let room = capacity - count
         guard room > 0 else { return 0 }
-        // SAFETY: room bytes behind count lie within the memory.
+        // SAFETY: the `room` bytes after `count` are within the memory.
         let typed = unsafe terminal.read(start + count, room)
         if typed > 0 { count += min(Int(typed), room) }
         return typed

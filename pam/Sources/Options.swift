@@ -1,15 +1,16 @@
 internal import CPam
 internal import WireEmbedded
 
-/// What the service file says behind the module's name.
+/// The options that the service file gives after the module's name.
 @safe
 struct Options {
-    /// Whose token opens the store, and whether ours is asked for.
+    /// Whether this line asks for the passcode, or takes a token of the stack.
     enum Role {
         case authenticator
-        /// Behind others: takes the stack's token, and is never an answer to PAM.
+        /// After other modules: takes the stack's token, and never gives PAM a verdict.
         case unlocker
-        /// In front of others in a `password` stack: asks for the new login password, by our rules.
+        /// Before other modules in a `password` stack: asks for the new login password, by our
+        /// rules.
         case passwordRules
     }
 
@@ -29,17 +30,17 @@ struct Options {
         case denies
     }
 
-    /// What becomes of a new login password that we have no rules for.
+    /// What the module does about a new login password for which the daemon has no rules.
     enum Otherwise {
         case left
-        /// libpam asks for it, as pam_unix would: for a pam_unix behind us that may not ask itself.
+        /// libpam asks for it, as pam_unix would. For a pam_unix after us that may not ask itself.
         case asked
     }
 
-    /// What the stack may have of what the store keeps.
+    /// Which of the secrets that the store keeps the stack may have.
     enum Keyring {
         case none
-        /// After a finger: the login password, for the keyrings behind us.
+        /// After a login by finger: the login password, for the keyring modules after us.
         case token
     }
 
@@ -55,7 +56,7 @@ struct Options {
     private(set) var otherwise = Otherwise.left
     private(set) var keyring = Keyring.none
     private(set) var finger = FingerUse.byService
-    /// 0: as long as the daemon thinks right.
+    /// 0 lets the daemon choose.
     private(set) var fingerSeconds: UInt8 = 0
     private(set) var speech = Speech.quiet
     /// libpam's memory, alive as long as the service's configuration; nil means the default.
@@ -81,7 +82,8 @@ struct Options {
             } else if word == "use_first_pass" {
                 source = .tokenOnly
             } else if word == "use_authtok" {
-                // Behind pam_unix we never ask for a new login password: this is what we do in any case.
+                // After pam_unix the module never asks for a new login password. So it does in any
+                // case what this option demands.
             } else if word == "enforce" {
                 due = .denies
             } else if word == "set_authtok" {
@@ -121,7 +123,8 @@ private struct Word {
         unsafe strcmp(word.start, literal.cString) == 0
     }
 
-    /// What stands behind as many characters as were found to be there; nil for anything else.
+    /// The value after the first `first` characters, which the caller has found to be there; nil if
+    /// it is unknown.
     func fingerUse(from first: Int) -> FingerUse? {
         // SAFETY: the word has that many characters, and then at least NUL.
         let value = unsafe Word(start + first)
@@ -132,7 +135,8 @@ private struct Word {
         return nil
     }
 
-    /// 1 to 120 in digits behind as many characters as were found to be there; nil for anything else.
+    /// The value after the first `first` characters, which the caller has found to be there: 1 to
+    /// 120 in digits; nil for anything else.
     func seconds(from first: Int) -> UInt8? {
         // SAFETY: the word has that many characters, and then at least NUL, which ends the loop.
         var value = 0

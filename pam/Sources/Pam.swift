@@ -3,7 +3,8 @@ internal import WireEmbedded
 
 public typealias Arguments = UnsafeMutablePointer<UnsafePointer<CChar>?>
 
-/// libpam's handle, and all that we ask of it. It outlives every call of ours.
+/// libpam's handle, and everything that the module asks of libpam. The handle outlives every call
+/// of the module.
 @safe
 struct Pam {
     private let raw: OpaquePointer
@@ -29,13 +30,13 @@ struct Pam {
         return unsafe Token(start)
     }
 
-    /// False where the stack has a token already that no passcode can be: too long, or empty.
+    /// False where the stack already has a token that cannot be a passcode: too long, or empty.
     var canJudgeToken: Bool {
         // SAFETY: only compared with NULL.
         unsafe appvault_pam_item(raw, PAM_AUTHTOK) == nil || token(PAM_AUTHTOK) != nil
     }
 
-    /// Whether a person holds the conversation, as far as it shows.
+    /// Whether a person is at the conversation, as far as the module can tell.
     func presence() -> Presence {
         // SAFETY: libpam's string, which ends with NUL.
         if let tty = unsafe appvault_pam_item(raw, PAM_TTY), unsafe tty[0] == Pam.display {
@@ -48,16 +49,17 @@ struct Pam {
         }
     }
 
-    /// A display's name starts with a colon: where a greeter speaks there is no terminal.
+    /// A display's name starts with a colon. Where a greeter asks, there is no terminal.
     private static let display = CChar(0x3A)
 
-    /// libpam's own environment list, never the process's.
+    /// A variable of libpam's own environment list, never of the process's.
     func environment(_ name: StaticString) -> Text {
         // SAFETY: a literal, and libpam's string, which is copied.
         unsafe Text(pam_getenv(raw, name.cString))
     }
 
-    /// The name of the account; the first module of a stack is the one that asks the person for it.
+    /// Makes libpam find the name of the account. The first module of a stack asks the person for
+    /// it.
     func askForUser() -> Int32 {
         // SAFETY: the name that is written stays libpam's.
         var user: UnsafePointer<CChar>?
@@ -71,7 +73,8 @@ struct Pam {
         return unsafe appvault_pam_uid(raw, name)
     }
 
-    /// That account's own spelling of its name: a directory may find it under others.
+    /// The name in that account's own spelling. A directory may find the account under other
+    /// spellings.
     func canonicalUser() -> Text {
         // SAFETY: libpam's string, and the account's, which is copied.
         guard let name = unsafe appvault_pam_item(raw, PAM_USER) else { return .absent }
@@ -92,7 +95,7 @@ struct Pam {
         return result == PAM_SUCCESS
     }
 
-    /// The same of memory that ends with NUL.
+    /// The same for memory that ends with NUL.
     func setToken(_ token: borrowing Memory) {
         // SAFETY: the caller ended it with NUL, and it is alive during the call.
         unsafe token.withCString { start in
@@ -100,7 +103,8 @@ struct Pam {
         }
     }
 
-    /// libpam's own questions for a new password, whose answer it keeps; none where it has one.
+    /// Lets libpam ask for a new password, which libpam keeps. It does not ask where it has one
+    /// already.
     func askForNewToken() -> Bool {
         // SAFETY: the token that is written stays libpam's.
         var token: UnsafePointer<CChar>?
@@ -138,7 +142,8 @@ struct Pam {
         unsafe appvault_pam_log_text(raw, priority, text.cString, detail)
     }
 
-    /// Kept under this name until the handle ends, then wiped; no bytes: nothing is kept any more.
+    /// Keeps bytes under this name until the handle ends, then wipes them. With no bytes, what was
+    /// kept is removed.
     func keep(_ bytes: [UInt8], as name: StaticString) {
         // SAFETY: the shim copies count bytes, which outlive the call.
         unsafe bytes.withUnsafeBytes { buffer in
@@ -157,10 +162,10 @@ struct Pam {
     }
 }
 
-/// What became of a message to the person.
+/// The result of a message to the person.
 enum Reaction: ~Copyable {
     case answered(Answer)
-    /// Success, and no answer: a person who left, or the end of the application's input.
+    /// Success without an answer: the person left, or the application's input ended.
     case nothing
     case failed
 }

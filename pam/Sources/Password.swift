@@ -2,7 +2,8 @@ internal import CPam
 internal import WireEmbedded
 
 extension Call {
-    /// Behind pam_unix: the login password is another one now, and both are known. Nobody is asked.
+    /// After pam_unix: the login password was changed, and the stack has the old and the new one.
+    /// Asks the person nothing.
     func changePassword() {
         guard let former = pam.token(PAM_OLDAUTHTOK), let new = pam.token(PAM_AUTHTOK),
             let name = userName()
@@ -23,8 +24,9 @@ extension Call {
         }
     }
 
-    /// In front of pam_unix: the daemon asks for the new login password, where it has rules for it.
-    /// Only its verdict refuses one; whatever fails leaves the change to the modules behind us.
+    /// Before pam_unix: the daemon asks for the new login password, where it has rules for it. Only
+    /// the daemon's verdict refuses a password. If anything fails, the modules after us handle the
+    /// change.
     func newPassword() -> Int32 {
         switch judgedPassword() {
         case .accepted: return PAM_SUCCESS
@@ -38,7 +40,7 @@ extension Call {
     }
 
     private enum Judged {
-        /// It is the stack's token now.
+        /// The new password is the stack's token now.
         case accepted
         case refused
         case notOurs
@@ -68,7 +70,7 @@ extension Call {
             case .authError: return .refused
             case .ignore, .maxTries, .userUnknown, .permissionDenied, .unavailable: return .notOurs
             case .success:
-                // Where the stack had a token, it is that one that was judged.
+                // If the stack had a token, the daemon judged that one.
                 return present != nil || exchange.handOn() ? .accepted : .notOurs
             }
         }

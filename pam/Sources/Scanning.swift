@@ -1,12 +1,12 @@
 internal import CPam
 internal import WireEmbedded
 
-/// A reader waits for a finger: a scan of the daemon's between `place` and `ended`.
+/// A scan: the reader waits for a finger between the daemon's `place` and `ended`.
 struct Scanning: ~Copyable {
     /// What ends a wait.
     enum Event {
         case frame
-        /// Enter or Ctrl-C: the person would rather go on without a finger.
+        /// Enter or Ctrl-C: the person wants to go on without a finger.
         case givenUp
     }
 
@@ -18,7 +18,8 @@ struct Scanning: ~Copyable {
         self.question = question
     }
 
-    /// From here on the person's keys are ours. What they typed before is dropped, as prompts do it.
+    /// From here on the module reads the person's keys. What was typed before is dropped, as a
+    /// prompt for a password does.
     mutating func watchKeys() {
         terminal = Terminal()
     }
@@ -35,7 +36,8 @@ struct Scanning: ~Copyable {
                 return .givenUp
             }
             if arrival.hasSignal {
-                // The terminal first: the signal acts when it is given back, and may end or stop this process.
+                // Give the terminal back first: then the signal that was held back acts, and it may
+                // end or stop this process.
                 leaveKeys()
                 watchKeys()
             } else if arrival.hasFrame {
@@ -44,9 +46,10 @@ struct Scanning: ~Copyable {
         }
     }
 
-    /// Whether one of the keys ends the wait; a terminal that is gone has nobody in front of it.
+    /// Whether one of the keys ends the wait. If the terminal is gone, nobody is in front of it,
+    /// and the wait ends.
     private func pressed() throws(Fault) -> Bool {
-        // Somebody may be typing a passcode: it is wiped, and goes nowhere.
+        // The person may be typing a passcode. It is wiped and sent nowhere.
         guard var keys = Memory(capacity: Scanning.mostKeys) else { throw .noMemory }
         let result = keys.read(from: terminal)
         if result == -EAGAIN || result == -EINTR { return false }

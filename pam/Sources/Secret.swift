@@ -1,7 +1,7 @@
 internal import CPam
 internal import WireEmbedded
 
-/// What a person answered: the application's memory, ours to wipe and to free.
+/// What a person answered, in memory from the application that the module must wipe and free.
 @safe
 struct Answer: ~Copyable {
     private let start: UnsafeMutablePointer<CChar>
@@ -9,8 +9,8 @@ struct Answer: ~Copyable {
 
     @unsafe
     init(owning start: UnsafeMutablePointer<CChar>) {
-        // SAFETY: the caller gives it away. A conversation answers with NUL-terminated strings; that is PAM's
-        // contract.
+        // SAFETY: the caller gives it away. A conversation answers with NUL-terminated strings;
+        // that is PAM's contract.
         unsafe self.start = start
         count = unsafe strlen(start)
     }
@@ -34,17 +34,17 @@ struct Answer: ~Copyable {
     }
 }
 
-/// A token of the stack: libpam's memory, only looked at.
+/// A token of the stack: libpam's memory, which is only read.
 @safe
 struct Token {
     private let start: UnsafePointer<CChar>
     let count: Int
 
-    /// Nil where there is none, where it is empty, and where no passcode can be that long.
+    /// Nil where the token is empty, or too long to be a passcode.
     @unsafe
     init?(_ start: UnsafePointer<CChar>) {
-        // SAFETY: a NUL-terminated string of libpam's, which lives until its item is set again: not by us
-        // while this value is used.
+        // SAFETY: a NUL-terminated string of libpam's, which lives until its item is set again. The
+        // module does not set it while this value is used.
         let count = unsafe strnlen(start, Limits.secret + 1)
         guard count > 0, count <= Limits.secret else { return nil }
         unsafe self.start = start
@@ -56,7 +56,7 @@ struct Token {
         unsafe withBytesOf(start, count, body)
     }
 
-    /// Those of a token, or none where there is none.
+    /// The bytes of a token, or no bytes where there is none.
     static func withBytes<R>(of token: Token?, _ body: (Span<UInt8>) -> R) -> R {
         if let token { return token.withBytes(body) }
         let nothing: [UInt8] = []

@@ -1,14 +1,15 @@
 internal import WireEmbedded
 
 extension Call {
-    /// Behind pam_systemd: which logind session is now this person's.
+    /// After pam_systemd: tells the daemon which logind session now belongs to this person.
     func openSession() {
         let id = pam.environment("XDG_SESSION_ID")
         if case .fits(let bytes) = id { rememberSession(bytes) }
         tell(.sessionOpen, id.orEmpty)
     }
 
-    /// The same session is over; often in another process than the one that opened it.
+    /// Tells the daemon that the same session has ended. This often runs in another process than
+    /// the one that opened it.
     func closeSession() {
         tell(.sessionClose, rememberedSession() ?? pam.environment("XDG_SESSION_ID").orEmpty)
     }
@@ -30,7 +31,7 @@ extension Call {
     }
 
     private func rememberSession(_ id: [UInt8]) {
-        // Fixed in size, so that what is kept can be checked: the length stands first.
+        // Of a fixed size, so that `kept` can check it. The first byte is the length.
         var bytes = [UInt8(truncatingIfNeeded: id.count)]
         bytes.append(contentsOf: id)
         while bytes.count < Call.sessionSize { bytes.append(0) }

@@ -1,10 +1,10 @@
 internal import CPam
 
-/// The terminal that somebody sits at, while a reader waits for a finger: each key as it is pressed, none shown. It
-/// is given back at the end of this value's life, so on every way out.
+/// The person's terminal while a reader waits for a finger. It delivers each key as it is pressed
+/// and shows none. It is given back when this value's life ends, so on every path.
 @safe
 struct Terminal: ~Copyable {
-    /// Nil where this process has none, or is not in front of it.
+    /// Nil where this process has no terminal, or is not in the foreground of it.
     private let state: UnsafeMutablePointer<appvault_pam_terminal>?
 
     init() {
@@ -17,7 +17,7 @@ struct Terminal: ~Copyable {
         unsafe state = nil
     }
 
-    /// One that is left alone.
+    /// No terminal: keys are not watched.
     static var none: Terminal { Terminal(()) }
 
     deinit {
@@ -25,7 +25,7 @@ struct Terminal: ~Copyable {
         unsafe appvault_pam_terminal_close(state)
     }
 
-    /// What came first; nothing when the time passed, or a signal came between.
+    /// What came first; nothing when the time has passed or a signal interrupted the wait.
     func wait(_ socket: Int32, _ milliseconds: Int32) -> Arrival {
         // SAFETY: the terminal lives during the call; the shim takes nil.
         let bits = unsafe appvault_pam_wait_scan(socket, state, milliseconds)
@@ -47,7 +47,8 @@ extension Terminal {
         var isSomething: Bool { bits != 0 }
         var hasFrame: Bool { bits & Int32(APPVAULT_PAM_FRAME) != 0 }
         var hasKey: Bool { bits & Int32(APPVAULT_PAM_KEY) != 0 }
-        /// It would end or stop this process, and is held back while the terminal is ours.
+        /// A signal that would end or stop this process. It is held back while the module has the
+        /// terminal.
         var hasSignal: Bool { bits & Int32(APPVAULT_PAM_SIGNAL) != 0 }
     }
 }

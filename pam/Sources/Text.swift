@@ -1,7 +1,7 @@
 internal import CPam
 internal import WireEmbedded
 
-/// A C string that may come from anybody: too long or not UTF-8 is an answer of its own.
+/// A C string that may come from anybody. A text that is too long or not UTF-8 is `unfit`.
 enum Text {
     case absent
     case unfit
@@ -14,7 +14,8 @@ enum Text {
             self = .absent
             return
         }
-        // SAFETY: the caller's string ends with NUL; one byte more than allowed is all that is looked at.
+        // SAFETY: the caller's string ends with NUL, and at most one byte more than is allowed is
+        // read.
         let count = unsafe strnlen(start, Limits.text + 1)
         guard count <= Limits.text else {
             self = .unfit
@@ -30,7 +31,8 @@ enum Text {
         }
     }
 
-    /// For what narrows a try when it is there, as PAM_RHOST does: what is unfit must not look absent.
+    /// For items that make a try count for less when they are there, such as PAM_RHOST: an unfit
+    /// one must not look like a missing one.
     var claim: [UInt8] {
         switch self {
         case .absent: []
@@ -39,7 +41,7 @@ enum Text {
         }
     }
 
-    /// For what only helps.
+    /// For items that are only a help.
     var orEmpty: [UInt8] {
         switch self {
         case .absent, .unfit: []

@@ -1,8 +1,9 @@
 internal import WireEmbedded
 
-/// What one PAM transaction leaves for its later calls, in pam_data: libpam wipes and frees it.
+/// What one PAM transaction keeps for its later calls, in pam_data. libpam wipes and frees it.
 struct Transaction {
-    /// Which kind of line opened it: only an authenticator's is told to an `unlock` behind it.
+    /// Which kind of line began the transaction at the daemon. Only an authenticator's handle is
+    /// sent with a later `unlock`.
     enum Origin: UInt8 {
         case none = 0
         case authenticate = 1
@@ -30,7 +31,7 @@ struct Transaction {
 
     init() {}
 
-    /// What the calls before this one left; nil where none did.
+    /// What earlier calls kept; nil where none did.
     static func kept(by pam: Pam) -> Transaction? {
         guard let bytes = pam.kept(size, as: name), bytes.count == size else { return nil }
         var transaction = Transaction()
