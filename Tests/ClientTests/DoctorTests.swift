@@ -129,7 +129,7 @@ struct DoctorTests {
             #expect(findings.contains { $0.link == .pam && $0.name == "login" && $0.state == .ok })
             #expect(findings.first { $0.link == .state }?.state == .ok)
             #expect(findings.first { $0.link == .clock }?.state == .unseen)
-            // A socket that nobody removed, and nobody listens at.
+            // A socket that was left behind, with nothing listening at it.
             var left = fake
             left.facts["/run/appvault/socket"] = FakeMachine().facts["/run/appvault/socket"]
             let told = left.findings(daemon).first { $0.link == .daemon }

@@ -67,7 +67,7 @@ struct OwnWordsTests {
             #expect(!uses.isEmpty, "\(text)")
             let positions = Positions.of(text.english)
             #expect(positions == (positions.isEmpty ? [] : Set(1...positions.count)))
-            // Where it stands right behind `words(` what follows are its arguments.
+            // If the text comes directly after `words(`, what follows are its arguments.
             for use in uses where use.isCall {
                 #expect(use.arguments == positions.count, "\(text): \(use.arguments)")
             }
@@ -141,7 +141,7 @@ private struct Sources {
         return before.ends(with: "words(") || before.ends(with: "words.string(")
     }
 
-    /// Commas up to the closing parenthesis, those of inner calls left out.
+    /// Counts the commas up to the closing parenthesis, without those of inner calls.
     private func arguments(at start: Int) -> Int {
         var depth = 0
         var count = 0

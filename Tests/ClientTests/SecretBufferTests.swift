@@ -28,7 +28,8 @@ struct SecretBufferTests {
         let looked = unsafe buffer.withCString { text in unsafe text[0] }
         #expect(looked == 0x73)
         buffer.removeAll()
-        // SAFETY: as above; the first byte is the NUL behind nothing, the others are what was left.
+        // SAFETY: as above. The first byte is the NUL of the empty text, the others are what
+        // `removeAll` left.
         let left = unsafe buffer.withCString { text in (0..<6).map { unsafe text[$0] } }
         #expect(left == [0, 0, 0, 0, 0, 0])
     }

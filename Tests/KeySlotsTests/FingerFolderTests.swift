@@ -131,7 +131,7 @@ import Testing
         #expect(try folder().all().fingers.count == 9)
         try FingerFolder.sweep(in: state.folder, keeping: [fixture.store])
         #expect(try folder().all().fingers.count == 9)
-        // What a crash leaves behind in the middle of a write goes along.
+        // A file that a crash left in the middle of a write is removed, too.
         try TextFile.replace(at: path(1) + ".new", with: [1])
         try FingerFolder.sweep(in: state.folder, keeping: [])
         #expect(try folder().all().fingers.isEmpty)
@@ -144,7 +144,7 @@ import Testing
         defer { gone() }
         for number: UInt8 in [1, 2] {
             try folder().write(try finger(number))
-            // Another name of the same bytes.
+            // A second name (a hard link) for the same bytes.
             try state.folder.link("fingers/\(fixture.store)/\(number)", to: "kept\(number)")
         }
         defer { for number in [1, 2] { try? state.folder.remove("kept\(number)") } }
@@ -162,7 +162,7 @@ import Testing
         defer { gone() }
         try folder().write(try finger(1))
         let place = try state.folder.folder("fingers").folder("\(fixture.store)")
-        // Nothing can be renamed to a folder.
+        // A file cannot be renamed over a folder.
         try place.makeFolder("7")
         #expect(throws: KeyError.self) { try folder().write(try finger(7)) }
         #expect(!place.exists("7.new"))

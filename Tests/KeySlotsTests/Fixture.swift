@@ -18,12 +18,13 @@ func hex(_ bytes: [UInt8]) -> String {
         decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
-/// Where a block's content stands.
+/// Where a block's content is in the file.
 func content(_ block: Int) -> Range<Int> {
     (block * 4096)..<(block * 4096 + 512)
 }
 
-/// A store in a disk of the test's own. Derivations are stood in for by their results.
+/// A store on a disk of the test's own. Nothing is derived: the tests give the results of
+/// derivations.
 struct Fixture {
     static let storeKey: [UInt8] = (0..<32).map { UInt8($0 * 3) }
     static let first: [UInt8] = [UInt8](repeating: 1, count: 32)
@@ -74,7 +75,7 @@ struct Fixture {
         return disk.bytes
     }
 
-    /// As `SlotFile.create` hands it out: without a slot, which `checked` would call damage.
+    /// As `SlotFile.create` returns it: without a slot, which `checked` would report as damage.
     private func unverified(_ disk: PowerDisk) throws -> SlotFile {
         let bytes = try disk.read()
         var blocks: [Block?] = []

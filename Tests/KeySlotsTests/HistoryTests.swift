@@ -4,8 +4,8 @@ import Testing
 
 @testable import KeySlots
 
-/// A store whose passcode is changed again and again; derivations are stood in for by 32 equal
-/// bytes.
+/// A store whose passcode is changed again and again. Nothing is derived: 32 equal bytes stand for
+/// the result.
 struct HistoryLab {
     let fixture: Fixture
     let disk: PowerDisk
@@ -35,7 +35,7 @@ struct HistoryLab {
             with: Along(history: history))
     }
 
-    /// Of the passcodes 1 to 60, those that are former ones, the latest first.
+    /// Which of the passcodes 1 to 60 are former ones, the latest first.
     static func former(_ file: SlotFile) throws -> [UInt8] {
         let history = try file.history(storeKey: try secret(Fixture.storeKey))
         return try history.former.map { entry in
@@ -261,7 +261,7 @@ struct HistoryLab {
         for new in UInt8(2)...12 { try lab.change(file, from: new - 1, to: new, keep: 24) }
         try file.write(Terms(fingerprintIsOn: true, seenAt: 5))
         var bytes = lab.disk.bytes
-        // Damage behind one block, and in another.
+        // Damage after one block, and inside another.
         bytes[9 * 4096 + 700] = 1
         bytes[8 * 4096 + 60] ^= 1
         let here = try Fixture(store: lab.fixture.store, machine: machine)
@@ -271,7 +271,7 @@ struct HistoryLab {
             by: here.machine, identity: unchecked.identity, try Fixture.details(),
             derived: try secret(Fixture.second), storeKey: try secret(Fixture.storeKey))
         #expect(adopted.terms == Terms())
-        // The one that was present when it was forgotten is a former one now.
+        // The passcode that was the present one when it was forgotten is a former one now.
         #expect(try HistoryLab.former(adopted) == (1...12).reversed())
         #expect(try HistoryLab.former(try here.open(disk.bytes)) == (1...12).reversed())
     }

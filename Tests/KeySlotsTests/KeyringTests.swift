@@ -92,7 +92,7 @@ import Testing
         #expect(!(try fixture.open(disk.bytes).hasKeyringPassword))
     }
 
-    /// What takes it away.
+    /// What removes the password.
     enum End: CaseIterable {
         case forget, fingerOff, passcodeOff, erase
 

@@ -4,10 +4,11 @@ import Testing
 
 @testable import KeySlots
 
-/// The power goes at each write and at each sync, and of what was not synced any part may be there.
+/// The power fails at each write and at each sync, and any part of what was not synced may be on
+/// the disk.
 @Suite struct PowerCutTests {
-    /// Runs the change with power for 0, 1, 2 ... steps until it gets through; hands over what may
-    /// be left.
+    /// Runs the change with power for 0, 1, 2 ... steps until it succeeds. Hands over each state
+    /// that may be left on the disk.
     private func cut(
         _ fixture: Fixture, _ bytes: [UInt8], _ change: (SlotFile) throws -> Void,
         _ check: (_ left: [UInt8], _ finished: Bool) throws -> Void
@@ -72,7 +73,7 @@ import Testing
             let file = try lab.fixture.open(left)
             let (old, new) = (try opens(lab, left, 3), try opens(lab, left, 4))
             #expect(finished ? new && !old : new || old)
-            // Whichever is typed next, the others are remembered and it is not.
+            // Whichever passcode is typed next, the others are in the history and it is not.
             if old { try check(lab, left, now: 3, former: [2, 1], keep, marked, isDue: true) }
             if new { try check(lab, left, now: 4, former: [3, 2, 1], keep, marked, isDue: false) }
             if finished {
@@ -107,7 +108,7 @@ import Testing
         try file.history(storeKey: try secret(Fixture.storeKey)).has(try file.passcodeSlots[0])
     }
 
-    /// After the unlock with the passcode `now`, and after one more change.
+    /// Checks the state after an unlock with the passcode `now`, and after one more change.
     private func check(
         _ lab: HistoryLab, _ left: [UInt8], now: UInt8, former: [UInt8], _ keep: Int,
         _ marked: Terms, isDue: Bool
@@ -137,7 +138,8 @@ import Testing
         for round in 0..<20 {
             let disk = PowerDisk(bytes)
             let file = try lab.fixture.open(disk)
-            // The history is written once; from then on a cut comes before the new slot is there.
+            // The first round writes the history. In the later rounds the power fails before the
+            // new slot is written.
             disk.budget = round == 0 ? 3 : round % 2
             do {
                 try change(lab, file, to: 4, keep: 5, isTyped: true)
@@ -238,7 +240,7 @@ import Testing
                 storeKey: try secret(Fixture.storeKey), proven: nil)
         } _: { left, finished in
             let file = try fixture.open(left)
-            // The newer of the two, which is the one in use, outlives the change.
+            // The newer of the two slots, which is the one in use, survives the change.
             let old = try fixture.opens(file, Fixture.second)
             let new = try fixture.opens(file, Fixture.third)
             #expect(finished ? new && !old : new || old)
@@ -382,7 +384,7 @@ import Testing
                 storeKey: try secret(Fixture.storeKey), proven: try file.passcodeSlots[0])
             bytes = disk.bytes
         }
-        // Under the machine's own key there has to be damage for it.
+        // Under the machine's own key, only a damaged file needs a recovery.
         for block in [5, 9] { bytes[block * 4096 + 700] = 1 }
         let (new, old) = isFull ? (3, 4) : (4, 3)
         let former = try Block.checked(
@@ -420,7 +422,7 @@ import Testing
         Issue.record("the adoption never ends")
     }
 
-    /// Whether it got through before the power went.
+    /// Whether the change succeeded before the power failed.
     private func adopt(_ disk: PowerDisk, _ here: Fixture, _ derived: [UInt8]) throws -> Bool {
         let unchecked = try UncheckedSlotFile(store: here.store, disk: disk)
         do {

@@ -2,14 +2,14 @@ import KeySlots
 import Posix
 
 /// A disk that loses power: after `budget` writes and syncs every call fails, and what was not
-/// synced may be there or not.
+/// synced may or may not be on the disk.
 final class PowerDisk: BlockDisk {
     private var durable: [UInt8]
     private var pending: [(block: Int, bytes: [UInt8])] = []
     private(set) var steps = 0
     var budget: Int?
-    /// What is written there never reaches the disk, although the sync says so and the cache shows
-    /// it.
+    /// A block whose writes never reach the disk, although the sync succeeds and the cache shows
+    /// them.
     var losing: Int?
 
     init(_ bytes: [UInt8]) {
@@ -29,7 +29,7 @@ final class PowerDisk: BlockDisk {
     }
 
     func write(_ bytes: [UInt8], block: Int) throws(PosixError) {
-        // The write at which the power goes may have reached the disk.
+        // The write during which the power fails may have reached the disk.
         pending.append((block, bytes))
         try step()
     }
@@ -45,7 +45,7 @@ final class PowerDisk: BlockDisk {
         steps += 1
     }
 
-    /// Everything that can be on the disk after the power came back; of very much, a spread over it
+    /// Everything that can be on the disk after the power came back. If that is very much, a sample
     /// with both ends.
     var afterPowerCut: [[UInt8]] {
         let last = 1 << pending.count - 1

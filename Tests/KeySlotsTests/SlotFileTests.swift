@@ -89,7 +89,7 @@ import Testing
         let fixture = try Fixture()
         let disk = PowerDisk(try fixture.bytes(recovery: true))
         let file = try fixture.open(disk)
-        // Every block that can be filled is, the second recovery slot too.
+        // Every block that can be filled is filled, the second recovery slot too.
         try file.addPasscode(
             try Fixture.details(), derived: try secret(Fixture.second),
             storeKey: try secret(Fixture.storeKey), proven: try file.passcodeSlots[0])
@@ -114,8 +114,8 @@ import Testing
                 fixture.store, .anybody))
         _ = try fixture.open(bytes)
         var missed: [Int] = []
-        // Each bit where something is; where all is zero, a spread, and both ends of each page's
-        // rest.
+        // Each bit of the blocks in use. Of what is zero, a sample, and both ends of the rest of
+        // each page.
         let used = (0..<8).flatMap { content($0).lowerBound * 8..<content($0).upperBound * 8 }
         let ends = (0..<16).flatMap { [content($0).upperBound * 8, ($0 + 1) * 4096 * 8 - 1] }
         for bit in used + ends + stride(from: 5, to: bytes.count * 8, by: 1009) {
@@ -183,7 +183,7 @@ import Testing
                 Array(bytes[content(3)]), number: 3, store: fixture.store,
                 .machine(fixture.machine)))
         var payload = block.payload
-        // Memory stands at 4 and passes at 8: this makes 2^24 KiB and more, or 3 + 256 passes.
+        // Memory is at offset 4 and passes at 8: this makes 2^24 KiB and more, or 3 + 256 passes.
         payload[place == 8 ? 7 : 9] = 1
         bytes.replaceSubrange(
             content(3),
@@ -206,7 +206,8 @@ import Testing
         #expect(try fixture.opens(again, Fixture.first))
         #expect(try fixture.opens(again, Fixture.second))
 
-        // Once more before any unlock: the proven one stays, the abandoned one makes room.
+        // Another change before any unlock: the proven slot stays, and the abandoned one is
+        // overwritten.
         try file.addPasscode(
             try Fixture.details(setAt: 3), derived: try secret(Fixture.third),
             storeKey: try secret(Fixture.storeKey), proven: added)

@@ -95,11 +95,11 @@ struct TokenTests {
         for number in 2..<UInt8(90) { tokens.remember(hash(number), .stranger) }
         #expect(knows(1, .own) && knows(1, .apart) && !knows(1, .stranger))
         #expect(knows(89, .stranger) && !knows(2, .stranger))
-        // What the person types too stays known to them.
+        // A stranger's token that the person types as well stays known to the person.
         #expect(knows(89, .apart))
         for number in 100..<UInt8(190) { tokens.remember(hash(number), .stranger) }
         #expect(knows(89, .own) && !knows(89, .stranger))
-        // The login password, once a login with it was confirmed, is no guess of anybody's.
+        // Once a login with it was confirmed, the login password is not a guess, whoever types it.
         tokens.confirm(hash(200))
         #expect(knows(200, .stranger))
     }
@@ -128,7 +128,7 @@ struct TokenTests {
     @Test("each byte of the header is looked at")
     func header() {
         let bytes = full().file(of: store, boot)
-        // Whose passcode it was is the last of it, and any sixteen bytes may be that.
+        // The last 16 bytes of the header are the salt, which may have any value.
         for index in 0..<48 {
             for flip in [1, 0x80] as [UInt8] {
                 var changed = bytes

@@ -10,7 +10,7 @@ private func page(_ name: String) throws -> String {
     try #require(Manual.pages.first { $0.name == name }).text
 }
 
-/// A term as it stands in a page.
+/// A term as a page writes it.
 private func term(_ code: String) -> String { #"\fB\#(Page.escaped(code, isCode: true))\fR"# }
 
 struct ManualTests {
@@ -39,7 +39,7 @@ struct ManualTests {
         }
     }
 
-    /// Wherever its lines were broken.
+    /// The text, wherever its lines were broken.
     private func words(_ troff: String) -> String {
         troff.split { $0 == "\n" || $0 == " " }.joined(separator: " ")
     }

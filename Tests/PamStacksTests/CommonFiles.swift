@@ -1,7 +1,7 @@
-/// common-* as pam-auth-update writes them. ClientTests has a link to this file: doctor looks at
-/// the same.
+/// common-* as pam-auth-update writes them. ClientTests has a link to this file, because doctor
+/// looks at the same files.
 enum CommonFiles {
-    /// common-TYPE and what is kept of it, as pam-auth-update writes them.
+    /// common-TYPE and what pam-auth-update saves about it.
     static func managed(_ additional: [String], _ type: String = "auth") -> (
         text: String, saved: String
     ) {

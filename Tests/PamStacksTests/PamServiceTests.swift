@@ -183,7 +183,7 @@ struct PamServiceTests {
         ])
         #expect(files.judge() == .init(ways: [.own]))
         let missing = texts(files.judge(missing: true), .broken)
-        // What is said of a module that is not there is neither of the results that are ignored.
+        // The result that libpam has for a missing module is not one of the two that are ignored.
         #expect(missing.isEmpty != auth.contains("default=die"))
         #expect(missing.allSatisfy { $0.contains("its module is missing") })
     }

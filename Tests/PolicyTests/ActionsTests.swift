@@ -111,7 +111,7 @@ struct ActionsTests {
             case .fingerprintOnly: (has, finger) = (false, true)
             }
             #expect((decide(.createPasscode, input) == .allowed) == !has)
-            // Without a passcode a change is a creation.
+            // Without a passcode, a change creates one.
             #expect((decide(.changePasscode, input) == .allowed) == (!has || !input.followsLogin))
             #expect(
                 (decide(.turnOffPasscode, input) == .allowed) == (has && policy.allowNoPasscode))
@@ -119,7 +119,7 @@ struct ActionsTests {
                 (decide(.turnOnFingerprint, input) == .allowed)
                     == (has && !finger && policy.allowFingerprint
                         && input.hardware == .readerUsable))
-            // What is forbidden may still be given up.
+            // A fingerprint that the policy forbids may still be turned off.
             #expect((decide(.turnOffFingerprint, input) == .allowed) == (has && finger))
             #expect((decide(.newRecoveryKey, input) == .allowed) == policy.allowRecoveryKey)
         }

@@ -6,7 +6,7 @@ private let one = [UInt8](repeating: 1, count: 32)
 private let two = [UInt8](repeating: 2, count: 32)
 private let none = [UInt8](repeating: 0, count: 32)
 
-/// A passcode under the rules it was judged by, nothing else the matter.
+/// A passcode that was judged by the present rules, where nothing else is due.
 private func at(
     _ state: PasscodeState, _ target: DueTarget, _ change: (inout DueInput) -> Void = { _ in }
 ) -> DueInput {
@@ -393,7 +393,8 @@ private struct Oracle {
             }
             rows.insert(row.text)
             let found = due(input)
-            // Before the passcode was typed: as if it met the rules, and what may be due besides.
+            // Before the passcode is typed: certain is what is due if it meets the rules, and
+            // uncertain is what may be due in addition.
             if input.compliance == .notYetKnown {
                 var (good, bad) = (input, input)
                 good.compliance = .meetsTheRules
@@ -460,7 +461,7 @@ private struct Oracle {
         #expect(wrong.isEmpty, "\(wrong.prefix(3))")
     }
 
-    /// The store as a flow that was gone through leaves it.
+    /// The store as the step leaves it once the person has gone through it.
     private func after(_ step: DueStep, _ input: DueInput) -> DueInput {
         var input = input
         let allowed = Oracle.allows(input).finger

@@ -84,7 +84,7 @@ import Testing
         Row(why: .externalReader, input: good { $0.readers = .found([reader(at: 9)]) }),
         Row(why: .flowDue, input: good { $0.store.due = [.change] }),
         Row(why: .noReader, input: good { $0.readers = .found([]) }),
-        // The same make at another port, and another make at the same port.
+        // A reader of the same make at another port, and one of another make at the same port.
         Row(why: .noReader, input: good { $0.readers = .found([external]) }),
         Row(
             why: .noReader,
@@ -178,8 +178,8 @@ import Testing
             ]
         }
         #expect(Self.ask(input) == .ask(FingerPick(reader: 2, fingers: [1, 2])))
-        // At any reader, one of the same make is good as well, and the one that it was enrolled on
-        // better.
+        // With FingerprintReaders=any another reader of the same make is good as well, but the one
+        // that the finger was enrolled on is better.
         func any(_ readers: [FingerReader]) -> FingerDecision {
             var input = input
             input.readers = .found(readers)

@@ -123,7 +123,7 @@ private let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}"
         #expect(met(.unique(minimum: count), text))
         #expect(met(.unique(minimum: count - 1), text))
         #expect(!met(.unique(minimum: count + 1), text))
-        // Twice the same has no more of them.
+        // The same text twice has no more different characters.
         #expect(!met(.unique(minimum: count + 1), text + text))
     }
 
@@ -305,11 +305,12 @@ private func unmet(_ text: String, _ policy: Policy, custom: [Finding] = []) -> 
                 where bits & bit != 0 && !isPIN { wanted.append(id) }
                 if groups > 0, !isPIN { wanted.append("groups") }
                 if bits & 32 != 0 { wanted.append("unique") }
-                // Yes for a PIN unless it is written, no for everything else unless it is.
+                // By default yes for a PIN and no for everything else. Bit 64 writes the opposite.
                 if isPIN != (bits & 64 != 0) { wanted.append("sequence") }
                 wanted.append("same")
                 #expect(ids(policy) == wanted.joined(separator: " "))
-                // A good PIN meets every PIN policy, whatever else is demanded of others.
+                // A good PIN meets every PIN policy, whatever the other keys demand of other
+                // passcodes.
                 if isPIN { #expect(unmet("19283746", policy) == "") }
             }
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Policy
 
-/// What the C library says, which is what runs the rules.
+/// What the C library says. The rules worker runs patterns with it.
 private func compiles(_ pattern: String) -> Bool {
     // SAFETY: zeroes, as regcomp wants it.
     var regex = unsafe regex_t()

@@ -23,7 +23,7 @@ extension PolicyBook {
 }
 
 @Suite struct PolicyBookTests {
-    // Each kind of section that says something has a number of its own.
+    // Each kind of section sets a length of its own.
     private static let layers = [
         (title: "[Passcode]", length: 10), (title: "[Passcode group:staff]", length: 20),
         (title: "[Passcode user:eve]", length: 30), (title: "[Passcode store:work]", length: 40),
@@ -39,7 +39,7 @@ extension PolicyBook {
         let text = order.map { "\($0.title)\nMinLength=\($0.length)\n" }.joined()
         let eve = subject("eve", groups: ["users", "staff"], store: "work")
         #expect(try book(text).policy(eve).minLength == UInt32(chosen.last?.length ?? 8))
-        // Whom no section names is told what everybody is.
+        // A person whom no section names gets what everybody gets.
         let other = subject("adam", groups: ["users"], store: "default")
         #expect(try book(text).policy(other).minLength == (which & 1 == 1 ? 10 : 8))
     }
@@ -89,7 +89,8 @@ extension PolicyBook {
         for groups in [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a", "c"]] {
             #expect(try book(one).policy(subject(groups: groups)).minLength == 30)
         }
-        // A drop-in is read later than the file, and a continued section than what stands above it.
+        // A drop-in is read after the file, and the second part of a section after the sections
+        // above it.
         let later = try book(one, dropIns: [("d", "[Passcode group:b]\nMinLength=25")])
         #expect(later.policy(subject(groups: ["a", "b", "c"])).minLength == 25)
         let continued = try book(one + "\n[Passcode group:a]\nRetryLimit=9")
@@ -112,7 +113,7 @@ extension PolicyBook {
             #expect(book.policy(subject(near)).minLength == 8)
         }
         #expect(book.policy(subject(groups: ["DOMAIN\\all users"])).minLength == 10)
-        // A user is no group of that name, and a store's key no user's.
+        // A user is not the group of that name, and a store's key is not a user.
         #expect(book.policy(subject(groups: ["eve"])).minLength == 8)
         #expect(book.policy(subject("k")).minLength == 8)
         #expect(book.policy(subject(store: "k")).minLength == 11)
@@ -334,7 +335,7 @@ extension PolicyBook {
         #expect(
             wrong(few + "[Passcode group:g]\nRules=all\n" + rules(0..<256))
                 == ["f:515: [Rule r255]: \(more)"])
-        // Of several groups one line holds: they do not add up.
+        // Of several groups only one line counts: their lists do not add up.
         #expect(
             wrong(
                 few + "[Passcode group:g]\n\(named(0..<200))\n[Passcode group:h]\n"

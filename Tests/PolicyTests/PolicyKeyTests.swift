@@ -4,7 +4,7 @@ import Testing
 
 private let head = "[Passcode]\n"
 
-/// A key's whole range: what is taken, and what comes just before and behind it.
+/// A key's whole range: values that are taken, and those just below and above it.
 struct Bounds: Sendable, CustomTestStringConvertible {
     let key: String
     let taken: [String]
@@ -116,7 +116,7 @@ private let table: [Bounds] = [
                 changed.insert(key.name)
             }
         }
-        // A PIN brings its own default along.
+        // DigitsOnly also changes the default of ForbidSequences.
         #expect(
             changed
                 == (bounds.key == "DigitsOnly" ? ["DigitsOnly", "ForbidSequences"] : [bounds.key]))
@@ -214,7 +214,8 @@ private let table: [Bounds] = [
         #expect(parsed.problems == [])
         #expect(PolicyLint.problems(in: [file]) == [])
         let written = try #require(parsed.sections[.everybody]).map { PolicyKey.all[$0.key].name }
-        // Written out, it would no longer follow DigitsOnly.
+        // The file leaves ForbidSequences out: if it were written, it would no longer follow
+        // DigitsOnly.
         #expect(written == table.map(\.key).filter { $0 != "ForbidSequences" })
         #expect(parse(file.text) == .success(.builtIn))
         let text = String(decoding: file.text, as: UTF8.self)
@@ -278,7 +279,7 @@ private let table: [Bounds] = [
 
     @Test("a rule key that a later release adds asks nobody for a new passcode until it is written")
     func laterRules() throws {
-        // Keys of other uses stand in for it.
+        // Keys with other uses stand in for later rule keys.
         let later = [
             PolicyKey("LaterFlag", .flag(\.showCancel), .rule),
             PolicyKey("LaterOn", .flag(\.showReset), .rule),

@@ -14,7 +14,8 @@ private func lint(_ texts: String..., ids: Set<String> = []) -> [String] {
     }
 }
 
-/// Keys that are each right, and the warning that they earn together; without a part, none.
+/// Keys that are valid one by one, and the warning that they cause together. If one of them is left
+/// out, there is no warning.
 struct Doubt: Sendable, CustomTestStringConvertible {
     let keys: [String]
     let warning: String
@@ -196,7 +197,7 @@ private let doubts: [Doubt] = [
                 "error 1:1:", "error 1:3:", "error 1:4:", "error 1:5:", "error 1:7:", "error 1:8:",
                 "error 1:11:", "error 1:12:", "error 2:2:", "error 2:4:",
             ])
-        // A rule that was begun is there: that it is broken is said once.
+        // The section of rule a exists, although it is broken. Only its own mistake is reported.
         #expect(found.contains { $0.contains("no section [Rule b]") })
         #expect(!found.contains { $0.contains("no section [Rule a]") })
         #expect(found[7].contains("[Rule c]: the rule has no test"))

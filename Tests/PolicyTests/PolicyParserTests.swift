@@ -2,7 +2,7 @@ import Testing
 
 @testable import Policy
 
-/// What a file of the administrator's says to everybody.
+/// The policy that an administrator's file sets for everybody.
 func parse(_ text: String) -> Result<Policy, PolicyProblem> { parse(bytes(text)) }
 
 func parse(_ text: [UInt8]) -> Result<Policy, PolicyProblem> {
@@ -21,7 +21,7 @@ func complaint(_ text: [UInt8]) -> String? {
     }
 }
 
-/// A bad file, and the one line that it earns.
+/// A bad file, and the one line that describes its problem.
 struct BadFile: Sendable, CustomTestStringConvertible {
     let text: [UInt8]
     let line: String
@@ -42,7 +42,7 @@ private let head = "[Passcode]\n"
 private let lengths = "a whole number from 1 to 256"
 private let keyNames = "no blanks around them, without : [ and ]"
 
-/// What no vector file can hold, or should: bytes that are no text, and lengths.
+/// What a vector file cannot or should not contain: bytes that are not text, and long inputs.
 private let oddFiles: [BadFile] = [
     BadFile(
         head + "\u{1B}[31m=9", "f:2: the line has a control character (\\x1b): text"),
@@ -80,7 +80,7 @@ private let oddFiles: [BadFile] = [
             + "an id that 'appvault texts' lists"),
 ]
 
-/// Those of Tests/Vectors/policy-wrong.txt.
+/// The cases of Tests/Vectors/policy-wrong.txt.
 private let wrongFiles: [BadFile] = {
     guard let file = try? contents(of: "Tests/Vectors/policy-wrong.txt") else { return [] }
     var found: [(line: String, text: [String])] = []
@@ -140,7 +140,7 @@ private let badFiles = oddFiles + wrongFiles
         let policy = try parse(head + "LocalServices=\nUnlockServices=").get()
         #expect(!policy.acts(.local, at: bytes("login")))
         #expect(!policy.acts(.unlock, at: bytes("login")))
-        // LocalServices in PasscodeServices is what LocalServices has become.
+        // PasscodeServices refers to LocalServices, which is empty now.
         #expect(!policy.acts(.passcode, at: bytes("login")))
         #expect(policy.acts(.passcode, at: bytes("i3lock")))
     }

@@ -157,12 +157,13 @@ private let scenes: [Scene] = [
                 }
             }
         }
-        // Root peers in 4 places, private owners in all: 2 real uids, 2 names, 4 known uids.
+        // Own are root's tries in the 4 places at this machine and those of private owners in all
+        // places: with 2 real uids, 2 names, 4 known uids.
         #expect(counts[.own] == (4 + places.count) * 2 * 2 * 4)
         #expect(counts[.apart, default: 0] > 0 && counts[.stranger, default: 0] > 0)
     }
 
-    // The rules once more, in other words.
+    // The rules, written a second time in another way.
     private func expected(_ at: Circumstances) -> TryKind {
         let isNarrowed =
             at.remoteHost == bytes("h") || at.realUID == 1001 || at.remoteUser == bytes("bob")

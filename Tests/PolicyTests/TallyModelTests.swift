@@ -2,7 +2,7 @@ import Testing
 
 @testable import Policy
 
-/// What happens to a store, as an onlooker would write it down.
+/// What happens to a store, as an observer would write it down.
 private enum Event: CaseIterable {
     case ownWrong, ownRight, ownLost, ownNotDerived
     case apartWrong, apartRight, apartLost
@@ -11,7 +11,7 @@ private enum Event: CaseIterable {
     case givenBack, movedToApart, cleared
 }
 
-/// The onlooker's own book: what was really guessed since the counts were last cleared.
+/// The observer's own book: what was really guessed since the counts were last cleared.
 private struct Book: Hashable {
     var ownWrong: UInt32 = 0
     var ownLost: UInt32 = 0
@@ -46,7 +46,8 @@ private struct Place: Hashable {
         var seen: Set<Place> = []
         var open = [(Book(), Tally())]
         while let (book, tally) = open.popLast() {
-            // Without a limit the counts have no end; and strangers' are like the apart ones.
+            // Without a limit the counts would grow for ever. Strangers' tries behave like the
+            // apart ones, so both share a bound.
             guard tally.own.count <= 4, tally.apart.count + tally.stranger.count <= 4,
                 seen.insert(Place(book, tally)).inserted
             else { continue }
@@ -73,14 +74,15 @@ private struct Place: Hashable {
             return
         }
         #expect(book.ownWrong + book.ownLost <= limit)
-        // At one moment: the person's full count lets one through each ThrottleMax.
+        // All tries happen at one moment. Over time, a full apart count would let one try through
+        // in each ThrottleMax.
         #expect(book.apart <= limit)
         #expect(book.stranger <= limit)
         #expect(tally.isRetryLocked(rules) == (book.ownWrong + book.ownLost == limit))
         #expect(tally.triesLeft(.own, rules) == Int(limit - book.ownWrong - book.ownLost))
     }
 
-    /// False where it cannot happen.
+    /// False where the event cannot happen.
     private func happen(
         _ event: Event, _ book: inout Book, _ tally: inout Tally, _ rules: Policy
     ) -> Bool {

@@ -146,7 +146,8 @@ extension Tally {
         #expect(tally.givenBack(rules) == .givenBack)
         #expect(!tally.lockedForRecovery)
         #expect(tally.verdict(.own, rules, at(0)) == .allowed(.lock))
-        // Where the limit is gone meanwhile, nobody can say what the lock was for: it stays.
+        // If the policy has no limit any more, it is not known what the lock was for, so the lock
+        // stays.
         var kept = Tally(own: Tries(wrong: 2), lockedForRecovery: true)
         #expect(kept.givenBack(policy(limit: 0)) == .givenBack)
         #expect(kept.lockedForRecovery)
@@ -169,7 +170,7 @@ extension Tally {
         #expect(tally.movedToApart(rules) == .stays)
         #expect(tally.own.count == 1)
         #expect(tally.apart.count == 2)
-        // A later try apart keeps its moment.
+        // The time of a later apart try is kept.
         var later = Tally()
         _ = later.miss(.own, rules, at(100))
         _ = later.miss(.apart, rules, at(200))

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Policy
 
-/// Seconds that each try of a row of wrong ones has to wait after the one before it, with nothing
-/// allowed earlier.
+/// The seconds that each of several wrong tries has to wait after the one before it, if each is
+/// made as early as it is allowed.
 private func waits(_ count: Int, _ kind: TryKind, _ rules: Policy) -> [UInt64] {
     var tally = Tally()
     var now: UInt64 = 5_000
@@ -11,8 +11,8 @@ private func waits(_ count: Int, _ kind: TryKind, _ rules: Policy) -> [UInt64] {
     for _ in 0..<count {
         let start = now
         while case .throttled(let seconds) = tally.verdict(kind, rules, at(now)) {
-            // The seconds told are exact: a millisecond before their end is too early, and says one
-            // second.
+            // The seconds in the verdict are exact: one millisecond before their end is too early,
+            // and the verdict then says one second.
             let end = now + UInt64(seconds) * 1000
             #expect(tally.verdict(kind, rules, at(end - 1)) == .throttled(seconds: 1))
             now = end

@@ -8,8 +8,8 @@ private func wrong(_ text: String) -> [String] {
         .map { "\($0.line): \($0.wrong)" }
 }
 
-/// Keys of [Passcode], rules a, b, c, and why the named one cannot be met; without a why all of it
-/// can.
+/// Keys of [Passcode], rules a, b, c, and why the named rule cannot be met. Without a reason, all
+/// of them can be met.
 struct Meeting: Sendable, CustomTestStringConvertible {
     let keys: String
     let rules: [String]
@@ -173,7 +173,8 @@ private let meetable: [Meeting] = [
         }
         let clock = ContinuousClock()
         let took = clock.measure { #expect(wrong(text) == []) }
-        // A debug build; one that looks at each pattern once for each section takes minutes.
+        // This is a debug build. Code that looked at each pattern once for each section would take
+        // minutes.
         #expect(took < .seconds(20))
     }
 }

@@ -90,7 +90,7 @@ import Testing
         let place = try Place()
         let reserve = DiskReserve(folder: place.folder.path)
         let size = DiskReserve.size(ofDisk: try FreeSpace(at: place.folder.path).total)
-        // What others write to the same disk meanwhile is far less.
+        // Other programs write far less than this to the same disk meanwhile.
         let slack = size / 2
         let before = try reserve.roomForRecords()
         #expect(abs(Int(try FreeSpace(at: place.folder.path).bytes) - 2 * size - before) < slack)

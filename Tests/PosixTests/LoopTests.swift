@@ -50,7 +50,7 @@ func timersInOrder() async {
 }
 
 private final class Order: @unchecked Sendable {
-    // On the loop alone.
+    // Used on the loop only.
     private(set) var all: [Int] = []
     func add(_ number: Int) { all.append(number) }
 }
@@ -134,7 +134,7 @@ func timerAmidJobs() async {
 }
 
 private final class Account: JobAccount, @unchecked Sendable {
-    // On the loop alone.
+    // Used on the loop only.
     private(set) var jobs: [UInt64] = []
     func took(nanoseconds: UInt64) { jobs.append(nanoseconds) }
 }

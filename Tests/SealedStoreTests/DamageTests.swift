@@ -47,7 +47,8 @@ extension Store {
     }
 }
 
-/// What asking for every record of a store says: right values, damage, and never anything else.
+/// The result of asking for every record of a store: right values or damage, and never anything
+/// else.
 struct Findings {
     var right = 0
     var damaged = 0
@@ -296,8 +297,8 @@ struct Findings {
         var random = Steady(state: UInt64(part))
         var damaged = 0
         for round in 0..<300 {
-            // Every page in turn; its head, where SQLite's own words are, as often as the rest of
-            // it.
+            // Every page in turn. Every second change is in the first 160 bytes, where SQLite's own
+            // data is.
             let page = (round * 8 + part) % (whole.count / 4096)
             let offset = round % 2 == 0 ? Int(random.next() % 160) : Int(random.next() % 4096)
             var changed = whole

@@ -107,9 +107,9 @@ import Testing
                 changed[index] ^= 1 << bit
                 #expect(throws: (any Error).self, "byte \(index)") {
                     let header = try Self.header(changed[..<60].asArray)
-                    // A changed cost or salt gives another key; deriving at a changed cost may take
-                    // long, so the key is taken from what was meant, and the header is bound by the
-                    // stream.
+                    // A changed cost or salt gives another key, and a derivation at a changed cost
+                    // may take long. So the test uses the key of the original header. The change is
+                    // still noticed, because the stream is bound to the header.
                     let reader = try ExportReader(header: header, key: try Self.key())
                     try Self.push(changed[60...].asArray, to: reader)
                     try reader.finish()

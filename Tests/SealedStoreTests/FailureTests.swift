@@ -4,7 +4,8 @@ import Testing
 @testable import SealedStore
 
 @Suite struct FailureTests {
-    /// No page more than there is: SQLite fails as on a full disk, in the middle of a transaction.
+    /// Allows no more pages than there are: SQLite then fails as on a full disk, in the middle of a
+    /// transaction.
     static func fill(_ records: Records) throws {
         try records.ready().database.run("PRAGMA max_page_count=1")
     }
@@ -21,7 +22,8 @@ import Testing
         try store.filled(40)
         let records = try store.open()
         try Self.fill(records)
-        // The first ones fit or replace; the large one does not: none of them is stored.
+        // The first changes fit or replace a value, and the large one does not fit: none of them is
+        // stored.
         var changes = (0..<batch).map { set(bytes("name \($0)"), bytes("changed")) }
         changes.append(.delete(name: bytes("name 39")))
         changes.append(set(bytes("large"), [UInt8](repeating: 1, count: 1 << 20)))

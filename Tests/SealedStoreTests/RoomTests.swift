@@ -31,7 +31,7 @@ import Testing
             #expect(try records.apply([change]) == [.stored])
             let grown = try #require(records.size).file - before.file
             #expect(grown <= Records.most([change]), "\(size)")
-            // Pages of its own are reckoned to the page.
+            // Pages that belong only to this value are counted exactly.
             let own = RowSize(change).own
             #expect(own == 0 || grown >= own)
         }
@@ -48,7 +48,8 @@ import Testing
         #expect(results.dropFirst(3).allSatisfy { $0 == .noRoom(.owner) })
         #expect(try #require(records.size).file - before <= 350_000 + 6 * Self.page)
         let none = Room(owner: 0, disk: nil)
-        // As much or less in its place is no growth, more is.
+        // A value of the same size or a smaller one in the same place is no growth; a larger one
+        // is.
         #expect(
             try records.apply([set(bytes("1"), value(100_000, 2))], within: none) == [.replaced])
         #expect(try records.apply([set(bytes("1"), value(99, 2))], within: none) == [.replaced])
@@ -57,7 +58,7 @@ import Testing
                 == [.noRoom(.owner)])
         #expect(try records.get(bytes("2")) == value(100_000))
         #expect(try records.apply([.delete(name: bytes("2"))], within: none) == [.deleted])
-        // Its place is there for another.
+        // The room of the deleted value is free for another.
         #expect(try records.apply([set(bytes("3"), value(100_000))], within: none) == [.stored])
         #expect(records.count == 3)
         records.close()

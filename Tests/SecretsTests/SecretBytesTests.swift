@@ -2,7 +2,7 @@ import Testing
 
 @testable import Secrets
 
-/// Tests alone may look at a secret.
+/// Only tests may look at a secret.
 func reveal(_ secret: borrowing SecretBytes) -> [UInt8] {
     secret.withBytes { bytes in bytes.indices.map { bytes[$0] } }
 }

@@ -24,6 +24,6 @@ func buildDate() throws {
         let numbers = line.suffix(10).split(separator: "-").compactMap { Int($0) }
         return numbers.count == 3 ? day(numbers[0], numbers[1], numbers[2]) : nil
     }
-    // `make build-date` mends it.
+    // If this fails, run `make build-date`.
     #expect(dates.max().map { UInt64($0) * 86_400 } == BuildDate.seconds)
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import VaultService
 
-/// A loop whose time and passes are the test's.
+/// A loop whose time and passes the test controls.
 @LoopActor
 private final class Bench {
     var nanoseconds: UInt64 = 1_000_000_000
@@ -15,10 +15,10 @@ private final class Bench {
 
     func share(_ party: Party) -> Share { Share(party, turns) }
 
-    /// One who waits, because this connection had its turn in this pass.
+    /// A turn that has to wait, because the connection already had one in this pass.
     func waiting(_ share: Share) -> Wait? { turns.take(share, last: pass) }
 
-    /// So many passes in which every turn takes `cost`, one of a millisecond after the other; how
+    /// Runs so many passes, one millisecond apart, in which every turn takes `cost`. Returns how
     /// many turns each share had.
     func run(_ passes: Int, cost: UInt64, _ shares: [Share]) -> [Int] {
         var had = shares.map { _ in 0 }
@@ -84,16 +84,17 @@ func budget() async {
     let turns = await TestLoop.run { () -> [[Int]] in
         let bench = Bench()
         let hungry = bench.share(.person(1000))
-        // Ten seconds of turns that take a millisecond each: far beyond what it may have.
+        // Ten seconds of turns that take a millisecond each: far more than the party has a right
+        // to.
         let alone = bench.run(10_000, cost: 1_000_000, [hungry])
         let modest = bench.share(.person(1001))
         let both = bench.run(1000, cost: 1_000_000, [hungry, modest])
         return [alone, both]
     }
-    // A tenth by right and three tenths of what nobody else wants, of 10,000 ms.
+    // Of 10,000 ms: a tenth by right, and three tenths because nobody else wants them.
     #expect((3500...4700).contains(turns[0][0]))
-    // In its first second the other one has a turn in nearly each pass that has room for one by
-    // right.
+    // In its first second the other party gets a turn in nearly every pass in which it has a right
+    // to one.
     #expect(turns[1][1] >= 250)
 }
 
@@ -166,10 +167,10 @@ func auditTable() async {
     let seen = await TestLoop.run { () -> [Bool] in
         let audit = Audit(toStandardError: false)
         while audit.admit(.person(1)) != nil {}
-        // Each has a line behind it that is not forgotten yet.
+        // Each of these has written a line that is not forgotten yet.
         for uid in UInt32(2)..<10_000 { _ = audit.admit(.person(uid)) }
         let limited = audit.admit(.person(1)) == nil
-        // Those that find no room share one limit.
+        // Parties for which the table has no room share one limit.
         let crowd = (UInt32(20_000)..<20_100).count { audit.admit(.person($0)) != nil }
         return [limited, crowd <= 41]
     }

@@ -62,7 +62,7 @@ import WorkerLinks
             for bit in 0..<8 {
                 var bytes = whole
                 bytes[place] ^= 1 << UInt8(bit)
-                // Another nonce is another request's: it is passed over.
+                // An answer with another nonce belongs to another request and is skipped.
                 #expect(["nonsense", "more"].contains(Self.read(bytes)), "\(place), \(bit)")
             }
         }

@@ -26,8 +26,8 @@ private final class Log {
     var entries: [String] = []
 }
 
-/// Lets the other tasks of the loop go on until something is so; the bound is for a test that
-/// fails.
+/// Lets the other tasks of the loop run until the condition holds. Only a test that fails reaches
+/// the bound.
 @LoopActor
 private func settled(_ condition: @LoopActor () -> Bool) async {
     let end = Clock.bootMilliseconds() + 20_000

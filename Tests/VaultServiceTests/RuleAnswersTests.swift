@@ -90,7 +90,7 @@ private func answers(_ parts: [[UInt8]]) -> RuleAnswers {
         let refused = [Finding](
             repeating: .unmetBecause(.cannotRun(.nonsense)), count: rules.count)
         #expect(answers.findings(fault: .ended) == refused)
-        // Nor does a good answer behind it mend it.
+        // A good answer after it does not make it right.
         answers.take(good.span)
         #expect(answers.findings(fault: .ended) == refused)
     }

@@ -9,7 +9,7 @@ import WorkerLinks
 
 @testable import VaultService
 
-/// Holds every connection and says nothing.
+/// A worker that accepts every connection and never answers.
 @LoopActor
 private final class SilentWorker {
     private var held: [Channel] = []
@@ -27,7 +27,7 @@ private final class SilentWorker {
                 let channel = try? Channel(owning: FileDescriptor(owning: number))
             else { continue }
             all += 1
-            // Asked of the kernel: its own tasks hear later that somebody left.
+            // The kernel is asked: this worker's own tasks learn later that a peer has left.
             held.removeAll { $0.hasHungUp }
             held.append(channel)
             most = max(most, held.count)
@@ -57,7 +57,7 @@ private final class Tally {
     var findings: [Finding] = []
 }
 
-/// The bound is for a test that fails.
+/// Waits for the condition. Only a test that fails reaches the bound.
 @LoopActor
 private func reached(_ condition: @LoopActor () -> Bool) async {
     let end = Clock.bootMilliseconds() + 20_000
@@ -91,7 +91,7 @@ private let one = [RuleQuestion.Rule(kind: .matches, pattern: [0x61])]
                         candidate, asking: one, for: RuleAsker(isTrusted: true, uid: uid))
                 }
             }
-            // The loop is shared with every other test: how long it took says nothing here.
+            // The loop is shared with every other test, so the time that this takes means nothing.
             while tally.findings.count < 12 {
                 await EventLoop.sleep(until: Clock.bootMilliseconds() + 5)
             }

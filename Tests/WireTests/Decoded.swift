@@ -1,7 +1,7 @@
 import Wire
 
-/// Any message, taken from its bytes: its fields as the vectors write them, and its bytes once
-/// more.
+/// Any message, decoded from its bytes: its fields as the vectors write them, and its bytes encoded
+/// again.
 struct Decoded: Equatable {
     var fields: [Field]
     var again: [UInt8]
@@ -65,7 +65,7 @@ enum Describe {
     }
 
     private static func value(_ value: Any) -> String {
-        // An empty list would be taken for empty bytes by a mere cast.
+        // A cast alone would take an empty list for empty bytes.
         if type(of: value) == [UInt8].self, let bytes = value as? [UInt8] {
             return Self.bytes(bytes)
         }

@@ -9,7 +9,7 @@ struct FingerprintLinkTests {
         name: Array("Virtual".utf8), scan: .swipe, stages: 5, identifies: true, stores: false,
         isInternal: true, port: Array("0000:00:14.0/9".utf8))
 
-    /// Each kind once: its bytes, and what they are again once they were read.
+    /// Each kind once: its bytes, and the bytes that encoding gives after they were read.
     struct Sample: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var body: [UInt8]

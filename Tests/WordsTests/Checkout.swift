@@ -20,7 +20,7 @@ enum Checkout {
 
 /// The daemon's sources, for what no test can call: whether a case is used at all.
 enum Sources {
-    /// Every name that stands behind a dot in the files chosen.
+    /// Every name that follows a dot in the files chosen.
     static func names(in isChosen: (String) -> Bool) throws -> Set<String> {
         let all = try ["Words", "StoreKeeping", "WorkerLinks", "VaultService"].map {
             "Sources/\($0)"
@@ -35,7 +35,7 @@ enum Sources {
         return names
     }
 
-    /// Those below a folder, too.
+    /// Also those in folders below it.
     private static func files(in folder: String) throws -> [String] {
         try Folder(path: Checkout.path(folder)).names().flatMap { name in
             let path = "\(folder)/\(name)"

@@ -40,7 +40,7 @@ func parametersOfCodes() throws {
 @Test("PROTOCOL.md marks the codes that something sends, and no others")
 func codesThatAreSent() throws {
     let used = try Sources.names { !$0.hasPrefix("Refusal") && !$0.hasPrefix("Text") }
-    // A skipped passcode is a step of create, and ends there.
+    // A skipped passcode is a step of `create` and is not sent.
     let unsent = Set(
         Wording.refusals.filter { !used.contains(Sources.name(of: $0)) || $0 == .skipped }
             .map(\.code))

@@ -112,7 +112,7 @@ struct TextTests {
         let voice = try German.voice()
         for listed in ListedText.all {
             let (text, origin) = voice.texts.template(listed, voice.language)
-            // Whatever else is wrong with an entry, it is not taken.
+            // An entry with any mistake would not be taken from the catalogue.
             #expect(origin == .catalogue, "\(listed.id)")
             #expect(text.hasSuffix(" ") == listed.english.hasSuffix(" "), "\(listed.id)")
             #expect(text.hasSuffix(".") == listed.english.hasSuffix("."), "\(listed.id)")

@@ -3,8 +3,8 @@ import Wire
 
 @testable import Words
 
-/// Every message and every refusal there is, for the tests that look at all of them. A text that
-/// none of these reaches fails a test, so that a new case is listed here.
+/// Every message and every refusal, for the tests that look at all of them. A text that none of
+/// these uses makes a test fail, so that a new case is listed here.
 enum Wording {
     private static let rules: [Refusal.Rule] =
         [

@@ -3,8 +3,8 @@ import Wire
 
 @testable import VaultService
 
-/// What a rules worker that was taken over may send: a rule is satisfied only by an answer that was
-/// asked for, and the pieces in which the bytes come make no difference.
+/// What a compromised rules worker may send. A rule is satisfied only by an answer to a question
+/// that was asked, and it makes no difference in which pieces the bytes come.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)
@@ -31,7 +31,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 nonce: nonce, place: UInt8(place), outcome: outcome, reason: reason)
             Frame.write(answer, type: RuleLink.answer, tag: 0, to: &again)
         }
-        // What a dictionary says was cleaned; everything else is what was sent, byte by byte.
+        // The dictionary's reason was cleaned; everything else is what was sent, byte by byte.
         if !rules.contains(where: { $0.kind == .dictionary }) {
             must(again == sent, "an answer that was not sent")
         }

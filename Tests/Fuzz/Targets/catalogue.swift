@@ -3,8 +3,8 @@ import Wire
 
 @testable import VaultService
 
-/// A compiled catalogue, and a text as an administrator writes it: refused, or shown as one clean
-/// line with the positions of the built-in text.
+/// A compiled catalogue, and a text as an administrator writes it: each is refused, or shown as one
+/// clean line with the positions of the built-in text.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)

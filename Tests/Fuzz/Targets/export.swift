@@ -2,8 +2,8 @@ import Secrets
 
 @testable import SealedStore
 
-/// An export file as it comes, and one whose chunks are authentic but hold what they like, in
-/// pieces of any cut.
+/// An export file with any bytes, and one whose chunks are authentic but have any content; both are
+/// cut into pieces anywhere.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)
@@ -33,7 +33,7 @@ func raw(_ bytes: [UInt8]) {
         let reader = try? ExportReader(header: header, key: key)
     else { return }
     let rest = Array(bytes.dropFirst(ExportHeader.size))
-    // Nobody has sealed it: nothing may come out.
+    // It was never sealed, so nothing may come out of it.
     if let changes = try? reader.push(rest.span) { must(changes.isEmpty, "records out of nothing") }
 }
 

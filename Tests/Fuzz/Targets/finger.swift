@@ -1,7 +1,7 @@
 import Wire
 
-/// What the daemon and the fingerprint worker send each other: whatever is taken is written again
-/// as the bytes that it came from, and templates lie within what was sent.
+/// What the daemon and the fingerprint worker send each other. Whatever is accepted is encoded to
+/// the bytes that it came from, and templates lie within what was sent.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)

@@ -4,17 +4,17 @@ import Wire
 
 @testable import VaultService
 
-/// A worker that says anything at all, and a person who ends the scan at any time: what is believed
-/// answers the question, the first end counts, and nothing comes behind it. The first byte is the
-/// question; then each byte is a piece of so many bytes that the worker sends, or somebody who ends
-/// the scan.
+/// A worker that sends anything, and a person who ends the scan at any time. What the daemon
+/// believes answers the question; the first end counts, and nothing comes after it. The first byte
+/// is the question. Each further byte is a number of bytes that the worker sends as one piece, or
+/// an event that ends the scan.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)
     guard bytes.count > 1 else { return 0 }
     let play = Play(bytes)
     Loop.run { await follow(play) }
-    // However it is cut into pieces, it means the same.
+    // However the bytes are cut into pieces, they mean the same.
     let pieces = read(play.question, play.pieces)
     must(
         pieces == read(play.question, [play.pieces.flatMap { $0 }]), "the pieces made a difference")
@@ -77,7 +77,7 @@ struct Play: Sendable {
     }
 }
 
-/// What an inbox makes of them, in words.
+/// What an inbox makes of the pieces, in words.
 func read(_ question: FingerInbox.Question, _ pieces: [[UInt8]]) -> [String] {
     var inbox = FingerInbox(question, nonce: nonce)
     var found: [String] = []
@@ -92,7 +92,7 @@ func read(_ question: FingerInbox.Question, _ pieces: [[UInt8]]) -> [String] {
             case .nonsense: return found + ["nonsense"]
             case .answer(let answer):
                 switch answer {
-                // A secret has no words.
+                // A secret is not put into words.
                 case .enrolled: return found + ["enrolled"]
                 case .readers, .matched, .noMatch, .done, .stored, .failed:
                     return found + ["\(answer)"]
@@ -104,7 +104,7 @@ func read(_ question: FingerInbox.Question, _ pieces: [[UInt8]]) -> [String] {
     return found
 }
 
-/// As the daemon does: what the worker says goes to a run, which somebody follows, and others may
+/// As in the daemon: what the worker sends goes to a run, which one task follows and others may
 /// end.
 @LoopActor
 func follow(_ play: Play) async {

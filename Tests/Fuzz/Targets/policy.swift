@@ -1,12 +1,12 @@
 @testable import Policy
 
-/// A policy file: taken whole, or refused with a place in it. What was taken is found again by
-/// everybody whom it names, also from the file of the last good policy, and lint never misses what
-/// the parser refuses.
+/// A policy file is taken as a whole, or refused with the line of the mistake. What was taken holds
+/// for everybody whom it names, also when it is read from the file of the last good policy. Lint
+/// never misses what the parser refuses.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = unsafe input(data, count)
-    // The second half lies over the first, as a drop-in does.
+    // The second half is laid over the first, as a drop-in is.
     let half = text.firstIndex(of: 0) ?? text.count
     var files = PolicyFiles(administrators: PolicyFile(name: "fuzz", text: Array(text[..<half])))
     if half < text.count {
@@ -54,7 +54,7 @@ private func check(_ problem: PolicyProblem, _ files: [PolicyFile]) {
         "a problem that does not print as one line")
 }
 
-// Whatever stands in the file of the last good policy, a start survives it.
+// Whatever the file of the last good policy contains, the daemon can still start.
 private func readBack(_ text: [UInt8]) {
     let head = Array("appvault policy 2\n".utf8)
     _ = try? PolicyBook(lastGood: PolicyFile(name: "last", text: head + text))

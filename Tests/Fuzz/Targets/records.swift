@@ -1,7 +1,7 @@
 @testable import SealedStore
 
-/// What lies behind the seals of a records file: the head, a node, a record. A seal says who wrote
-/// it, not that it is well formed. Whatever is taken has one spelling only.
+/// What the seals of a records file contain: the head, a node, a record. A seal shows who wrote it,
+/// not that it is well-formed. Whatever is accepted has only one encoding.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)
@@ -15,7 +15,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// The fuzzer need not find the size by luck: mostly it is right, and sometimes one off.
+/// So that the fuzzer need not find the size by chance: the size is right, unless the first byte is
+/// 0xFF.
 func sized(_ bytes: [UInt8], _ size: Int) -> [UInt8] {
     if bytes.first == 0xFF { return bytes }
     return Array(bytes.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - bytes.count))

@@ -1,9 +1,9 @@
 import Policy
 import Wire
 
-/// A policy in the first six bytes, a passcode behind them: the report is what a slow reading of
-/// the rules says, with Strings and sets, which the judging itself never makes. Behind that the
-/// question to the rules worker, as it would read it.
+/// A policy in the first six bytes, a passcode after them: the report must be what a slow version
+/// of the rules says, which uses Strings and sets; the product never makes these of a passcode.
+/// After that the question to the rules worker, as the worker would read it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)
@@ -88,7 +88,7 @@ func isSequence(_ scalars: [Unicode.Scalar]) -> Bool {
     guard scalars.count >= 3,
         scalars.allSatisfy({ $0.properties.generalCategory == .decimalNumber })
     else { return false }
-    // A script's ten digits lie side by side, the zero first.
+    // The ten digits of a script are in a row, the zero first.
     let digits = scalars.map { scalar in
         (0...9).first { scalar.properties.numericValue == Double($0) } ?? 0
     }
@@ -96,8 +96,8 @@ func isSequence(_ scalars: [Unicode.Scalar]) -> Bool {
     return Set(steps).count == 1
 }
 
-/// The worker's side: what is taken is within its bounds, and written as the bytes that it came
-/// from.
+/// The worker's side: whatever is accepted is within its bounds, and is encoded to the bytes that
+/// it came from.
 func question(_ bytes: [UInt8]) {
     let body = bytes.span
     var reader = Reader()

@@ -4,8 +4,8 @@ import Secrets
 
 @testable import KeySlots
 
-/// A slots file as a stranger leaves it, and one whose blocks are authentic but hold what they
-/// like. Whatever passes the check can be read to its end; nothing of it opens with a foreign
+/// A slots file as an attacker may leave it, and one whose blocks are authentic but have any
+/// content. Whatever passes the check can be read to its end, and nothing in it opens with a wrong
 /// secret.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

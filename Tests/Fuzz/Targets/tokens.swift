@@ -2,7 +2,7 @@ import Policy
 
 @testable import KeySlots
 
-/// A file of failed tokens: what is taken is written again as the bytes that it came from.
+/// A file of failed tokens. What is accepted is encoded to the bytes that it came from.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)

@@ -3,7 +3,7 @@ import Glibc
 @testable import Wire
 
 /// A frame as a peer sends it: the header, then the body of the type that it names. Whatever is
-/// taken must be written as the bytes that it came from.
+/// accepted must be encoded to the bytes that it came from.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe input(data, count)

@@ -10,7 +10,7 @@ import Words
 private let old = "correct horse battery"
 private let new = "otter über badger 7"
 
-/// A flow, and what its person answers; how the store opens before and behind it.
+/// A flow, and what the person answers; what opens the store before and after it.
 private struct Play: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var policy = ""
@@ -19,13 +19,14 @@ private struct Play: Sendable, CustomTestStringConvertible {
     let request: FlowRequest
     var answers: [String: String] = [:]
     let ends: String
-    /// Which passcode opens the store before it, and behind it; nil where there is none to open.
+    /// Which passcode opens the store before the flow, and after it; nil where there is nothing to
+    /// open.
     let before: String?
     let behind: String?
-    /// Its last question comes when all is done.
+    /// Everything is done already when the last question comes.
     var mayBeDone = false
-    /// From that question on it has to be ended: the former passcode is proof enough for that, and
-    /// opens nothing.
+    /// If the flow is interrupted at that question or later, it stays due. The former passcode is
+    /// then enough to finish the flow, but opens nothing.
     var staysDueFrom: Int?
 }
 
@@ -112,7 +113,7 @@ struct FlowTests {
         }
     }
 
-    /// How many questions it has.
+    /// How many questions the flow asks.
     private func questions(_ play: Play) async throws -> Int {
         try await onStage(play) { stage, answers in
             let script = stage.script(answers)
@@ -182,7 +183,7 @@ struct FlowTests {
                     answers,
                     at: (number, .first { await stage.change("MinLength=30\n") }))
                 await stage.run(play.request, script)
-                // What was typed is too short for them: nothing opens with it from now on.
+                // What was typed is too short for the new rules: nothing opens with it from now on.
                 let isSet = await stage.opens(with: new)
                 #expect(!isSet || play.mayBeDone && number + 1 == all, "\(script.asked)")
             }

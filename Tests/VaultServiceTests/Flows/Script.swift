@@ -7,13 +7,13 @@ import WorkerLinks
 
 @testable import VaultService
 
-/// A person who answers by what is asked: whoever plays the face of a flow.
+/// Plays the person in a flow: answers each question by its id.
 @LoopActor
 final class Script: Conversation {
-    /// What comes instead of an answer, or before it.
+    /// What happens instead of an answer, or before it.
     enum Turn {
         case cancels
-        /// The front end says nothing more.
+        /// The front end sends nothing more.
         case leaves
         case first(@LoopActor () async -> Void)
     }
@@ -26,7 +26,7 @@ final class Script: Conversation {
     var audience = Audience.person
     var candidates = 0
     var carriesLines = false
-    /// By the id of the question.
+    /// The answers, by the id of the question.
     var answers: [String: String]
     /// What no text is, likewise.
     var typed: [String: [UInt8]] = [:]

@@ -9,7 +9,8 @@ import Words
 
 @testable import VaultService
 
-/// A whole daemon without a socket, in a folder of its own, and one person at a terminal before it.
+/// A whole daemon without a socket, in a folder of its own, and one person at a terminal in front
+/// of it.
 @LoopActor
 final class Stage {
     let house: House
@@ -98,7 +99,7 @@ final class Stage {
         try? Folder(path: parent).removeFolder(String(parts.last ?? ""))
     }
 
-    /// The administrator writes another one, and it is in force.
+    /// The administrator writes another policy, and it is in force.
     func change(_ policy: String) async {
         try? Self.write(policy, path)
         await house.upkeep.readPolicy(isAsked: true)
@@ -154,7 +155,7 @@ final class Stage {
 
     var store: StoreHost? { house.desk.vault.ownStore(of: alice, named: []) }
 
-    /// Whether this passcode opens it, shut again afterwards.
+    /// Whether this passcode opens the store, which is then locked again.
     func opens(with passcode: String, ending due: [String: String] = [:]) async -> Bool {
         await store?.lock()
         var answers = ["match.prompt": passcode, "notice.enter": ""]
