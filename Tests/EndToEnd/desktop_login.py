@@ -1,4 +1,5 @@
-"""A person logs in at a desktop: what they see is kept as pictures, and their store is open."""
+"""A person logs in at a desktop: the test keeps pictures of what they see, and their store is
+open."""
 
 import unittest
 
@@ -38,7 +39,8 @@ class Login(unittest.TestCase):
         desktop.type("n")
         desktop.shows("$ ")
 
-        # After a restart it is shut until the login, and nothing is asked.
+        # After a restart the store is locked until the login, and the login asks no additional
+        # question.
         desktop.play_reader()
         desktop.reboot()
         desktop.greeter()
@@ -55,7 +57,8 @@ class Login(unittest.TestCase):
         desktop.shows("$ ")
         desktop.picture("3-desktop")
 
-        # A finger is enrolled in the session. After the logout the store is shut; a touch is the login, and opens it.
+        # A finger is enrolled in the session. After the logout the store is locked; a touch then
+        # logs the person in and opens it.
         desktop.check("pam-auth-update --enable appvault")
         desktop.type("clear; appvault fingerprint enroll")
         desktop.shows("passcode: ")
@@ -72,7 +75,7 @@ class Login(unittest.TestCase):
         desktop.wait(lambda: self.state() == "locked", "a store that is shut after the logout")
         desktop.touch("right")
         desktop.wait(lambda: self.state() == "open", "a store that a finger opens")
-        # The line is a short one now. This greeter wants Enter after a login in which it asked for nothing.
+        # The line is short now. After a login without a question this greeter wants Enter.
         desktop.wait(lambda: 4000 < desktop.colours()[LINE] < 14000, "the line that says so")
         desktop.picture("6-finger")
         desktop.key("Return")

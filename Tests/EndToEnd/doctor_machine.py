@@ -1,4 +1,5 @@
-"""`appvault doctor` on a booted Debian with the packages: it finds nothing on a fresh one, and what is broken there."""
+"""`appvault doctor` on a booted Debian with the packages: on a fresh machine it finds nothing,
+and it finds what a test breaks."""
 
 import json
 import unittest
@@ -71,7 +72,7 @@ class Doctor(unittest.TestCase):
         told, = [check for check in links["pam"] if check["service"] == ""]
         self.assertEqual((told["state"], status), ("warning", 0))
         self.assertIn("auth optional pam_appvault.so unlock", told["paste"])
-        # As pam-auth-update itself has it.
+        # As pam-auth-update itself writes it.
         self.assertIn("not updating", self.machine.run("pam-auth-update --package < /dev/null")[1])
 
     def test_what_libpam_makes_of_a_service_is_what_doctor_says(self):

@@ -1,4 +1,4 @@
-"""Whatever becomes of the daemon: every login works as it did, and soon."""
+"""Whatever happens to the daemon, every login works as before, and soon."""
 
 import base64
 import concurrent.futures
@@ -12,7 +12,8 @@ import installed
 from places import LABS
 
 TIMEOUT = 900
-# What a login may take longer than one without us at the same time. A daemon that hangs is given up after this.
+# How much longer a login may take than one without AppVault at the same time. The module gives up a
+# daemon that hangs after this time.
 SOON = 1.0
 SILENT = 8.0
 # What one without us takes on a machine that has nothing else to do; one that is slower now has as much more time for
@@ -22,7 +23,8 @@ PROFILES = {"without us": (), "as installed": ("appvault-unlock",), "passcode pr
 
 
 class Faults(installed.Case):
-    """Each fault with both ways to ask: the unlocker behind pam_unix, and the authenticator in front of it."""
+    """Each fault with both ways to ask: the unlocker after pam_unix, and the authenticator
+    before it."""
 
     @classmethod
     def setUpClass(cls):
@@ -30,14 +32,16 @@ class Faults(installed.Case):
         cls.someone = cls.person()
         case = cls()
         case.with_store(cls.someone)
-        # What pam-auth-update makes of each, so that a test need not wait for it.
+        # The files that pam-auth-update makes for each profile, so that a test need not wait for
+        # it.
         for name, profiles in (*PROFILES.items(), ("as installed", PROFILES["as installed"])):
             for profile in PROFILES["passcode profile"]:
                 case.profile(profile, on=profile in profiles)
             cls.machine.check(f"mkdir -p '/var/tmp/pam/{name}' && cp /etc/pam.d/common-* '/var/tmp/pam/{name}/'")
 
     def logins(self, profile):
-        """Seconds of a login, su and sudo, each with the login password; the prompt is whichever comes."""
+        """The seconds of a login, su and sudo, each with the login password at whichever prompt
+        appears."""
         self.machine.check(f"cp '/var/tmp/pam/{profile}'/* /etc/pam.d/")
 
         def one(command, user, mark):
@@ -58,8 +62,9 @@ class Faults(installed.Case):
             return {name: job.result() for name, job in jobs.items()}
 
     def through(self, what, allowed=SOON):
-        """All logins with both profiles, each beside the same without us; prints what they took more. A machine that
-        was busy in one of the two moments gets two chances more to say so."""
+        """Runs all logins with both profiles, each beside the same login without AppVault, and
+        prints how much longer they took. A machine that was busy in one of the two moments gets
+        two more chances."""
         for profile in ("as installed", "passcode profile"):
             for chance in (3, 2, 1):
                 usual, took = self.logins("without us"), self.logins(profile)
@@ -76,7 +81,7 @@ class Faults(installed.Case):
         self.addCleanup(self.mend)
 
     def mend(self):
-        """And afterwards the store opens again: nothing of it is lost."""
+        """Afterwards the store opens again: nothing in it is lost."""
         self.machine.check(
             "cp '/var/tmp/pam/as installed'/* /etc/pam.d/;"
             "rm -rf /etc/systemd/system/appvaultd.service.d /etc/ld.so.preload;"
@@ -102,7 +107,7 @@ class Faults(installed.Case):
         self.through("stopped")
 
     def test_no_door(self):
-        """root's own socket is gone: logins go where everybody goes"""
+        """root's own socket is gone: root's logins use everybody's socket"""
         self.machine.check("systemctl stop appvaultd-root.socket && test ! -e /run/appvault/root.socket")
         shell = self.login(self.someone).ready()
         self.assertEqual(self.state(self.someone), "unlocked")
@@ -110,7 +115,7 @@ class Faults(installed.Case):
         self.until_state(self.someone, "locked")
 
     def test_no_program(self):
-        """the module without the daemon: a package half configured; systemd's socket is there"""
+        """the module without the daemon: a package half configured; systemd's socket exists"""
         self.machine.write(
             "/etc/systemd/system/appvaultd.service.d/fault.conf", "[Service]\nExecStart=\nExecStart=/nonexistent\n")
         self.machine.check("systemctl daemon-reload; systemctl stop appvaultd.service")

@@ -1,4 +1,5 @@
-"""What `apt install` gives and nothing else: the login opens the store in silence, the logout locks it."""
+"""What `apt install` sets up and nothing else: the login opens the store without a question, the
+logout locks it."""
 
 import time
 import unittest
@@ -65,7 +66,7 @@ class Follows(installed.Case):
                 self.assertEqual(self.status(person)["sessions"], 0)
 
     def test_the_store_follows_passwd_and_an_administrators_change_asks_for_the_former_password(self):
-        """passwd re-keys in the same breath; after chpasswd the login works, the store waits, resync mends"""
+        """passwd changes the store's passcode with the login's; after chpasswd the login works, the store stays locked, resync mends it"""
         person = self.with_store(self.person())
         former, person.password = person.password, "heron-in-the-reeds-9"
         with self.machine.terminal("passwd; read end", user=person.name) as terminal:
@@ -93,7 +94,7 @@ class Follows(installed.Case):
         self.assertEqual(self.state(person), "unlocked")
 
     def test_nobody_reaches_another_persons_store(self):
-        """the daemon tells two people apart under the installed unit"""
+        """the daemon distinguishes two people under the installed unit"""
         one, other = (self.with_store(person) for person in self.crowd(2))
         shell = self.login(one).ready()
         self.assertEqual(shell("echo otter | appvault set animal")[0], 0)
@@ -102,7 +103,7 @@ class Follows(installed.Case):
                 code, said = self.machine.run(f"appvault {command} --user {one.name}", user=other.name)
                 self.assertEqual(code, 1)
                 self.assertRegex(said, "that is not permitted|only root may do that")
-        # One's own, by who one is and not by what one says.
+        # Each person reaches their own store: their uid counts, and not the name that they give.
         self.assertEqual(self.machine.run("appvault get animal", user=other.name)[0], 4)
         self.assertEqual(self.machine.run("appvault get animal", user=one.name), (0, "otter\n"))
         self.assertNotEqual(self.machine.run("appvault get animal")[0], 0)
@@ -110,7 +111,7 @@ class Follows(installed.Case):
         shell.leave()
 
     def test_after_the_daemon_left_the_next_login_starts_it(self):
-        """its idle exit, and the socket's folder that stays"""
+        """the daemon exits when idle, the socket's folder stays, and the next login starts it"""
         self.machine.write(
             "/etc/systemd/system/appvaultd.service.d/idle.conf",
             "[Service]\nExecStart=\nExecStart=/usr/libexec/appvault/appvaultd --deadline idle=1\n")

@@ -1,4 +1,5 @@
-"""The machine that the other suites here stand on: that it is one, and that nothing of it stays behind."""
+"""The machine that the other suites here use: it works as a machine, and nothing of it stays
+behind."""
 
 import os
 import select
@@ -17,7 +18,7 @@ class Boot(unittest.TestCase):
         with machine.Machine() as booted:
             self.assertEqual(booted.run("systemctl is-system-running --wait"), (0, "running\n"))
             self.assertEqual(booted.run("id -un; cat; exit 3", user="alice", stdin="hello"), (3, "alice\nhello"))
-            # It reaches nobody.
+            # It reaches no other machine.
             self.assertEqual(booted.check("ip -o link").count("\n"), 1)
 
             console = booted.console

@@ -12,7 +12,7 @@ import machine
 
 TIMEOUT = 600
 PASSCODE = "correct horse battery"
-# The kernel's part: what is open in the sleep.
+# Plays the kernel's part, and notes what is open during the sleep.
 SLEEP = """[Service]
 ExecStart=
 ExecStart=/bin/sh -c 'systemctl is-active appvaultd.service > /run/asleep; \
@@ -43,7 +43,7 @@ class Sleep(unittest.TestCase):
         check("systemctl start appvaultd.socket")
         for name in ("suspend", "hibernate", "hybrid-sleep", "suspend-then-hibernate"):
             cls.machine.write(f"/run/systemd/system/systemd-{name}.service.d/played.conf", SLEEP)
-        # For logind a kernel that can suspend, and has no room to hibernate.
+        # Shows logind a kernel that can suspend and has no room to hibernate.
         cls.machine.write("/run/power/state", "mem\n")
         cls.machine.write("/run/systemd/system/systemd-logind.service.d/power.conf", POWER)
         check("systemctl daemon-reload && systemctl restart systemd-logind.service")
@@ -81,7 +81,7 @@ class Sleep(unittest.TestCase):
         return self.machine.read("/run/asleep")
 
     def test_suspend(self):
-        """The unprivileged daemon may delay sleep, and logind's own sleep finds the store locked"""
+        """The unprivileged daemon may delay sleep, and when logind's own sleep comes the store is locked"""
         self.opened()
         (line,) = self.delays()
         self.assertIn("_appvault", line)
@@ -93,7 +93,7 @@ class Sleep(unittest.TestCase):
         self.assertEqual(len(self.delays()), 1)
 
     def test_hibernation(self):
-        """Before each kind of sleep that may end on a disk the daemon is gone, and afterwards it is there again"""
+        """Before each kind of sleep that may write memory to a disk the daemon has ended, and afterwards it runs again"""
         for name in ("hibernate", "hybrid-sleep", "suspend-then-hibernate"):
             with self.subTest(name):
                 self.opened()

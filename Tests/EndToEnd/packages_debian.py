@@ -1,4 +1,5 @@
-"""debian/tests, which autopkgtest runs in machines of their own, in one machine one after the other."""
+"""The tests of debian/tests, which autopkgtest runs in a machine for each; here they run in one
+machine, one after the other."""
 
 import os
 import unittest
@@ -21,7 +22,7 @@ class Debian(unittest.TestCase):
     def test_the_tests_of_the_packages_succeed(self):
         with open(os.path.join(TESTS, "control")) as file:
             names = [line.split()[1] for line in file if line.startswith("Tests:")]
-        # The last takes the packages away.
+        # The last one removes the packages.
         self.assertEqual(names[-1], "removed")
         for name in names:
             with self.subTest(name):

@@ -1,4 +1,5 @@
-"""The packages installed, upgraded, half upgraded, removed, installed again and purged, under people who log in."""
+"""The packages are installed, upgraded, half upgraded, removed, installed again and purged while
+people log in."""
 
 import os
 import re
@@ -77,13 +78,14 @@ class Life(unittest.TestCase):
         shell = self.login()
         self.assertEqual(self.state(), "open")
         machine.check("appvault set mail -", user="alice", stdin="the otter's")
-        # Asked once, at a terminal.
+        # The first command at a terminal asks once.
         shell.send("appvault get mail")
         shell.expect("recovery key")
         shell.send("n")
         shell.expect(r"\$ ")
 
-        # An upgrade, while the store is open: the daemon goes on, and old and new understand each other.
+        # An upgrade while the store is open: the old daemon goes on, and the old and the new
+        # programs understand each other.
         before = self.daemon()
         self.assertNotEqual(before, "0")
         output = self.apt("install /newer/*.deb")
@@ -95,7 +97,7 @@ class Life(unittest.TestCase):
         self.assertEqual(self.state("bob"), "open")
         self.logout(bob)
         self.logout(shell)
-        # With nobody's store open it leaves, and the next login is the new one's.
+        # When no store is open the old daemon ends, and the next login gets the new one.
         machine.check(f"timeout 20 tail --pid={before} -f /dev/null")
         shell = self.login()
         self.assertNotIn("(deleted)", machine.check(f"readlink /proc/{self.daemon()}/exe"))
@@ -117,7 +119,7 @@ class Life(unittest.TestCase):
         self.reads(shell)
         self.logout(shell)
 
-        # Removed and installed again: the stores are there.
+        # Removed and installed again: the stores are still there.
         for word in ("remove", "purge"):
             with self.subTest(word):
                 self.apt(f"{word} appvault libpam-appvault appvault-fingerprint")
@@ -128,7 +130,7 @@ class Life(unittest.TestCase):
                 self.reads(shell)
                 self.logout(shell)
 
-        # Erased, where the administrator says so, and nothing of the packages is left.
+        # The stores are erased if the administrator wants it, and nothing of the packages is left.
         machine.check("rm -r /etc/systemd/system/appvaultd.service.d")
         machine.check("echo appvault appvault/erase-stores boolean true | debconf-set-selections")
         self.apt("purge appvault libpam-appvault appvault-fingerprint")

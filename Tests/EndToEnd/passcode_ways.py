@@ -1,4 +1,5 @@
-"""A passcode of its own, and a finger, where an administrator has ticked the profile for them."""
+"""A passcode of the store's own, and a finger, where an administrator has selected the profile
+for them."""
 
 import re
 import socket
@@ -36,7 +37,7 @@ class Passcode(installed.Case):
         return person
 
     def sudo(self, shell, *typed):
-        """Whether sudo took these answers."""
+        """Whether sudo accepted these answers."""
         shell.terminal.send("sudo -k id -un; echo status=$?=")
         for answer in typed:
             shell.terminal.expect(re.escape(ASKS) + r"\Z")
@@ -51,7 +52,8 @@ class Passcode(installed.Case):
         shell = self.login(person, PASSCODE, ASKS).ready()
         self.assertTrue(self.sudo(shell, PASSCODE))
         self.assertEqual(self.tries(person), (50, 50))
-        # Wrong for both; then the login password, which was a try as well and is given back.
+        # First an answer that is wrong for both; then the login password, which also was a wrong
+        # try and is given back.
         self.assertTrue(self.sudo(shell, WRONG, person.password))
         self.assertEqual(self.tries(person), (49, 50))
         shell.terminal.send("sudo -k id")
@@ -119,7 +121,7 @@ class Passcode(installed.Case):
                 terminal.expect("Login incorrect")
         self.assertEqual(self.state(person), "erased")
         self.machine.reboot()
-        # The login goes on as ever, and the store stays what it is until its owner says so.
+        # The login works as before, and the store stays as it is until its owner changes it.
         shell = self.login(person).ready()
         self.assertEqual(self.state(person), "erased")
         self.assertEqual(shell("appvault reset --yes")[0], 0)
@@ -164,7 +166,7 @@ class Passcode(installed.Case):
         shell.terminal.expect("\nroot\n")
 
     def touch(self, finger):
-        """Once the reader waits for one."""
+        """Touches the reader once it waits for a finger."""
 
         def played():
             with socket.socket(socket.AF_UNIX) as reader:

@@ -1,4 +1,5 @@
-"""What we cost a login: su, sudo and login with and without us, on the same boot, in turns."""
+"""How much time AppVault costs a login: su, sudo and login with and without it, on the same
+boot, in turns."""
 
 import os
 import unittest
@@ -9,7 +10,7 @@ from places import LABS
 TIMEOUT = 600
 NEEDS_ALONE = True
 ROUNDS = 20
-# A person without a store pays at most this.
+# For a person without a store a login may take at most this much longer.
 ALLOWED = 0.005
 
 
@@ -17,13 +18,14 @@ class Times(installed.Case):
     POLICY = installed.COUNTING + "Onboard=cli\n"
 
     def setting(self, name, *profiles):
-        """Keeps the stacks as they are with these profiles."""
+        """Keeps the PAM stacks as they are with these profiles."""
         for profile in ("appvault-unlock", "appvault"):
             self.profile(profile, on=profile in profiles)
         self.machine.check(f"mkdir -p /var/tmp/pam/{name} && cp /etc/pam.d/common-* /var/tmp/pam/{name}/")
 
     def measure(self, person, what):
-        """For each program and stack what it took more than without us; and all of it printed."""
+        """For each program and stack how much longer it took than without AppVault. Prints all
+        of it."""
         with open(os.path.join(LABS, "stopwatch.py"), encoding="utf-8") as file:
             self.machine.write("/var/tmp/stopwatch.py", file.read())
         self.machine.check(f"loginctl enable-linger {person.name}; appvault status --user root")
@@ -44,7 +46,7 @@ class Times(installed.Case):
         self.setting("unlock", "appvault-unlock")
         person = self.person()
         least = self.measure(person, "no store")
-        # What is ours comes every time; what else a busy computer does comes and goes.
+        # AppVault's own time is in every round; what else a busy computer does is not.
         for _ in range(3):
             if max(least.values()) >= ALLOWED:
                 again = self.measure(person, "no store, again")

@@ -11,7 +11,7 @@ import machine
 
 TIMEOUT = 900
 DEBS = os.path.join(machine.ROOT, ".build", "deb")
-# Times that a test can wait for; everything else is as installed.
+# Timeouts that a test can wait for; everything else is as installed.
 SHORT = """[Service]
 ExecStart=
 ExecStart=/usr/libexec/appvault/appvaultd --stopped-before-hibernation --deadline idle=1
@@ -34,7 +34,8 @@ class Units(unittest.TestCase):
             raise unittest.SkipTest("no packages in .build/deb: make deb")
         cls.machine = machine.Machine(bind={DEBS: "/debs"})
         cls.addClassCleanup(cls.machine.stop)
-        # A reader is a variable: whoever can set one for all services must not make a finger by it.
+        # A test's reader is set by an environment variable. A user who can set variables for all
+        # services must not get a reader by it.
         cls.machine.check("systemctl set-environment FP_VIRTUAL_DEVICE=/tmp/reader FP_VIRTUAL_IMAGE=/tmp/image")
         cls.machine.check(
             "DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends /debs/*.deb 2>&1",
@@ -66,17 +67,17 @@ class Units(unittest.TestCase):
         self.machine.check("appvault lock", user="alice")
 
     def test_two_people_are_refused_each_other(self):
-        """The daemon sees under its unit who each of them is"""
+        """The daemon under its unit sees which person each peer is"""
         self.unlock()
         self.assertEqual(self.machine.run("appvault get a", user="alice"), (0, "secret"))
-        # As if there were none.
+        # The answer is the same as without a store.
         code, text = self.machine.run("appvault get a", user="bob")
         self.assertNotEqual(code, 0)
         self.assertNotIn("secret", text)
         code, text = self.machine.run("appvault status --user alice", user="bob")
         self.assertNotIn("alice", text.replace("alice's", ""))
         self.assertNotIn("open", text)
-        # Root speaks for her and reads nothing of hers.
+        # Root may act for her, but reads nothing of hers.
         self.assertIn("open", self.machine.check("appvault status --user alice"))
         self.assertNotEqual(self.machine.run("appvault get a")[0], 0)
         for name in ("root", "rules", "fingerprint"):
@@ -89,7 +90,7 @@ class Units(unittest.TestCase):
         self.lock()
 
     def test_what_is_left_to_the_daemon(self):
-        """No privilege, no network, no home, nothing to write to but its state, nothing to start"""
+        """No privilege, no network, no home, nothing to write to but its state folder, nothing to start"""
         self.unlock()
         pid = self.pid()
         status = dict(re.findall(r"^(\w+):\s+(.*)$", self.machine.read(f"/proc/{pid}/status"), re.M))
@@ -100,7 +101,7 @@ class Units(unittest.TestCase):
         self.assertEqual(status["Uid"].split(), [uid] * 4)
         limits = self.machine.read(f"/proc/{pid}/limits")
         self.assertRegex(limits, r"Max core file size +0 +0")
-        # The file system as it sees it: not even root writes there.
+        # The file system as the daemon sees it: not even root could write there.
         root = f"/proc/{pid}/root"
         for path in ("/etc", "/var/lib", "/usr", "/usr/lib", "/run", "/run/appvault", "/var/log", "/dev/shm"):
             self.assertNotEqual(self.machine.run(f"touch {root}{path}/new")[0], 0, path)
@@ -109,7 +110,7 @@ class Units(unittest.TestCase):
         self.assertEqual(self.machine.run(f"ls -A {root}/home {root}/root {root}/tmp | cat")[1].split(),
                          [f"{root}{path}:" for path in ("/home", "/root", "/tmp")])
         self.assertEqual(self.machine.check(f"nsenter -t {pid} -n cat /proc/net/dev").count(":"), 1)
-        # The last mount at a place is the one that is seen.
+        # The last mount at a place is the visible one.
         mounts = {line.split()[4]: line.split()[5] for line in self.machine.read(f"/proc/{pid}/mountinfo").splitlines()}
         for path in ("/var/lib/appvault", "/run/appvaultd", "/tmp", "/var/tmp"):
             self.assertIn("noexec", mounts[path].split(","), path)
@@ -135,7 +136,7 @@ class Units(unittest.TestCase):
         self.wait("systemctl list-units --all --no-legend 'appvault-rules@*' | wc -l", "0")
 
     def test_no_reader_is_made_of_a_variable(self):
-        """The fingerprint worker starts under its unit, and what is set for all services makes no reader"""
+        """The fingerprint worker starts under its unit, and a variable that is set for all services makes no reader"""
         text = self.machine.check("appvault fingerprint list", user="alice")
         self.assertNotIn("irtual", text)
         pid = self.pid("appvault-fingerprint")
@@ -146,7 +147,7 @@ class Units(unittest.TestCase):
         self.assertNotEqual(self.machine.run(f"ls /proc/{pid}/root/var/lib/appvault/stores")[0], 0)
 
     def test_leaves_and_is_there_again(self):
-        """It leaves when nothing is open, its socket stays, and the next one who connects is answered"""
+        """The daemon ends when no store is open, its socket stays, and the next one who connects is answered"""
         self.unlock()
         first = self.pid()
         self.lock()
@@ -156,7 +157,7 @@ class Units(unittest.TestCase):
             ["fingerprint.socket", "root.socket", "rules.socket", "socket"])
         self.unlock()
         self.assertNotIn(self.pid(), ("0", first))
-        # An open store keeps it.
+        # An open store keeps the daemon running.
         time.sleep(3)
         self.assertEqual(self.machine.run("appvault get a", user="alice"), (0, "secret"))
         self.lock()
@@ -170,7 +171,7 @@ class Units(unittest.TestCase):
         self.unlock()
         self.lock()
         self.wait(left + "; true", '"apartTriesLeft":50')
-        # A token that pam_unix asks for, and our line is the next to try.
+        # pam_unix asks for the token, and our line is the next to try it.
         self.machine.write(
             "/etc/pam.d/swaylock",
             "auth optional pam_unix.so\nauth required pam_appvault.so use_first_pass\naccount required pam_permit.so\n")
@@ -209,7 +210,7 @@ class Units(unittest.TestCase):
         self.machine.check("rm /etc/appvault/policy.d/tries.conf")
 
     def test_hung(self):
-        """One that hangs is ended by the watchdog, and the next one serves"""
+        """A daemon that hangs is ended by the watchdog, and the next one serves"""
         self.unlock()
         pid = self.pid()
         self.machine.check(f"kill -STOP {pid}")
