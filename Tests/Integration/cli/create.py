@@ -35,7 +35,7 @@ class Create(unittest.TestCase):
             file.write("\n".join(lines) + "\n")
 
     def proving(self, password):
-        """A service of ours that knows one password."""
+        """A PAM service of the test's own that knows one password."""
         script = os.path.join(self.lab.folder, "check")
         with open(script, "w") as file:
             file.write(f'#!/bin/sh\nread -r given || test -n "$given"\ntest "$given" = "{password}"\n')
@@ -93,7 +93,7 @@ class Create(unittest.TestCase):
         result = self.lab.run(*self.arguments("--follow-login"), passcodes=[b"wrong"])
         self.assertEqual(result.status, 1)
         self.assertIn(b"that is not your login password", result.err)
-        # The tool is gone when its answer is read: the lab may hear of it a moment later.
+        # The tool may have ended when its answer is read, and the lab notices that a moment later.
         deadline = time.monotonic() + 5
         while not self.lab.aborts and time.monotonic() < deadline:
             time.sleep(0.01)

@@ -1,4 +1,5 @@
-"""The real tool and the real daemon, as an ordinary user runs a private one: a life of a store from end to end."""
+"""The real tool and the real daemon, as an ordinary user runs a private one: the whole life of a
+store."""
 
 import json
 import os
@@ -72,7 +73,7 @@ class Life(unittest.TestCase):
         self.assertEqual(self.ok("list", "name/109").decode().split(), names[1090:1100])
 
     def store(self, names):
-        """Over one held connection: a process a name would take minutes."""
+        """Stores values over one connection: one process for each name would take minutes."""
         with clilab.wire.Client(self.lab.path, timeout=60) as client:
             client.hello()
             for index, name in enumerate(names):

@@ -40,7 +40,7 @@ def template():
 
 
 class Tool(clilab.Lab):
-    """The tool, at a daemon that somebody else started."""
+    """The tool, at a daemon that the test has started."""
 
     def __init__(self, path):
         self.path = path
@@ -82,12 +82,12 @@ class Case(unittest.TestCase):
 
 class Faces(Case):
     def login(self, language, together, told):
-        """In a process of its own, as an application in that language."""
-        # What a locale holds is not ours; its name is all that the module asks for.
+        """Runs a login in a process of its own, as an application in that language does."""
+        # What a locale contains does not matter: the module asks only for its name.
         locale.setlocale(locale.LC_MESSAGES, language)
 
         def typed():
-            # Both questions are on their screens before either is answered.
+            # Both questions are shown before either is answered.
             together.wait(20)
             return "no such horse"
 
@@ -147,7 +147,7 @@ class Faces(Case):
 
 
     def test_checklist(self):
-        """what a rule wants is told in the person's language, with its numbers; its id is the same"""
+        """what a rule demands is said in the person's language, with its numbers; its id is the same"""
         self.daemon(POLICY + "MinLength=12\nRequireDigit=yes\n", create=False)
         for language, wants in (
             (GERMAN, ["mindestens 12 Zeichen", "eine Ziffer"]), ("C.UTF-8", ["at least 12 characters", "a digit"])):
@@ -172,7 +172,7 @@ class Catalogues(Case):
         self.assertEqual(german, {name: (text, "catalogue") for name, (_, text) in source.items()})
 
     def test_claims(self):
-        """what a peer says of its language is no path, and whatever it says it is answered"""
+        """the language that a peer names is never used as a path, and every claim gets an answer"""
         outside = self.catalogue("../outside/de")
         self.assertTrue(os.path.exists(outside))
         self.daemon(create=False)
@@ -183,7 +183,7 @@ class Catalogues(Case):
             self.assertEqual(origins, {expected}, claim)
 
     def test_broken(self):
-        """a catalogue that is none is left out and noted; the others and the daemon go on"""
+        """a broken catalogue is left out and noted; the others and the daemon go on"""
         with open(self.catalogue("de"), "rb") as file:
             good = file.read()
         broken = {
@@ -199,14 +199,14 @@ class Catalogues(Case):
         self.assertEqual({origin for _, origin in self.texts("de").values()}, {"catalogue"})
 
     def test_none(self):
-        """no catalogues at all: everybody reads English"""
+        """without any catalogue everybody reads English"""
         shutil.rmtree(self.locales)
         self.daemon(create=False)
         self.assertEqual({origin for _, origin in self.texts(GERMAN).values()}, {"builtIn"})
 
 
 class OwnWords(Case):
-    """What the tool says of itself, beside what the daemon says through it."""
+    """The tool's own texts, beside those of the daemon that it shows."""
 
     def say(self, language, *arguments, **more):
         result = self.tool.run(*arguments, env={"LC_ALL": language}, **more)
@@ -246,7 +246,7 @@ class OwnWords(Case):
         compared("ein neuer Passcode ist zu wählen: die Regeln sind neu", "»appvault unlock« geht weiter")
 
     def test_verbs(self):
-        """what other verbs say of themselves: on a terminal, in refusals and in hints"""
+        """the other verbs' own texts: on a terminal, in refusals and in hints"""
         self.daemon(create=False)
         self.made()
         again = self.say(GERMAN, "create", "--own-passcode", passcodes=[PASSCODE.encode()])
@@ -266,10 +266,10 @@ class OwnWords(Case):
                 screen.type(clilab.INTERRUPT)
 
     def test_programs(self):
-        """--json, and what goes to a program, is the same in every language"""
+        """--json, and output that goes to a program, is the same in every language"""
         self.daemon(create=False)
         self.made()
-        # What the daemon says is in the person's language, also in JSON: its code is for programs.
+        # The daemon's texts are in the person's language, also in JSON: its code is for programs.
         other = [("--json", "--user", "nobody-here", "status")] if IS_ROOT else []
         for arguments in (
             *other, ("--json", "create", "--own-passcode"), ("--json", "import", "/nowhere"),
@@ -289,7 +289,7 @@ class OwnWords(Case):
         self.assertIn("appvaultd is not running", self.say(GERMAN, "status"))
 
     def test_own(self):
-        """[Texts] replaces them like all others, arguments in their places"""
+        """[Texts] replaces the tool's texts like all others, with arguments in their places"""
         self.daemon(
             POLICY + "[Texts]\ntool.title.state=wie\ntool.state.open=auf\n"
             "tool.store.of={2}: {1}\ntool.next.recovery-new=ask Bob\n",
@@ -309,7 +309,7 @@ class Often(Case):
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def test_list(self):
-        """whoever asks for all texts over and over costs the daemon little"""
+        """a peer that asks for all texts over and over costs the daemon little"""
         daemon = self.daemon(create=False)
         asked = 400
         for language in ("C", "de"):
@@ -342,7 +342,7 @@ class Own(Case):
 
 
     def test_yes(self):
-        """a yes in the administrator's words is a yes, in English still is, and whatever else is no"""
+        """a yes in the administrator's words counts, a yes in English still does, and everything else is a no"""
         self.daemon(POLICY + "[Texts]\nanswer.yes=oui da\n", create=False)
         for typed, agreed in (("OUI", True), ("yes", True), ("ja", False), ("non", False), ("", False)):
             made = self.tool.run("create", "--own-passcode", passcodes=[PASSCODE.encode()])

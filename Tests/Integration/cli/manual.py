@@ -15,7 +15,8 @@ PAGES = ["appvault.1", "appvault-policy.conf.5", "appvaultd.8", "pam_appvault.8"
 
 
 def program(name):
-    """A build that was copied for other users holds what is installed, and the pages' maker is not."""
+    """A program of the build. A build that was copied for other users has what is installed, but
+    not the program that makes the pages."""
     for folder in (os.environ.get("APPVAULT_BUILD", ""), os.path.join(ROOT, ".build", "release")):
         path = os.path.join(folder, name)
         if os.access(path, os.X_OK):
@@ -42,7 +43,7 @@ class Pages(unittest.TestCase):
         return os.path.join(self.folder, page)
 
     def render(self, page, width):
-        """The text as it is read, and what was complained about."""
+        """The rendered text, and the complaints about it."""
         environment = {**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": str(width), "MAN_KEEP_FORMATTING": ""}
         done = subprocess.run(
             ["man", "--warnings", "-P", "cat", "-l", self.path(page)], capture_output=True, timeout=60, env=environment)

@@ -1,4 +1,5 @@
-"""The rules, the texts and what may be done: each verb on a terminal, into a pipe, as JSON, and wrong."""
+"""The verbs about rules, texts and possible actions: each on a terminal, into a pipe, as JSON,
+and used wrongly."""
 
 import json
 import os
@@ -56,7 +57,7 @@ class Base(unittest.TestCase):
             daemon.refuse(4, "that is not text")
 
     def on_terminal(self, *arguments, **more):
-        """Exit status and screen of a verb that asks nothing."""
+        """Exit status and screen of a verb that asks no question."""
         with self.lab.terminal(*arguments, env={"NO_COLOR": "1", **more.pop("env", {})}, **more) as screen:
             status = screen.end()
             text = screen.seen.decode().replace("\r\n", "\n")

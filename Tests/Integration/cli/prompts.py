@@ -12,7 +12,7 @@ from clilab import END_OF_FILE, INTERRUPT, Lab
 
 
 def unlocking(daemon, request):
-    """As the daemon does it: asks again after a wrong one."""
+    """Asks as the daemon does: again after a wrong answer."""
     while daemon.ask("passcode", "Passcode") != b"right":
         daemon.reply("show", style="error", line="that is not the passcode; 2 tries left")
     daemon.done("the store is open")
@@ -162,7 +162,7 @@ class Prompts(unittest.TestCase):
             screen.type(b"\xc3\xa9\xff \x7fx\n")
             self.assertEqual(screen.end(), 0)
         self.assertEqual(self.lab.run("unlock", passcodes=[b"\xc3\xa9\xff x"]).status, 0)
-        # The terminal has taken the rubbed-out space away by itself.
+        # The terminal itself has removed the erased space.
         self.assertEqual(answers, [b"\xc3\xa9\xffx", b"\xc3\xa9\xff x"])
 
     def test_a_line_from_the_daemon_cannot_steer_the_terminal(self):
@@ -249,7 +249,7 @@ class Prompts(unittest.TestCase):
     def test_a_recovery_key_is_shown_on_the_terminal_alone(self):
         def new(daemon, request):
             daemon.reply("reveal", [b"AAAA-BBBB"], line="Write this key down:")
-            # The tool says itself that it has shown it; nobody has to press a key.
+            # The tool itself reports that it has shown the key; nobody has to press Enter.
             daemon.ask("acknowledge", "Enter when you have", echo=True)
             daemon.done("made")
 

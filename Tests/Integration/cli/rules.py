@@ -1,4 +1,5 @@
-"""The verbs about the rules with the real daemon: what is in force, what a candidate lacks, what is said."""
+"""The verbs about the rules with the real daemon: what is in force, what a candidate lacks, and
+what is shown."""
 
 import json
 import os
@@ -28,13 +29,13 @@ class Rules(unittest.TestCase):
         return json.loads(result.out)
 
     def write(self, text):
-        """As an editor does it: whole, under another name first."""
+        """Writes as an editor does: the whole file, under another name first."""
         with open(self.lab.policy + "~", "w") as file:
             file.write(text)
         os.rename(self.lab.policy + "~", self.lab.policy)
 
     def wait(self, condition, *arguments):
-        """Until the daemon has noticed."""
+        """Waits until the daemon has noticed the change."""
         end = time.monotonic() + 10
         while True:
             told = self.told(*arguments)
@@ -73,7 +74,7 @@ class Rules(unittest.TestCase):
         told = self.told("policy", "check", input=b"no number here\n", status=1)
         findings = {rule["id"]: rule["finding"] for rule in told["rules"]}
         self.assertEqual((findings["minLength"], findings["digit"], told["met"]), ("met", "unmet", False))
-        # A stranger at an open session could guess with these.
+        # A stranger at an open session could guess with the help of these findings.
         self.assertEqual(findings["same"], "not-checked")
         self.assertTrue(self.told("policy", "check", input=b"but 1 here it is\n")["met"])
         told = self.told("policy", "check", input="\u0661\u0662\u0663 zwei drei".encode())
@@ -150,7 +151,7 @@ class Rules(unittest.TestCase):
             screen.type(SECRET + b"7\n")
             screen.expect("[Enter]")
             screen.type(b"\n")
-            # The administrator's text for the one, ours for the other.
+            # The administrator's text for one, ours for the other.
             for prompt in ["Choose well: ", "New passcode again: "]:
                 screen.expect(prompt)
                 screen.type(b"another long one 8\n")

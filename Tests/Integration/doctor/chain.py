@@ -32,7 +32,7 @@ class Doctor(clilab.Lab):
         return ["--pam-dir", self.pam] if self.pam else []
 
     def look(self, uid=None, env=()):
-        """What --json prints, and the exit status."""
+        """The output of --json, and the exit status."""
         ask = lambda: self.run("doctor", "--json", *self.arguments(), env=dict(env))
         done = ask() if uid is None else as_uid(uid, ask)
         return json.loads(done.out), done.status
@@ -80,7 +80,7 @@ class Chain(Case):
         self.assertEqual(texts["store"], "there is none yet")
         rules.close()
         self.assertEqual(doctor.states("rules"), ["unseen"])
-        # It was no passcode of anybody's.
+        # It was not the passcode of any store.
         self.assertNotIn("passcode is refused", daemon.log())
 
     def test_what_breaks_is_seen(self):
@@ -156,7 +156,7 @@ class Chain(Case):
         self.assertEqual(key["state"], "unseen")
         unseen = [check["service"] for check in told["checks"] if check["link"] == "pam" and check["state"] == "unseen"]
         self.assertEqual((unseen, status), (["secret"], 0))
-        # Of another person's store nothing is said, in no field.
+        # Nothing is said about another person's store, in no field.
         self.assertNotIn(daemon.person[0], json.dumps(told))
 
 

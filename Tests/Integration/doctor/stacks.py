@@ -1,4 +1,5 @@
-"""What libpam makes of a stack: the vectors that doctor's own reading of PAM files is tested with are libpam's.
+"""What libpam returns for a stack: doctor's own reading of PAM files is tested with vectors that
+come from libpam.
 
     PYTHONPATH=Tests/Labs /usr/bin/python3 Tests/Integration/doctor/stacks.py --write
 
@@ -64,7 +65,7 @@ def libpam_says(files):
     """The result of `auth` of the service `main`."""
     with tempfile.TemporaryDirectory(prefix="appvault-pam-") as folder:
         for name, text in files.items():
-            # libpam looks for what is included in /etc/pam.d, whatever the folder.
+            # libpam looks for included files in /etc/pam.d, whatever the folder of the service is.
             whole = re.sub(r"((?:@include|\binclude|\bsubstack)[ \t]+)(\w+)", rf"\1{folder}/\2", text)
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(whole)

@@ -1,4 +1,5 @@
-"""A daemon that a crowd cannot hold up: logins, the watchdog, memory, others' requests while fifty do their worst."""
+"""A crowd cannot hold up the daemon: logins, the watchdog, memory and other people's requests,
+while fifty people do their worst."""
 
 import os
 import statistics
@@ -13,12 +14,12 @@ NEEDS_ROOT = True
 TIMEOUT = 1500
 NEEDS_ALONE = True
 MODES = ["pipeline", "slow", "leave", "half", "unread"]
-# Beside what derivations need: there is none when it is measured.
+# In addition to the memory of derivations: none runs when this is measured.
 MEMORY = 128
 
 
 def high(times):
-    """The 99th of a hundred; of a few, the last but one."""
+    """The 99th of a hundred values; of a few, the last but one."""
     return sorted(times)[-max(2, len(times) // 100 + 1)]
 
 
@@ -32,7 +33,8 @@ class Crowd(unittest.TestCase):
         cls.machine.daemon.create(PASSCODE, subject=OWNER)
 
     def attacked(self, mode, work, **more):
-        """What `work` gives while they attack; no beat of the watchdog may be late, no memory taken."""
+        """What `work` returns during the attack. No beat of the watchdog may be late, and no
+        memory may be taken."""
         attack = self.machine.attack(mode, 300, **more)
         try:
             time.sleep(1)
@@ -54,7 +56,8 @@ class Crowd(unittest.TestCase):
         return result
 
     def beside(self, mode, count, service, places=CROWD * EACH, **more):
-        """Logins while the same attack goes to a socket of nobody's: this machine has as much to do."""
+        """Logins while the same attack goes to a socket that is not the daemon's: the computer
+        has as much to do."""
         sink = Sink(self.machine.folder, places)
         attack = self.machine.attack(mode, 300, path=sink.path, **more)
         try:
@@ -83,27 +86,27 @@ class Crowd(unittest.TestCase):
         self.assertLessEqual(figure(times), bound)
 
     def test_all_at_once(self):
-        """a hundred logins while fifty people with sixteen connections each do everything at once"""
+        """a hundred logins while fifty people, each with sixteen connections, do everything at once"""
         self.compare("mixed", 100, high)
 
     def test_each(self):
-        """logins while fifty people do one thing: pipeline, drip, connect and leave, send half frames, read nothing"""
+        """logins while fifty people all do the same: pipeline, drip, connect and leave, send half frames, read nothing"""
         for mode in MODES:
             with self.subTest(mode):
                 self.compare(mode, 12, statistics.median)
 
     def test_without_account(self):
-        """logins while eight hundred uids without an account connect and leave, or ask for all they can"""
+        """logins while eight hundred uids without an account connect and leave, or request everything that they can"""
         for mode in ("leave", "pipeline"):
             with self.subTest(mode):
                 self.compare(mode, 12, statistics.median, places=32, first=STRANGERS, people=CROWD * EACH, each=1)
 
     def test_at_everybodys_door(self):
-        """whoever is no root stands in the line with those who connect and leave, and gets in all the same"""
+        """a peer that is not root waits in line with those who connect and leave, and gets in all the same"""
         self.compare("leave", 12, statistics.median, "locker")
 
     def test_owner(self):
-        """whose store is open reads and writes it while the others do their worst"""
+        """the owner of an open store reads and writes it while the others do their worst"""
         uid = OWNER[1]
         own = ("", wire.UNKNOWN_UID)
 
@@ -127,7 +130,7 @@ class Crowd(unittest.TestCase):
                 self.assertLess(slowest, 5, "less than after which a front end gives up")
 
     def test_one_person(self):
-        """four connections of one uid that ask for all they can keep no login waiting"""
+        """four connections of one uid that request everything they can do not delay a login"""
         self.compare("pipeline", 12, statistics.median, people=1, each=4)
 
 

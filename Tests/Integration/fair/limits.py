@@ -1,4 +1,5 @@
-"""Places, waits and memory of the daemon's connections: what each party may have, and when it is over."""
+"""Places, deadlines and memory of the daemon's connections: what each party may have, and when a
+connection ends."""
 
 import contextlib
 import fcntl
@@ -23,7 +24,7 @@ CHEAP = "DerivationMemory=19MiB\nDerivationPasses=2\n"
 
 @contextlib.contextmanager
 def uid_at_connect(uid):
-    """The effective uid alone, which is what the daemon sees of whoever connects."""
+    """Sets only the effective uid, which is what the daemon sees of a peer that connects."""
     os.seteuid(uid)
     try:
         yield
@@ -32,7 +33,7 @@ def uid_at_connect(uid):
 
 
 def has_ended(client, seconds=0.0):
-    """Whether the daemon has hung up; nothing is read."""
+    """Whether the daemon has hung up. Reads nothing."""
     hangup = select.poll()
     hangup.register(client.socket, select.POLLRDHUP)
     return bool(hangup.poll(seconds * 1000))
@@ -70,7 +71,7 @@ class Case(unittest.TestCase):
         return count
 
     def come(self, uid):
-        """Whether one more of that uid is welcome; it stays."""
+        """Whether one more connection of that uid is accepted; it stays open."""
         with uid_at_connect(uid):
             client = wire.Client(self.daemon.socket, 10)
         self.held.append(client)
@@ -88,7 +89,7 @@ class Places(Case):
     def test_without_account(self):
         """uids without an account have 32 connections together, and keep out neither people nor root"""
         welcome = [client for client in (self.come(STRANGERS + number) for number in range(60)) if client]
-        # A few are welcome until the directory service has said what they are.
+        # A few are accepted until the directory service has said what they are.
         staying = lambda: [client for client in welcome if not has_ended(client)]
         wait_until(lambda: len(staying()) <= 32, "no more than that stay")
         time.sleep(0.5)
@@ -100,7 +101,7 @@ class Places(Case):
         wait_until(lambda: self.come(STRANGERS + 1) is not None, "a place is free again")
 
     def test_all_people(self):
-        """all people together have 1024 connections, and root comes in all the same"""
+        """all people together have 1024 connections, and root is accepted all the same"""
         welcome = 0
         for person in range(70):
             for _ in range(16 if person < 64 else 1):
@@ -111,11 +112,12 @@ class Places(Case):
         self.assertIsNotNone(self.machine.login())
 
     def test_new_account(self):
-        """an account that is made while the daemon runs is a person within seconds, with places of its own"""
+        """an account that is made while the daemon runs counts as a person within seconds, with places of its own"""
         uid = STRANGERS + 500_000
         for number in range(32):
             self.assertIsNotNone(self.come(STRANGERS + 600_000 + number))
-        # Welcome until the directory service has said that there is none, at most.
+        # They are accepted at most until the directory service has said that there is no such
+        # account.
         wait_until(lambda: self.come(uid) is None, "there is no place for it")
         self.machine.add_account("fairnew", uid)
         wait_until(lambda: self.come(uid) is not None, "it is a person")
@@ -124,7 +126,8 @@ class Places(Case):
         """a frame above 4096 bytes is a violation where there is no account"""
         client = self.come(STRANGERS)
         client.send("set", 2, [b"x" * 5000], name="a")
-        # Where the rest of it was not read, the end may be heard before the words.
+        # If the daemon did not read the rest, the test may see the end of the connection before the
+        # words.
         with contextlib.suppress(ConnectionResetError):
             answer = client.receive(5)
             self.assertEqual((answer.name, answer.code), ("refused", PROTOCOL_ERROR))
@@ -139,7 +142,7 @@ class Memory(Case):
         self.assertEqual(as_uid(OWNER[1], unlock), "done")
 
     def test_one_large_frame(self):
-        """a person's second large frame waits until the first is whole, and both are stored"""
+        """a person's second large frame waits until the first is complete, and both are stored"""
         self.open()
         frame = wire.encode("set", 2, [b"v" * (1 << 20)], name="first")
         first, second = self.come(OWNER[1]), self.come(OWNER[1])
@@ -156,7 +159,7 @@ class Memory(Case):
         self.assertEqual(second.run("get", name="first").payload, b"v" * (1 << 20))
 
     def test_large_answers(self):
-        """a person's second large answer waits until the first is read; whatever is small does not"""
+        """a person's second large answer waits until the first is read; small ones do not wait"""
         self.open()
         writer = self.come(OWNER[1])
         self.assertEqual(writer.run("set", (), [b"v" * (1 << 20)], name="large").name, "done")
@@ -183,11 +186,11 @@ class Waits(Case):
         super().setUpClass()
 
     def later(self, seconds):
-        """The daemon's clock goes on by so much."""
+        """Sets the daemon's clock forward by so much."""
         os.truncate(self.file, os.stat(self.file).st_size + seconds)
 
     def test_half_a_frame(self):
-        """half a frame, small or large, and one that comes byte by byte, are over after ten seconds"""
+        """half a frame, small or large, and one that comes byte by byte, end the connection after ten seconds"""
         frames = {
             "small": wire.encode("status", 2, subject=OWN)[:7],
             "large": wire.encode("set", 2, [b"v" * (1 << 20)], name="a")[:-1],
@@ -210,7 +213,7 @@ class Waits(Case):
                 self.assertTrue(has_ended(client, 3))
 
     def test_idle(self):
-        """a connection of which nothing is wanted is over after five minutes, and not before"""
+        """a connection without requests is closed after five minutes, and not before"""
         client = self.come(FIRST)
         self.later(290)
         time.sleep(1.2)
@@ -220,14 +223,14 @@ class Waits(Case):
         self.assertEqual(client.run("status", subject=OWN).name, "state")
 
         def forgotten():
-            # Again, should the daemon's five minutes have begun behind it.
+            # Once more, in case the daemon's five minutes began later.
             self.later(301)
             return has_ended(client, 0.7)
 
         wait_until(forgotten, "it is over")
 
     def test_not_read(self):
-        """whoever does not read an answer for ten seconds is gone; their place is free"""
+        """a peer that does not read an answer for ten seconds is disconnected; its place is free"""
         client = self.come(FIRST)
         client.socket.settimeout(5)
         request = wire.encode("texts", 2)
@@ -239,7 +242,7 @@ class Waits(Case):
         self.assertTrue(has_ended(client, 3))
 
     def test_greeting(self):
-        """who does not greet within two seconds is gone"""
+        """a peer that does not greet within two seconds is disconnected"""
         with uid_at_connect(FIRST):
             client = wire.Client(self.daemon.socket, 10)
         self.held.append(client)

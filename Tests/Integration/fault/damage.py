@@ -16,7 +16,7 @@ DAMAGED = wire.CODES["storeDamaged"]
 PASSCODE = "correct horse"
 SOAK = os.environ.get("APPVAULT_TESTS") == "soak"
 
-# A block stands at the start of a page of its own.
+# Each block begins a page of its own.
 PAGE = 4096
 
 
@@ -39,7 +39,7 @@ class Files:
             write(path, data)
 
     def changed(self, only="stores"):
-        """Files that are others now, below stores."""
+        """Files below stores that changed."""
         now = Files(self.folder).content
         names = [path for path in now.keys() | self.content.keys() if f"/{only}" in path]
         return sorted(os.path.basename(path) for path in names if now.get(path) != self.content.get(path))
@@ -102,7 +102,7 @@ class Damage(unittest.TestCase):
     # what a damaged store does
 
     def requests(self):
-        """Everything that a person could do to it, and its answer."""
+        """Everything that a person could do with the store, and its answer."""
         with self.lab.client() as client:
             yield client.run("openStore", answers(PASSCODE))
             yield client.run("set", payloads=[b"new"], name=b"new")
@@ -114,7 +114,8 @@ class Damage(unittest.TestCase):
         yield verdict
 
     def refused(self, what, advice="restore", changes=()):
-        """The store is damaged for everybody, nobody's try is counted, nothing of it is overwritten, status helps."""
+        """The store is damaged for everybody, no try is counted, nothing in it is overwritten,
+        and status helps."""
         self.assertEqual(self.lab.derivations(), 0)
         before = Files(self.lab.state)
         state = self.lab.state_of()
@@ -138,7 +139,8 @@ class Damage(unittest.TestCase):
     def test_slots(self):
         """a bit flipped anywhere in a slots file is damage, and costs no try"""
         data = read(self.slots)
-        # In every block each field's first and last byte, and a stride over the rest; all bytes in the soak.
+        # In every block the first and the last byte of each field, and a sample of the rest; in the
+        # soak all bytes.
         places = set(range(0, len(data), 1 if SOAK else 487))
         for block in range(16):
             for offset in (0, 4, 6, 8, 15, 16, 31, 32, 47, 48, 479, 480, 511):
@@ -151,7 +153,7 @@ class Damage(unittest.TestCase):
             state = self.lab.ask("status")
             owner = place < 2 * PAGE
             if code(state) or state.lock == "absent":
-                # Whose store it is stands in the first two blocks: then nobody is told of it.
+                # The first two blocks say whose store it is: if they are damaged, nobody is told.
                 self.assertTrue(owner, f"byte {place}")
                 self.assertTrue("damaged" in self.lab.log() or "slots" in self.lab.log())
             else:
@@ -165,7 +167,7 @@ class Damage(unittest.TestCase):
             self.assertEqual(read(self.slots), changed, f"byte {place}: overwritten")
 
     def test_slots_whole(self):
-        """a slots file that is cut short, longer, empty or missing, and blocks emptied or exchanged, are damage"""
+        """a slots file that is cut short, longer, empty or missing, and blocks that are emptied or swapped, are damage"""
         data = read(self.slots)
         block = [data[at : at + PAGE] for at in range(0, len(data), PAGE)]
         none = bytes(PAGE)
@@ -198,7 +200,7 @@ class Damage(unittest.TestCase):
             self.assertEqual(read(self.records), self.good.content[self.records])
 
     def test_old_tries(self):
-        """tries from an older copy of the file are taken for what they are: the file is whole"""
+        """tries from an older copy of the file are accepted as they are: the file is whole"""
         # SECURITY.md says that a whole older state is not noticed; one block of it is not noticed either.
         self.restart()
         for _ in range(2):
@@ -208,7 +210,8 @@ class Damage(unittest.TestCase):
     # the records
 
     def known(self):
-        """What the store gives now: each value is the one that was stored, or the store says damage."""
+        """What the store returns now: each value is the one that was stored, or the store
+        reports damage."""
         answer = self.lab.ask("openStore", answers(PASSCODE))
         if code(answer):
             self.assertEqual(code(answer), DAMAGED, answer)
@@ -244,7 +247,8 @@ class Damage(unittest.TestCase):
         data = read(self.records)
         random_ = random.Random(11)
         places = list(range(0, 100, 1 if SOAK else 9))
-        # Every page is hit, and its header with its cells' addresses more than the rest.
+        # Every page is changed, its header with the addresses of its cells more often than the
+        # rest.
         for page in range(len(data) // 4096):
             for _ in range(20 if SOAK else 2):
                 places.append(page * 4096 + random_.randrange(40))
@@ -262,7 +266,7 @@ class Damage(unittest.TestCase):
             for companion in ("-wal", "-journal", "-shm"):
                 if os.path.exists(self.records + companion):
                     os.unlink(self.records + companion)
-        # The rest are bytes that mean nothing: free space, and SQLite's own counters.
+        # The other bytes have no meaning: free space, and SQLite's own counters.
         self.assertGreater(noticed, len(places) // 3)
 
     def database(self, path=None):
@@ -307,7 +311,7 @@ class Damage(unittest.TestCase):
         )
 
     def older(self):
-        """The file before one value was replaced, another deleted, and a third added."""
+        """The file as it was before one value was replaced, another deleted, and a third added."""
         self.restart()
         self.assertEqual(self.lab.open(PASSCODE).name, "done")
         before = os.path.join(self.lab.folder, "older.db")
@@ -342,10 +346,11 @@ class Damage(unittest.TestCase):
                 database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                 database.close()
                 if tables == ("nodes",) and nodes_changed == 0:
-                    # Those few changes are in the head's journal still: nothing was put back.
+                    # These few changes are still in the head's journal: nothing was put back.
                     continue
                 if tables == ("records", "head") and nodes_changed == 0:
-                    # That is the whole older file, which nothing inside it can tell: SECURITY.md says so.
+                    # This is the whole older file. Nothing inside it can show that, as SECURITY.md
+                    # says.
                     continue
                 self.noticed(" and ".join(tables))
 
@@ -412,7 +417,7 @@ class Damage(unittest.TestCase):
         self.assertEqual(len(self.known()[0]), len(self.values))
 
     def test_recover_foreign(self):
-        """under another machine key a wrong recovery key changes nothing, and the right one brings the store home"""
+        """under another machine key a wrong recovery key changes nothing, and the right one brings the store back"""
         new = os.urandom(32)
         write(self.machine_key, new)
         before = read(self.slots)

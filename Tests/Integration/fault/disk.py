@@ -1,4 +1,5 @@
-"""A disk that is full or read-only, no descriptors, no memory: nothing is lost, nobody is locked out, and it heals."""
+"""A disk that is full or read-only, no descriptors, no memory: nothing is lost, nobody is locked
+out, and afterwards everything works again."""
 
 import os
 import resource
@@ -18,7 +19,8 @@ UNAVAILABLE = wire.CODES["serviceUnavailable"]
 
 class Full(Mounted):
     def store_until_full(self, prefix="value"):
-        """What was answered stored, when the disk is full: the refusal, too, and the name it was for."""
+        """Stores until the disk is full. Returns what was answered as stored, the refusal, and
+        the name that it was for."""
         stored, number = {}, 0
         while True:
             name, value = f"{prefix} {number}".encode(), os.urandom(20_000)
@@ -36,7 +38,7 @@ class Full(Mounted):
                 self.assertEqual(answer.payload, value)
 
     def test_sets(self):
-        """a set that does not fit is answered 43, and nothing that was stored is lost, here or after a restart"""
+        """a set that does not fit is answered with 43, and nothing that was stored is lost, now or after a restart"""
         self.ballast()
         stored, answer, _ = self.store_until_full()
         self.assertEqual(code(answer), STORAGE, answer)
@@ -44,7 +46,7 @@ class Full(Mounted):
         self.assertGreater(len(stored), 20)
         self.all_there(stored)
         self.fill()
-        # SQLite's log may have room of its own still, which it writes over in place.
+        # SQLite's log may still have room of its own, which it overwrites in place.
         more, answer, refused = self.store_until_full("one more")
         self.assertEqual(code(answer), STORAGE, answer)
         stored.update(more)
@@ -60,7 +62,7 @@ class Full(Mounted):
         self.all_there({**stored, refused: b"fits"})
 
     def test_many_sets(self):
-        """of many sets at once on a disk that gets full, those that were answered are there"""
+        """many sets at once on a disk that fills up: those that were answered are on it"""
         stored, refused = {}, []
 
         def work(number):
@@ -85,7 +87,7 @@ class Full(Mounted):
         self.all_there(stored)
 
     def test_tries(self):
-        """on a full disk tries count in their place, logins work, and changing the passcode does too or says 43"""
+        """on a full disk tries are counted in their place, logins work, and a change of the passcode works or is answered with 43"""
         self.fill()
         for expected in (1, 2):
             self.assertEqual(self.lab.authenticate("wrong").code, 5)
@@ -138,7 +140,8 @@ class ReadOnly(Mounted):
         try:
             self.lab.start()
         except AssertionError as error:
-            # A daemon that does not start leaves no socket that answers: the module falls through at once.
+            # A daemon that does not start leaves no socket that answers: the module goes on to the
+            # next at once.
             self.assertIn("ended with 1", str(error))
             self.assertIn("lock", str(error))
         else:
@@ -153,7 +156,7 @@ class ReadOnly(Mounted):
 
 
 class Emergency(Mounted):
-    """What the kernel does to a disk that failed: read-only under the running daemon."""
+    """What the kernel does to a failed disk: it becomes read-only under the running daemon."""
 
     def mount(self):
         self.device = ext4(self, self.lab, 8 << 20, "errors=remount-ro")
@@ -168,7 +171,7 @@ class Emergency(Mounted):
             self.skipTest(f"the kernel has no errors to trigger: {error}")
 
     def test_under_it(self):
-        """a disk that becomes read-only under the daemon: 31, nothing derived, gets go on, and a login falls through"""
+        """a disk that becomes read-only under the daemon: 31, nothing derived, reading goes on, and a login goes on to the next module"""
         self.assertEqual(self.lab.set(b"name", b"value").name, "done")
         before = self.lab.derivations()
         self.fail()
@@ -183,7 +186,7 @@ class Emergency(Mounted):
 
 
 def falls_through(lab):
-    """A login with our module in front of one that lets everybody in."""
+    """A login with our module before one that lets everybody in."""
     with pamlab.Lab() as pam:
         pam.service(
             "login",
@@ -205,7 +208,7 @@ class Limits(unittest.TestCase):
         return lab
 
     def test_descriptors(self):
-        """out of descriptors the daemon answers nobody for long, and everybody again when there are some"""
+        """without descriptors the daemon answers nobody for a while, and everybody again when there are some"""
         lab = self.lab()
         self.assertEqual(lab.open(PASSCODE).name, "done")
         resource.prlimit(lab.pid, resource.RLIMIT_NOFILE, (40, 1024))
@@ -214,7 +217,7 @@ class Limits(unittest.TestCase):
             client = wire.Client(lab.socket, 5)
             held.append(client)
             client.send("hello", 1)
-        # Some are served, the others wait in the backlog: none gets a wrong answer.
+        # Some peers are served, the others wait in the backlog: none gets a wrong answer.
         served = 0
         for client in held:
             client.socket.settimeout(0.3)
@@ -234,8 +237,9 @@ class Limits(unittest.TestCase):
     def test_descriptors_login(self):
         """a login while the daemon is out of descriptors falls through to the next module, and counts no try"""
         lab = self.lab()
-        # The limit is on numbers: below the lowest free one there is none left. What the connections until now held is
-        # closed in a moment, and must not make room for the next.
+        # The limit is on descriptor numbers: below the lowest free number none is left. The
+        # descriptors of earlier connections are closed in a moment, and must not make room for the
+        # next connection.
         seen = []
 
         def is_quiet():
@@ -251,7 +255,7 @@ class Limits(unittest.TestCase):
         wait_until(lambda: lab.authenticate(PASSCODE).outcome == "success", "it serves again")
 
     def test_memory(self):
-        """without memory for Argon2id the answer is 7, no try is counted, and it works when there is some"""
+        """without memory for Argon2id the answer is 7, no try is counted, and it works when there is memory again"""
         lab = self.lab(policy(DerivationMemory="512MiB"))
         with open(f"/proc/{lab.pid}/statm") as file:
             size = int(file.read().split()[0]) * resource.getpagesize()

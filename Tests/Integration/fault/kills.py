@@ -1,4 +1,5 @@
-"""SIGKILL at random instants: nothing that was answered is lost, and every store opens. The long form: soak_kills."""
+"""SIGKILL at random instants: nothing that was answered is lost, and every store opens. The long
+form: fault/soak."""
 
 import unittest
 

@@ -1,4 +1,5 @@
-"""The daemon's own memory, looked through from outside: what it was told is there while it needs it, and gone after."""
+"""The daemon's own memory, searched from outside: a secret is in it while the daemon needs it,
+and gone afterwards."""
 
 import os
 import re
@@ -65,7 +66,8 @@ class Memory(unittest.TestCase):
     # exchanges
 
     def held(self, ask, wanted, *names):
-        """Runs the exchange in a thread with its derivation held, looks, and lets it go; its answer."""
+        """Runs the exchange in a thread, stops it in its derivation, searches, and lets it go
+        on; returns its answer."""
         import threading
 
         result = []
@@ -82,7 +84,7 @@ class Memory(unittest.TestCase):
         return result[0]
 
     def test_right(self):
-        """a passcode is there while it is derived from, and gone after the login and after the lock"""
+        """a passcode is in memory while its key is derived, and gone after the login and after the lock"""
         self.nothing(self.told, "after create")
         verdict = self.held(lambda: self.lab.authenticate(self.passcode), self.told, "passcode")
         self.assertEqual(verdict.outcome, "success")
@@ -102,7 +104,7 @@ class Memory(unittest.TestCase):
         self.nothing(told, "after a wrong passcode in a change")
 
     def test_token(self):
-        """a token of the stack is there while it is derived from, and gone after success, failure and setcred"""
+        """a token of the stack is in memory while its key is derived, and gone after success, failure and setcred"""
         token = word()
         told = needles(token=token)
 
@@ -139,7 +141,7 @@ class Memory(unittest.TestCase):
         self.nothing(told, "after a change whose confirmation differed")
 
     def test_questions(self):
-        """a passcode that waits for the next question is there, and gone when the person cancels or is gone"""
+        """a passcode is in memory while the daemon waits for the next answer, and gone when the person cancels or disconnects"""
         new = word()
         told = needles(old=self.passcode, new=new)
         for leaves in ("cancels", "hangs up"):
@@ -198,7 +200,7 @@ class Memory(unittest.TestCase):
                 raise AssertionError(f"{message} and no question")
 
     def test_gone(self):
-        """a client that is gone in the middle of its derivation leaves nothing behind"""
+        """a client that disconnects in the middle of its derivation leaves nothing behind"""
         typed = word()
         told = needles(wrong=typed, passcode=self.passcode)
         for secret in (typed, self.passcode):
@@ -234,7 +236,7 @@ class Memory(unittest.TestCase):
         self.nothing(told, "after its client was killed")
 
     def test_half_a_frame(self):
-        """half a frame is there while the rest is missing, and gone when the client is"""
+        """half a frame is in memory while the rest is missing, and gone when the client is"""
         value, token = os.urandom(3000), word()
         frames = {
             "value": (wire.encode("set", 7, [value], name=b"name"), {"value": value}),
@@ -251,7 +253,7 @@ class Memory(unittest.TestCase):
     # recovery
 
     def test_recovery_key(self):
-        """the recovery key's text is there while it comes in, and gone when it has done its work"""
+        """the recovery key's text is in memory while it arrives, and gone when it has been used"""
         client = self.lab.client()
         ask = self.asked(client, "recover", {})
         frame = wire.encode("reply", client.tag, [self.recovery.encode()], question=ask.question)
@@ -278,7 +280,7 @@ class Memory(unittest.TestCase):
     # keys
 
     def keys(self):
-        """The store key, and the keys of its records, as FORMAT.md has them."""
+        """The store key, and the keys of its records, as FORMAT.md derives them."""
         store, key = self.slots()[16:32], self.store_key()
         subkeys = {
             name: slotfile.h(f"AV record {name}", store, 32, key) for name in ("names", "seals")
@@ -286,7 +288,7 @@ class Memory(unittest.TestCase):
         return Needles(**{"store key": key}), Needles(**subkeys)
 
     def test_store_key(self):
-        """the store key is there while a flow needs it, the records' keys while the store is open, neither after"""
+        """the store key is in memory while a flow needs it, the records' keys while the store is open, neither afterwards"""
         key, subkeys = self.keys()
         self.sees(subkeys, "names", "seals")
         self.nothing(key, "while the store is open")
@@ -308,7 +310,7 @@ class Memory(unittest.TestCase):
             self.nothing(subkeys, "after another lock")
 
     def test_derived(self):
-        """what the derivation gave, and the key made from it, are gone with the exchange"""
+        """the result of the derivation, and the key made from it, are gone when the exchange is"""
         import struct
 
         import nacl.bindings as sodium
@@ -345,9 +347,10 @@ class Memory(unittest.TestCase):
     # values
 
     def test_value(self):
-        """a value is gone after it was stored, read, listed over and locked away"""
+        """a value is gone after it was stored, read, passed over in a list and locked"""
         values = {size: os.urandom(size) for size in (40, 3000, 100_000, 1 << 20)}
-        # The first and the last bytes of a copy pass through vector registers, which libc may save wherever it likes.
+        # The first and the last bytes of a copy go through vector registers, which libc may save
+        # anywhere.
         middle = {size: value[size // 3 : size // 3 + 200] for size, value in values.items() if size > 100}
         told = Needles(**{f"{size} bytes": piece for size, piece in middle.items()})
         for size, value in values.items():
@@ -367,7 +370,7 @@ class Memory(unittest.TestCase):
         self.nothing(told, "after the lock")
 
     def test_export(self):
-        """a passphrase, and the values of an export and an import, are gone when it is over"""
+        """a passphrase, and the values of an export and an import, are gone when they end"""
         value, passphrase = os.urandom(500), word()
         told = needles(passphrase=passphrase)
         told.add("value", value)
@@ -429,7 +432,8 @@ class Hardened(unittest.TestCase):
 
 
 class Binary(unittest.TestCase):
-    """The optimiser may remove a wipe: what the release binary still calls, and from where."""
+    """The optimiser might remove a wipe: checks what the release binary still calls, and from
+    where."""
 
     @classmethod
     def setUpClass(cls):
@@ -448,7 +452,7 @@ class Binary(unittest.TestCase):
         return {caller for name in names for caller in self.callers.get(name, ())}
 
     def test_wipes(self):
-        """the release binary wipes where its types say so"""
+        """the release binary wipes memory where its types promise it"""
         wipes = {
             "sodium_free": ["GuardedBlocksO8giveBack"],
             "explicit_bzero": ["WipedBuffer"],
@@ -456,7 +460,8 @@ class Binary(unittest.TestCase):
             "$s7Secrets4wipeyys11MutableSpanVys5UInt8VGzF": ["Scratch"],
             "sodium_stackzero": ["KeyDerivationO6derive", "SealingO4open", "SealingO11sealInPlace", "Blake2b"],
         }
-        # A secret's end gives its block back, which wipes it: under whatever name the optimiser has left it.
+        # At the end of a secret's life its block is freed, which wipes it, under whatever name the
+        # optimiser left the function.
         back = [name for name in self.callers if "GuardedBlocksO8giveBack" in name]
         self.assertTrue(any("SecretBytesVfD" in caller for caller in self.called(*back)), back)
         for name, places in wipes.items():

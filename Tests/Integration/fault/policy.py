@@ -1,4 +1,5 @@
-"""A policy file that is broken is never "no policy": what is in force is what the daemon does, not what it says."""
+"""A broken policy file never means "no policy". What is in force is tested by what the daemon
+does, not by what it says."""
 
 import os
 import pwd
@@ -16,7 +17,7 @@ UNKNOWN_KEY = "[Passcode]\nMinLenght = 4\n"
 
 
 def wrong_files():
-    """Every wrong file with the line that it earns, less the file's name."""
+    """Every wrong file with the line that describes its problem, without the file's name."""
     found = []
     with open(WRONG, encoding="utf-8") as file:
         for line in file.read().splitlines():
@@ -29,7 +30,7 @@ def wrong_files():
 
 
 class Policy(unittest.TestCase):
-    # A text on the wire is this long at most.
+    # The longest text on the wire.
     longest = 255
 
     def setUp(self):
@@ -49,7 +50,7 @@ class Policy(unittest.TestCase):
         wait_until(lambda: self.lab.log().count("policy") > before, "the policy was read again")
 
     def minimum(self):
-        """The shortest passcode that may be set, as a person hears it."""
+        """The shortest passcode that may be set, as the daemon tells a person."""
         answer = self.lab.ask("create", answers("x"), store="nobody's", way="ownPasscode")
         self.assertEqual(code(answer), wire.CODES["underMinLength"], answer)
         return int(answer.parameters["minimum"])
@@ -65,14 +66,14 @@ class Policy(unittest.TestCase):
         return ([text for text in self.lab.log().splitlines() if "policy" in text] or [""])[-1]
 
     def test_good(self):
-        """a policy that was read whole is in force at once"""
+        """a policy that was read completely is in force at once"""
         self.assertEqual(self.minimum(), 12)
         self.write(policy(MinLength="5"))
         self.reload()
         self.assertEqual(self.minimum(), 5)
 
     def test_wrong(self):
-        """each wrong file is told in full, and the last good policy stays in force, over a restart too"""
+        """each wrong file is reported in full, and the last good policy stays in force, also over a restart"""
         files = wrong_files()
         self.assertGreaterEqual(len(files), 30)
         for text, line in files:
@@ -81,7 +82,7 @@ class Policy(unittest.TestCase):
                 self.reload()
                 self.says(line)
                 self.assertEqual(self.minimum(), 12)
-                # Killed: what is kept is kept without a farewell.
+                # The daemon is killed: what it keeps does not depend on a clean end.
                 self.lab.kill()
                 self.lab.start()
                 self.says(line)
@@ -109,7 +110,7 @@ class Policy(unittest.TestCase):
         self.assertEqual(shown(), ("15", self.file, 2))
 
     def test_last_of_before(self):
-        """a last good policy as the release before wrote it does not break the start, and is none"""
+        """a last good policy as the previous release wrote it does not break the start, and does not count"""
         self.never_good(BAD_VALUE, last=b"[Passcode]\nEnabled=yes\nMinLength=16\n# whole\n")
         answer = self.lab.ask("passcode", answers("correct horse battery"), change="change")
         self.assertEqual(code(answer), wire.CODES["policyBroken"], answer)
@@ -119,7 +120,7 @@ class Policy(unittest.TestCase):
         self.assertEqual(self.minimum(), 11)
 
     def test_retry_limit(self):
-        """the last good retry limit holds behind a broken file"""
+        """the last good retry limit applies while the file is broken"""
         self.lab.make("correct horse battery")
         self.write(BAD_VALUE)
         self.lab.restart()
@@ -129,7 +130,7 @@ class Policy(unittest.TestCase):
         self.assertEqual(self.lab.authenticate("correct horse battery").outcome, "success")
 
     def test_drop_in(self):
-        """a broken drop-in is named, and none of the others gets in force"""
+        """a broken drop-in is named, and none of the other drop-ins comes into force"""
         self.write("[Passcode]\nMinLength = 6\n", "policy.d/10-good.conf")
         self.write("[Passcode]\nThrottleMax = never\n", "policy.d/20-bad.conf")
         self.reload()
@@ -143,7 +144,7 @@ class Policy(unittest.TestCase):
         self.assertEqual(self.lab.state_of("nobody's").trouble, "")
 
     def test_mended(self):
-        """a file that was mended is in force, and status has nothing to complain of"""
+        """a corrected file is in force, and status reports no problem"""
         self.write(UNKNOWN_KEY)
         self.reload()
         self.write(policy(MinLength="9"))
@@ -164,7 +165,7 @@ class Policy(unittest.TestCase):
         self.lab.start()
 
     def test_never_good(self):
-        """with no last good policy stores open, and creating and changing answers 42 with file, line and key"""
+        """without a last good policy stores open, and creating and changing is answered with 42, file, line and key"""
         self.never_good(BAD_VALUE)
         expected = {"file": self.file, "line": "3", "key": "RetryLimit"}
         for request, fields in (
@@ -184,7 +185,7 @@ class Policy(unittest.TestCase):
         self.assertNotIn("policy.last", os.listdir(self.lab.state))
 
     def test_last_damaged(self):
-        """a last good policy that is cut short or damaged is none"""
+        """a last good policy that is cut short or damaged does not count"""
         path = os.path.join(self.lab.state, "policy.last")
         with open(path, "rb") as file:
             whole = file.read()

@@ -1,4 +1,5 @@
-"""StoreQuota: what all stores of one person take together, and that nothing but growth is refused at the limit."""
+"""StoreQuota: how much all stores of one person take together; at the limit only growth is
+refused."""
 
 import os
 import threading
@@ -16,12 +17,14 @@ MIB = 1 << 20
 CONNECTIONS = 16
 # What a value of 1 MiB takes in the file: its size class (6.25 % at the most) and the last page.
 LARGEST = MIB + MIB // 16 + 8192
-# Pages that rows split are known only afterwards: what is forgiven, and the last row of a store.
+# How many pages rows split is known only afterwards: the excess that is tolerated, and the last row
+# of a store.
 SPLITS = 65536 + 6 * 4096
 
 
 def taken(folder):
-    """Bytes of all files below it that count; what goes while this looks counts as gone."""
+    """Bytes of all files below the folder that count. A file that disappears during the count
+    counts as gone."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -44,7 +47,7 @@ class Case(unittest.TestCase):
         return taken(os.path.join(self.daemon.state, "stores")) + taken(os.path.join(self.daemon.state, "fingers"))
 
     def fill(self, lab, size, store="", prefix="value"):
-        """Until it is refused: what was stored, and the refusal."""
+        """Stores until it is refused: returns what was stored, and the refusal."""
         stored = {}
         while True:
             name, value = f"{prefix} {len(stored)}".encode(), os.urandom(size)
@@ -70,14 +73,14 @@ class Limit(Case):
         self.refused(answer, 4 * MIB)
         self.assertRegex(str(answer.message), r"take \d+ KiB on the disk, and may take 4 MiB")
         self.assertIn("StoreQuota", str(answer.hint))
-        # Nearly all of it can be used, whatever the log has taken on the way.
+        # Nearly all of the quota can be used, whatever the log took in between.
         self.assertGreater(sum(map(len, stored.values())), 3.4 * MIB)
         state = lab.state_of()
         self.assertEqual(state.quota, 4 * MIB)
         self.assertLessEqual(state.used, 4 * MIB + SPLITS)
         self.assertEqual(state.used, self.disk())
         first, second = list(stored)[:2]
-        # In place of as much, or of more: that is no growth.
+        # It replaces a value of the same size, or a larger one: that is no growth.
         for value in (os.urandom(90_000), os.urandom(50_000)):
             self.assertEqual(lab.set(first, value).name, "done")
             stored[first] = value
@@ -114,7 +117,7 @@ class Limit(Case):
         self.assertEqual(lab.state_of().used, self.disk())
 
     def test_lowered_and_lifted(self):
-        """a quota below what is there refuses growth and nothing else; 0 is no limit, and the key holds at once"""
+        """a quota below what is stored refuses growth and nothing else; 0 is no limit; the key applies at once"""
         lab = self.lab("0")
         value = os.urandom(300_000)
         for number in range(8):
@@ -137,14 +140,14 @@ class Limit(Case):
         self.assertEqual(lab.set(b"more", b"a").name, "done")
 
     def test_a_person_of_their_own(self):
-        """the value is the person's, whichever store is written to"""
+        """the value for this person counts, whichever store is written to"""
         lab = self.lab("64MiB")
         rules = policy(StoreQuota="64MiB") + f"[Passcode user:{lab.person[0]}]\nStoreQuota=1MiB\n"
         lab.policy(rules, reload=True)
         self.refused(self.fill(lab, 50_000)[1], MIB)
 
     def test_deleted_records_go_back_to_the_disk(self):
-        """what is deleted is taken from no store of the person any more, and from no other person's disk"""
+        """deleted room counts against none of the person's stores, and the disk gets it back for others"""
         lab = self.lab("8MiB")
         lab.make("second horse", "second")
         stored, answer = self.fill(lab, 200_000)
@@ -157,7 +160,7 @@ class Limit(Case):
         self.all_there(lab, {name: stored[name] for name in list(stored)[:5]})
 
     def test_killed_while_it_shrinks(self):
-        """SIGKILL while a file gives its room back loses no record"""
+        """SIGKILL while a file shrinks loses no record"""
         lab = self.lab("0")
         kept = {f"kept {number}".encode(): os.urandom(20_000) for number in range(60)}
         with lab.client() as client:
@@ -168,7 +171,7 @@ class Limit(Case):
             with lab.client() as client:
                 for round_ in range(60):
                     client.run("delete", name=f"gone {round_}".encode())
-            # Any moment will do: what is kept is promised at all of them.
+            # Any moment is good: the promise holds at each of them.
             time.sleep(pause)
             lab.restart(9)
             self.assertEqual(lab.open(PASSCODE).name, "done")
@@ -177,7 +180,7 @@ class Limit(Case):
                 lab.set(f"gone {round_}".encode(), os.urandom(150_000))
 
     def test_new_stores(self):
-        """new stores count before anything of them is made, and a reset gives all back"""
+        """a new store counts before anything of it is made, and a reset gives everything back"""
         lab = self.lab("1MiB")
         made = 1
         while True:
@@ -209,7 +212,8 @@ class Import(Case):
         return [piece.payload for piece in pieces]
 
     def importing(self, lab, pieces):
-        """The whole file twice: the last word, and after how many of its rounds it came."""
+        """Sends the whole file twice. Returns the last answer, and in which of its rounds it
+        came."""
         header, body = pieces[0], pieces[1:]
         total = sum(map(len, body))
         with lab.client() as client:
@@ -242,12 +246,12 @@ class Import(Case):
         lab.policy(policy(StoreQuota="8MiB"), reload=True)
         self.assertEqual(self.importing(lab, pieces)[0].name, "done")
         self.all_there(lab, {**values, b"own": b"own"})
-        # Once more in its own place: that is no growth, whatever is left.
+        # The same again in its own place: that is no growth, whatever is left.
         lab.policy(policy(StoreQuota="1MiB"), reload=True)
         self.assertEqual(self.importing(lab, pieces)[0].name, "done")
 
     def test_another_was_faster(self):
-        """an import that fitted when it was checked, and does not any more, stops at the limit"""
+        """an import that fitted when it was checked, and no longer does, stops at the limit"""
         lab = self.lab("0")
         for number in range(20):
             lab.set(f"{number}".encode(), os.urandom(100_000))
@@ -278,7 +282,7 @@ class Import(Case):
 
 
 class Many(Case):
-    """Another person of the machine, with all connections that one may have."""
+    """Another person of the machine, with all the connections that one person may have."""
 
     def setUp(self):
         self.person = add_account()

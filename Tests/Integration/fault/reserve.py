@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 
 class Volume(Mounted):
-    """A small volume; what lies on it is looked at from outside."""
+    """A small volume; the test looks at its files from outside."""
 
     SIZE = "48m"
     RULES = {"StoreQuota": "0", "RetryLimit": "9"}
@@ -45,7 +45,7 @@ class Volume(Mounted):
         return status.f_bavail * status.f_frsize
 
     def wrong_try(self, lab=None, subject=None, folder=None):
-        """It is told, and on the disk."""
+        """Makes a wrong try, which is answered and is on the disk."""
         lab = lab or self.lab
         folder = folder or lab.store()
         before = sum(Slots(folder).tally.counts())
@@ -58,7 +58,7 @@ class Volume(Mounted):
 
 
 class Filled(Volume):
-    """Something beside us takes all there is."""
+    """Another program takes all the room."""
 
     def test_what_goes_on(self):
         """where something else fills the volume, tries count, and unlock, change, recover, get, delete and lock work"""
@@ -102,7 +102,7 @@ class Filled(Volume):
         self.assertEqual(lab.set(b"more", b"value").name, "done")
 
     def test_without_a_reserve(self):
-        """a daemon that starts on a full volume makes none, says so, counts tries, and makes it when there is room"""
+        """a daemon that starts on a full volume makes no reserve, says so, counts tries, and makes it when there is room"""
         self.lab.stop()
         os.unlink(self.reserve)
         self.fill()
@@ -117,7 +117,7 @@ class Filled(Volume):
         wait_until(self.has_reserve, "the reserve is made")
 
     def test_holes(self):
-        """a reserve that came out of a backup without its blocks gets them"""
+        """a reserve that came out of a backup without its blocks gets them again"""
         self.lab.stop()
         size = os.stat(self.reserve).st_size
         os.unlink(self.reserve)
@@ -133,7 +133,7 @@ class FilledExt4(MountedExt4, Filled):
 
 
 class Persons(Volume):
-    """One person takes what there is; another goes on."""
+    """One person takes all the room; another one goes on."""
 
     def setUp(self):
         super().setUp()
@@ -146,7 +146,8 @@ class Persons(Volume):
         return self.lab.ask("create", answers(passcode), way="ownPasscode", subject=subject, store=store)
 
     def take(self):
-        """The greedy one's sets until they are refused, from the largest to the smallest: the last refusal."""
+        """The greedy person's sets until they are refused, from the largest to the smallest.
+        Returns the last refusal."""
         lab = self.lab
 
         def work():
@@ -163,7 +164,7 @@ class Persons(Volume):
         return as_uid(self.greedy[1], work)
 
     def others(self):
-        """All that the other one does, but growing."""
+        """Everything that the other person does, except growing."""
         lab = self.lab
         folder = lab.folder_of()
         self.wrong_try(folder=folder)
@@ -183,19 +184,19 @@ class Persons(Volume):
             self.recovery = client.revealed[0].decode()
 
     def test_floor(self):
-        """without a quota one person's records stop before the volume is full, and others' tries and deletes go on"""
+        """without a quota one person's records stop before the volume is full, and other people's tries and deletes work"""
         self.assertEqual(self.lab.set(b"mine", b"value").name, "done")
         self.recovery_key()
         refusal, parameters, number = self.take()
         self.assertEqual((refusal, parameters["reason"]), (STORAGE, "no-space"))
         self.assertGreater(number, 15)
-        # What is left is what nobody's records get.
+        # Nobody's records get what is left.
         self.assertTrue(self.has_reserve())
         self.assertGreater(self.free(), os.stat(self.reserve).st_size // 2)
         self.no_space(self.lab.set(b"more", os.urandom(5_000)))
         self.no_space(self.ask_create(self.lab.person, "second"))
         self.others()
-        # Whoever deletes makes room for everybody.
+        # A person who deletes makes room for everybody.
         lab = self.lab
 
         def delete():
@@ -206,7 +207,7 @@ class Persons(Volume):
         wait_until(lambda: self.lab.set(b"more", os.urandom(5_000)).name == "done", "there is room", 20)
 
     def test_quota(self):
-        """at the quota one person hears 33, and another makes a first store, sets and does all else"""
+        """at the quota one person gets 33, and another makes a first store, sets values and does everything else"""
         self.lab.policy(policy(**{**self.RULES, "StoreQuota": "20MiB"}), reload=True)
         refusal, parameters, _ = self.take()
         self.assertEqual((refusal, parameters), (wire.CODES["tooLarge"], {"limit": str(20 * MIB)}))
@@ -226,7 +227,7 @@ class PersonsExt4(MountedExt4, Persons):
 
 
 class Preloaded(unittest.TestCase):
-    """A daemon that is watched at its calls."""
+    """A daemon whose system calls are watched."""
 
     def make(self, volume=None):
         self.lab = lab = Lab(policy(StoreQuota="0", RetryLimit="0"), start=False)
@@ -246,7 +247,7 @@ class Preloaded(unittest.TestCase):
         lab.make(PASSCODE)
 
     def test_a_try_that_finds_no_room(self):
-        """where even a write in its place needs new blocks, a try gets those of the reserve, and counts"""
+        """if even a write in place needs new blocks, a try gets those of the reserve, and is counted"""
         self.make()
         wait_until(lambda: os.path.exists(self.reserve), "the reserve is made")
         with open(os.path.join(self.lab.folder, "copies"), "w"):
@@ -314,7 +315,8 @@ class Preloaded(unittest.TestCase):
             else:
                 self.assertEqual(code(left), DOES_NOT_EXIST)
             lab.stop()
-            # Each of the few calls around the reserve; of the hundreds of pages behind it some.
+            # Each of the few calls around the reserve, and a sample of the hundreds of page writes
+            # after it.
             if step > 40:
                 stride = 97
             step += stride

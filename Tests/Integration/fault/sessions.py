@@ -1,4 +1,4 @@
-"""Sessions, deadlines, and what systemd hears."""
+"""Sessions, deadlines, and what the daemon tells systemd."""
 
 import os
 import signal
@@ -43,7 +43,7 @@ class Sessions(unittest.TestCase):
         return self.lab.state_of().lock
 
     def stays_open(self, seconds=1.6):
-        """Past the deadline, looked at all the time: not a moment of luck."""
+        """Stays open past the deadline. Looks at it all the time, not only at one moment."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.assertEqual(self.lock(), "unlocked")
@@ -53,7 +53,7 @@ class Sessions(unittest.TestCase):
         wait_until(lambda: self.lock() == "locked", "the store is shut", seconds)
 
     def test_no_session(self):
-        """a store that a login opened and no session follows is shut at the deadline"""
+        """a store that a login opened is locked at the deadline if no session follows"""
         began = time.monotonic()
         self.login()
         self.assertEqual(self.lock(), "unlocked")
@@ -61,7 +61,7 @@ class Sessions(unittest.TestCase):
         self.assertGreater(time.monotonic() - began, 0.8)
 
     def test_followed(self):
-        """a session within the deadline keeps the store open, and its end shuts it"""
+        """a session within the deadline keeps the store open, and its end locks it"""
         self.login()
         self.opened()
         self.stays_open()
@@ -71,13 +71,13 @@ class Sessions(unittest.TestCase):
         self.assertEqual(self.lab.state_of().sessions, 0)
 
     def test_before(self):
-        """where a session is there already, a login's store stays open"""
+        """if a session exists already, a store that a login opens stays open"""
         self.opened()
         self.login()
         self.stays_open()
 
     def test_last(self):
-        """with two sessions the last one's end shuts the store, and the first one's does not"""
+        """with two sessions the end of the last one locks the store, and the end of the first one does not"""
         self.login()
         self.opened("c1")
         self.opened("c2")
@@ -87,7 +87,7 @@ class Sessions(unittest.TestCase):
         self.assertEqual(self.lock(), "locked")
 
     def test_gone(self):
-        """a session that logind no longer lists is over, however often PAM began it and whatever it said since"""
+        """a session that logind no longer lists is over, however often PAM began it and whatever PAM has said since"""
         with tempfile.TemporaryDirectory() as listed:
             os.chmod(listed, 0o755)
             lab = Lab(policy(), options=["--deadline", "session=1", "--session-dir", listed])
@@ -110,14 +110,14 @@ class Sessions(unittest.TestCase):
             os.remove(os.path.join(listed, "c1"))
             self.is_shut()
             self.assertEqual(lab.state_of().sessions, 0)
-            # What PAM says of it afterwards shuts nobody else's.
+            # What PAM says about it afterwards locks nobody else's store.
             self.opened("c3")
             self.login()
             self.closed("c1")
             self.assertEqual(self.lock(), "unlocked")
 
     def test_unknown(self):
-        """the end of a session that nobody registered shuts nothing"""
+        """the end of a session that was never registered locks nothing"""
         self.login()
         self.opened("c1")
         self.closed("c9")
@@ -126,7 +126,7 @@ class Sessions(unittest.TestCase):
         self.assertEqual(self.lock(), "locked")
 
     def test_classes(self):
-        """a session that is no person's keeps nothing open"""
+        """a session that does not belong to a person keeps nothing open"""
         for kind in ("manager", "background", "greeter", "lock-screen"):
             with self.subTest(kind):
                 self.login()
@@ -135,7 +135,7 @@ class Sessions(unittest.TestCase):
                 self.is_shut()
 
     def test_other(self):
-        """what is opened in the CLI has no deadline, and another person's session is not this one's"""
+        """a store opened in the CLI has no deadline, and another person's session does not count for it"""
         self.assertEqual(self.lab.open(PASSCODE).name, "done")
         self.stays_open()
         if IS_ROOT:
@@ -163,7 +163,7 @@ class Sessions(unittest.TestCase):
         self.assertEqual(self.lock(), "unlocked")
 
     def test_restart(self):
-        """after a restart everything is shut, and a session from before may end"""
+        """after a restart everything is locked, and a session from before may end"""
         self.login()
         self.opened()
         for how in (signal.SIGTERM, signal.SIGKILL):
@@ -178,7 +178,7 @@ class Sessions(unittest.TestCase):
 
 
 class Notify(unittest.TestCase):
-    """A double of systemd's socket."""
+    """Stands in for systemd's socket."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="appvault-notify-")
@@ -198,7 +198,7 @@ class Notify(unittest.TestCase):
         return lab
 
     def test_ready(self):
-        """READY comes when it serves, STOPPING on SIGTERM, and nothing in between without a watchdog"""
+        """READY comes when the daemon serves, STOPPING on SIGTERM, and nothing in between without a watchdog"""
         lab = self.lab()
         lab.spawn()
         self.assertIn("READY=1", self.next())
@@ -220,7 +220,7 @@ class Notify(unittest.TestCase):
         self.assertIn("READY=1", self.next())
 
     def test_watchdog(self):
-        """WATCHDOG comes at least twice in its interval, and not from a loop that stands still"""
+        """WATCHDOG comes at least twice per interval, and not from a loop that has stopped"""
         interval = 2.0
         lab = self.lab(WATCHDOG_USEC=str(int(interval * 1_000_000)))
         lab.start()

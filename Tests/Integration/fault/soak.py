@@ -1,4 +1,4 @@
-"""fault_kills for an hour's walk: APPVAULT_KILLS kills, 1,000 unless said otherwise."""
+"""The test of fault/kills for about an hour: APPVAULT_KILLS kills, 1,000 by default."""
 
 import os
 import unittest

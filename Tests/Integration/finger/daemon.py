@@ -1,4 +1,5 @@
-"""The daemon and a finger: what opens a store, what does not, and a worker that lies, hangs, floods or dies."""
+"""The daemon and a finger: what opens a store, what does not, and a worker that lies, hangs,
+floods or dies."""
 
 import os
 import random
@@ -35,14 +36,14 @@ class Case(unittest.TestCase):
             self.assertEqual(getattr(last, field), value, last)
 
     def opened_by_finger(self):
-        """Locks, touches and says whether that opened it."""
+        """Locks the store, touches the reader, and returns whether that opened it."""
         self.desk.lock()
         self.worker.touches("match")
         finger = self.desk.open()
         return finger.last.name == "done" and self.desk.is_open()
 
     def no_finger(self, reason):
-        """Locks, and asks: at once to the passcode, for that reason."""
+        """Locks the store and asks: the daemon goes at once to the passcode, for that reason."""
         self.desk.lock()
         self.assertEqual(self.reason(), reason)
         asked = self.worker.kinds().count(MATCH)
@@ -58,7 +59,7 @@ class Case(unittest.TestCase):
 
 class Opening(Case):
     def test_opens(self):
-        """the finger opens the store that its passcode has opened, as often as it is locked"""
+        """the finger opens a store that its passcode has opened once, however often it is locked"""
         self.desk.enroll()
         for _ in range(3):
             self.assertTrue(self.opened_by_finger())
@@ -84,7 +85,7 @@ class Opening(Case):
         wait_until(lambda: self.desk.list().failuresLeft == 5, "nothing was counted")
 
     def test_no_match(self):
-        """what does not match is told, counted and asked for again; the passcode clears the count"""
+        """a touch that does not match is reported, counted and asked for again; the passcode clears the count"""
         self.desk.enroll()
         self.desk.lock()
         self.worker.touches("no", "retry", "no", "no")
@@ -99,7 +100,7 @@ class Opening(Case):
         self.assertEqual(self.desk.list().failuresLeft, 5)
 
     def test_match_clears(self):
-        """a match clears the count of those before it"""
+        """a match clears the count of earlier failures"""
         self.desk.enroll()
         self.desk.lock()
         self.worker.touches("no", "match")
@@ -107,7 +108,7 @@ class Opening(Case):
         self.assertEqual(self.desk.list().failuresLeft, 5)
 
     def test_failures(self):
-        """after FingerprintMaxFailures the passcode is needed once, also after a restart"""
+        """after FingerprintMaxFailures one unlock with the passcode is needed, also after a restart"""
         self.desk.enroll()
         for left in (2, 0):
             self.desk.lock()
@@ -120,7 +121,7 @@ class Opening(Case):
         self.assertTrue(self.opened_by_finger())
 
     def test_kill_in_a_scan(self):
-        """a daemon that is killed in the middle of a scan has lost a try, and gave none"""
+        """a daemon that is killed in the middle of a scan counts that touch and gives none away"""
         self.desk.enroll()
         self.desk.lock()
 
@@ -140,7 +141,7 @@ class Opening(Case):
         self.assertTrue(self.opened_by_finger())
 
     def test_program(self):
-        """a program that brings the passcode is asked for no finger"""
+        """a program that sends the passcode is not asked for a finger"""
         self.desk.enroll()
         self.desk.lock()
         asked = self.worker.kinds().count(MATCH)
@@ -148,7 +149,7 @@ class Opening(Case):
         self.assertEqual(self.worker.kinds().count(MATCH), asked)
 
     def test_two_requests(self):
-        """of two requests the later one has the finger; the first is stopped and goes on with the passcode"""
+        """of two requests the later one gets the finger; the first is stopped and goes on with the passcode"""
         self.desk.enroll()
         self.desk.lock()
         placed, first = threading.Event(), []
@@ -171,7 +172,7 @@ class Opening(Case):
         self.assertEqual(self.desk.list().failuresLeft, 5)
 
     def test_speed(self):
-        """from the match to the answer that the store is open"""
+        """the time from the match to the answer that the store is open"""
         self.desk.enroll()
         took = []
         for _ in range(10):
@@ -193,7 +194,7 @@ class Opening(Case):
 
 class Enrolling(Case):
     def test_needs_the_passcode(self):
-        """a finger is enrolled, deleted or turned off with the passcode typed in the same exchange alone"""
+        """a finger is enrolled, deleted or turned off only with the passcode typed in the same exchange"""
         script = answers(WRONG)
         self.check(self.desk.ask("fingerprintEnroll", script, finger="unnamed").last, "refused", code=5)
         self.assertNotIn(ENROLL, self.worker.kinds())
@@ -208,7 +209,7 @@ class Enrolling(Case):
         self.assertTrue(self.opened_by_finger())
 
     def test_progress(self):
-        """the stages are told, and what helps where a touch was not good"""
+        """the stages are reported, and advice where a touch was not good"""
         self.worker.touches("match", "retry", "match", "match")
         finger = self.desk.ask("fingerprintEnroll", answers(), finger="leftThumb")
         self.check(finger.last, "done")
@@ -236,7 +237,7 @@ class Enrolling(Case):
         self.assertFalse(os.path.exists(os.path.join(self.desk.daemon.state, "fingers", "x")))
 
     def test_changed_meanwhile(self):
-        """a finger of somebody who proved a passcode that is another by the end of the scan opens nothing"""
+        """a finger of a person whose proven passcode was replaced before the end of the scan opens nothing"""
         new = "battery staple"
         changed = []
 
@@ -262,7 +263,7 @@ class Enrolling(Case):
                 self.check(self.desk.ask("passcode", back, change="change").last, "done")
 
     def test_several(self):
-        """two fingers, of which each opens; deleting one leaves the other, deleting the last turns it off"""
+        """two fingers, each of which opens; deleting one leaves the other, deleting the last turns fingers off"""
         self.desk.enroll("leftThumb")
         self.desk.enroll("rightThumb")
         for index in (0, 1):
@@ -296,7 +297,7 @@ class Enrolling(Case):
         self.check(self.desk.ask("fingerprintSwitch", answers(), on=False).last, "refused", code=26)
 
     def test_foreign(self):
-        """prints on the chip that we do not know are left alone and counted"""
+        """prints on the chip that the daemon does not know are left alone and counted"""
         self.worker.readers = [Reader(stores=True)]
         self.worker.chip = [b"somebody else's", b"another's"]
         self.desk.enroll()
@@ -305,7 +306,7 @@ class Enrolling(Case):
         wait_until(lambda: len(self.worker.chip) == 2, "ours is gone, theirs are not")
 
     def test_one_finger_reader(self):
-        """a reader that compares with one print alone has one finger"""
+        """a reader that can compare with only one print has only one finger"""
         self.worker.readers = [Reader(identifies=False)]
         self.desk.enroll("leftThumb")
         finger = self.desk.ask("fingerprintEnroll", answers(), finger="rightThumb")
@@ -314,7 +315,7 @@ class Enrolling(Case):
         self.assertTrue(self.opened_by_finger())
 
     def test_sealed(self):
-        """no print lies readable on the disk, and one that was changed reaches no worker"""
+        """no print is readable on the disk, and a changed one is never sent to a worker"""
         self.desk.enroll()
         self.assertTrue(self.opened_by_finger())
         (template,) = self.worker.heard[-1].templates
@@ -338,7 +339,7 @@ class Enrolling(Case):
         self.assertTrue(self.opened_by_finger())
 
     def test_verify(self):
-        """a finger is tried without opening anything, and counted as any other"""
+        """a finger can be tried without opening anything, and the try counts like any other"""
         self.desk.enroll()
         self.desk.lock()
         self.worker.touches("match")
@@ -358,7 +359,7 @@ class Resident(Case):
         self.assertTrue(self.opened_by_finger())
 
     def test_gone(self):
-        """passcode off, reset, an erased store: no finger is left of it"""
+        """passcode off, reset, an erased store: no finger is left"""
         fingers = os.path.join(self.desk.daemon.state, "fingers")
         self.desk.enroll()
         self.check(self.desk.ask("passcode", answers(), change="turnOff").last, "done")
@@ -390,7 +391,7 @@ class Resident(Case):
         self.assertEqual(os.listdir(os.path.join(self.desk.daemon.state, "fingers")), [])
 
     def test_no_passcodes(self):
-        """where the policy wants no passcodes any more, passcode and fingers go"""
+        """if the policy no longer wants passcodes, passcode and fingers are removed"""
         self.desk.enroll()
         self.desk.lock()
         self.desk.daemon.policy("Enabled=no\nUseDefaultPolicy=no", reload=True)
@@ -402,14 +403,14 @@ class Resident(Case):
         self.assertEqual(os.listdir(os.path.join(self.desk.daemon.state, "fingers")), [])
 
     def copied(self, source, target):
-        """With the daemon as its owner."""
+        """Copies with the daemon's user as the owner."""
         shutil.copytree(source, target)
         for path in [target, *(os.path.join(target, name) for name in os.listdir(target))]:
             os.chown(path, self.desk.daemon.uid, -1)
         return target
 
     def test_swept(self):
-        """fingers of a store that has none, or that is gone, are removed at the next start"""
+        """fingers of a store that should have none, or that is gone, are removed at the next start"""
         self.desk.enroll()
         fingers = os.path.join(self.desk.daemon.state, "fingers")
         (store,) = os.listdir(fingers)
@@ -438,7 +439,7 @@ class Resident(Case):
         self.assertTrue(self.opened_by_finger())
 
     def test_passcode_every(self):
-        """after PasscodeEvery the slot is gone by itself, and the passcode brings it back"""
+        """after PasscodeEvery the slot is removed by itself, and the passcode brings it back"""
         self.desk.enroll()
         self.desk.daemon.policy("PasscodeEvery=2\nThrottleAfter=0", reload=True)
         self.desk.lock()
@@ -450,7 +451,7 @@ class Resident(Case):
 
 class Idle(unittest.TestCase):
     def test_stays(self):
-        """a daemon that systemd starts on demand does not leave while a finger opens a store, and leaves after it"""
+        """a daemon that systemd starts on demand stays while a finger opens a store, and ends after it"""
         with FakeWorker() as worker, Desk(worker, options=["--deadline", "idle=1"], socket_activated=True) as desk:
             desk.enroll()
             desk.lock()
@@ -465,7 +466,7 @@ class Idle(unittest.TestCase):
 
 class Readers(Case):
     def test_missing_worker(self):
-        """without a worker it goes at once to the passcode, and the fingers stay"""
+        """without a worker the daemon goes at once to the passcode, and the fingers stay"""
         self.desk.enroll()
         self.desk.lock()
         os.unlink(self.worker.path)
@@ -481,7 +482,7 @@ class Readers(Case):
         self.assertEqual(self.desk.daemon.status().pending, b"")
 
     def test_no_reader(self):
-        """an absent reader, another one, one at another port, an external one: at once to the passcode"""
+        """no reader, another one, one at another port, an external one: at once to the passcode"""
         self.desk.enroll()
         here = self.worker.readers
         for readers, why in (
@@ -497,7 +498,7 @@ class Readers(Case):
         self.assertEqual(self.desk.daemon.status().passcode, "passcodeAndFingerprint")
 
     def test_external(self):
-        """FingerprintReaders=any takes an external reader, at any port"""
+        """FingerprintReaders=any accepts an external reader, at any port"""
         self.worker.readers = [Reader(internal=False)]
         self.worker.touches()
         self.check(
@@ -508,7 +509,7 @@ class Readers(Case):
         self.assertTrue(self.opened_by_finger())
 
     def test_busy(self):
-        """a reader that another program has: at once to the passcode, and nothing is counted"""
+        """a reader that another program uses: at once to the passcode, and nothing is counted"""
         self.desk.enroll()
         self.desk.lock()
 
@@ -522,7 +523,7 @@ class Readers(Case):
         self.assertEqual(self.desk.list().failuresLeft, 5)
 
     def test_faults(self):
-        """whatever befalls the reader, the passcode is asked for, and no finger has failed"""
+        """whatever happens to the reader, the passcode is asked for, and no finger failure is counted"""
         self.desk.enroll()
         for fault in ("removed", "general", "timedOut", "badTemplate", "notStored", "notSupported", "tooHot",
                       "noReader", "cancelled"):
@@ -536,7 +537,7 @@ class Readers(Case):
         self.assertTrue(self.opened_by_finger())
 
     def test_flows(self):
-        """a store that needs a passcode is asked for it with the finger or without, by the reader that is there"""
+        """a store that needs a passcode is asked for it with the offer of a finger or without, depending on the reader"""
         for readers, flow in (([Reader()], 2), ([], 1), ([Reader(internal=False)], 1)):
             with self.subTest(flow=flow):
                 self.worker.readers = readers
@@ -552,7 +553,7 @@ class Readers(Case):
 
 
 class Lies(Case):
-    """A worker that was taken over. Whatever it says, no store opens, and the passcode does."""
+    """A compromised worker. Whatever it sends, it opens no store, and the passcode does."""
 
     policy = "FingerprintMaxFailures=20\n"
 
@@ -578,7 +579,7 @@ class Lies(Case):
         self.assertTrue(self.desk.is_open())
 
     def test_lies(self):
-        """another nonce, an index out of range, what nobody asked for, no frame at all, the end: a hundred times"""
+        """another nonce, an index out of range, an unwanted answer, bytes that are no frame, the end: a hundred times"""
         self.desk.enroll()
         dice = random.Random(4)
 
@@ -640,7 +641,7 @@ class Lies(Case):
         self.assertTrue(self.desk.daemon.is_running)
 
     def test_match_after_cancel(self):
-        """a match that comes behind Enter is nothing, a hundred times"""
+        """a match that comes after Enter does not count, a hundred times"""
         self.desk.enroll()
 
         def late(visit, request):
@@ -658,11 +659,11 @@ class Lies(Case):
         wait_until(lambda: self.desk.list().failuresLeft == 20, "nothing was compared")
 
     def test_hangs(self):
-        """one that accepts and says nothing: the passcode within a few seconds, at each stage"""
+        """a worker that accepts and sends nothing: the passcode within a few seconds, at each stage"""
         self.desk.enroll()
         self.lie(lambda visit, request: visit.is_cancelled(30))
         self.survives()
-        # Not even a list.
+        # The worker does not even answer with a list.
         self.worker.behave = lambda visit, request: visit.is_cancelled(30)
         self.desk.daemon.restart()
         self.check(self.desk.ask("openStore", answers(), hello=dict(frontEnd="program")).last, "done")
@@ -679,7 +680,7 @@ class Lies(Case):
     def test_bound(self):
         """however it hangs, the passcode is asked for within about two seconds"""
         self.desk.enroll()
-        # One that only connects.
+        # A worker that only accepts the connection.
         path = self.worker.path
 
         def deaf():
@@ -723,12 +724,12 @@ class Lies(Case):
             if held:
                 os.rename(path + ".aside", path)
             self.worker.behave = self.worker.honest
-            # Nobody is kept waiting by one that works again.
+            # A worker that works again keeps nobody waiting.
             self.assertTrue(self.opened_by_finger(), hangs.__name__)
         self.assertLess(max(took.values()), 2.8, took)
 
     def test_lies_count(self):
-        """who ends or hangs while it compares has used up a match"""
+        """a worker that ends or hangs while it compares has used up a match"""
         self.desk.enroll()
         self.lie(lambda visit, request: visit.connection.close())
         self.desk.lock()
@@ -752,7 +753,7 @@ class Lies(Case):
         self.assertFalse(self.desk.list().on)
 
     def test_nonsense_in_lists(self):
-        """a list that is no list is no reader"""
+        """a list that makes no sense is treated as no reader"""
         self.desk.enroll()
         self.desk.lock()
         for body in (b"\xff", b"\1", b"\1" + text("x") * 20, b"\0\0"):

@@ -91,7 +91,7 @@ class Beside(unittest.TestCase):
         return out
 
     def hear(self, tool, line):
-        """Until it says so: a touch before it waits for one is lost."""
+        """Waits until fprintd says so: a touch before it waits for one is lost."""
         for said in tool.stdout:
             if said.startswith(line):
                 return said
@@ -104,7 +104,7 @@ class Beside(unittest.TestCase):
         return self.said(tool)
 
     def test_in_turn(self):
-        """Each has the reader when the other does not, again and again, with templates of its own"""
+        """Each gets the reader when the other does not use it, again and again, with templates of its own"""
         with Worker() as worker, Fprintd(worker.reader_socket("device")) as fprintd, worker.link() as link:
             ours = worker.enroll(link, "ours")
             tool = fprintd.tool("fprintd-enroll", "-f", "right-index-finger", "root")

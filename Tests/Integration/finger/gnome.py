@@ -1,5 +1,5 @@
-"""A real gnome-keyring behind a login by finger: pam_gnome_keyring, its daemon, and secret-tool, each as Debian has
-them, on a bus and in folders of the test's own."""
+"""A real gnome-keyring after a login by finger: pam_gnome_keyring, its daemon, and secret-tool,
+as Debian ships them, on a bus and in folders of the test's own."""
 
 import glob
 import os
@@ -28,7 +28,7 @@ class Desktop:
     def __init__(self, uid):
         self.uid = uid
         self.folder = tempfile.mkdtemp(prefix="appvault-desktop-")
-        # pam_gnome_keyring goes by the account's.
+        # pam_gnome_keyring uses the account's home.
         self.home, self.runtime = pwd.getpwuid(uid).pw_dir, f"{self.folder}/run"
         os.chmod(self.folder, 0o755)
         for path in (self.home, self.runtime):
@@ -48,14 +48,15 @@ class Desktop:
             words, env=self.environment, cwd="/", user=self.uid, group=self.uid, extra_groups=[], **options)
 
     def begin(self):
-        """Its bus; programs that it starts get no display, and so nobody is asked."""
+        """Starts the bus. Programs that it starts get no display, so nobody is asked."""
         self.bus = self.command(
             "dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address={self.address}",
             start=subprocess.Popen, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: os.path.exists(f"{self.runtime}/bus"), "the session's bus listens")
 
     def processes(self):
-        """The person's, by their ids; one that has ended may wait long for somebody to take note of it."""
+        """The ids of the person's processes. One that has ended may remain for long until its
+        parent has waited for it."""
         found = []
         for entry in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -68,7 +69,7 @@ class Desktop:
         return found
 
     def end(self):
-        """The person logs out: nothing of theirs runs any more."""
+        """The person logs out: none of their processes runs any more."""
         for process in self.processes():
             try:
                 os.kill(process, signal.SIGTERM)
@@ -139,7 +140,8 @@ class Gnome(Case):
             self.assertEqual(login.open_session(), PAM_SUCCESS)
 
     def passwd(self, former, new):
-        """The store and the keyring follow, as in Debian's common-password."""
+        """Changes the login password; the store and the keyring follow, as in Debian's
+        common-password."""
         self.machine.change_password(new)
         self.machine.stack(
             "passwd", f"password required {{lab}} setold={former} set={new}", "password optional {ours}",
@@ -171,7 +173,7 @@ class Gnome(Case):
 
 
 class Following(Gnome):
-    """Way (a): what opens the store opens the keyring."""
+    """Way (a): the login password opens both the store and the keyring."""
 
     CREATE = LOGIN, "followLogin"
 

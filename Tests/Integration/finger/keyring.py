@@ -1,5 +1,6 @@
-"""`set_authtok`: the login password that a store keeps for logins by finger. Who teaches it, who is given it, and what
-makes the store forget it; with the real module, the real daemon and libfprint's virtual reader."""
+"""`set_authtok`: the login password that a store keeps for logins by finger. Who teaches it, who
+is given it, and what makes the store forget it. With the real module, the real daemon and
+libfprint's virtual reader."""
 
 import os
 import unittest
@@ -18,7 +19,7 @@ TIMEOUT = 300
 
 class Given(Case):
     def test_given(self):
-        """a login with the password teaches it, once, and the next finger gives it; over a restart too"""
+        """a login with the password teaches it, once, and the next finger gives it to the stack; also after a restart"""
         self.assertEqual(self.by_finger(), NONE)
         self.assertKept(False)
         self.teach()
@@ -32,7 +33,7 @@ class Given(Case):
         self.assertEqual(self.by_finger(), LOGIN)
 
     def test_first(self):
-        """the finger first, as login and LightDM have it; every service of its own"""
+        """the finger first, as login and LightDM ask for it; each with a service of its own"""
         self.teach()
         for service in ("login", "lightdm"):
             with self.subTest(service):
@@ -40,7 +41,7 @@ class Given(Case):
                 self.assertEqual(self.enter([], "alice", service=service), LOGIN)
 
     def test_no_match(self):
-        """no match, no token: neither to the passcode behind it nor to the login password"""
+        """without a match no token is given: neither with the passcode after it nor with the login password"""
         self.teach()
         self.assertIsNone(self.enter(["", ""], "bob", "bob", "bob"))
         self.assertEqual(self.enter(["", PASSCODE], "bob", "bob"), NONE)
@@ -56,7 +57,7 @@ class Given(Case):
         self.assertEqual(self.by_finger(), NONE)
 
     def test_service(self):
-        """only where people log in: neither sudo nor a locker of root's teaches it or is given it"""
+        """only services that log people in: neither sudo nor a root locker teaches it or is given it"""
         self.profile("swaylock")
         self.teach(service="swaylock")
         self.assertKept(False)
@@ -67,12 +68,12 @@ class Given(Case):
         self.assertEqual(self.by_finger(service="sudo"), NONE)
 
     def test_remote(self):
-        """nobody who comes from afar teaches it"""
+        """nobody can teach it from a remote host"""
         self.teach(RHOST="192.0.2.7")
         self.assertKept(False)
 
     def test_confirmed(self):
-        """a login that nobody confirms teaches nothing, and one with a wrong password before the right one just that"""
+        """a login that is not confirmed teaches nothing; one with a wrong password before the right one teaches the right one"""
         self.assertEqual(self.enter([LOGIN], confirm=False), LOGIN)
         self.assertKept(False)
         self.machine.lock()
@@ -84,7 +85,7 @@ class Given(Case):
         self.assertEqual(self.by_finger(), LOGIN)
 
     def test_no_finger(self):
-        """where no finger opens the store nothing is learned: off, or before the passcode was typed since the start"""
+        """where no finger opens the store nothing is learned: finger off, or the passcode not yet typed since the start"""
         self.machine.daemon.restart()
         self.teach()
         self.assertKept(False)
@@ -94,13 +95,13 @@ class Given(Case):
         self.assertKept(False)
 
     def test_long(self):
-        """a password that does not fit is not kept, and harms nobody's login"""
+        """a password that does not fit is not kept, and does not harm the login"""
         self.profile(password="x" * 400)
         self.teach("x" * 400)
         self.assertKept(False)
 
     def test_stale(self):
-        """a password that changed behind our back: the next login with it teaches the new one"""
+        """a password that was changed elsewhere: the next login with it teaches the new one"""
         self.teach()
         self.profile(password=NEW_LOGIN)
         self.assertEqual(self.by_finger(), LOGIN)
@@ -109,7 +110,7 @@ class Given(Case):
 
 
     def test_no_record(self):
-        """it is no record: none is counted or listed, and nothing on the disk has it"""
+        """it is not a record: it is not counted or listed, and it is nowhere readable on the disk"""
         self.teach()
         self.passcode()
         self.assertEqual(self.machine.daemon.unlock(PASSCODE).name, "done")
@@ -123,7 +124,7 @@ class Given(Case):
 
 
     def test_memory(self):
-        """the daemon has the password in its memory from the login to its confirmation, and not after it was given"""
+        """the daemon has the password in memory from the login to its confirmation, and not after it was given"""
         password = word()
         told = needles(password=password)
         pid = self.machine.daemon.pid
@@ -139,10 +140,10 @@ class Given(Case):
 
 
 class Peers(Case):
-    """What the daemon says to whom; the frames themselves."""
+    """What the daemon sends to which peer, frame by frame."""
 
     def authenticate(self, uid=0, finger="alice", service="login", **fields):
-        """By finger alone; the verdict and the tokens that came before it."""
+        """Authenticates by finger alone. Returns the verdict and the tokens that came before it."""
         self.machine.lock()
 
         def touch(scan):
@@ -162,7 +163,7 @@ class Peers(Case):
             return verdict, client.tokens
 
     def test_peers(self):
-        """root is given it after a match; nobody else is, nor where the option is not there"""
+        """root is given it after a match; no other peer is, and not even root without the option"""
         self.teach()
         verdict, tokens = self.authenticate()
         self.assertEqual((verdict.outcome, tokens), ("success", [LOGIN.encode()]))
@@ -203,7 +204,7 @@ class Peers(Case):
         return verdict.handle
 
     def test_replay(self):
-        """a handle teaches once: what was forgotten does not come back by it"""
+        """a handle teaches only once: it does not bring back what was forgotten"""
         handle = self.taught()
         self.assertKept(True)
         self.assertEqual(self.root("keyringForget").name, "done")
@@ -214,7 +215,7 @@ class Peers(Case):
         self.assertKept(False)
 
     def test_between(self):
-        """what is forgotten, turned off or locked before the confirmation is not learned by it"""
+        """if it is forgotten, or the finger turned off, or the store locked before the confirmation, nothing is learned"""
         for name, between in (
                 ("forget", lambda _: self.root("keyringForget")),
                 ("lock", lambda _: self.machine.daemon.lock()),
@@ -226,7 +227,7 @@ class Peers(Case):
 
 class Forgotten(Case):
     def test_forget(self):
-        """`appvault keyring forget`, by the person and without a passcode; what is not there is told"""
+        """`appvault keyring forget`, by the person and without a passcode; it says if there is nothing to forget"""
         self.teach()
         for said in (
             "The login password that was kept for logins by finger is forgotten.", "No login password is kept."):
@@ -238,7 +239,7 @@ class Forgotten(Case):
         self.assertEqual(self.by_finger(), LOGIN)
 
     def test_ends(self):
-        """it goes with the finger, with the passcode, with the store"""
+        """it is removed with the finger, with the passcode and with the store"""
         self.teach()
         for end in (
                 lambda: self.root("fingerprintSwitch", PASSCODE, on=False),
@@ -256,7 +257,7 @@ class Forgotten(Case):
             self.assertFalse(any(file.read()[SEALED * 4096:]))
 
     def test_chown(self):
-        """it goes when the store is given to another account"""
+        """it is removed when the store is given to another account"""
         self.teach()
         store = bytes.fromhex(os.path.basename(self.machine.daemon.store()).replace("-", ""))
         done = self.machine.daemon.ask("chown", store=store, owner=("somebody else", 47997))
@@ -264,7 +265,7 @@ class Forgotten(Case):
         self.assertFalse(any(self.machine.daemon.blocks()[SEALED]))
 
     def test_passwd(self):
-        """passwd renews it; where it was another one it stays, and where nobody can tell it goes"""
+        """passwd renews it; if it was a different password it stays, and if that cannot be told it is removed"""
         self.teach()
         self.passwd("another-otter", NEW_LOGIN)
         self.assertEqual(self.by_finger(), LOGIN)
@@ -276,7 +277,8 @@ class Forgotten(Case):
 
 
 class Following(Case):
-    """Way (a): the store follows the login password, and what opens it is what the keyring behind wants."""
+    """Way (a): the store follows the login password, and the keyring after us wants what opens
+    the store."""
 
     CREATE = LOGIN, "followLogin"
 
@@ -285,7 +287,7 @@ class Following(Case):
         self.machine.lock()
 
     def test_following(self):
-        """the login password at our prompt is the stack's token; it is learned there, and passwd renews it"""
+        """the login password at our prompt is the stack's token; the store learns it, and passwd renews it"""
         self.assertEqual(self.by_finger(), NONE)
         self.teach()
         self.assertKept(True)
@@ -299,7 +301,7 @@ class Following(Case):
         self.assertEqual(self.by_finger(), LOGIN)
 
     def test_without_option(self):
-        """without `set_authtok` it is handed on as well, and not learned; without `or_password` it is not"""
+        """without `set_authtok` it is handed on as well, and not learned; without `or_password` it is not handed on"""
         self.profile(options="or_password fingerprint=on-empty")
         self.teach()
         self.assertKept(False)
@@ -307,7 +309,7 @@ class Following(Case):
         self.assertEqual(self.enter([LOGIN]), NONE)
 
     def test_wrong(self):
-        """what opens nothing and is no login password teaches nothing"""
+        """an answer that opens nothing and is not the login password teaches nothing"""
         self.assertIsNone(self.enter(["wrong horse"]))
         self.assertKept(False)
 

@@ -16,12 +16,13 @@ SIX, SEVEN = "rightThumb", "rightIndex"
 
 
 class Act:
-    """Something that is done with the store of `Kills.prepare`, which has two fingers and two failures on the count."""
+    """Something that is done with the store of `Kills.prepare`, which has two fingers and a
+    count of two failures."""
 
     after = None
-    # Failures that are left: before, and afterwards; in between one more may be counted.
+    # The count of failures before and afterwards; in between one more may be counted.
     left, left_after = 3, 3
-    # Whether a touch is counted that nobody makes.
+    # Whether a touch is counted that the person then does not make.
     gives_back = 0
 
     def __init__(self, desk, worker):
@@ -31,7 +32,7 @@ class Act:
         raise NotImplementedError
 
     def ask(self, request, script=(), enter=None, **fields):
-        """The last word, None where there was none."""
+        """The last answer; None where there was none."""
         try:
             finger = self.desk.ask(request, script, enter, **fields)
         except OSError:
@@ -167,14 +168,14 @@ class Kills(unittest.TestCase):
         return left
 
     def files(self):
-        """Of all fingers."""
+        """The files of all fingers."""
         found = []
         for _, _, names in os.walk(os.path.join(self.daemon.state, "fingers")):
             found += names
         return sorted(found)
 
     def check(self, answer):
-        """After the daemon came again."""
+        """Checks the store after the daemon was started again."""
         act = self.act
         state = self.desk.list()
         fingers = {each["finger"] for each in state.fingers}
@@ -185,14 +186,14 @@ class Kills(unittest.TestCase):
         self.assertEqual(state.on, bool(fingers))
         self.assertEqual(len(self.files()), len(fingers), self.files())
         if fingers:
-            # What is given back is given back behind the answer.
+            # The count is given back after the answer.
             certain = answer is not None and not act.gives_back
             between = {act.left, act.left - 1, act.left_after, act.left_after - act.gives_back}
             expected = {act.left_after} if certain else between
             self.assertIn(state.failuresLeft, expected)
         if isinstance(act, NoMatch) and MATCH in self.worker.kinds():
             self.assertLessEqual(state.failuresLeft, act.left_after, "it was seen, and is on the count")
-        # The passcode opens, and then each finger that there is, and none that there is not.
+        # The passcode opens the store, and then each enrolled finger does, and no other.
         self.assertFalse(state.ready)
         self.desk.lock()
         self.assertEqual(self.desk.open(answers()).last.name, "done", self.daemon.log())

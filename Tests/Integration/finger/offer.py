@@ -25,8 +25,9 @@ READ = "Read: right index finger. It opens the store once you are logged in."
 
 
 class Newcomer(Talk):
-    """Answers by what is asked, and touches the reader with a finger when it is told to; at question number `at`
-    the application gives `how` instead. `touches` are what the reader sees."""
+    """Answers each question by its id, and touches the reader with a finger when it is told to.
+    At question number `at` the application gives `how` instead. `touches` are what the reader
+    sees."""
 
     def __init__(self, worker, choice="y", touches=("SCAN alice",) * 8, at=None, how=PAM_CONV_ERR, reader="device"):
         super().__init__()
@@ -78,14 +79,14 @@ class Case(unittest.TestCase):
         self.machine.way_a("login")
 
     def without_passcode(self, policy="AllowNoPasscode=no\n"):
-        """A store in state none, and a policy that does not allow it any more."""
+        """A store without a passcode, and a policy that no longer allows that."""
         done = self.machine.daemon.ask("create", way="noPasscode", subject=self.machine.daemon.person)
         self.assertEqual(done.name, "done")
         self.machine.lock()
         self.machine.daemon.policy(POLICY + policy, reload=True)
 
     def again(self):
-        """As before the login."""
+        """Puts everything back to before the login."""
         self.machine.daemon.ask("reset", answers(PASSCODE), hello={"frontEnd": "terminal"})
         self.machine.daemon.policy(POLICY, reload=True)
         self.without_passcode()
@@ -108,7 +109,8 @@ class Case(unittest.TestCase):
             return client.run("fingerprintList", subject=self.machine.daemon.person)
 
     def assertMade(self, finger):
-        """The passcode is there and opens, nothing is due, and the finger as it should be."""
+        """The passcode is set and opens the store, nothing is due, and the finger is as it
+        should be."""
         state = self.machine.daemon.status()
         self.assertEqual((state.lock, list(state.pending)), ("unlocked", []), self.talk.messages)
         found = self.fingers()
@@ -134,7 +136,7 @@ class Case(unittest.TestCase):
 
 
 class Login(Case):
-    """Flow 2: a store in state none, behind pam_unix."""
+    """Flow 2: a store without a passcode, after pam_unix."""
 
     def setUp(self):
         super().setUp()
@@ -149,13 +151,13 @@ class Login(Case):
         self.assertOpens()
 
     def test_retry(self):
-        """a touch that was not read is explained, and made again"""
+        """a touch that could not be read is explained, and made again"""
         self.enter(Newcomer(self.worker, touches=["RETRY 1"] + ["SCAN alice"] * 5))
         self.assertIn("Too short: leave the finger there a little longer.", self.talk.lines)
         self.assertMade(True)
 
     def test_no(self):
-        """no, an empty answer and an end of the input are no; it is not asked again"""
+        """no, an empty answer and an end of the input mean no; the daemon does not ask again"""
         for choice in ("n", "", None):
             with self.subTest(choice):
                 self.enter(Newcomer(self.worker, choice))
@@ -226,7 +228,7 @@ class Login(Case):
                 self.again()
 
     def test_not_confirmed(self):
-        """a login that nobody confirms has made neither the passcode nor the finger"""
+        """a login that is not confirmed makes neither the passcode nor the finger"""
         self.enter(confirm=False)
         self.assertIn(READ, self.talk.lines)
         self.assertEqual(self.fingers().on, False)
@@ -263,7 +265,7 @@ class Login(Case):
         plain()
 
     def test_application_dies(self):
-        """the application is gone at each question and each line: nothing is made, and the reader is free at once"""
+        """the application dies at each question and each line: nothing is made, and the reader is free at once"""
         self.enter(confirm=False)
         whole = len(self.talk.messages)
         for at in range(1, whole):
@@ -307,7 +309,7 @@ class Login(Case):
 
 
 class Chip(Case):
-    """A reader that keeps the prints itself."""
+    """A reader that stores the prints itself."""
 
     WORKER = {"readers": ("storage",)}
     READER = "storage"
@@ -320,7 +322,7 @@ class Chip(Case):
             return len(found)
 
     def test_kept(self):
-        """the finger is on the chip, and is ours"""
+        """the finger is on the chip, and the daemon knows it"""
         self.without_passcode()
         self.enter()
         self.assertMade(True)
@@ -328,7 +330,7 @@ class Chip(Case):
         self.assertOpens()
 
     def test_not_confirmed(self):
-        """a login that nobody confirms leaves nothing on the chip"""
+        """a login that is not confirmed leaves nothing on the chip"""
         self.without_passcode()
         self.enter(confirm=False)
         self.assertIn(READ, self.talk.lines)
@@ -343,13 +345,13 @@ class Onboarding(Case):
         self.machine.daemon.policy(POLICY + "Onboard=login\n", reload=True)
 
     def test_yes(self):
-        """behind a passcode of its own"""
+        """after a passcode of its own"""
         self.enter()
         self.assertMade(True)
         self.assertOpens()
 
     def test_follows(self):
-        """behind the login password that opens the store"""
+        """after the login password, which opens the store"""
         class Follows(Newcomer):
             def answer(self, style, text):
                 given = super().answer(style, text)
@@ -371,7 +373,7 @@ class Onboarding(Case):
         self.assertEqual(self.machine.daemon.stores(), [])
 
     def test_no_store_wanted(self):
-        """who wants no store is offered no finger"""
+        """a person who wants no store is offered no finger"""
         class Declines(Newcomer):
             def answer(self, style, text):
                 given = super().answer(style, text)

@@ -47,7 +47,7 @@ class First(Case):
         self.assertEntered(lines=[PLACE.format("sudo")])
 
     def test_no_match(self):
-        """what does not match is told with what is left, three times, and then the passcode is asked for once"""
+        """a touch that does not match is reported with what is left, three times, and then the passcode is asked for once"""
         self.enter("bob", "carol", "dave", typed=[PASSCODE])
         self.assertEntered(
             [PROMPT],
@@ -61,7 +61,7 @@ class First(Case):
         self.assertEntered(lines=[PLACE.format("login"), AGAIN.format(4)])
 
     def test_display(self):
-        """a greeter's keys are not seen, and its last line stays: each line is true until the next one"""
+        """a greeter's keys are not watched, and its last line stays: each line is true until the next one"""
         place, matches = (line.format("lightdm") for line in WAIT)
         self.machine.way_b("lightdm")
         self.enter("alice", service="lightdm")
@@ -73,14 +73,14 @@ class First(Case):
             (self.code, self.lines), (PAM_SUCCESS, [place, "No finger came: the passcode, please."]))
 
     def test_no_match_at_sudo(self):
-        """where no lines are shown, what came of the finger stands in front of the question"""
+        """where no lines are shown, the result of the finger is part of the question"""
         self.at_seat()
         self.machine.way_b("sudo")
         self.enter("bob", "bob", "bob", service="sudo", typed=[PASSCODE], flags=PAM_SILENT)
         self.assertEqual((self.code, self.prompts), (PAM_SUCCESS, ["The fingerprint does not match. " + PROMPT]))
 
     def test_failures(self):
-        """after FingerprintMaxFailures the passcode alone is asked for"""
+        """after FingerprintMaxFailures only the passcode is asked for"""
         self.enter("bob", "bob", "bob", typed=["wrong", LOGIN])
         self.enter("bob", "bob", typed=["wrong"])
         self.assertEqual(
@@ -89,7 +89,7 @@ class First(Case):
         self.assertEntered([PROMPT])
 
     def test_retry(self):
-        """a touch that was not read is explained, and costs nothing"""
+        """a touch that could not be read is explained, and costs nothing"""
         self.enter("RETRY 1", "alice")
         self.assertEqual(self.code, PAM_SUCCESS)
         self.assertEqual(len(self.lines), 2)
@@ -102,7 +102,7 @@ class First(Case):
         self.assertFalse(self.machine.is_open)
 
     def test_timeout(self):
-        """nobody came: the passcode"""
+        """nobody touches the reader: the passcode"""
         self.machine.stack("login", "auth required {ours} timeout=1")
         self.enter(typed=[PASSCODE])
         self.assertEqual((self.code, len(self.prompts)), (PAM_SUCCESS, 1))
@@ -110,7 +110,7 @@ class First(Case):
         self.assertEqual(self.failures_left(), 5)
 
     def test_enter(self):
-        """Enter and Ctrl-C at the terminal go on to the passcode at once; nothing is counted, the terminal is whole"""
+        """Enter and Ctrl-C at the terminal go on to the passcode at once; nothing is counted, the terminal is as before"""
         for key in (b"\r", b"\x03"):
             with self.subTest(key):
                 self.machine.lock()
@@ -128,7 +128,7 @@ class First(Case):
                 self.assertEqual(self.failures_left(), 5)
 
     def test_not_asked(self):
-        """at once to the passcode: by an option, from far away, before the passcode was ever typed, without a reader"""
+        """at once to the passcode: by an option, from a remote host, before the passcode was ever typed, without a reader"""
         def passcode(**more):
             self.machine.lock()
             self.enter("alice", typed=[PASSCODE], **more)
@@ -179,13 +179,13 @@ class First(Case):
 
 class OnEmpty(Case):
     def locker(self, *fingers, typed, service="swaylock", uids=None):
-        """A screen locker, which is the person's own process."""
+        """A screen locker, which is a process of the person's own."""
         _, uid = self.machine.daemon.person
 
         play = self.worker.play
 
         def as_root(*words):
-            """The reader is not the person's."""
+            """As root: the person has no access to the reader."""
             os.seteuid(0)
             try:
                 return play(*words)
@@ -211,18 +211,18 @@ class OnEmpty(Case):
         self.assertTrue(self.machine.is_open)
 
     def test_typed(self):
-        """a passcode that is typed starts no reader"""
+        """a typed passcode starts no reader"""
         code, prompts, lines = self.locker("alice", typed=[PASSCODE])
         self.assertEqual((code, len(prompts), lines), (PAM_SUCCESS, 1, []))
 
     def test_one_question(self):
-        """a locker asks one question alone: a finger that does not match is a failed login"""
+        """a locker asks only one question: a finger that does not match is a failed login"""
         code, prompts, lines = self.locker("bob", "bob", "bob", typed=["", PASSCODE])
         self.assertEqual((code, len(prompts)), (PAM_AUTH_ERR, 1))
         self.assertFalse(self.machine.is_open)
 
     def test_converses(self):
-        """a service that holds a conversation asks once more, and an empty answer is a no then"""
+        """a service that can converse asks once more, and an empty answer then means no"""
         self.before_session()
         self.machine.stack("login", "auth required {ours} fingerprint=on-empty")
         self.enter("bob", "bob", "bob", typed=["", PASSCODE])
@@ -232,7 +232,7 @@ class OnEmpty(Case):
         self.assertEqual((self.code, len(self.prompts)), (PAM_AUTH_ERR, 2))
 
     def test_not_enrolled(self):
-        """where no finger can be asked for an empty answer is what it always was"""
+        """where no finger can be asked for, an empty answer does what it always did"""
         with self.machine.daemon.client(frontEnd="terminal") as client:
             done = client.run(
                 "fingerprintSwitch", answers(PASSCODE), subject=self.machine.daemon.person, on=False)
@@ -258,7 +258,7 @@ class Only(Case):
         self.assertEqual((self.code, self.prompts), (PAM_AUTH_ERR, []))
 
     def test_unavailable(self):
-        """no finger can be asked for: the next module's turn"""
+        """no finger can be asked for: the next module decides"""
         self.machine.daemon.restart()
         self.enter("alice", typed=[PASSCODE])
         self.assertEqual((self.code, self.prompts, self.lines), (PAM_AUTHINFO_UNAVAIL, [], []))
@@ -266,7 +266,7 @@ class Only(Case):
 
 class Two(Case):
     def test_two_at_once(self):
-        """sudo waits, and the lock screen asks: one touch answers the one whose line is shown, never the other"""
+        """sudo waits, and the lock screen asks: one touch answers the request whose line is shown, never the other"""
         self.at_seat()
         self.machine.stack("sudo", "auth required {ours}")
         self.machine.stack("swaylock", "auth required {ours}")
@@ -293,7 +293,7 @@ class Two(Case):
 
 
 class Offer(Case):
-    """At the end of create."""
+    """The offer of a finger at the end of create."""
 
     def setUp(self):
         super().setUp()
@@ -326,7 +326,7 @@ class Offer(Case):
             return client.run("fingerprintList", subject=self.machine.daemon.person).on
 
     def test_yes(self):
-        """yes: the finger is enrolled without the passcode once more, and opens the store"""
+        """yes: the finger is enrolled without typing the passcode again, and opens the store"""
         asked, conversation = self.create("y")
         self.assertEqual(asked.count("choice"), 1)
         self.assertNotIn("passcode", asked)
@@ -337,7 +337,7 @@ class Offer(Case):
         self.assertEntered(lines=[PLACE.format("login")])
 
     def test_no(self):
-        """no, and a question that is left: there is the store, and no finger"""
+        """no, and a question that is left unanswered: the store exists, without a finger"""
         for answer in ("n", None):
             with self.subTest(answer):
                 asked, conversation = self.create(answer)
@@ -381,7 +381,7 @@ class Programs(Case):
             sudoers if os.path.exists("/etc/sudoers") else "", *person, *words]
 
     def test_sudo(self):
-        """sudo, which shows no lines of PAM's: the finger, and Enter to the one prompt"""
+        """sudo, which shows no lines of PAM's: the finger, and Enter at the only prompt"""
         self.at_seat()
         self.machine.way_b("sudo")
         sudo = self.terminal("sudo", "id", "-u")
@@ -398,7 +398,7 @@ class Programs(Case):
         self.assertEqual(sudo.end(), 0)
 
     def piped(self, *words, typed, service="sudo", as_person=True):
-        """With a pipe as its input, and no terminal anywhere."""
+        """With a pipe as its input, and without a terminal."""
         self.at_seat()
         self.machine.way_b(service)
         command = self.command(*words, as_person=as_person)
@@ -433,7 +433,7 @@ class Programs(Case):
         self.assertEqual(sudo.end(), 0)
 
     def test_sudo_in_a_pipe(self):
-        """echo pw | sudo -S: the passcode and the login password as ever, at once; an empty line starts no reader"""
+        """echo pw | sudo -S: the passcode and the login password as before, at once; an empty line starts no reader"""
         for typed, code in ((PASSCODE, 0), (LOGIN, 0), ("", 1)):
             with self.subTest(typed):
                 done = self.piped("sudo", "-S", "-p", "", "id", "-u", typed=typed + "\n")
@@ -449,7 +449,7 @@ class Programs(Case):
         self.assertEqual((done.returncode, done.stdout), (0, "0\n"), done.stderr)
 
     def test_su_in_a_pipe(self):
-        """su from a pipe: as ever, at once; an empty line starts no reader, also at a terminal"""
+        """su from a pipe: as before, at once; an empty line starts no reader, also at a terminal"""
         for typed, code in ((PASSCODE, 0), ("", 1)):
             with self.subTest(typed):
                 done = self.piped("su", self.machine.name, "-c", "id -u", typed=typed + "\n", service="su")
@@ -477,7 +477,7 @@ class Programs(Case):
         self.assertTrue(sudo.shown.endswith("more\n"), sudo.shown)
 
     def test_su(self):
-        """su: the finger of whom one becomes"""
+        """su: the finger of the person that one becomes"""
         self.at_seat()
         self.machine.way_b("su")
         su = self.terminal("su", self.machine.name, "-c", "id -u")
@@ -487,7 +487,7 @@ class Programs(Case):
         self.assertTrue(su.shown.endswith(f"{self.machine.uid}\n"), su.shown)
 
     def test_login(self):
-        """login: the finger, at a console before any session"""
+        """login: the finger, at a console before any session exists"""
         self.machine.way_b("login")
         login = self.terminal("login", self.machine.name, as_person=False)
         login.expect(PLACE.format("login"))

@@ -31,7 +31,7 @@ class Case(unittest.TestCase):
 
 class Device(Case):
     def test_opens(self):
-        """enrolled with a retry, a touch of that finger opens the store, and one of another does not"""
+        """enrolled with a retry, a touch of that finger opens the store, and a touch of another finger does not"""
         finger = self.enroll(before=["RETRY 0"])
         self.assertIn("retry", finger.events)
         state = self.desk.list()
@@ -64,7 +64,7 @@ class Device(Case):
         self.assertEqual(self.desk.list().failuresLeft, 5)
 
     def test_retries_and_errors(self):
-        """each retry has its line, each error leads to the passcode, and none is a failed touch"""
+        """each retry has its line, each error leads to the passcode, and none counts as a failed touch"""
         self.enroll()
         self.desk.lock()
         lines = set()
@@ -74,7 +74,7 @@ class Device(Case):
             lines |= {line for line in finger.lines if line.startswith("fingerprint.retry")}
             self.desk.lock()
         self.assertEqual(len(lines), 4, lines)
-        # What was said to a reader that is not there any more comes to the next one.
+        # Commands to a reader that is gone arrive at the next one.
         for error in (*range(11), 0x100, 0x101):
             with self.subTest(error=error):
                 finger = self.desk.touch(f"ERROR {error}")
@@ -107,7 +107,7 @@ class Device(Case):
         self.check(self.desk.touch("SCAN alice"), "done")
 
     def test_unplugged(self):
-        """unplugged while it waits: the passcode; and nothing has failed"""
+        """unplugged while it waits: the passcode; and nothing counts as failed"""
         self.enroll()
         self.desk.lock()
         finger = self.desk.touch("UNPLUG")
@@ -116,7 +116,8 @@ class Device(Case):
         self.assertEqual(self.desk.list().failuresLeft, 5)
         self.check(self.desk.touch("SCAN alice"), "done")
         self.desk.lock()
-        # After a touch that was not read, and after one that did not match, which has failed.
+        # After a touch that could not be read, and after one that did not match, which counts as
+        # failed.
         self.check(self.desk.touch("RETRY 1", "UNPLUG"), "refused", code=27)
         self.assertEqual(self.desk.list().failuresLeft, 5)
         self.check(self.desk.touch("SCAN bob", "UNPLUG"), "refused", code=27)
@@ -124,7 +125,7 @@ class Device(Case):
         self.check(self.desk.touch("SCAN alice"), "done")
 
     def test_unplugged_enrolling(self):
-        """unplugged, or broken, at each stage of an enrolment: said, and nothing is kept; the next one is whole"""
+        """unplugged, or broken, at each stage of an enrolment: reported, and nothing is kept; the next enrolment is complete"""
         for what, reason in {
             "UNPLUG": "removed", "ERROR 0": "fault", "ERROR 1": "not-supported", "ERROR 4": "busy", "ERROR 5": "fault",
             f"ERROR {0x101}": "hot",
@@ -144,7 +145,7 @@ class Device(Case):
         self.check(self.desk.touch("SCAN alice"), "done")
 
     def test_killed_enrolling(self):
-        """the worker dies in an enrolment: said, and nothing is kept"""
+        """the worker dies during an enrolment: reported, and nothing is kept"""
         touches = self.desk.playing("SCAN alice", self.desk.real.process.kill)
         finger = self.desk.ask("fingerprintEnroll", answers(), touches, finger="unnamed")
         self.check(finger, "refused", code=28)
@@ -159,7 +160,7 @@ class Two(Case):
     reader = ("device", "storage")
 
     def test_two(self):
-        """the one that the finger was enrolled on is asked, whichever others there are"""
+        """the reader that the finger was enrolled on is asked, whichever others there are"""
         def alone(reader, other, finger):
             self.assertFalse(self.desk.real.is_open(other))
             self.desk.real.play(reader, f"SCAN {finger}")
@@ -182,7 +183,7 @@ class Two(Case):
         self.check(self.desk.touch(lambda: alone("device", "storage", "alice")), "done")
 
     def restart(self, *readers):
-        """Those that are there now."""
+        """Restarts the worker with the readers that exist now."""
         self.desk.real.close()
         os.unlink(self.desk.folder_path)
         self.desk.readers, self.desk.reader = readers, readers[0]
@@ -193,7 +194,7 @@ class Storage(Case):
     reader = "storage"
 
     def test_full(self):
-        """a chip that is full, or has the finger already: said, and nothing is kept"""
+        """a chip that is full, or already has the finger: reported, and nothing is kept"""
         for error, reason in ((8, "full"), (9, "duplicate")):
             touches = self.desk.playing(f"ERROR {error}")
             finger = self.desk.ask("fingerprintEnroll", answers(), touches, finger="unnamed")
@@ -203,7 +204,7 @@ class Storage(Case):
         self.enroll()
 
     def test_chip(self):
-        """a reader that keeps prints: enrolled, matched, listed beside strangers, and deleted on the chip as well"""
+        """a reader that stores prints: enrolled, matched, listed beside other prints, and deleted on the chip as well"""
         self.enroll()
         self.desk.lock()
         self.check(self.desk.touch("SCAN alice"), "done")
@@ -213,7 +214,7 @@ class Storage(Case):
         self.check(done, "done")
 
         def stored():
-            # The worker serves one connection at a time, and the daemon wants it as well.
+            # The worker serves one connection at a time, and the daemon needs it as well.
             with effective(self.desk.daemon.uid), self.desk.real.link() as link:
                 return link.stored("storage")
 

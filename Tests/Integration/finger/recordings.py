@@ -1,4 +1,5 @@
-"""Real readers, recorded, through the worker: what its drivers send and hear on the bus is what was recorded.
+"""Recordings of real readers, played to the worker: what its drivers send and get on the bus is
+what was recorded.
 
 The recordings are no part of the project. APPVAULT_RECORDINGS names their folder; otherwise it is ../shared/recordings
 beside the checkout.
@@ -25,7 +26,7 @@ def recording(*names):
 
 
 def first(name, prefix):
-    """The device's path: behind P: of its description, behind @DEV of its ioctls."""
+    """The device's path: after P: in its description, after @DEV in its ioctls."""
     with open(name) as file:
         words = file.readline().split()
     assert words[0] == prefix, words
@@ -38,7 +39,7 @@ class Playback(Worker):
     def __init__(self, name, *playback, before=""):
         self.notes = tempfile.mkdtemp(prefix="appvault-playback-")
         self.bed_path = os.path.join(self.notes, "bed")
-        # The worker empties its environment: it is told where the test bed is.
+        # The worker empties its environment, so it is told by an option where the test bed is.
         script = (
             f'echo "$UMOCKDEV_DIR" > {self.bed_path}; {before}'
             'exec "$0" "$@" --env "UMOCKDEV_DIR=$UMOCKDEV_DIR" --env FP_DEVICE_EMULATION=1')
@@ -95,7 +96,7 @@ def picture(path):
 
 
 class Packets:
-    """A recording of the synaptics reader, taken apart into its commands and put together anew.
+    """A recording of the synaptics reader, split into its commands and put together anew.
 
     The worker opens the reader for each request and lets it go, and clears no chip: the one recorded opening and the
     one recorded closing come more often, the recorded clearing does not come. Commands are counted, and so are their
@@ -115,7 +116,7 @@ class Packets:
             block = data[at : at + length]
             at += length
             body = block[self.HEAD :]
-            # A submission ("S") of a command: where it stands in the count, and which it is.
+            # A submission ("S") of a command: its place in the numbering, and which command it is.
             if kind == self.PACKET and block[36:37] == b"S" and body[:2] == b"\xa7\xfe":
                 part = []
                 self.commands.append((body[3], body[2], part))
@@ -139,20 +140,20 @@ class Packets:
     def cancelled(self):
         """A verification that is cancelled while it waits for a finger.
 
-        Not recorded as such: begun as it was, then the driver's cancel and the reader's word for it, as long as the
-        recorded end is.
+        This was not recorded as such. It begins as recorded; then come the driver's cancel and
+        the reader's answer to it, of the same length as the recorded end.
         """
         _, verify, blocks = self.find(self.VERIFY)
         _, _, close = self.find(self.CLOSE)
         send, sent, receive, received = close
         send = self.rewritten(send, bytes([0xA7, 0xFE, verify + 1, self.CANCEL, 0]))
         received = self.rewritten(received, bytes([0, 0, 0xFE, verify + 1, self.CANCEL + 1, 0]))
-        # Its answer; a finger is waited for, and that is told to be over.
+        # Its answer; the wait for a finger; then the message that this is over.
         return [*blocks[:4], blocks[6], send, sent, blocks[7], receive, received]
 
     def write(self, path, *names):
         written, count = list(self.head), 1
-        # libfprint opens it once to see what it is.
+        # libfprint opens the reader once to find out what it is.
         for name in ("probe", *names):
             if name == "cancelled":
                 old = self.find(self.VERIFY)[1]
@@ -192,7 +193,7 @@ class Recorded(unittest.TestCase):
                 self.assertEqual(link.last(), ("failed", "cancelled"))
 
     def test_images(self):
-        """An image reader enrols by real images; another finger is none; a finger that stays holds nobody up"""
+        """An image reader enrols from real images; another finger does not match; a finger that stays blocks nobody"""
         def touch(worker, *parts):
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as finger:
                 finger.connect(worker.reader_socket("image"))
@@ -200,7 +201,8 @@ class Recorded(unittest.TestCase):
                 return link.next()
 
         one, other = (picture(recording(name, "capture.png")) for name in ("aes3500", "vfs5011"))
-        # -3: whether a finger goes by itself; -4: whether there is one (libfprint's virtual-image.c).
+        # -3: whether a finger leaves by itself; -4: whether a finger is on the reader (libfprint's
+        # virtual-image.c).
         stays = struct.pack("iiii", -3, 0, -4, 1)
         with Worker(readers=("image",)) as worker, worker.link(20) as link:
             link.begin_enroll("image")
@@ -219,10 +221,11 @@ class Recorded(unittest.TestCase):
             self.assertLess(time.monotonic() - began, 5)
 
     def test_match_on_chip(self):
-        """Match on chip: enrolled with a real retry, matched across a sleep, deleted; the reader is free between"""
+        """Match on chip: enrolled with a real retry, matched across a sleep, deleted; in between the reader is free"""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "packets.pcapng")
-            # Before sleep the scan is stopped and the reader let go; after it the match is asked for anew.
+            # Before the sleep the scan is stopped and the reader released; after it the match is
+            # requested again.
             Packets(recording("synaptics", "custom.pcapng")).write(
                 path, "open", "enroll", "close", "open", "cancelled", "close", "open", "verify", "close",
                 "open", "delete", "close")
@@ -271,7 +274,7 @@ class Recorded(unittest.TestCase):
                 self.assertEqual(link.last(), ("failed", "cancelled"))
 
     def test_ends(self):
-        """No test bed stays behind"""
+        """No test bed is left behind"""
         with image("vfs5011") as worker:
             bed = worker.bed
             self.assertTrue(os.path.isdir(bed))

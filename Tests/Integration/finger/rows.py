@@ -67,13 +67,13 @@ class Rows(Case):
         return code
 
     def assertFinger(self, **more):
-        """As it is without the row: nothing is asked."""
+        """The login by finger, which works without the reason: no question is asked."""
         self.machine.lock()
         self.worker.touches("match")
         self.assertEqual((self.enter(**more), self.talk.prompts), (PAM_SUCCESS, []))
 
     def assertPasscode(self, matches=0, **more):
-        """At once: no line, one question, and no touch was waited for."""
+        """At once: no line, one question, and no wait for a touch."""
         self.machine.lock()
         before = self.worker.kinds().count(MATCH)
         self.assertEqual(self.enter(typed=[PASSCODE], **more), PAM_SUCCESS, self.talk.messages)
@@ -87,7 +87,7 @@ class Rows(Case):
         self.assertPasscode(RHOST="192.0.2.7")
 
     def test_sessions(self):
-        """a remote session, another's, one that is not active or has no seat, and one that nobody knows"""
+        """a remote session, another person's, one that is not active or has no seat, and one that nobody knows"""
         place(self.logind, "at the seat")
         self.assertFinger(service="sudo")
         for name in ("remote", "another's session", "not active", "no seat", "a service", "a session that is gone",
@@ -137,7 +137,7 @@ class Rows(Case):
         self.assertPasscode()
 
     def test_busy(self):
-        """another program has the reader: when it is looked for, and when the finger is to be read"""
+        """another program uses the reader: when the daemon looks for it, and when it wants to read the finger"""
         for kind in (LIST, MATCH):
             with self.subTest(kind):
                 def busy(visit, request):
@@ -151,7 +151,7 @@ class Rows(Case):
         self.assertFinger()
 
     def test_no_reader(self):
-        """no reader, or another one; it is there again, and is asked"""
+        """no reader, or another one; when it is back, it is asked"""
         here = self.worker.readers
         for readers in ([], [Reader("other")], [Reader(port="9-9")]):
             self.worker.readers = readers
@@ -214,7 +214,7 @@ class Allowed(Case):
         return talk.messages
 
     def turn_on(self):
-        """Whether the person may, as `actions` says it."""
+        """Whether the person may turn fingers on, as `actions` says it."""
         with self.machine.daemon.client(frontEnd="terminal") as client:
             found = client.run("actions", subject=self.machine.daemon.person).actions
         return {each["name"]: each["allowed"] for each in found}["turn-on-fingerprint"]
@@ -252,7 +252,7 @@ class Allowed(Case):
         self.assertTrue(self.machine.is_open)
 
     def test_taken_back(self):
-        """off again before anybody enrolled: nothing is told, and nothing is due; then told once more"""
+        """off again before anybody enrolled: nothing is announced, and nothing is due; then announced once more"""
         self.machine.policy(POLICY)
         self.assertEqual(self.enter()[1:], [(TEXT_INFO, ALLOWED)])
         self.machine.policy(POLICY + "AllowFingerprint=no\n")

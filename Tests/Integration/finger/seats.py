@@ -1,4 +1,5 @@
-"""No finger is asked for when: each row at a daemon of root's own, with a logind that says what the test wants."""
+"""When no finger is asked for: each row with a daemon that runs as root, with a logind that says
+what the test wants."""
 
 import os
 import threading
@@ -15,7 +16,7 @@ TIMEOUT = 180
 REMOTE = "the session is a remote one"
 ELSEWHERE = "your session is not the active one at this machine"
 UNKNOWN = "nobody can say who is at this machine"
-# By the place of the process that asks, whatever it says of itself.
+# By the place of the process that asks, whatever that process says about itself.
 SAID = {
     "at the seat": "",
     "remote": REMOTE,
@@ -71,7 +72,7 @@ class Rows(unittest.TestCase):
         return state.unavailable
 
     def test_seats(self):
-        """whether somebody is at the machine, by every place that the process that asks can have"""
+        """whether the person is at the machine, for every place that the process that asks can have"""
         self.assertEqual(set(SAID), set(PLACES))
         for name, said in SAID.items():
             with self.subTest(name):
@@ -83,7 +84,7 @@ class Rows(unittest.TestCase):
                     self.assertEqual(state.unavailable, said)
 
     def test_person(self):
-        """a locker, which is the person's own, is asked after as well"""
+        """a locker, which is the person's own process, is checked as well"""
         def why():
             with self.daemon.client(frontEnd="pamAuth", service="swaylock") as client:
                 return Finger(client).run("fingerprintList", subject=("", 0xFFFFFFFF)).unavailable
@@ -105,7 +106,8 @@ class Rows(unittest.TestCase):
         self.assertEqual(self.why(service="login"), ELSEWHERE)
 
     def leaves(self, change):
-        """A scan that waits, and what the person does meanwhile; the answer, and how long it took."""
+        """A scan that waits, and what the person does meanwhile. Returns the answer, and how
+        long it took."""
         client = self.daemon.client(frontEnd="pamAuth", service="login", realUID=0)
         self.addCleanup(client.close)
         asked = self.worker.kinds().count(MATCH)
@@ -126,14 +128,14 @@ class Rows(unittest.TestCase):
         self.assertEqual((refused.name, refused.code), ("refused", 28))
 
     def test_person_switched(self):
-        """and so does a switch to another person"""
+        """a switch to another person does so, too"""
         self.logind.set(session="here")
         refused = self.leaves(lambda: self.logind.session("here", self.uid, active=False))
         self.addCleanup(self.logind.session, "here", self.uid)
         self.assertEqual((refused.name, refused.code), ("refused", 28))
 
     def test_match_of_somebody_else(self):
-        """a match counts for nothing where somebody else has come in front before it"""
+        """a match does not count if another person came to the front before it"""
         self.logind.set(session="here")
         self.addCleanup(self.logind.session, "here", self.uid)
 
@@ -178,7 +180,7 @@ class Rows(unittest.TestCase):
         self.assertEqual((refused.name, refused.code), ("refused", 28))
 
     def test_given_away(self):
-        """a store that root gives to another account takes no finger along"""
+        """when root gives a store to another account, its fingers do not go with it"""
         other, uid = add_account()
         self.addCleanup(remove_account, other)
         store = os.path.basename(self.daemon.store())

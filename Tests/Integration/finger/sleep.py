@@ -19,7 +19,8 @@ NO_READER = "there is no reader"
 
 
 class SleepyLogind(Logind):
-    """A logind that goes to sleep when the test says so, and not before whoever delays it lets it."""
+    """A logind that goes to sleep when the test says so, but not before those who delay sleep
+    let it."""
 
     def __init__(self, hibernation="na"):
         self.hibernation = hibernation
@@ -65,7 +66,7 @@ class SleepyLogind(Logind):
         return ("sleep", "AppVault", "delay") in self.delays()
 
     def falls_asleep(self, within=3.0):
-        """How long it was kept from it."""
+        """How long the sleep was delayed."""
         wait_until(self.is_delayed, "the daemon delays sleep")
         began = time.monotonic()
         self.says(True)
@@ -76,7 +77,7 @@ class SleepyLogind(Logind):
         self.says(False)
 
     def peers(self):
-        """Who is on the bus."""
+        """Who is connected to the bus."""
         return [str(name) for name in self.connection.list_names() if name.startswith(":")]
 
 
@@ -107,7 +108,8 @@ class Case(unittest.TestCase):
         return finger.last.name == "done" and self.desk.is_open()
 
     def scan(self, script=()):
-        """Somebody who is asked for a finger, until the line is shown; the rest comes in a thread."""
+        """A person who is asked for a finger, until the line is shown; the rest runs in a
+        thread."""
         shown = threading.Event()
         found = {}
 
@@ -122,7 +124,7 @@ class Case(unittest.TestCase):
 
 class Suspend(Case):
     def test_locks(self):
-        """sleep waits until the store is locked; afterwards the finger opens it again, and sleep waits once more"""
+        """sleep waits until the store is locked; afterwards the finger opens it again, and the next sleep waits, too"""
         self.desk.enroll()
         self.assertTrue(self.desk.is_open())
         for _ in range(3):
@@ -134,7 +136,7 @@ class Suspend(Case):
         self.assertEqual(self.desk.daemon.derivations(), 2, "one to create, one to enrol")
 
     def test_without_a_finger(self):
-        """an open store is all that it takes; a locked one keeps nobody awake, and is heard of by nobody on the bus"""
+        """an open store is enough to delay sleep; a locked one delays nothing, and the daemon does not even join the bus"""
         wait_until(self.logind.is_delayed, "the daemon delays sleep")
         known = set(self.logind.peers())
         self.desk.lock()
@@ -145,7 +147,7 @@ class Suspend(Case):
         self.assertFalse(self.desk.is_open())
 
     def test_quiet(self):
-        """whoever delays sleep sleeps on: no wakeup in three seconds"""
+        """a daemon that delays sleep is idle itself: no wakeup in three seconds"""
         self.desk.enroll()
         wait_until(self.logind.is_delayed, "the daemon delays sleep")
 
@@ -161,11 +163,11 @@ class Suspend(Case):
             time.sleep(3)
             return wakeups() == before
 
-        # What is opened is looked through once, some seconds later.
+        # After an opening the store is looked through once, some seconds later.
         wait_until(is_at_rest, "three seconds without a wakeup", 20)
 
     def test_opened_too_late(self):
-        """what somebody opens while the machine goes to sleep is locked again; they are told that it worked"""
+        """a store that is opened while the machine goes to sleep is locked again; the person is told that the opening worked"""
         self.logind.falls_asleep()
         self.check(self.desk.open(answers()).last, "done")
         wait_until(lambda: not self.desk.is_open(), "it is locked again")
@@ -175,7 +177,7 @@ class Suspend(Case):
         self.assertTrue(self.desk.is_open())
 
     def test_questions(self):
-        """whoever is asked for a new passcode, with the old one typed, is asked no longer; a first question stays"""
+        """a person who is asked for a new passcode, having typed the old one, is asked no longer; a first question stays"""
         gone, last = threading.Event(), {}
 
         def change(held, reached):
@@ -203,7 +205,7 @@ class Suspend(Case):
         self.check(last["passcode"], "done")
 
     def test_next_question(self):
-        """a passcode that is being looked at as sleep comes leads to no further question"""
+        """a passcode that is being checked when sleep comes leads to no further question"""
         wait_until(self.logind.is_delayed, "the daemon delays sleep")
         self.desk.daemon.hold()
         before = self.desk.daemon.derivations()
@@ -224,7 +226,7 @@ class Suspend(Case):
         self.check(self.desk.open(answers()).last, "done")
 
     def test_impostor(self):
-        """a word of sleep that is not logind's is nothing"""
+        """an announcement of sleep that is not logind's does nothing"""
         import dbus
         from dbus.lowlevel import SignalMessage
 
@@ -240,14 +242,14 @@ class Suspend(Case):
         message.append(True, signature="b")
         connection.send_message(message)
         connection.flush()
-        # Its own word comes behind those, and is believed.
+        # logind's own announcement comes after those, and is believed.
         self.assertTrue(self.desk.is_open())
         self.logind.falls_asleep()
         self.assertEqual(self.desk.daemon.log().count("goes to sleep"), 1)
         self.assertFalse(self.desk.is_open())
 
     def test_bus_ends(self):
-        """a bus that ends is nothing to the daemon; when there is one again, sleep waits again"""
+        """the end of the bus does not disturb the daemon; when there is a bus again, sleep waits again"""
         wait_until(self.logind.is_delayed, "the daemon delays sleep")
         self.logind.end()
         self.check(self.desk.ask("status").last, "state")
@@ -258,7 +260,7 @@ class Suspend(Case):
         self.assertFalse(self.desk.is_open())
 
     def test_hung(self):
-        """a logind that hangs keeps nobody from anything"""
+        """a logind that hangs delays nobody"""
         self.desk.lock()
         wait_until(lambda: not self.logind.is_delayed(), "nothing is open")
         self.logind.processes[1].send_signal(signal.SIGSTOP)
@@ -269,7 +271,7 @@ class Suspend(Case):
         self.logind.processes[1].send_signal(signal.SIGCONT)
 
     def test_refused(self):
-        """without leave to delay sleep, the store is locked all the same"""
+        """without permission to delay sleep, the store is locked all the same"""
         self.desk.lock()
         wait_until(lambda: not self.logind.is_delayed(), "nothing is open")
         self.logind.refuses()
@@ -286,7 +288,7 @@ class Scanning(Case):
         self.desk.lock()
 
     def test_scan(self):
-        """a scan is stopped, the reader let go before sleep comes, and nothing is counted"""
+        """a scan is stopped, the reader released before sleep comes, and nothing is counted"""
         let_go = []
 
         def slow(visit, request):
@@ -315,7 +317,7 @@ class Scanning(Case):
         self.assertTrue(wait_until(self.opens_by_finger, "the finger opens it"))
 
     def test_reader_hangs(self):
-        """a worker that does not let go keeps the machine awake for less than logind's five seconds"""
+        """a worker that does not release the reader delays sleep for less than logind's five seconds"""
         def deaf(visit, request):
             if request.kind != MATCH:
                 return self.worker.honest(visit, request)
@@ -329,7 +331,7 @@ class Scanning(Case):
         thread.join(20)
 
     def test_nobody_is_asked(self):
-        """between the word of sleep and its end there is no reader: at once to the passcode"""
+        """between the announcement of sleep and its end there is no reader: at once to the passcode"""
         self.logind.falls_asleep()
         asked = len(self.worker.heard)
         finger = self.desk.open(answers())
@@ -376,7 +378,7 @@ class Hibernation(Case):
     hibernation = "yes"
 
     def test_wiped(self):
-        """where memory may go to the disk, what a finger opens is gone: the passcode comes first"""
+        """if memory may be written to the disk, what a finger opens is removed: the passcode comes first"""
         self.desk.enroll()
         self.logind.falls_asleep()
         self.logind.wakes()
@@ -386,7 +388,7 @@ class Hibernation(Case):
         self.assertTrue(self.opens_by_finger())
 
     def test_too_late(self):
-        """what a passcode that is typed after the word of sleep would let a finger open is not kept either"""
+        """a passcode typed after the announcement of sleep leaves nothing that a finger could open either"""
         self.desk.enroll()
         self.logind.falls_asleep()
         self.check(self.desk.open(answers()).last, "done")
@@ -395,7 +397,7 @@ class Hibernation(Case):
         wait_until(lambda: self.desk.list().unavailable == NOT_OPENED, "the finger opens nothing")
 
     def test_unknown(self):
-        """nobody who answers is nobody who knows"""
+        """a logind that does not answer counts as one that does not know"""
         for answer in ('ret = "challenge"', 'ret = "no"', 'raise dbus.exceptions.DBusException("no", name="a.b")'):
             with self.subTest(answer):
                 self.desk.enroll() if not self.desk.list().fingers else self.desk.open(answers())
@@ -405,7 +407,7 @@ class Hibernation(Case):
                 wait_until(lambda: self.desk.list().unavailable == NOT_OPENED, "the finger opens nothing")
 
     def test_silent(self):
-        """nor is one who answers too late"""
+        """so does one that answers too late"""
         self.desk.enroll()
         self.logind.calls("CanHibernate", "s", "import time\ntime.sleep(1.5)\nret = 'na'")
         self.logind.falls_asleep(within=4)
@@ -414,10 +416,10 @@ class Hibernation(Case):
 
 
 class Tokens(unittest.TestCase):
-    """What is remembered of failed tokens, with no finger anywhere."""
+    """What the daemon remembers of failed tokens, without any finger."""
 
     def fails(self, hibernation, *options):
-        """A daemon that remembers one, and its logind."""
+        """A daemon that remembers a failed token, and its logind."""
         logind = SleepyLogind(hibernation)
         self.addCleanup(logind.close)
         daemon = Daemon(
@@ -447,7 +449,7 @@ class Tokens(unittest.TestCase):
         wait_until(logind.is_delayed, "the daemon delays sleep")
 
     def test_kept(self):
-        """where memory stays memory they stay, and where systemd wipes them the daemon keeps nobody awake"""
+        """if memory stays memory they stay, and if systemd wipes them the daemon delays nothing"""
         logind, daemon = self.fails("na")
         logind.falls_asleep()
         logind.wakes()
@@ -461,7 +463,7 @@ class Unit(Case):
     options = ("--stopped-before-hibernation",)
 
     def test_kept(self):
-        """where systemd ends the daemon before a hibernation, any other sleep leaves what a finger opens"""
+        """if systemd ends the daemon before a hibernation, any other sleep leaves what a finger opens"""
         self.desk.enroll()
         self.logind.falls_asleep()
         self.logind.wakes()

@@ -1,4 +1,5 @@
-"""appvault-fingerprint by itself, with libfprint's virtual readers: what it answers, whom, and what it cannot do."""
+"""appvault-fingerprint alone, with libfprint's virtual readers: what it answers, to whom, and
+what it cannot do."""
 
 import os
 import signal
@@ -19,12 +20,12 @@ from fprintlab import (
 
 TIMEOUT = 300
 RETRIES = {0: "general", 1: "tooShort", 2: "center", 3: "removeFinger"}
-# FpDeviceError, and what becomes of it.
+# FpDeviceError, and the fault that it becomes.
 ERRORS = {
     0: "general", 1: "notSupported", 2: "general", 3: "busy", 4: "busy", 5: "general", 6: "badTemplate", 7: "notStored",
     8: "storageFull", 9: "duplicate", 0x100: "removed", 0x101: "tooHot",
 }
-# A print that libfprint would take, of a reader that is not there.
+# A print that libfprint would accept, of a reader that does not exist.
 STRANGER = b"FP3\x01\x00\x00\x00vfs5011\x000\x00\x00\x00"
 
 
@@ -70,7 +71,7 @@ class Readers(Case):
         self.assertEqual(self.link.last(), ("matched", 0))
 
     def test_each(self):
-        """The reader that is named is the one that is asked; the others are not opened"""
+        """The reader that is named is the one that is used; the others are not opened"""
         one = self.worker.enroll(self.link, "alice", "device")
         two = self.worker.enroll(self.link, "alice", "storage")
         self.link.begin_match("storage", [two])
@@ -80,7 +81,7 @@ class Readers(Case):
         self.assertEqual(self.worker.match(self.link, [one], "alice"), ("matched", 0))
 
     def test_none(self):
-        """No reader of that id at that port: said at once"""
+        """No reader of that id at that port: reported at once"""
         for reader, port in (("vfs5011/0", ""), ("", ""), ("device", "0000:00:14.0/9")):
             with self.subTest(reader):
                 began = time.monotonic()
@@ -89,14 +90,14 @@ class Readers(Case):
                 self.assertLess(time.monotonic() - began, 2)
 
     def test_template_of_another(self):
-        """A template of another reader is refused, before anybody is asked for a finger"""
+        """A template of another reader is refused, before the person is asked for a finger"""
         one = self.worker.enroll(self.link, "alice", "device")
         for kind, body in ((MATCH, templates([one])), (DELETE, payload(one))):
             self.link.send(kind, choice("storage") + body)
             self.assertEqual(self.link.next(), ("failed", "badTemplate"))
 
     def test_image(self):
-        """An image reader's enrolment, with swipes that cannot be used, ends by a cancel"""
+        """An image reader's enrolment, with swipes that cannot be used, ends with a cancel"""
         self.link.begin_enroll("image")
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as finger:
             finger.connect(self.worker.reader_socket("image"))
@@ -109,7 +110,7 @@ class Readers(Case):
 
 class Environment(unittest.TestCase):
     def test_brought_in(self):
-        """A fake reader in the environment of whoever starts the worker is none"""
+        """A fake reader in the environment of the program that starts the worker does not count"""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "reader")
             fakes = {name: path for name in ("FP_VIRTUAL_DEVICE", "FP_VIRTUAL_DEVICE_STORAGE", "FP_VIRTUAL_IMAGE")}
@@ -123,7 +124,7 @@ class Environment(unittest.TestCase):
                 self.assertEqual([each["id"] for each in link.readers()], ["virtual_device/0"])
 
     def test_command_line(self):
-        """Fakes are for a socket of one's own; systemd's has none, and what is wrong is said"""
+        """Fake readers are allowed only with a socket of one's own, not with systemd's; errors are reported"""
         for options, wrong in [
             (["--env", "FP_VIRTUAL_DEVICE=/tmp/x"], "--env needs --listen"), (["--fixed"], "--fixed needs --listen"),
             ([], "no socket was handed over"), (["--listen", "/tmp/x", "--env", "A"], "--env: NAME=VALUE"),
@@ -137,7 +138,7 @@ class Environment(unittest.TestCase):
                 self.assertIn(wrong, done.stderr)
 
     def test_not_fixed(self):
-        """A reader on no bus is internal by the option of tests alone"""
+        """A reader that is on no bus is internal only by an option for tests"""
         with Worker(fixed=False) as worker, worker.link() as link:
             self.assertFalse(link.readers()[0]["internal"])
 
@@ -165,7 +166,7 @@ class Enrolment(Case):
     READERS = ("device", "storage")
 
     def test_stages(self):
-        """Every touch is a stage; the template comes last, and holds no name and no finger"""
+        """Every touch is a stage; the template comes last, and contains no name and no finger"""
         self.link.begin_enroll()
         for stage in range(1, 6):
             self.worker.play("device", "SCAN alice-finger")
@@ -178,7 +179,7 @@ class Enrolment(Case):
         self.assertEqual(self.worker.match(self.link, [template], "alice-finger"), ("matched", 0))
 
     def test_retries(self):
-        """Each kind of retry is told as it is, at any stage, and costs no stage"""
+        """Each kind of retry is reported as such, at any stage, and costs no stage"""
         for at in (0, 2, 4):
             self.link.begin_enroll()
             done = 0
@@ -204,7 +205,7 @@ class Enrolment(Case):
         self.assertEqual(self.link.last(), ("failed", "cancelled"))
 
     def test_errors(self):
-        """Each of libfprint's errors has its fault, at the first touch and later; the next enrolment is fine"""
+        """Each of libfprint's errors has its fault, at the first touch and later; the next enrolment works"""
         for reader in ("device", "storage"):
             for at in (0, 3):
                 for number, fault in ERRORS.items():
@@ -236,18 +237,18 @@ class Matching(Case):
             self.assertEqual(self.link.next(), said)
 
     def test_identify(self):
-        """Of several templates it is the one that was touched, wherever it stands"""
+        """Of several templates the one that was touched is reported, wherever it is in the list"""
         for order in ((0, 1, 2), (2, 0, 1), (1, 2)):
             found = [self.stored[each] for each in order]
             for place, each in enumerate(order):
                 self.assertEqual(
                     self.worker.match(self.link, found, ("one", "two", "three")[each], "storage"), ("matched", place))
-        # On the chip, but not of this request.
+        # It is on the chip, but not in this request.
         self.assertEqual(self.worker.match(self.link, self.stored[:2], "three", "storage"), ("noMatch",))
         self.assertEqual(self.worker.match(self.link, self.stored[:1], "two", "storage"), ("noMatch",))
 
     def test_several(self):
-        """A reader that cannot tell several apart says so; ten are the most"""
+        """A reader that cannot distinguish several prints says so; ten are the most"""
         self.link.send(MATCH, choice("device") + templates([self.alice] * 2))
         self.assertEqual(self.link.last(), ("failed", "notSupported"))
         self.assertEqual(
@@ -274,7 +275,7 @@ class Matching(Case):
                 self.assertEqual(self.worker.match(self.link, [self.alice], "alice"), ("matched", 0))
 
     def test_quick(self):
-        """A match is told the moment that the reader has it"""
+        """A match is reported the moment that the reader has it"""
         took = []
         for _ in range(20):
             self.link.begin_match("device", [self.alice])
@@ -289,7 +290,7 @@ class Matching(Case):
 
 
 class Stops(Case):
-    """Whatever ends a scan: it is at once, and the reader is free for the next."""
+    """Whatever ends a scan: it ends at once, and the reader is free for the next."""
 
     def setUp(self):
         self.alice = self.worker.enroll(self.link, "alice")
@@ -305,7 +306,7 @@ class Stops(Case):
         return self.link.last()
 
     def test_cancel(self):
-        """A cancel ends a match and an enrolment, at any stage, before the reader waits as well"""
+        """A cancel ends a match and an enrolment, at any stage, also before the reader waits"""
         self.link.begin_match("device", [self.alice])
         self.quickly(self.cancelled, ("failed", "cancelled"))
         self.link.begin_match("device", [self.alice])
@@ -328,7 +329,7 @@ class Stops(Case):
             self.quickly(self.link.last, ("failed", "cancelled"))
 
     def test_cancel_of_another(self):
-        """A cancel of a request that is over, or that never was, changes nothing"""
+        """A cancel of a request that has ended, or never existed, changes nothing"""
         self.link.cancel(os.urandom(16))
         self.link.begin_match("device", [self.alice])
         self.link.cancel(os.urandom(16))
@@ -338,7 +339,7 @@ class Stops(Case):
         self.assertEqual(self.worker.match(self.link, [self.alice], "alice"), ("matched", 0))
 
     def test_touch_behind_cancel(self):
-        """A touch that comes with the cancel is never a match"""
+        """A touch that comes together with the cancel is never a match"""
         for _ in range(20):
             self.link.begin_match("device", [self.alice])
             os.kill(self.worker.process.pid, signal.SIGSTOP)
@@ -350,17 +351,17 @@ class Stops(Case):
                     finger.shutdown(socket.SHUT_WR)
             finally:
                 os.kill(self.worker.process.pid, signal.SIGCONT)
-            # Which of two comes first is nobody's to say: but there is one answer.
+            # It is not determined which of the two comes first, but there is only one answer.
             self.assertIn(self.link.last(), (("failed", "cancelled"), ("matched", 0)))
         self.assertEqual(self.worker.match(self.link, [self.alice], "alice"), ("matched", 0))
 
     def test_timeout(self):
-        """No finger in the time of the request: said then, and not before"""
+        """No finger within the time of the request: reported then, and not before"""
         began = time.monotonic()
         self.link.begin_match("device", [self.alice], seconds=1)
         self.assertEqual(self.link.last(), ("failed", "timedOut"))
         self.assertTrue(0.9 < time.monotonic() - began < 3)
-        # A retry does not begin the time anew.
+        # A retry does not start the time again.
         began = time.monotonic()
         self.link.begin_match("device", [self.alice], seconds=2)
         for _ in range(3):
@@ -372,7 +373,7 @@ class Stops(Case):
         self.assertEqual(self.worker.match(self.link, [self.alice], "alice"), ("matched", 0))
 
     def test_hang_up(self):
-        """The daemon's leaving ends its scan, and the next connection has the reader"""
+        """When the daemon disconnects its scan ends, and the next connection gets the reader"""
         for begin in (lambda link: link.begin_match("device", [self.alice]), lambda link: link.begin_enroll()):
             self.link.close()
             type(self).link = self.worker.link()
@@ -384,7 +385,7 @@ class Stops(Case):
             self.assertLess(time.monotonic() - began, 2)
 
     def test_unplugged(self):
-        """Unplugged in any phase: said at once; when it is there again it works"""
+        """Unplugged in any phase: reported at once; when it is plugged in again it works"""
         def unplug():
             self.worker.play("device", "UNPLUG")
             return self.link.last()
@@ -404,7 +405,7 @@ class Stops(Case):
         self.assertEqual(len(self.link.readers()), 1)
 
     def test_released(self):
-        """Between requests the reader is nobody's"""
+        """Between requests the reader is not in use"""
         wait_until(lambda: not self.worker.is_open(), "the reader is let go")
         self.link.begin_match("device", [self.alice])
         self.assertTrue(self.worker.is_open())
@@ -418,7 +419,8 @@ class Chip(Case):
     READERS = ("storage", "device")
 
     def insert(self, name):
-        """What another program has put there; the reader hears it while it is open."""
+        """Puts a print there as another program would; the reader hears the command while it is
+        open."""
         self.link.begin_match("storage", [self.worker.enroll(self.link, f"door-{name}", "storage")])
         self.worker.play("storage", f"INSERT {name}")
         self.link.cancel()
@@ -431,7 +433,7 @@ class Chip(Case):
         type(self).link = self.worker.link()
 
     def test_stored(self):
-        """What is on the chip is listed, ours and others'; a delete takes what it names and nothing else"""
+        """The prints on the chip are listed, ours and others'; a delete removes what it names and nothing else"""
         one, two = (self.worker.enroll(self.link, name, "storage") for name in ("one", "two"))
         self.insert("stranger")
         kind, found = self.link.stored("storage", [one, two])
@@ -445,7 +447,7 @@ class Chip(Case):
         self.assertEqual(sorted(place for place, _ in self.link.stored("storage")[1]), [0, 0, 0])
 
     def test_full(self):
-        """A chip that is full, and a finger that is on it already"""
+        """A chip that is full, and a finger that is already on it"""
         self.link.begin_enroll("storage")
         self.worker.play("storage", "ERROR 8")
         self.assertEqual(self.link.last(), ("failed", "storageFull"))
@@ -456,7 +458,7 @@ class Chip(Case):
         self.assertEqual(len(self.link.stored("storage")[1]), 1)
 
     def test_unplugged(self):
-        """Unplugged between requests, a chip's reader is found anew, with what it then has"""
+        """Unplugged between requests, a chip's reader is found again, with what is then on it"""
         one = self.worker.enroll(self.link, "one", "storage")
         self.link.begin_match("storage", [one])
         self.worker.play("storage", "UNPLUG")
@@ -473,7 +475,7 @@ class Chip(Case):
         self.assertEqual(self.link.stored("device"), ("failed", "notSupported"))
 
     def test_unheard(self):
-        """A print that nobody will know of does not stay on the chip"""
+        """A print that the daemon will never know of does not stay on the chip"""
         self.link.begin_enroll("storage")
         for _ in range(4):
             self.worker.play("storage", "SCAN one")
@@ -493,7 +495,7 @@ class Chip(Case):
 
 class BadBytes(unittest.TestCase):
     def test_bad_template(self):
-        """Bytes that are no template are no match: refused, or the end of the worker, which a new one follows"""
+        """Bytes that are no template do not match: they are refused, or end the worker, and a new one follows"""
         with Worker(readers=("device", "storage")) as worker:
             with worker.link() as link:
                 good = worker.enroll(link, "alice")
@@ -514,7 +516,7 @@ class BadBytes(unittest.TestCase):
                 self.assertEqual(worker.match(link, [good], "alice"), ("matched", 0))
 
     def test_killed(self):
-        """A worker that is killed ends the connection; the next one starts afresh"""
+        """A worker that is killed ends the connection; the next one starts anew"""
         with Worker() as worker:
             with worker.link() as link:
                 good = worker.enroll(link, "alice")
@@ -527,7 +529,7 @@ class BadBytes(unittest.TestCase):
                 self.assertEqual(worker.match(link, [good], "alice"), ("matched", 0))
 
     def test_nonsense(self):
-        """What is no request ends the connection, and the next one is served"""
+        """Bytes that are no request end the connection, and the next one is served"""
         nonce, some = b"n" * 16, choice("device")
         bad = {
             "type": frame(0x71, nonce), "odd": frame(0x7C, nonce), "tag": frame(LIST, nonce, tag=1),
@@ -572,7 +574,7 @@ class BadBytes(unittest.TestCase):
 class Peers(unittest.TestCase):
     @unittest.skipUnless(IS_ROOT, "needs other users")
     def test_peer(self):
-        """Only the user that it works for has an answer, root neither, and no byte of others is read"""
+        """Only the user that the worker works for gets an answer, not even root, and no byte of others is read"""
         def readers(path):
             with Link(path, 5) as link:
                 try:
@@ -588,7 +590,7 @@ class Peers(unittest.TestCase):
                 self.assertEqual(as_uid(uid, lambda: readers(worker.socket)), 1)
 
     def test_socket(self):
-        """Its socket is its user's alone"""
+        """Only its user may connect to its socket"""
         with Worker() as worker:
             self.assertEqual(os.stat(worker.socket).st_mode & 0o777, 0o600)
 
@@ -605,7 +607,7 @@ class Peers(unittest.TestCase):
             self.assertEqual(second.next()[0], "readers")
 
     def test_handed_over(self):
-        """systemd's listening socket is taken, one connection after the other"""
+        """It takes systemd's listening socket, and serves one connection after the other"""
         with HandedOver() as worker:
             for _ in range(3):
                 with worker.link() as link:
@@ -613,7 +615,7 @@ class Peers(unittest.TestCase):
             self.assertIsNone(worker.process.poll())
 
     def test_lingers(self):
-        """So long after the last request it is gone, connections that say nothing or not"""
+        """A set time after the last request it ends, whether or not silent connections are open"""
         for connect in (True, False):
             with Worker(linger=1) as worker:
                 link = worker.link()
@@ -626,7 +628,7 @@ class Peers(unittest.TestCase):
                 link.close()
 
     def test_lingers_not(self):
-        """A request that runs is no quiet"""
+        """While a request runs it does not end"""
         with Worker(linger=1) as worker, worker.link() as link:
             template = worker.enroll(link, "alice")
             link.begin_match("device", [template])
@@ -635,7 +637,7 @@ class Peers(unittest.TestCase):
             self.assertEqual(link.next(), ("matched", 0))
 
     def test_slept(self):
-        """After a sleep of the machine, what libfprint knew of readers before it is not relied on"""
+        """After a sleep of the machine it does not rely on what libfprint knew about readers before"""
         library = pamlab.compiled("slept.c", "slept.so", "-shared", "-fPIC", "-ldl")
         with tempfile.NamedTemporaryFile() as slept:
             worker = Worker(environment={"LD_PRELOAD": library}, variables=[f"SLEPT={slept.name}"])
@@ -650,7 +652,7 @@ class Peers(unittest.TestCase):
                     self.assertEqual(worker.log().count("looks for readers"), looks + sleep)
 
     def test_terminated(self):
-        """Asked to end, it ends its scan and lets the reader go first"""
+        """When it is asked to end, it first ends its scan and releases the reader"""
         with Worker() as worker, worker.link() as link:
             link.begin_enroll()
             worker.process.terminate()
@@ -659,7 +661,7 @@ class Peers(unittest.TestCase):
 
 
 class Sandbox(unittest.TestCase):
-    """What a worker that a device has taken over tries."""
+    """What a worker tries that a device has compromised."""
 
     @classmethod
     def setUpClass(cls):
@@ -686,7 +688,7 @@ class Sandbox(unittest.TestCase):
         return link.last()
 
     def test_refused(self):
-        """Processes, programs, new files, the network, other processes: each refused, and possible without"""
+        """Processes, programs, new files, the network, other processes: each is refused in the worker, and possible without the sandbox"""
         pid = self.victim.pid
         script = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).attempt(sys.argv[2].encode()))"
         attempts = [
@@ -706,7 +708,7 @@ class Sandbox(unittest.TestCase):
         self.assertIsNone(self.victim.poll())
 
     def test_threads(self):
-        """What drivers need is there: threads, files of devices, netlink"""
+        """What drivers need is allowed: threads, device files, netlink"""
         for what in ("thread", "netlink", f"read:{self.file}", "pipe"):
             with self.subTest(what), HandedOver(environment={"LD_PRELOAD": self.library}) as worker:
                 with worker.link() as link, self.assertRaises(Ended):
@@ -714,7 +716,7 @@ class Sandbox(unittest.TestCase):
                 self.assertEqual(worker.process.wait(5), 41)
 
     def test_hangs(self):
-        """A reader that does not let go is left by the end of the worker; a match is told before"""
+        """A reader that does not release is left by ending the worker; a match is reported before that"""
         with Worker("--env", "READER_HANGS=1", environment={"LD_PRELOAD": self.library}) as worker:
             with worker.link() as link:
                 link.begin_enroll()
@@ -733,7 +735,7 @@ class Sandbox(unittest.TestCase):
             self.assertEqual(worker.process.wait(10), 1)
 
     def test_misbehaves(self):
-        """One that crashes ends the connection at once"""
+        """A worker that crashes ends the connection at once"""
         for what, status in (("crash", -signal.SIGSEGV), ("abort", -signal.SIGABRT)):
             with HandedOver(environment={"LD_PRELOAD": self.library}) as worker:
                 with worker.link() as link, self.assertRaises(Ended):

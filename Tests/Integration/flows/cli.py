@@ -1,4 +1,5 @@
-"""What the policy demands, through the command line; and the rules of a new passcode wherever one is made."""
+"""What the policy demands, through the command line; and the rules for a new passcode wherever
+one is made."""
 
 import threading
 import unittest
@@ -23,7 +24,7 @@ class Case(unittest.TestCase):
         return machine.create(passcode, way)
 
     def talk(self, screen, *steps):
-        """(what is waited for, what is typed) again and again."""
+        """(What the test waits for, what it types), again and again."""
         for prompt, typed in steps:
             screen.expect(prompt)
             screen.type(typed if isinstance(typed, bytes) else typed + "\n")
@@ -59,7 +60,7 @@ class Unlock(Case):
         self.assertTrue(machine.opens_with(NEW))
 
     def test_cancelled(self):
-        """Ctrl-C and the end of input at every question: shut, due, and the former passcode as it was"""
+        """Ctrl-C and the end of input at every question: the store is locked, the flow is due, and the former passcode still opens"""
         machine = self.machine()
         machine.policy(STRICTER)
         steps = [(CURRENT, PASSCODE), (ENTER, ""), (CHOOSE, NEW), (CONFIRM, NEW)]
@@ -75,7 +76,7 @@ class Unlock(Case):
                     self.assertTrue(machine.opens(PASSCODE))
 
     def test_empty_answer_cancels(self):
-        """Enter alone at the new passcode: 36, with the flow and its reason"""
+        """only Enter at the new passcode: 36, with the flow and its reason"""
         machine = self.machine()
         machine.policy(STRICTER)
         refused = machine.daemon.ask("openStore", answers(PASSCODE, newPasscode="", acknowledge=""))
@@ -83,7 +84,7 @@ class Unlock(Case):
         self.assertEqual(refused.parameters, {"flow": "3", "reason": "policy"})
 
     def test_told(self):
-        """4, 6 and 7: a notice, Enter, and it is so"""
+        """4, 6 and 7: a notice, Enter, and it is done"""
         for policy, finger, kinds, headline in (
             (NO_PASSCODE, False, ["device"], "does not ask for a passcode any more"),
             (START + "\nAllowFingerprint=no", True, ["passcode"], "ingerprint"),
@@ -134,7 +135,7 @@ class Unlock(Case):
         self.assertTrue(machine.opens_with(NEW))
 
     def test_create_changed_meanwhile(self):
-        """flow 1 while the policy changes: stricter rules hold, and what nobody wants any more is not asked for"""
+        """flow 1 while the policy changes: stricter rules apply, and what is no longer wanted is not asked for"""
         long = "a passcode that is longer than thirty"
         for at in range(3):
             with self.subTest(at=at):
@@ -179,7 +180,7 @@ class Unlock(Case):
                 machine.lock()
 
     def test_expired(self):
-        """an expired passcode says so"""
+        """an expired passcode is reported as such"""
         machine = self.machine(START + "\nExpireDays=7")
         age(machine, 8)
         with machine.terminal("unlock") as screen:
@@ -190,7 +191,7 @@ class Unlock(Case):
         self.assertTrue(machine.opens(NEW))
 
     def test_what_needs_the_passcode_runs_it_too(self):
-        """a new recovery key proves a passcode: what is due comes first"""
+        """a new recovery key needs the passcode, so what is due comes first"""
         machine = self.machine()
         machine.policy(STRICTER)
         with machine.daemon.client(frontEnd="terminal") as client:
@@ -223,7 +224,7 @@ class Rules(Case):
         self.assertEqual(self.change(machine, PASSCODE, "Abcdefghijk1").name, "done")
 
     def test_wherever_one_is_made(self):
-        """create, turning on and recovery hold a passcode against the rules as well"""
+        """create, turning on and recovery check a passcode against the rules, too"""
         machine = Flows("RequireDigit=yes")
         self.addCleanup(machine.close)
         daemon = machine.daemon
@@ -238,13 +239,13 @@ class Rules(Case):
         self.refused(daemon.ask("passcode", bad, change="turnOn"), 10, "digit")
 
     def test_same(self):
-        """the new one differs from the current one, told only after that was typed"""
+        """the new passcode must differ from the current one; that is said only after the current one was typed"""
         machine = self.machine()
         self.refused(self.change(machine, PASSCODE, PASSCODE), 38, "same")
         self.refused(self.change(machine, WRONG, PASSCODE), 5)
 
     def test_three_candidates(self):
-        """three candidates where somebody can be asked again, and one elsewhere"""
+        """three candidates where the person can be asked again, and one elsewhere"""
         machine = self.machine()
         for kind, count in (("terminal", 3), ("program", 1)):
             asked = []
@@ -259,7 +260,7 @@ class Rules(Case):
             self.assertEqual(asked.count("newPasscode"), count)
 
     def test_ten_candidates(self):
-        """rules that change again and again let nobody hold more than ten candidates against the present passcode"""
+        """rules that change again and again let nobody compare more than ten candidates with the present passcode"""
         machine = self.machine()
         machine.policy(STRICTER)
         daemon, candidates, threads = machine.daemon, [], []
@@ -272,7 +273,7 @@ class Rules(Case):
         def answer(ask):
             count = len(candidates)
             if ask.purpose == "newPasscode":
-                # From the tenth on it is the present one.
+                # From the tenth candidate on it is the present passcode.
                 candidates.append(f"candidate number {count // 3}" if count < 9 else candidates[-1])
                 return candidates[-1]
             if ask.purpose == "confirmPasscode":
@@ -308,7 +309,7 @@ class Rules(Case):
 
 class Life(Case):
     def test_skipping(self):
-        """Enter alone goes on without a passcode, where the policy allows that, and nowhere else"""
+        """only Enter goes on without a passcode, where the policy allows that, and nowhere else"""
         for policy, name in (("AllowNoPasscode=yes", "done"), ("AllowNoPasscode=no", "refused")):
             with self.subTest(policy):
                 machine = Flows(policy)
@@ -324,7 +325,7 @@ class Life(Case):
                     self.refused(said, 27)
 
     def test_without_by_default(self):
-        """NoPasscodeByDefault: a new store starts without; later it needs one where that is forbidden"""
+        """NoPasscodeByDefault: a new store starts without a passcode; later it needs one where none is forbidden"""
         machine = Flows("NoPasscodeByDefault=yes")
         self.addCleanup(machine.close)
         daemon = machine.daemon
@@ -401,7 +402,7 @@ class Life(Case):
 
 
     def test_opening_cancelled(self):
-        """cancelled, by Ctrl-C or by Enter alone: 27, and what that leaves"""
+        """cancelled, by Ctrl-C or by only Enter: 27, and the state that follows"""
         machine = self.machine()
         for typed in (clilab.INTERRUPT, b"\n"):
             with self.subTest(typed), machine.terminal("unlock") as screen:
@@ -414,7 +415,7 @@ class Life(Case):
 
 class Recovery(Case):
     def test_unfinished(self):
-        """who uses the recovery key and chooses no new passcode finds that due, also with the former one"""
+        """after a recovery without a new passcode the change is due, also with the former passcode"""
         machine = Flows(START)
         self.addCleanup(machine.close)
         key = machine.daemon.create_with_recovery(PASSCODE)
@@ -469,7 +470,7 @@ class NoPasscodes(Case):
 
 class Reset(Case):
     def test_goes_on(self):
-        """after a reset on a terminal the way to a new store is named"""
+        """after a reset on a terminal the tool names the way to a new store"""
         machine = self.machine()
         with machine.terminal("reset", "--yes") as screen:
             self.talk(screen, ("passcode: ", PASSCODE))
@@ -502,7 +503,7 @@ class Before(Case):
         self.assertTrue(machine.opens_with(NEW))
 
     def test_older_stores(self):
-        """a store whose passcode nobody judged is not asked for another one; rules count from the next unlock on"""
+        """a store whose passcode was never judged needs no new one; rules count from the next unlock on"""
         machine = self.machine()
         machine.daemon.stop()
         slots = machine.slots()
@@ -517,7 +518,7 @@ class Before(Case):
         self.refused(machine.daemon.ask("openStore", answers(PASSCODE, newPasscode="", acknowledge="")), 36)
 
     def test_follows_login(self):
-        """resync where the policy wants no passcode any more"""
+        """resync where the policy no longer wants a passcode"""
         machine = self.machine(way="followLogin", passcode=LOGIN)
         machine.policy(NO_PASSCODE)
         script = answers("another password", former=LOGIN, acknowledge="")

@@ -34,7 +34,7 @@ OWN, APART, RECOVERY = 0, 1, 2
 
 
 class Person(Talk):
-    """Answers by what is asked; at question number `at` something happens first."""
+    """Answers each question by its id; at question number `at` something happens first."""
 
     def __init__(self, passcode, at=None, happens=None):
         super().__init__()
@@ -59,7 +59,7 @@ class Person(Talk):
 
 
 class File:
-    """A slots file, looked at and written by FORMAT.md alone."""
+    """A slots file, read and written only by what FORMAT.md says."""
 
     def __init__(self, state):
         (store,) = [name for name in os.listdir(os.path.join(state, "stores")) if not name.startswith(".")]
@@ -103,7 +103,7 @@ class File:
         return [next(one for one in known if slotfile.is_reused([entry], one.encode())) for entry in entries]
 
     def put(self, number, payload):
-        """A block as the daemon would have written it."""
+        """Writes a block as the daemon would have written it."""
         machine = slotfile.Machine(self.key)
         sequence = 1 + max(block.sequence for block in self.blocks.values())
         block = (
@@ -118,7 +118,7 @@ class File:
         self.put(8, struct.pack("<QBBBBB16s", 0, allowed, fingerprint, 1, 0, 0, bytes(16)))
 
     def age(self, seconds):
-        """The passcode was set so long before."""
+        """Makes the passcode look as if it had been set so long ago."""
         for number in (3, 4):
             if number in self.blocks:
                 payload = bytearray(self.blocks[number].payload)
@@ -128,24 +128,24 @@ class File:
 
 
 class Flow:
-    """One flow: how the store was before, what the person does, and how it is afterwards."""
+    """One flow: the store before it, what the person does, and the store after it."""
 
     before, after = LOOSE, LOOSE
     way = "ownPasscode"
     kind = OWN
-    # Ways in before and afterwards: a passcode, or None for the device slot.
+    # What opens the store before and afterwards: a passcode, or None for the device slot.
     old, new = OLD, NEW
     former = (OLD, OLDER)
-    # At the end of the login that it ran in.
+    # The state at the end of the login in which the flow ran.
     is_open = True
     is_choice = is_behind = False
-    # A command line in front of the daemon's own.
+    # A command line before the daemon's own.
     daemon_before = ()
     # Whether the fingerprint is on at the end: after a kill, and without one.
     on = (0, 0)
 
     def attend(self, case):
-        """What there is beside the daemon: options and environment for it."""
+        """What runs beside the daemon: options and environment for it."""
         return (), {}
 
     def prepare(self, machine):
@@ -170,7 +170,7 @@ class Flow:
             raise AssertionError(f"a wrong try: {code}, {machine.own}")
 
     def run(self, machine, person):
-        """True where it got through."""
+        """Runs the flow. True if it came to its end."""
         with machine.login("login", person) as login:
             return login.authenticate() == PAM_SUCCESS and login.setcred() == PAM_SUCCESS
 
@@ -191,7 +191,7 @@ class Expired(Flow):
 
 
 class DropPasscode(Flow):
-    """4: told, and the passcode goes"""
+    """4: told, and the passcode is removed"""
 
     after = NO_PASSCODE_MODE
     new = None
@@ -208,7 +208,7 @@ class Announce(Flow):
 
 
 class DropFingerprint(Flow):
-    """6: told, and the fingerprint goes"""
+    """6: told, and the fingerprint is removed"""
 
     after = NO_FINGER
     new = OLD
@@ -235,7 +235,7 @@ class DropBoth(DropPasscode):
 
 
 class Behind(Flow):
-    """What runs behind pam_unix, at a store that has no passcode of its own to ask for."""
+    """A flow that runs after pam_unix, at a store that has no passcode to ask for."""
 
     kind = None
     old = None
@@ -254,7 +254,8 @@ class Create(Behind):
 
 
 class CreateOffering(Behind):
-    """2: the same where there is a reader: the finger is kept behind the passcode, or not at all"""
+    """2: the same where there is a reader: the finger is kept in addition to the passcode, or
+    not at all"""
 
     after = MUST_HAVE
     on = (None, 1)
@@ -280,7 +281,7 @@ class Migrate(Behind):
 
 
 class ByChoice(Flow):
-    """What the person asks for at a terminal; the passcode is proven anew each time."""
+    """What the person asks for at a terminal; the passcode is proven again each time."""
 
     kind = APART
     request, fields = "passcode", {}
@@ -350,7 +351,7 @@ class Recover(ByChoice):
         return answer
 
 
-# The one that FORMAT.md shows.
+# The recovery key that FORMAT.md shows.
 WRONG_KEY = "000G4-40R4F-0M30Y-E209X-185GE-R38EY-1Y7ZV"
 FLOWS = [
     Change, Expired, DropPasscode, Announce, DropFingerprint, DropFingerprintThenChange, DropBoth, Create,
@@ -385,7 +386,7 @@ class Kills:
         self.daemon.policy(self.flow.after)
 
     def fresh(self):
-        """The store as it was before the flow, and the daemon running."""
+        """The store as it was before the flow, with the daemon running."""
         if self.daemon.is_running:
             self.daemon.kill()
         shutil.rmtree(self.daemon.state)
@@ -403,7 +404,7 @@ class Kills:
         return left
 
     def whole(self):
-        """The flow once without a kill: how many steps it has, and how many questions."""
+        """Runs the flow once without a kill: counts its steps and its questions."""
         self.fresh()
         self.arm(10000)
         person = Person(self.flow.old)
@@ -423,7 +424,8 @@ class Kills:
                 self.fresh()
                 self.arm(step)
                 self.flow.run(self.machine, Person(self.flow.old))
-                # What is written after the answer may come after we are done waiting for it.
+                # What is written after the answer may be written after the test has stopped
+                # waiting.
                 if self.daemon.is_running:
                     self.daemon.stop()
                 self.case.assertEqual(self.disarm(), 0, "it was killed at this very step")
@@ -458,26 +460,27 @@ class Kills:
         return counts[flow.kind] if flow.kind is not None else None
 
     def in_order(self):
-        """A count stands, is raised before the derivation, and cleared after it: nothing else, and nothing before."""
+        """The count is raised before the derivation, and cleared after it; nothing else happens
+        to it, and nothing before."""
         if self.flow.kind is None:
             return
         stages = [count for at, count in enumerate(self.progress) if at == 0 or self.progress[at - 1] != count]
         self.case.assertIn(stages, ([1, 2, 0], [1, 2]), "the tries at each step")
 
     def go_on(self, ways, number):
-        """The same person comes again, with what opens now, and the flow ends."""
+        """The same person comes again, with what opens the store now, and the flow ends."""
         flow, case = self.flow, self.case
         self.daemon.start()
         state = self.daemon.status()
         case.assertIn(state.lock, ("locked", "unlocked"), state.trouble)
-        # Beside a passcode the device slot is nobody's way in.
+        # Beside a passcode the device slot opens the store for nobody.
         ways = ways - {None} or ways
-        # Where two passcodes open, a person may come with either.
+        # Where two passcodes open the store, a person may come with either.
         with_old = flow.old in ways and (len(ways) == 1 or number % 2 == 0)
         way = flow.old if with_old else flow.new
         person = Person(way)
         if not with_old and (flow.is_choice or flow.is_behind or way is None):
-            # It is done, and that flow's way in is not the store's any more.
+            # The flow is done, and what opened the store before it no longer does.
             case.assertEqual(self.daemon.unlock(way or "").name, "done")
         else:
             case.assertTrue(flow.run(self.machine, person), f"{person.messages} {self.daemon.log()[-1500:]}")

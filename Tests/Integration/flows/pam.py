@@ -33,13 +33,13 @@ class Case(unittest.TestCase):
         return entered
 
     def assertDue(self, machine, flow, reason=1, passcode=PASSCODE):
-        """Nothing has changed, the store is shut, and the marker says what is due."""
+        """Nothing has changed, the store is locked, and the marker says what is due."""
         self.assertFalse(machine.is_open)
         self.assertEqual(machine.slots().pending, (flow, reason))
         if passcode:
             self.assertTrue(machine.opens(passcode))
             refused = machine.daemon.unlock(passcode)
-            # An age has a code of its own.
+            # An expired passcode has a code of its own.
             self.assertEqual((refused.name, refused.code), ("refused", 8 if reason == 4 else 36))
             if reason != 4:
                 self.assertEqual(refused.parameters["flow"], str(flow))
@@ -72,7 +72,7 @@ class Change(Case):
                 self.assertTrue(machine.is_open)
 
     def test_only_where_it_falls_short(self):
-        """ChangeOnUpdate=noncompliant: who meets the new rules hears nothing, who does not changes"""
+        """ChangeOnUpdate=noncompliant: a passcode that meets the new rules is not changed, one that does not is"""
         more = "ChangeOnUpdate=noncompliant\n"
         machine = self.machine(more + START)
         machine.front()
@@ -84,14 +84,15 @@ class Change(Case):
         long = "a passcode of more than forty characters it is"
         self.login(machine, [PASSCODE, ENTER, long, long])
         self.assertChanged(machine, long)
-        # Judged good once, it is not judged again, but a rule that went back is a rule that changed.
+        # A passcode that was judged good is not judged again. Rules that were changed back count as
+        # changed.
         machine.lock()
         machine.policy(START)
         machine.policy("ChangeOnUpdate=always\nMinLength=40")
         self.assertEqual(self.login(machine, [long]).lines, [])
 
     def test_checklist(self):
-        """a new passcode that falls short is told what it lacks; the current one again is refused"""
+        """a new passcode that falls short is refused with what it lacks; the current one again is refused"""
         machine = self.machine()
         machine.front()
         machine.policy("MinLength=10\nRequireDigit=yes\nRequireUpper=yes")
@@ -109,7 +110,7 @@ class Change(Case):
         self.assertChanged(machine, NEW, good)
 
     def test_three_candidates(self):
-        """three candidates that fall short end it: the store stays shut, the login goes on"""
+        """three candidates that fall short end the flow: the store stays locked, the login goes on"""
         machine = self.machine()
         machine.front()
         machine.policy(STRICTER)
@@ -117,7 +118,7 @@ class Change(Case):
         self.assertDue(machine, 3)
 
     def test_a_wrong_passcode_runs_nothing(self):
-        """a wrong passcode hears nothing of a flow"""
+        """after a wrong passcode no flow is mentioned"""
         machine = self.machine()
         machine.behind()
         machine.policy(STRICTER)
@@ -126,7 +127,7 @@ class Change(Case):
         self.assertEqual(machine.slots().pending, (0, 0))
 
     def test_open_store(self):
-        """a store that is open is shut against somebody's no, and open with a new passcode"""
+        """an open store is locked when the person says no, and open with a new passcode"""
         machine = self.machine()
         machine.front("su")
         self.login(machine, [PASSCODE], service="su")
@@ -140,7 +141,8 @@ class Change(Case):
 
 
 class Cancelled(Case):
-    """At every question: the store stays shut and the flow due; the login goes on, or not with `enforce`."""
+    """Cancelled at every question: the store stays locked and the flow due; the login goes on,
+    or not with `enforce`."""
 
     def each(self, machine, answers, flow, passcode=PASSCODE, first=1, reason=1):
         for situation in SITUATIONS:
@@ -150,10 +152,11 @@ class Cancelled(Case):
                 for at in range(len(before) + first + 1, len(script) + 1):
                     for how in (PAM_CONV_ERR, None):
                         with self.subTest(situation=situation, option=option, at=at, how=how):
-                            # The marker is this round's own.
+                            # The marker was made in this round.
                             machine.unmark()
                             self.assertEqual(machine.slots().pending, (0, 0))
-                            # With `enforce` in front the login password is asked for once more, and not given.
+                            # With `enforce` before pam_unix the login password is asked for once
+                            # more, and not given.
                             talk = Cut(script, at, how)
                             entered = machine.enter("login", talk)
                             self.assertEqual(entered.code, code, entered)
@@ -188,7 +191,7 @@ class Cancelled(Case):
         self.each(machine, [PASSCODE, ENTER, NEW, NEW], 3, reason=4)
 
     def test_create(self):
-        """flow 1 behind pam_unix: the login goes on whatever is answered, and nothing is made"""
+        """flow 1 after pam_unix: the login goes on whatever is answered, and nothing is made"""
         machine = without_passcode(self)
         machine.way_a()
         script = [LOGIN, ENTER, NEW, NEW]
@@ -208,10 +211,10 @@ class Cancelled(Case):
 
 
 class Told(Case):
-    """Flows 4, 6 and 7: told, and then it is so."""
+    """Flows 4, 6 and 7: the person is told, and then it is done."""
 
     def test_drop_passcode(self):
-        """4: no passcode any more; the store opens without a question"""
+        """4: the passcode is removed; the store opens without a question"""
         for situation in SITUATIONS:
             with self.subTest(situation):
                 machine = self.machine()
@@ -226,7 +229,7 @@ class Told(Case):
                 self.assertEqual(machine.daemon.unlock(None).name, "done")
 
     def test_drop_fingerprint(self):
-        """6: the fingerprint goes, the passcode stays; then 3 where the rules changed as well"""
+        """6: the fingerprint is removed, the passcode stays; then 3 where the rules changed as well"""
         for situation in SITUATIONS:
             with self.subTest(situation):
                 machine = self.machine().set_fingerprint()
@@ -254,7 +257,7 @@ class Told(Case):
         self.assertTrue(machine.slots().fingerprint)
 
     def test_drop_both(self):
-        """7: both go"""
+        """7: both are removed"""
         for situation in SITUATIONS:
             with self.subTest(situation):
                 machine = self.machine().set_fingerprint()
@@ -287,7 +290,7 @@ class Told(Case):
         self.assertTrue(machine.is_open)
 
     def test_announced_once(self):
-        """5: one line, once, where lines are shown, and nothing asked; elsewhere it waits and keeps nobody out"""
+        """5: one line, once, where lines are shown, and no question; elsewhere it waits and delays nobody"""
         for situation in SITUATIONS:
             with self.subTest(situation):
                 machine = self.machine(START + "\nAllowFingerprint=no")
@@ -308,10 +311,10 @@ class Told(Case):
 
 
 class Create(Case):
-    """Flow 1: a passcode where there was none, once the login is confirmed."""
+    """Flow 1: a passcode for a store without one, once the login is confirmed."""
 
     def test_behind_pam_unix(self):
-        """asked behind pam_unix, made at setcred and not before"""
+        """asked after pam_unix, made at setcred and not before"""
         for stack in ("way_a", "front"):
             with self.subTest(stack):
                 machine = without_passcode(self)
@@ -334,13 +337,13 @@ class Create(Case):
         self.assertEqual(machine.slots().kinds, ["device"])
 
     def test_in_front(self):
-        """an authenticator asks nothing where there is no passcode"""
+        """an authenticator asks nothing if there is no passcode"""
         machine = without_passcode(self)
         machine.stack("login", "auth required {ours}")
         self.assertEqual(self.login(machine, [], PAM_USER_UNKNOWN).prompts, [])
 
     def test_shut_until_then(self):
-        """nothing is read from such a store, and nothing unlocks it but a passcode"""
+        """nothing can be read from such a store, and only a passcode unlocks it"""
         machine = without_passcode(self)
         done = machine.appvault("get", "a")
         self.assertEqual(done.returncode, 1, done.stderr)
@@ -351,7 +354,7 @@ class Create(Case):
         self.assertTrue(machine.is_open)
 
     def test_changed_meanwhile(self):
-        """rules that changed before the confirmation are not met by chance: nothing is made, and it is due"""
+        """if the rules change before the confirmation, nothing is made, and the flow is due"""
         machine = without_passcode(self)
         machine.way_a()
         with machine.login(typed=[LOGIN, ENTER, NEW, NEW]) as login:
@@ -364,10 +367,10 @@ class Create(Case):
 
 
 class Places(Case):
-    """Where nobody can be asked."""
+    """Places where the person cannot be asked."""
 
     def test_not_conversing(self):
-        """the passcode is the login, the store stays shut, one line says what to do; `enforce` denies"""
+        """the passcode is the login, the store stays locked, one line says what to do; `enforce` denies"""
         machine = self.machine(START)
         machine.front("sddm")
         machine.policy(STRICTER)
@@ -378,7 +381,7 @@ class Places(Case):
         self.login(machine, [LOGIN, PASSCODE], PAM_AUTH_ERR, service="sddm")
 
     def test_one_prompt(self):
-        """a locker asks once and shows a line at most; one that bears a single prompt gets no line either"""
+        """a locker asks once and shows at most one line; one that can only show a single prompt gets no line either"""
         machine = self.machine(START)
         machine.stack("swaylock", "auth required {ours}")
         machine.policy(STRICTER)
@@ -397,7 +400,7 @@ class Places(Case):
             self.assertEqual((verdict.outcome, verdict.code, asked, client.shown), ("success", 36, ["passcode"], []))
 
     def test_open_at_a_locker(self):
-        """what is open at a locker stays open: nobody has refused anything"""
+        """an open store stays open at a locker: nobody has refused anything"""
         machine = self.machine(START)
         machine.front()
         machine.front("swaylock")
@@ -407,7 +410,7 @@ class Places(Case):
         self.assertTrue(machine.is_open)
 
     def test_silent(self):
-        """a silent front end, as sudo is, hears everything in front of the questions"""
+        """a silent front end, such as sudo, gets everything as part of the questions"""
         machine = self.machine(START)
         machine.front("sudo")
         machine.policy(STRICTER)
@@ -449,7 +452,7 @@ class Places(Case):
                 self.assertDue(machine, 3)
 
     def test_sudo_without_a_terminal(self):
-        """sudo from a script is asked nothing more"""
+        """sudo from a script is not asked anything else"""
         machine = self.machine(START)
         machine.front("sudo")
         machine.policy(STRICTER)
@@ -475,7 +478,7 @@ class Age(Case):
         self.assertEqual(self.login(machine, [NEW]).lines, [])
 
     def test_clocks_that_are_not_believed(self):
-        """a clock that jumped by more than a year, or lies before this program, expires nothing"""
+        """a clock that jumped by more than a year, or shows a time before this program, expires nothing"""
         machine = self.machine(START + "\nExpireDays=30")
         machine.front()
         for days in (500, -2000, -60):
@@ -485,7 +488,7 @@ class Age(Case):
                 machine.lock()
 
     def test_state_none(self):
-        """no passcode has no age"""
+        """a store without a passcode has nothing that expires"""
         machine = Flows("ExpireDays=1")
         self.addCleanup(machine.close)
         machine.daemon.ask("create", way="noPasscode", subject=machine.daemon.person)
@@ -496,7 +499,7 @@ class Age(Case):
 
 class History(Case):
     def test_former_ones_are_refused(self):
-        """former passcodes do not come back as long as they are remembered"""
+        """former passcodes are refused as long as they are remembered"""
         policy = "MinLength=8\nHistoryCount=2"
         machine = self.machine(policy, passcode="passcode one")
         machine.front()
@@ -507,7 +510,7 @@ class History(Case):
                 self.assertIn(done.code, (38,) if former == current else (21,), (current, former))
                 self.assertEqual(done.parameters["unmet"], "same" if former == current else "history")
             self.assertEqual(self.change(machine, current, new).name, "done")
-        # Only two former ones are kept: the first is free again.
+        # Only two former ones are kept: the first is allowed again.
         self.assertEqual(self.change(machine, words[3], words[0]).name, "done")
         machine.policy("MinLength=8\nHistoryCount=0")
         self.assertEqual(self.change(machine, words[0], words[3]).name, "done")
@@ -518,7 +521,7 @@ class History(Case):
         return machine.daemon.ask("passcode", lambda ask: script.get(ask.purpose), change="change")
 
     def test_turned_on_later(self):
-        """remembered from the first unlock on, also where the rule came later"""
+        """passcodes are remembered from the first unlock on, also if the rule came later"""
         machine = self.machine(START)
         machine.front()
         machine.policy(START + "\nHistoryCount=3")
@@ -528,10 +531,10 @@ class History(Case):
 
 
 class Interrupted(Case):
-    """A conversation that dies, a daemon that is killed: what was begun goes on."""
+    """A conversation that dies, a daemon that is killed: what was begun can be completed."""
 
     def dies(self, work):
-        """`work` of an application that is gone in the middle of it."""
+        """Runs `work` in an application that dies in the middle of it."""
         child = os.fork()
         if child == 0:
             try:
@@ -541,7 +544,7 @@ class Interrupted(Case):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
 
     def test_application_dies(self):
-        """the application is gone at each question of flows 3, 4, 6 and 7: due, and the next login goes through it"""
+        """the application dies at each question of flows 3, 4, 6 and 7: the flow is due, and the next login completes it"""
         cases = [
             (STRICTER, False, [ENTER, NEW, NEW], 3, ["passcode"]),
             (NO_PASSCODE, False, [ENTER], 4, ["device"]),
@@ -570,7 +573,7 @@ class Interrupted(Case):
                     self.assertEqual((slots.kinds, slots.fingerprint, slots.pending), (kinds, False, (0, 0)))
 
     def test_application_dies_in_create(self):
-        """flow 1: gone at each question, or between auth and setcred: nothing is made, and the next login asks again"""
+        """flow 1: it dies at each question, or between auth and setcred: nothing is made, and the next login asks again"""
         machine = without_passcode(self)
         machine.way_a()
         script = [LOGIN, ENTER, NEW, NEW]
@@ -633,7 +636,7 @@ class Interrupted(Case):
 
 
 class ChangedAgain(Case):
-    """The policy changes while somebody is being asked."""
+    """The policy changes while the person is being asked."""
 
     def during(self, machine, policy, answer):
         def change():
@@ -643,7 +646,7 @@ class ChangedAgain(Case):
         return change
 
     def test_stricter_rules(self):
-        """at each question: what no longer meets the rules is asked again"""
+        """at each question: a passcode that no longer meets the rules is asked for again"""
         long = "a passcode that is longer than thirty"
         for at in range(3):
             with self.subTest(at=at):
@@ -661,7 +664,7 @@ class ChangedAgain(Case):
                     self.assertIn("At least 30 characters, please.", entered.lines)
 
     def test_no_passcode_at_all(self):
-        """nobody wants a passcode any more: the new one is not set, and flow 4 runs"""
+        """passcodes are no longer wanted: the new one is not set, and flow 4 runs"""
         for at in range(3):
             with self.subTest(at=at):
                 machine = self.machine()
@@ -675,7 +678,7 @@ class ChangedAgain(Case):
                 self.assertTrue(machine.is_open)
 
     def test_back_again(self):
-        """the rules are the former ones again: nothing is due, and the store opens as it was"""
+        """the rules are changed back: nothing is due, and the store opens as before"""
         machine = self.machine()
         machine.front()
         machine.policy(NO_PASSCODE)
@@ -685,7 +688,7 @@ class ChangedAgain(Case):
         self.assertEqual(machine.slots().kinds, ["passcode"])
 
     def test_drop_both(self):
-        """7, while its notice is read: both stay where they may, and the finger alone goes where it must"""
+        """7, while its notice is read: what is allowed again stays, and a finger alone is removed where it must be"""
         for policy, rest, finger in (
             (START, [], True),
             (START + "\nAllowFingerprint=no", [ENTER], False),
@@ -722,7 +725,7 @@ class ChangedAgain(Case):
                 self.assertFalse(machine.opens(NEW))
 
     def test_create_no_more(self):
-        """1, where nobody wants one any more: not asked for from there on, none made, and the store opens as it was"""
+        """1, where a passcode is no longer wanted: no further question, none is made, and the store opens as before"""
         for policy in ("AllowNoPasscode=yes", NO_PASSCODE):
             for at in range(3):
                 with self.subTest(policy=policy, at=at):
@@ -737,7 +740,7 @@ class ChangedAgain(Case):
                     self.assertEqual(machine.slots().pending, (0, 0))
 
     def test_back_again_fingerprint(self):
-        """the fingerprint is allowed again before it went: it stays"""
+        """the fingerprint is allowed again before it was removed: it stays"""
         machine = self.machine().set_fingerprint()
         machine.front()
         machine.policy(START + "\nAllowFingerprint=no")

@@ -1,4 +1,5 @@
-"""One fuzz target builds and is clean for a moment over its seeds; `make fuzz` builds all, and takes its time."""
+"""One fuzz target builds and finds nothing for a moment over its seeds; `make fuzz` builds all
+of them, and takes its time."""
 
 import os
 import re
@@ -8,7 +9,8 @@ import unittest
 
 from places import ROOT
 
-# What any peer may send; it needs one module, and so little to build.
+# The target of the protocol, because any peer may send that; it needs one module, so it builds
+# fast.
 TARGET = "wire"
 
 FUZZ = os.path.join(ROOT, "Tests", "Fuzz")

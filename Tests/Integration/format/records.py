@@ -1,4 +1,4 @@
-"""The vectors of a records file and of an export, opened by what FORMAT.md says and by nothing else."""
+"""The vectors of a records file and of an export, opened only by what FORMAT.md says."""
 
 import pathlib
 import sqlite3

@@ -1,4 +1,4 @@
-"""The vectors of a slots file and of what failed, opened by what FORMAT.md says and by nothing else."""
+"""The vectors of a slots file and of failed tokens, opened only by what FORMAT.md says."""
 
 import os
 import struct
@@ -62,12 +62,12 @@ class FormatCheck(unittest.TestCase):
             [(wrong, wrong + 1, bytes([boot]) * 16, 1000 + boot) for wrong, boot in ((1, 1), (3, 2), (7, 4), (5, 3))])
         self.assertEqual(payload[96], 0)
         self.assertEqual(payload[129:], bytes(len(payload) - 129))
-        # Of an earlier release: nothing stands there.
+        # A file of an earlier release has zeroes there.
         _, blocks = read(self.slots, Machine(self.machine))
         self.assertEqual(blocks[2].payload[97:], bytes(432 - 97))
 
     def test_terms(self):
-        """FORMAT.md alone says on what terms a store was left"""
+        """FORMAT.md alone reads the terms of a store"""
         found = terms(vector("slots-terms.bin"), self.machine)
         self.assertEqual(found["seen"], int(self.values["terms-seen-at"]))
         self.assertEqual((found["allowed"], found["on"], found["offered"]), (0, 0, 1))
@@ -78,7 +78,7 @@ class FormatCheck(unittest.TestCase):
         self.assertEqual(open_device(vector("slots-fingerprint.bin"), self.machine), self.key)
 
     def test_history(self):
-        """FORMAT.md alone tells the former passcodes from all others"""
+        """FORMAT.md alone distinguishes the former passcodes from all others"""
         data = vector("slots-terms.bin")
         self.assertEqual(open_passcode(data, self.machine, self.values["passcode"].encode()), self.key)
         entries = history(data, self.machine, self.key)

@@ -1,11 +1,13 @@
-"""Every PAM service of Debian 12, as its package ships it and with our profiles, and an account whose login password
-is empty: pam_unix lets in whoever comes, whatever they typed at our prompt. At each of them guesses end where the
-policy says, and the login goes on as it does without us.
+"""Every PAM service of Debian 12, as its package ships it and with our profiles, and an account
+whose login password is empty: pam_unix lets everybody in, whatever they typed at our prompt. At
+each service the guesses end where the policy says, and the login goes on as it does without
+AppVault.
 
-The auth lines are those of the packages login, util-linux (su), sudo, openssh-server, lightdm, sddm, gdm3, greetd,
-polkitd, swaylock, i3lock and xscreensaver, with what they include in its place. Left out is what decides nothing:
-pam_gnome_keyring, pam_kwallet5, pam_cap and pam_group are optional and stand behind all others; pam_faildelay slows
-down what fails, and nothing fails here. pkttyagent has no service of its own: polkit's helper asks for it, too.
+The auth lines are those of the packages login, util-linux (su), sudo, openssh-server, lightdm,
+sddm, gdm3, greetd, polkitd, swaylock, i3lock and xscreensaver, with included files in place.
+Modules that decide nothing are left out: pam_gnome_keyring, pam_kwallet5, pam_cap and pam_group
+are optional and come after all others; pam_faildelay slows down what fails, and nothing fails
+here. pkttyagent has no service of its own: polkit's helper asks for it, too.
 """
 
 import collections
@@ -28,30 +30,32 @@ COMMON = (
     "auth [success=1 default=ignore] pam_unix.so nullok try_first_pass",
     "auth requisite pam_deny.so", "auth required pam_permit.so", "auth optional {ours} unlock",
 )
-# The file is the host's own matter.
+# Whether the host has a nologin file must not matter.
 NOT_NOW = "auth requisite pam_nologin.so file=/nonexistent"
 NOT_ROOT = "auth required pam_succeed_if.so user != root quiet_success"
 SU = ("auth sufficient pam_rootok.so", *COMMON)
 AT_LOGIN = (NOT_NOW, *COMMON)
 GREETER = (NOT_NOW, NOT_ROOT, *COMMON)
-# A finger that matched stands for pam_fprintd: without one nobody comes in at all.
+# A finger that matched stands for pam_fprintd: without one nobody is let in.
 FINGER = (NOT_NOW, NOT_ROOT, "auth required {lab}")
 
-# How many guesses a door gives, what then became of the store, and the counts: own, apart, strangers'.
+# How many guesses a service allows, what then happened to the store, and the counts: own, apart,
+# strangers'.
 Bound = collections.namedtuple("Bound", "guesses lock counts", defaults=[None])
-# One comes back, so many move to the apart count, and so many stay.
+# One try is given back, so many move to the apart count, and so many stay.
 OWN = Bound(2 * LIMIT + 1, "erased")
 APART = Bound(LIMIT, "locked", (0, LIMIT, 0))
 STRANGERS = Bound(LIMIT, "locked", (0, 0, LIMIT))
 UNASKED = Bound(0, "locked", (0, 0, 0))
 
-# Real, effective and saved uid; 1 stands for the person. Lockers have no rights of root's when they ask.
+# Real, effective and saved uid; 1 stands for the person. Lockers have none of root's rights when
+# they ask.
 ROOT, PERSON, LOCKER, ANOTHER = (0, 0, 0), (1, 0, 0), (1, 1, 1), (OTHER, 0, 0)
 HERE, REMOTE, THEIRS = dict(session="here"), dict(session="remote"), dict(session="others")
 FAR, NAMED = dict(RHOST="192.0.2.7"), dict(RUSER="{name}")
 LISTED = "PasscodeServices=LocalServices sshd\n"
-# Whose process asks, where it is (a name is a unit's), PAM's items, more of the policy, and whether another person is
-# logged in.
+# Whose process asks, where it is (a name is a unit's), PAM's items, additions to the policy, and
+# whether another person is logged in.
 Door = collections.namedtuple("Door", "service auth uids where bound items policy beside", defaults=({}, "", False))
 DOORS = {
     "su": Door("su", SU, PERSON, HERE, OWN),
@@ -90,7 +94,8 @@ class Doors(unittest.TestCase):
         cls.addClassCleanup(change_accounts, "usermod", "--password", "!", account()[0])
 
     def machine(self, door, password=""):
-        """One with that service, the same without us, a store that is shut, and that login password."""
+        """A machine with that service, the same without AppVault, a store that is locked, and
+        that login password."""
         self.logind.people()
         if not door.beside:
             self.logind.forget("others")
@@ -110,7 +115,8 @@ class Doors(unittest.TestCase):
         self.logind.set(**({"unit": door.where} if isinstance(door.where, str) else door.where))
 
     def enter(self, machine, door, answers, service=None):
-        """A login with each of them, by the process that asks there; how many derivations each cost. All go on."""
+        """A login with each of them, by the process that asks there. Returns how many
+        derivations each took. All logins succeed."""
         self.stand(door)
         items = {key: value.replace("{name}", machine.name) for key, value in door.items.items()}
         # polkit's helper never calls setcred.
@@ -129,7 +135,7 @@ class Doors(unittest.TestCase):
         return machine.own, machine.apart, machine.stranger
 
     def test_guesses(self):
-        """guesses end at the bound of each service, empty answers among them change nothing, and every login goes on"""
+        """guesses end at the bound of each service, empty answers among them change nothing, and every login succeeds"""
         for name, door in DOORS.items():
             with self.subTest(name):
                 machine = self.machine(door)
@@ -153,13 +159,13 @@ class Doors(unittest.TestCase):
             with self.subTest(name):
                 machine = self.machine(door, LOGIN)
                 self.enter(machine, door, [LOGIN] * (LIMIT + 2))
-                # One that nobody gives back is known from then on.
+                # A token that is not given back is remembered from then on.
                 self.assertLessEqual(max(self.counts(machine)), 0 if door.bound is OWN else 1)
                 self.assertEqual(machine.daemon.status().lock, "locked")
                 machine.close()
 
     def test_second_question(self):
-        """a stranger's empty answer goes to pam_unix, which asks once more only where it does so without us"""
+        """a stranger's empty answer goes to pam_unix, which asks once more only where it does so without AppVault"""
         for name, door in DOORS.items():
             if door.bound is not STRANGERS:
                 continue
@@ -172,7 +178,7 @@ class Doors(unittest.TestCase):
                 machine.close()
 
     def test_passcode(self):
-        """behind some guesses the right passcode opens the store at the same service, wherever that asks for it"""
+        """after some guesses the right passcode opens the store at the same service, wherever that asks for it"""
         for name, door in DOORS.items():
             with self.subTest(name):
                 machine = self.machine(door)

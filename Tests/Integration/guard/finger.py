@@ -1,5 +1,6 @@
-"""What would give somebody a finger's try that they should not have, or keep a person from the passcode: one who is
-quick, a worker that drips, a store that changes while a scan waits."""
+"""What could give somebody a try with a finger that they should not have, or keep a person from
+the passcode: quick requests, a worker that sends byte by byte, a store that changes while a scan
+waits."""
 
 import errno
 import os
@@ -31,7 +32,7 @@ class Case(unittest.TestCase):
         self.desk.lock()
 
     def two_failures(self):
-        """Two touches that match nothing, and Enter."""
+        """Two touches that do not match, and Enter."""
         self.worker.touches("no", "no")
         self.desk.open(enter=self.worker.waits_again(3))
         wait_until(lambda: self.desk.list().failuresLeft == 3, "Enter is given back")
@@ -45,7 +46,7 @@ class Case(unittest.TestCase):
         self.worker.behave = behave
 
     def behind(self, function, *arguments, **fields):
-        """Goes on beside us; its result comes by calling what is given back."""
+        """Runs beside the test. Calling the returned function gives its result."""
         result = []
         thread = threading.Thread(target=lambda: result.append(function(*arguments, **fields)), daemon=True)
         thread.start()
@@ -58,7 +59,8 @@ class Case(unittest.TestCase):
         return wait
 
     def hold_list(self):
-        """The next list waits until the event that is given back is set; with one that is set when it is asked for."""
+        """The next list waits until `go` is set; `asked` is set when the list is requested.
+        Returns both events."""
         asked, go = threading.Event(), threading.Event()
 
         def behave(visit, request):
@@ -72,7 +74,7 @@ class Case(unittest.TestCase):
 
 
 class Drips(Case):
-    """A worker that sends a byte now and then: the time is over when it is over."""
+    """A worker that sends one byte now and then: the deadline still holds."""
 
     def drip(self, kind, request, visit, before=()):
         def send(data):
@@ -96,12 +98,12 @@ class Drips(Case):
         self.assertLess(time.monotonic() - began, seconds)
 
     def test_list(self):
-        """the list of readers"""
+        """while the worker lists its readers"""
         self.worker.behave = lambda visit, request: self.drip(READERS, request, visit)
         self.passcode_within(5)
 
     def test_cancelled(self):
-        """one that was called back: the reader is free soon for the next"""
+        """a request that is cancelled: the reader is soon free for the next"""
         self.on_match(lambda visit, request: self.drip(MATCHED, request, visit, [PLACE]))
         finger = self.desk.open(enter=lambda scan: scan.event == "place")
         self.assertEqual(finger.last.code, 27)
@@ -111,10 +113,10 @@ class Drips(Case):
 
 
 class Meanwhile(Case):
-    """Between the question for readers and the scan."""
+    """Something happens between the list of readers and the scan."""
 
     def test_deleted(self):
-        """a finger that was deleted meanwhile is not asked for any more"""
+        """a finger that was deleted meanwhile is no longer asked for"""
         self.desk.enroll(6)
         self.desk.lock()
         asked, go = self.hold_list()
@@ -131,7 +133,7 @@ class Meanwhile(Case):
         self.assertEqual(self.desk.list().failuresLeft, 5)
 
     def test_newer(self):
-        """the newer request has the reader, and the older one is told so"""
+        """the newer request gets the reader, and the older one is told so"""
         asked, go = self.hold_list()
         older = self.behind(self.desk.open)
         self.assertTrue(asked.wait(5))
@@ -167,10 +169,11 @@ class Meanwhile(Case):
 
 
 class Waiting(Case):
-    """While a scan waits, something becomes of the store in another exchange; then the finger touches and matches."""
+    """While a scan waits, another exchange changes the store; then the finger touches and
+    matches."""
 
     def while_waiting(self, change, opens):
-        """The finger opens it, or does not."""
+        """Whether the finger still opens the store."""
         begun, changed, trouble = [], threading.Event(), []
 
         def behave(visit, request):
@@ -184,7 +187,7 @@ class Waiting(Case):
                 except Exception as error:
                     trouble.append(error)
                 changed.set()
-            # Said by the worker whatever it was told meanwhile.
+            # The worker sends this whatever it was told meanwhile.
             visit.send(MATCHED, request, b"\0")
 
         self.worker.behave = behave
@@ -195,7 +198,7 @@ class Waiting(Case):
         self.assertEqual(finger.last.name == "done", opens, finger.last)
         self.assertEqual(self.desk.is_open(), opens)
         if self.desk.daemon.status().lock in ("locked", "unlocked"):
-            # It matched: whatever became of it, it is on nobody's count.
+            # It matched, so it is on nobody's count, whatever happened afterwards.
             wait_until(lambda: self.desk.list().failuresLeft in (5, 0), "it is given back")
 
     def done(self, request, script=(), **fields):
@@ -246,18 +249,18 @@ class Waiting(Case):
         self.while_waiting(self.policy_says("MinLength=30"), False)
 
     def test_over(self):
-        """PasscodeEvery: the time is over while it waits"""
+        """PasscodeEvery: its time ends while the scan waits"""
         self.desk.daemon.policy("PasscodeEvery=2\nThrottleAfter=0", reload=True)
         self.while_waiting(lambda: wait_until(lambda: not self.desk.list().ready, "the time is over"), False)
 
     def test_lowered(self):
-        """a lower limit of failures"""
+        """the limit of failures is lowered"""
         self.two_failures()
         self.while_waiting(self.policy_says("FingerprintMaxFailures=2"), False)
 
 
 class Disk(Case):
-    """A disk that is full or broken for the slots and the fingers, and heals."""
+    """A disk that is full or broken for the slots and the fingers, and that works again later."""
 
     policy = "DerivationMemory=19MiB\nDerivationPasses=2\n"
 
@@ -307,7 +310,7 @@ class Disk(Case):
             self.assertTrue(self.opens())
 
     def test_kept(self):
-        """a count that can be neither given back nor cleared stays, and the match opens all the same"""
+        """a count that can be neither given back nor cleared stays, and the match still opens the store"""
         for how in self.each():
             self.worker.behave = lambda visit, request, how=how: (
                 self.fail(how) if request.kind == MATCH else None, self.worker.honest(visit, request))
@@ -322,14 +325,14 @@ class Disk(Case):
             self.assertEqual(self.state()[1], 5)
 
     def test_enroll(self):
-        """a print that cannot be stored is refused, and no file, no finger and nothing on the chip is left of it"""
+        """a print that cannot be stored is refused, and leaves no file, no finger and nothing on the chip"""
         self.worker.readers[0].stores = True
         for how in self.each():
             self.worker.touches("match", "match", "match")
             asked = []
 
             def behave(visit, request, how=how):
-                # The passcode is counted before it is tried: the disk breaks behind it.
+                # The passcode is counted before it is tried: the disk breaks after that.
                 if request.kind == ENROLL:
                     asked.append(request)
                     self.fail(how)
@@ -350,7 +353,7 @@ class Disk(Case):
 
 class Limits(Case):
     def test_lowered(self):
-        """a lower FingerprintMaxFailures holds for those that were counted before, and nothing stays in memory"""
+        """a lower FingerprintMaxFailures also applies to earlier failures, and nothing stays in memory"""
         self.two_failures()
         self.assertTrue(self.desk.list().ready)
         self.desk.daemon.policy("FingerprintMaxFailures=2\nThrottleAfter=0", reload=True)
@@ -363,7 +366,7 @@ class Limits(Case):
         self.assertEqual(self.desk.open().last.name, "done")
 
     def test_damaged(self):
-        """a match whose store cannot be opened is no failure"""
+        """a match whose store cannot be opened is not counted as a failure"""
         (store,) = os.listdir(os.path.join(self.desk.daemon.state, "stores"))
         with open(os.path.join(self.desk.daemon.state, "stores", store, "records.db"), "r+b") as file:
             file.write(bytes(4096))
@@ -372,7 +375,7 @@ class Limits(Case):
         wait_until(lambda: self.desk.list().failuresLeft == 5, "it is given back")
 
     def test_seconds(self):
-        """whoever asks for more seconds than anybody has gets 120"""
+        """a request for more seconds than are allowed gets 120"""
         self.desk.ask("authenticate", enter=lambda scan: True, finger="first", fingerSeconds=255, hello=dict(
             frontEnd="pamAuth", service="login"), payloads=(b"",))
         matches = [request for request in self.worker.heard if request.kind == MATCH]
@@ -381,7 +384,7 @@ class Limits(Case):
 
 class Listing(Case):
     def test_login_comes(self):
-        """who lists the prints of a chip makes way for a login: the finger is asked for at once"""
+        """a request that lists the prints of a chip gives way to a login: the finger is asked for at once"""
         self.worker.readers[0].stores = True
         asked = threading.Event()
 
@@ -403,7 +406,7 @@ class Listing(Case):
         self.assertEqual([each["finger"] for each in listing().fingers], ["rightIndex"])
 
     def test_scan_goes_on(self):
-        """who lists ends nobody's scan"""
+        """a request for a list does not end a scan"""
         self.worker.readers[0].stores = True
         place = threading.Event()
         opening = self.behind(self.desk.open, enter=lambda scan: place.set())
@@ -414,10 +417,10 @@ class Listing(Case):
 
 
 class Manners(Case):
-    """What a module hears of a scan begins with the line that asks for the finger."""
+    """What a module is told about a scan begins with the line that asks for the finger."""
 
     def test_nothing_before_place(self):
-        """a scan that comes to nothing before anybody was asked is none"""
+        """a scan that ends before the person was asked is not shown at all"""
         def ends(visit, request):
             raise Gone
 
@@ -429,7 +432,7 @@ class Manners(Case):
             self.desk.lock()
 
     def test_retry_first(self):
-        """a worker that forgets to say that it waits"""
+        """a worker that does not say that it waits"""
         def forgets(visit, request):
             visit.scan(request, RETRY, retry=1)
             visit.send(MATCHED, request, b"\0")
@@ -440,7 +443,7 @@ class Manners(Case):
         self.assertEqual(finger.events, ["place", "retry", "ended"])
 
     def test_talks(self):
-        """one that talks without an end is cut short: a module gives up before long"""
+        """a worker that sends without end is cut off: a module gives up before long"""
         def talks(visit, request):
             visit.scan(request, PLACE)
             for _ in range(300):
@@ -456,7 +459,7 @@ class Manners(Case):
 
 @unittest.skipUnless(IS_ROOT, "needs root: an account, and a bus of its own")
 class AtPam(unittest.TestCase):
-    """The same at the real module, in front of a login."""
+    """The same with the real module, as part of a login."""
 
     def setUp(self):
         self.logind = Logind(account()[1])
@@ -477,7 +480,7 @@ class AtPam(unittest.TestCase):
         self.logind.set()
 
     def test_passcode(self):
-        """whatever the worker does with the scan, the passcode is asked for and is the login"""
+        """whatever the worker does during the scan, the passcode is asked for and is the login"""
         def busy(visit, request):
             self.worker.fail(visit, request, "busy")
 

@@ -21,7 +21,7 @@ class Case(unittest.TestCase):
         return daemon
 
     def own_daemon(self):
-        """For what only the owner does."""
+        """A private daemon, for what only the owner does."""
         daemon = self.daemon()
         daemon.person = (pwd.getpwuid(os.getuid()).pw_name, os.getuid())
         return daemon
@@ -32,7 +32,7 @@ class Case(unittest.TestCase):
         return daemon
 
     def turn_on(self, daemon, passcode=OWNERS):
-        """What the owner does in between: a passcode, and the store locked."""
+        """What the owner does in between: sets a passcode and locks the store."""
         done = daemon.ask("passcode", answers(passcode), change="turnOn")
         self.assertEqual(done.name, "done", done)
         self.assertEqual(daemon.lock().name, "done")
@@ -42,7 +42,7 @@ class Case(unittest.TestCase):
         self.assertEqual(daemon.ask("passcode", script, change="change").name, "done")
 
     def once(self, action, answer):
-        """An answer that is given after something else has happened."""
+        """An answer that is given after `action` has happened."""
         def late():
             if not late.has_run:
                 late.has_run = True
@@ -53,7 +53,7 @@ class Case(unittest.TestCase):
         return late
 
     def between(self, daemon, request, purpose, action, script, frontEnd="program", **fields):
-        """`request`, in which `action` happens before the question of that purpose is answered."""
+        """Runs `request`. `action` happens before the question of that purpose is answered."""
         known = dict(script)
         for name in ("Passcode", "Passphrase"):
             if f"new{name}" in known:
@@ -69,7 +69,7 @@ class Case(unittest.TestCase):
         self.assertEqual((ended.name, getattr(ended, "code", None)), ("refused", PASSCODE_REQUIRED), ended)
 
     def assertOwners(self, daemon, passcode=OWNERS, others=(SLY,)):
-        """The passcode is the owner's, and the store shut until it is typed."""
+        """The passcode is the owner's, and the store stays locked until it is typed."""
         self.assertEqual(daemon.status().lock, "locked")
         for other in others:
             self.assertEqual(daemon.unlock(other).name, "refused")
@@ -77,10 +77,10 @@ class Case(unittest.TestCase):
 
 
 class Begun(Case):
-    """Begun where nobody is asked, and ended where there is a passcode."""
+    """An exchange that began without a question and ends when there is a passcode."""
 
     def test_turn_on(self):
-        """a passcode that somebody began to set does not take the place of the owner's"""
+        """a passcode that another exchange began to set does not replace the owner's"""
         for purpose in ("newPasscode", "confirmPasscode"):
             for request in ({"change": "turnOn"}, {"change": "change"}):
                 with self.subTest(purpose=purpose, **request):
@@ -92,7 +92,7 @@ class Begun(Case):
                     self.assertOwners(daemon)
 
     def test_opening(self):
-        """a locked store does not open without its passcode for somebody whose flow was due before there was one"""
+        """a locked store does not open without its passcode for an exchange whose flow was due before there was one"""
         for purpose in ("acknowledge", "newPasscode", "confirmPasscode"):
             with self.subTest(purpose=purpose):
                 daemon = self.without_passcode()
@@ -105,7 +105,7 @@ class Begun(Case):
                 self.assertOwners(daemon)
 
     def test_recovery_key(self):
-        """no recovery key of the owner's locked store is shown, and none stays"""
+        """no recovery key of the owner's locked store is shown, and none is left"""
         daemon = self.without_passcode()
         daemon.lock()
         daemon.policy(NOBODY_MAY_GO_WITHOUT, reload=True)
@@ -139,7 +139,7 @@ class Begun(Case):
         self.assertOwners(daemon)
 
     def test_export(self):
-        """what was to be exported of a store without a passcode is not, once it has one"""
+        """an export that began at a store without a passcode fails once the store has one"""
         passphrase = "a passphrase for the file"
 
         def turn_on_and_open():
@@ -156,10 +156,10 @@ class Begun(Case):
 
 
 class Stale(Case):
-    """Begun with a passcode that is not the store's any more at the end."""
+    """An exchange that began with a passcode that is no longer the store's when it ends."""
 
     def test_change(self):
-        """who proved the former passcode does not replace the one that the owner changed to"""
+        """a person who proved the former passcode does not replace the one that the owner has set"""
         for purpose in ("newPasscode", "confirmPasscode"):
             with self.subTest(purpose=purpose):
                 daemon = self.daemon()
@@ -173,7 +173,7 @@ class Stale(Case):
                 self.assertOwners(daemon, others=(SLY, PASSCODE))
 
     def test_turned_off_and_on(self):
-        """nor where it was turned off and on again meanwhile"""
+        """neither if it was turned off and on again meanwhile"""
         daemon = self.daemon()
         daemon.create(PASSCODE)
 
@@ -187,7 +187,7 @@ class Stale(Case):
         self.assertOwners(daemon, others=(SLY, PASSCODE))
 
     def test_opening(self):
-        """nor does the former passcode open the store at the end of a change that was due"""
+        """neither does the former passcode open the store at the end of a change that was due"""
         daemon = self.daemon()
         daemon.create(PASSCODE)
         daemon.lock()
@@ -234,7 +234,7 @@ class Stale(Case):
         key = daemon.create_with_recovery(PASSCODE)
 
         def revoke():
-            # The recovery that was begun demands a new passcode first.
+            # A recovery that has begun demands a new passcode first.
             script = answers(PASSCODE, acknowledge="", newPasscode=OWNERS)
             with daemon.client(frontEnd="terminal") as client:
                 done = client.run("recoveryNew", script, subject=daemon.person)
@@ -247,7 +247,7 @@ class Stale(Case):
         self.assertOwners(daemon, others=(SLY, PASSCODE))
 
     def test_recover_after_a_change(self):
-        """one that still stands does, whatever the passcode became meanwhile"""
+        """a recovery key that is still valid sets one, whatever the passcode became meanwhile"""
         daemon = self.daemon()
         key = daemon.create_with_recovery(PASSCODE)
         script = {"recoveryKey": key, "newPasscode": LATER}
@@ -259,7 +259,7 @@ class Stale(Case):
 
 
 class Unproven(Case):
-    """A recovery key that was made while nobody had to prove anything."""
+    """A recovery key that was made when there was nothing to prove."""
 
     def make_key(self, daemon, passcode=None):
         with daemon.client(frontEnd="terminal") as client:
@@ -280,7 +280,7 @@ class Unproven(Case):
         self.assertOwners(daemon)
 
     def test_turned_on(self):
-        """a passcode that is turned on takes it away, says so, and one is offered anew"""
+        """turning a passcode on removes it, the person is told, and a new one is offered"""
         daemon = self.without_passcode()
         key = self.make_key(daemon)
         self.assertTrue(daemon.status().hasRecoveryKey)
@@ -306,7 +306,7 @@ class Unproven(Case):
         self.assertOpensNothing(daemon, key)
 
     def test_proven(self):
-        """one that the passcode was typed for stays through off and on, and nothing is said of it"""
+        """a key for which the passcode was typed stays when the passcode is turned off and on, and nothing is said about it"""
         daemon = self.daemon()
         key = daemon.create_with_recovery(PASSCODE)
         daemon.ask("passcode", answers(PASSCODE), change="turnOff")
@@ -315,7 +315,7 @@ class Unproven(Case):
         self.assertEqual(daemon.ask("recover", answers(recoveryKey=key, newPasscode=LATER)).name, "done")
 
     def test_replaced(self):
-        """one that replaced a good one without a passcode takes the good one along"""
+        """a key that replaced a proven one while there was no passcode is removed, so no key is left"""
         daemon = self.daemon()
         good = daemon.create_with_recovery(PASSCODE)
         daemon.ask("passcode", answers(PASSCODE), change="turnOff")
@@ -325,7 +325,7 @@ class Unproven(Case):
             self.assertOpensNothing(daemon, former)
 
     def test_used(self):
-        """using it makes the new passcode, and it goes"""
+        """using it makes the new passcode, and then it is removed"""
         daemon = self.without_passcode()
         key = self.make_key(daemon)
         with daemon.client(frontEnd="terminal") as client:

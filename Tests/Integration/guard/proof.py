@@ -1,4 +1,5 @@
-"""No proof, no success: stacks of pam_appvault alone, the real module under the real libpam before the real daemon."""
+"""No proof, no success: stacks of pam_appvault alone, the real module under the real libpam with
+the real daemon."""
 
 import os
 import unittest
@@ -43,10 +44,11 @@ class Stack:
         self.daemon.close()
 
     def login(self, options="", token=None, typed=None, control="required", service="login"):
-        """pam_authenticate with our module alone, a token set before it by another one; code, talk, derivations."""
+        """pam_authenticate with our module alone, with a token that another module set before
+        it. Returns code, talk, derivations."""
         lines = []
         if token is not None:
-            # Its own answer counts for nothing.
+            # The answer of this module itself does not count.
             lines.append(f"auth [default=ignore] {find_set_items()}")
         lines.append(f"auth {control} {{ours}} {options}")
         self.lab.stack(*lines, name=service)
@@ -69,7 +71,8 @@ class Case(unittest.TestCase):
         return stack
 
     def assertNeverIn(self, stack, code):
-        """Whatever is tried: never success, nothing asked, nothing derived. `code` is what an authenticator answers."""
+        """Whatever is tried: never success, no question, no derivation. `code` is what an
+        authenticator answers."""
         tallies = [repr(stack.daemon.tally(store)) for store in stack.daemon.stores() if self.has_slots(store)]
         for options in OPTIONS:
             for token, typed in ((None, None), (None, PASSCODE), (WRONG, ""), (PASSCODE, PASSCODE)):
@@ -96,7 +99,7 @@ class NothingToProve(Case):
         self.assertNeverIn(self.stack(), PAM_USER_UNKNOWN)
 
     def test_none(self):
-        """A store without a passcode: USER_UNKNOWN and nothing asked, shut or open; the device slot is no proof"""
+        """A store without a passcode: USER_UNKNOWN and no question, locked or open; the device slot is no proof"""
         stack = self.stack()
         stack.daemon.create(way="noPasscode")
         self.assertEqual(stack.daemon.status().lock, "unlocked")
@@ -115,7 +118,7 @@ class NothingToProve(Case):
         self.assertNeverIn(stack, PAM_USER_UNKNOWN)
 
     def test_another_persons(self):
-        """Somebody else's store and passcode are of no use"""
+        """Another person's store and passcode do not help"""
         stack = self.stack()
         if not IS_ROOT:
             self.skipTest("another person's store needs root")
@@ -123,7 +126,7 @@ class NothingToProve(Case):
         self.assertNeverIn(stack, PAM_USER_UNKNOWN)
 
     def test_owner_changed(self):
-        """A store whose owner's name or uid is another now: refused, nothing asked, the right passcode included"""
+        """A store whose owner's name or uid has changed: refused, no question, even with the right passcode"""
         if not IS_ROOT:
             self.skipTest("stores of other people need root")
         for subject in ((me(), 47099), ("somebody", os.getuid())):
@@ -173,7 +176,7 @@ class Damaged(Case):
         self.assertNeverIn(self.damaged(self.flip(3)), PAM_AUTHINFO_UNAVAIL)
 
     def test_files_gone(self):
-        """A slots file cut or gone, a machine key gone, cut or another: damage, nothing made anew"""
+        """A slots file cut or missing, a machine key missing, cut or another one: damage, nothing is made anew"""
 
         def cut(daemon):
             os.truncate(os.path.join(daemon.store(), "slots"), 16 * PAGE - 1)
@@ -250,7 +253,7 @@ class Damaged(Case):
 
 class SomethingToProve(Case):
     def expected(self, options, token, typed):
-        """Whether a passcode is proven."""
+        """Whether the passcode is proven."""
         if options == "unlock":
             return False
         if "first_pass" in options and token == PASSCODE:
@@ -275,14 +278,14 @@ class SomethingToProve(Case):
         self.assertGreater(proven, 10)
 
     def test_locked(self):
-        """A locked store: success where the passcode was given, and nowhere else"""
+        """A locked store: success where the passcode was given, and only there"""
         stack = self.stack()
         stack.daemon.create()
         self.run_all(stack, stack.daemon.lock)
         self.assertEqual(stack.daemon.stores(), [stack.daemon.store()])
 
     def test_open(self):
-        """An open store: the passcode is proven anew each time, and a wrong one leaves it open and counts"""
+        """An open store: the passcode is proven again each time, and a wrong one leaves it open and is counted"""
         stack = self.stack()
         stack.daemon.create()
         self.run_all(stack, lambda: self.assertEqual(stack.daemon.status().lock, "unlocked"))
@@ -312,13 +315,13 @@ class SomethingToProve(Case):
         for derived in (1, 0, 0):
             self.assertEqual(stack.login("use_first_pass", WRONG)[::2], (PAM_AUTH_ERR, derived))
         self.assertEqual(stack.login("use_first_pass", "wrong 2")[::2], (PAM_AUTH_ERR, 1))
-        # The count is full: one each ThrottleMax.
+        # The count is full: one try in each ThrottleMax.
         self.assertEqual(stack.login("use_first_pass", PASSCODE)[::2], (PAM_AUTH_ERR, 0))
         self.assertEqual(stack.daemon.tally().counts(), (0, 2, 0))
         self.assertEqual(stack.login(typed=PASSCODE)[0], PAM_SUCCESS)
 
     def test_unlock_alone(self):
-        """`unlock` opens a store that follows the login password, and still is no answer to PAM, alone or not"""
+        """`unlock` opens a store that follows the login password, and still gives PAM no verdict, alone or not"""
         stack = self.stack()
         stack.daemon.create(way="followLogin")
         for control in ("required", "requisite", "sufficient", "optional", "[success=done default=die]"):
@@ -330,7 +333,7 @@ class SomethingToProve(Case):
                 self.assertEqual(stack.daemon.status().lock, "unlocked", "and it was the right token")
 
     def test_nobody_listens(self):
-        """An answer of success that nobody's daemon gave: a stopped, killed or missing one is no success"""
+        """No success without a running daemon: a stopped, killed or missing one gives none"""
         stack = self.stack()
         stack.daemon.create()
         stack.daemon.kill()
@@ -339,7 +342,7 @@ class SomethingToProve(Case):
 
 class OutsideTheLists(Case):
     def test_service_outside(self):
-        """A service outside PasscodeServices: ignored, nothing asked, nothing derived, with every option and token"""
+        """A service outside PasscodeServices: ignored, no question, no derivation, with every option and token"""
         stack = self.stack()
         stack.daemon.create(way="followLogin")
         stack.daemon.lock()
@@ -353,7 +356,7 @@ class OutsideTheLists(Case):
         self.assertEqual(stack.daemon.status().lock, "locked")
 
     def test_next_module_decides(self):
-        """There the stack is as if we were not in it: who stands behind us decides"""
+        """There the stack works as if our module were not in it: the modules after it decide"""
         stack = self.stack()
         stack.daemon.create()
         for behind, code in (("pam_permit.so", PAM_SUCCESS), ("pam_deny.so", PAM_AUTH_ERR)):
@@ -364,7 +367,7 @@ class OutsideTheLists(Case):
             self.assertEqual(talk.messages, [])
 
     def test_policy_decides(self):
-        """The lists are the policy's, from the reload on"""
+        """The lists come from the policy, from the reload on"""
         stack = self.stack()
         stack.daemon.create()
         self.assertEqual(stack.login(typed=PASSCODE)[0], PAM_SUCCESS)
@@ -383,7 +386,7 @@ class BesidePam(Case):
         daemon.create()
         self.assertEqual(daemon.status().lock, "unlocked")
         hello = {"frontEnd": "pamAuth", "service": "login"}
-        # Another question's number, another tag, a confirmation of nothing.
+        # The number of another question, another tag, a confirmation of nothing.
         with daemon.client(**hello) as client:
             client.send("authenticate", 2, [b""], subject=daemon.person)
             ask = client.receive()

@@ -1,5 +1,6 @@
-"""Stacks that let somebody in without looking at the password. At our prompt each such login brings a guess along; what
-was guessed wrong comes back for one token a store and boot, so that guesses end where the policy says."""
+"""Stacks that let a person in without looking at the password. At our prompt each such login
+comes with a guess. A wrong guess is given back for only one token per store and boot, so that
+guesses end where the policy says."""
 
 import unittest
 
@@ -11,7 +12,8 @@ NEEDS_ROOT = True
 LIMIT = 5
 ERASE = f"RetryLimit={LIMIT}\nThrottleAfter=0\nOnRetryLimit=erase"
 LOCK = f"RetryLimit={LIMIT}\nThrottleAfter=0\nOnRetryLimit=lock"
-# The one that comes back, those that move to the apart count, and those that the own count takes.
+# The try that is given back, those that move to the apart count, and those that the own count
+# takes.
 MOST = 2 * LIMIT + 1
 NO_PASSWORD = "pam_unix with an empty password"
 WITHOUT_THE_TOKEN = {
@@ -30,7 +32,7 @@ class Case(unittest.TestCase):
         return machine.create(PASSCODE)
 
     def open_door(self, machine, name, unlock=True, service="login"):
-        """A stack in which that module alone says who comes in."""
+        """A stack in which only that module decides who is let in."""
         if name == NO_PASSWORD:
             change_accounts("usermod", "--password", "", machine.name)
             self.addCleanup(machine.change_password, LOGIN)
@@ -41,10 +43,11 @@ class Case(unittest.TestCase):
             "auth required pam_permit.so", *(["auth optional {ours} unlock"] if unlock else []))
 
     def guesses(self, machine, count, service="login"):
-        """So many different ones; how many were derived. Each login goes on."""
+        """Makes so many different guesses. Returns how many were derived. Each login succeeds."""
         derived = 0
         for number in range(count):
-            # A store that is gone, or locked, is not asked for; then nobody asks at all.
+            # A store that is erased, or locked for recovery, has no prompt; then nothing is asked
+            # at all.
             found, entered = machine.derivations(lambda: machine.enter(service, [f"guess {number}"]))
             self.assertEqual(entered.code, PAM_SUCCESS, entered)
             derived += found
@@ -53,7 +56,7 @@ class Case(unittest.TestCase):
 
 class WithoutTheToken(Case):
     def test_erased(self):
-        """whatever lets the guesser in, the guesses are bounded, the store is erased, and the login goes on"""
+        """whatever module lets the guesser in, the guesses are bounded, the store is erased, and the login goes on"""
         for name in WITHOUT_THE_TOKEN:
             for unlock in (True, False):
                 with self.subTest(name, unlock=unlock):
@@ -63,7 +66,7 @@ class WithoutTheToken(Case):
                     self.assertEqual(machine.daemon.status().lock, "erased")
 
     def test_locked(self):
-        """the same where the limit locks: the recovery key opens it, no guess does"""
+        """the same where the limit locks: the recovery key opens the store, no guess does"""
         for name in WITHOUT_THE_TOKEN:
             with self.subTest(name):
                 machine = self.machine(LOCK)
@@ -73,7 +76,7 @@ class WithoutTheToken(Case):
                 self.assertEqual(machine.apart, LIMIT)
 
     def test_over_restarts(self):
-        """a daemon that is killed after each guess gives no more of them"""
+        """a daemon that is killed after each guess gives no more guesses"""
         machine = self.machine(runtime=True)
         self.open_door(machine, "pam_permit")
         derived = 0
@@ -87,7 +90,7 @@ class WithoutTheToken(Case):
         self.assertEqual(machine.daemon.status().lock, "erased")
 
     def test_empty_answer(self):
-        """an empty answer is no try, and spends no refund"""
+        """an empty answer is no try, and uses up no refund"""
         machine = self.machine()
         self.open_door(machine, NO_PASSWORD)
         for _ in range(3):
@@ -106,7 +109,7 @@ class WithoutTheToken(Case):
         self.assertEqual((machine.own, machine.apart), (0, 2))
 
     def test_at_once(self):
-        """logins that wait for their confirmation together get one try back among them"""
+        """logins that wait for their confirmation at the same time get one try back in all"""
         machine = self.machine()
         self.open_door(machine, "pam_permit")
         logins = [machine.login(typed=[f"guess {number}"]) for number in range(4)]
@@ -119,7 +122,7 @@ class WithoutTheToken(Case):
         self.assertEqual((machine.own, machine.apart), (0, 3))
 
     def test_same_at_once(self):
-        """two logins with the login password at once: both come back, it is one token"""
+        """two logins with the login password at once: both tries are given back, because it is one token"""
         machine = self.machine()
         machine.way_b()
         logins = [machine.login(typed=[LOGIN]) for _ in range(2)]
@@ -134,7 +137,7 @@ class WithoutTheToken(Case):
 
 class Honest(Case):
     def test_daily(self):
-        """the login password at our prompt, day after day and over restarts, costs one derivation a boot and no try"""
+        """the login password at our prompt, day after day and over restarts, costs one derivation per boot and no try"""
         machine = self.machine(runtime=True)
         for service in ("login", "sudo"):
             machine.way_b(service)
@@ -175,7 +178,7 @@ class Honest(Case):
         self.assertTrue(machine.is_open)
 
     def test_passcode_set_before_the_confirmation(self):
-        """a wrong try says nothing of a passcode that was set before its login was confirmed"""
+        """a wrong try says nothing about a passcode that was set before its login was confirmed"""
         machine = self.machine()
         self.open_door(machine, "pam_permit")
         with machine.login(typed=["horse of the guess"]) as login:

@@ -10,7 +10,7 @@ from wayslab import LOGIN, PASSCODE, WRONG, Machine
 
 FAR = "192.0.2.7"
 PROMPT, EITHER = "AppVault passcode: ", "Passcode or login password: "
-# What somebody without a store gives.
+# What a person without a store gets.
 UNASKED = (PAM_USER_UNKNOWN, [], [])
 FORGOTTEN = "Forgotten? `appvault reset` removes the store, and makes way for a new one."
 UNKNOWN, INVALID, DELETED, LIMIT_REACHED, THROTTLED = 3, 5, 16, 23, 24
@@ -56,7 +56,7 @@ class Lines(Case):
         return self.heard(machine.enter(typed=[typed], **items)), machine
 
     def test_lines(self):
-        """what a person at the machine is told of a try, and that nobody elsewhere hears a word of it"""
+        """what a person at the machine is told about a try, and that nothing of it is told elsewhere"""
         for policy, before, typed, near, far in self.TABLE:
             with self.subTest(policy=policy, before=before):
                 said, machine = self.enter(policy, before, typed)
@@ -68,7 +68,7 @@ class Lines(Case):
                 machine.close()
 
     def test_or_password(self):
-        """the same in front of pam_unix: the login password goes on, in silence"""
+        """the same before pam_unix: the login password goes on, without a line"""
         for items, prompt, lines in (
             ({}, EITHER, ["Not the passcode (tries left: 4); trying it as the login password."]),
             # pam_unix's own words, as for somebody without a store.
@@ -81,7 +81,7 @@ class Lines(Case):
                 machine.close()
 
     def test_silent_question(self):
-        """the question of a silent front end says what the last try brings, and to nobody elsewhere"""
+        """the question of a silent front end says what the last try leads to, but not elsewhere"""
         for items, last in (({}, f"One try left, then the store is erased. {PROMPT}"), ({"RHOST": FAR}, PROMPT)):
             with self.subTest(items=items):
                 machine = self.machine("RetryLimit=2\nThrottleAfter=0", service="sudo")
@@ -93,7 +93,7 @@ class Lines(Case):
                 machine.close()
 
     def test_erased(self):
-        """an erased store is to them what no store is, also where it is erased while they are asked"""
+        """elsewhere an erased store looks like no store, also if it is erased while they are asked"""
         machine = self.machine("RetryLimit=1\nThrottleAfter=0")
         nobody = Machine("RetryLimit=1")
         self.addCleanup(nobody.close)
@@ -109,17 +109,17 @@ class Lines(Case):
         self.assertEqual(self.heard(machine.enter(typed=[PASSCODE], RHOST=FAR)), without)
 
     def test_last_elsewhere(self):
-        """who used up the tries from elsewhere is asked nothing more, as if there were no store"""
+        """those who used up the tries from elsewhere are asked nothing more, as if there were no store"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0")
         codes = {machine.enter(typed=[f"guess {guess}"], RHOST=FAR).code for guess in range(3)}
         self.assertEqual((codes, machine.own, machine.apart + machine.stranger), ({PAM_AUTH_ERR}, 0, 3))
         self.assertEqual(self.heard(machine.enter(typed=[PASSCODE], RHOST=FAR)), UNASKED)
-        # At the machine nothing has happened.
+        # At the machine nothing has changed.
         self.assertEqual(self.heard(machine.enter(typed=[PASSCODE])), (PAM_SUCCESS, [PROMPT], []))
 
 
 class Wire(Case):
-    """The daemon's own words, whatever the module makes of them."""
+    """What the daemon itself sends, whatever the module does with it."""
 
     def ask(self, machine, typed, **hello):
         client = machine.daemon.client(frontEnd="pamAuth", service="login", tty="tty1", **hello)
@@ -141,7 +141,8 @@ class Wire(Case):
                 self.assertTrue(all(lines for code, lines in told if code != DELETED), told)
                 machine.close()
                 machine = self.machine(policy)
-                # Asked, a stranger hears of a wrong passcode; not asked any more, of no store.
+                # While a stranger is asked, the answer is a wrong passcode; once they are not asked
+                # any more, it is that there is no store.
                 told = [self.ask(machine, WRONG, remoteHost=FAR) for _ in range(4)]
                 self.assertEqual(told, [(INVALID, [])] * 2 + [(UNKNOWN, [])] * 2)
                 machine.close()

@@ -1,5 +1,6 @@
-"""On whose count a try goes, and whether a finger may be asked for: by real processes in real control groups, with
-what logind writes down as the test wants it. PAM items, names and environments can only narrow."""
+"""Which count a try goes to, and whether a finger may be asked for: with real processes in real
+control groups, and with a logind that writes what the test wants. PAM items, names and
+environments can only make a try count for less."""
 
 import contextlib
 import os
@@ -23,7 +24,8 @@ OWN, APART, STRANGER = "own", "apart", "stranger"
 # A process of root's (real uid 0) in each place that a session's process can have.
 SESSIONS = {name: STRANGER for name in PLACES} | {"at the seat": OWN, "user manager, display at the seat": OWN}
 
-# (real uid, PAM_RUSER, PAM_RHOST, service, verdict) at the person's own seat; "person" is the store's owner.
+# (real uid, PAM_RUSER, PAM_RHOST, service, verdict) at the person's own seat; "person" is the owner
+# of the store.
 CLAIMS = [
     *[("root", "", "", service, OWN) for service in LOCAL],
     *[("person", "person", "", service, OWN) for service in LOCAL],
@@ -73,7 +75,7 @@ class Case(unittest.TestCase):
         return grown[0]
 
     def one_try(self, **hello):
-        """One wrong passcode of this process; on whose count it went."""
+        """Makes one wrong try from this process. Returns which count it went to."""
         before = self.daemon.tally()
         self.assertEqual(self.wrong(**hello), 5)
         return self.verdict(before, self.daemon.tally())
@@ -83,14 +85,15 @@ class Case(unittest.TestCase):
         return self.daemon.authenticate("wrong", hello=greeting, service=greeting["service"]).code
 
     def at(self, path, uid=0, **hello):
-        """The same of another process, in another place, with root's rights and that real uid."""
+        """The same for another process, in another place, with root's rights and that real uid."""
         before = self.daemon.tally()
         self.assertEqual(as_peer(lambda: self.wrong(**hello), path, uid), 5)
         return self.verdict(before, self.daemon.tally())
 
     @contextlib.contextmanager
     def desk(self, seats=(("seat0", None),), sessions=(), logind=True):
-        """Other people's sessions than usual: (name, uid, kind, more); and who is in front where."""
+        """Sessions of other people than usual: (name, uid, kind, more); and which one is in
+        front where."""
         self.logind.clear()
         try:
             for name, uid, kind, more in sessions:
@@ -118,7 +121,7 @@ class Sessions(Case):
                 self.assertEqual(self.one_try(service="sudo"), expected)
 
     def test_claims(self):
-        """What the front end says of itself narrows, and makes nothing own that is not"""
+        """What the front end says of itself makes a try count for less, and makes none own that is not"""
         for name, raised in (("at the seat", lambda verdict: verdict), ("another's session", lambda _: STRANGER)):
             place(self.logind, name)
             for real, ruser, rhost, service, expected in CLAIMS:
@@ -127,7 +130,7 @@ class Sessions(Case):
                     self.assertEqual(found, raised(expected))
 
     def test_started_by(self):
-        """Who started the process counts by the kernel's word: sudo is its person's also over ssh, su is not"""
+        """The kernel says who started the process: sudo is run by its person also over ssh, su is not"""
         here, remote = session("here", self.uid), session("remote", self.uid)
         others = session("others", OTHER)
         for path, real, expected in (
@@ -151,7 +154,7 @@ class Sessions(Case):
                     self.assertEqual(self.verdict(before, self.daemon.tally()), APART)
 
     def test_names_that_a_person_may_choose(self):
-        """A user's own unit or control group is no unit of the system, whatever it is called"""
+        """A user's own unit or control group does not count as a unit of the system, whatever its name is"""
         for name in ("gdm.service", "getty@tty1.service", "lightdm.service", "system.slice/gdm.service",
                      "polkit-agent-helper@1-1-0.service", "session-here.scope"):
             with self.subTest(name):
@@ -181,7 +184,7 @@ class Sessions(Case):
                     self.assertEqual(self.verdict(before, self.daemon.tally()), expected)
 
     def test_private_daemon(self):
-        """A daemon that an ordinary user runs takes that user for root, wherever they are"""
+        """A daemon that an ordinary user runs treats that user as root, wherever they are"""
         place(self.logind, "remote")
         with Daemon(policy=POLICY, uid=self.uid) as daemon:
             daemon.person = (self.name, self.uid)
@@ -212,7 +215,7 @@ class Logins(Case):
                         self.assertEqual(self.at("/system.slice/" + unit), STRANGER)
 
     def test_login_units(self):
-        """LoginUnits says which units log people in"""
+        """LoginUnits lists the units that log people in"""
         self.daemon.policy(POLICY + "LoginUnits=ssh.service my*door@*\n", reload=True)
         try:
             for unit, expected in (
@@ -263,7 +266,7 @@ class Logins(Case):
             self.assertEqual(self.at("/system.slice/lightdm.service"), STRANGER)
 
     def test_who_comes_in_front_meanwhile(self):
-        """Own only where it was so when the person was asked and is when they have answered"""
+        """A try is own only if it was so when the person was asked and still is when they have answered"""
         greeter = ("c1", 117, "greeter", {})
         theirs = ("o", OTHER, "user", {})
         for first, second, expected in (("c1", "o", STRANGER), ("o", "c1", STRANGER), ("c1", "c1", OWN)):
@@ -291,7 +294,7 @@ class Agents(Case):
         return process.pid
 
     def test_instances(self):
-        """polkit's helper is the person's where systemd says that they connected, in every form of its name"""
+        """polkit's helper counts as the person's if systemd says that the person connected, in every form of its name"""
         self.logind.set(session="here")
         mine = self.connected(session("here", self.uid), self.uid)
         for instance in (f"7-{mine}-{self.uid}", f"0-99-{mine}-{self.uid}", f"7-99-{mine}_1234-{self.uid}"):
@@ -323,7 +326,7 @@ class Agents(Case):
                 self.assertEqual(self.agent(f"7-{pid}-{uid}"), expected)
 
     def test_pid_of_another(self):
-        """A process that began after the helper has its number by chance; one that has ended is unknown"""
+        """A process that began after the helper has its pid by chance; one that has ended is unknown"""
         before = self.daemon.tally()
         # The helper is there first: it connects only when it is told the pid that its name should have had.
         ended = self.connected(session("here", self.uid), self.uid)
@@ -332,7 +335,7 @@ class Agents(Case):
         self.assertEqual(self.verdict(before, self.daemon.tally()), STRANGER)
 
         def late():
-            # Ticks are hundredths: the agent is made after the helper beyond any doubt.
+            # Ticks are hundredths of a second: the agent is certainly made after the helper.
             time.sleep(0.05)
             young = Standby(session("here", self.uid), self.uid, self.uid)
             try:
@@ -357,7 +360,8 @@ class Told(Case):
         cls.addClassCleanup(remove_account, cls.without[0])
 
     def frames(self, subject, typed, fields, hello):
-        """Every byte that the daemon sends, and how long it took to say the first word after the request."""
+        """Every byte that the daemon sends, and how long it took until the first answer to the
+        request."""
         with self.daemon.client(frontEnd="pamAuth", **hello) as client:
             began = time.monotonic()
             client.send("authenticate", 2, [b""], subject=subject, **fields)
@@ -382,7 +386,7 @@ class Told(Case):
         ]
 
     def states(self):
-        """The store as it may stand: locked, open, its tries used up, erased."""
+        """The states of the store: locked, open, its tries used up, erased."""
         self.daemon.lock()
         yield "locked"
         self.daemon.authenticate()
@@ -400,7 +404,7 @@ class Told(Case):
         yield "erased"
 
     def test_every_byte(self):
-        """Another person's su and polkit's helper hear the same of every store and of none, and try nothing"""
+        """Another person's su and polkit's helper get the same bytes about every store and about none, and try nothing"""
         self.addCleanup(self.remake)
         agent = Standby(session("others", OTHER), OTHER, OTHER)
         self.addCleanup(agent.close)
@@ -424,7 +428,7 @@ class Told(Case):
                 self.assertEqual(repr(self.daemon.tally()), repr(before), "nobody has tried anything")
 
     def test_time(self):
-        """Nor can the two be told by the time: a store's answer takes no derivation and no disk"""
+        """Nor do the times differ: the answer about a store needs no derivation and no disk"""
         self.daemon.lock()
         hello, fields = dict(service="su", realUID=OTHER), dict(orPassword=True)
 
@@ -444,7 +448,7 @@ class Told(Case):
         self.assertEqual(self.daemon.derivations(), before)
 
     def test_no_more_than_a_wrong_passcode(self):
-        """Where a stranger may try, they hear of a wrong passcode, in pam_unix's words, and then of nothing any more"""
+        """Where a stranger may try, they are told of a wrong passcode, in pam_unix's words, and then of nothing any more"""
         self.daemon.policy("RetryLimit=2\nThrottleAfter=0\n", reload=True)
         self.addCleanup(self.daemon.policy, POLICY, True)
         hello, fields = dict(service="login", realUID=0), dict(orPassword=True)
@@ -501,7 +505,7 @@ class Counts(Case):
         self.daemon.lock()
 
     def test_strangers_take_nothing(self):
-        """Strangers' tries, used up, keep neither the person's programs nor the person at the machine waiting"""
+        """When strangers have used up their tries, neither the person's programs nor the person at the machine have to wait"""
         self.limit("RetryLimit=5\nThrottleAfter=0\nPasscodeServices=LocalServices sshd swaylock\n")
         remote = dict(remoteHost="198.51.100.7")
         for number in range(8):
@@ -514,7 +518,7 @@ class Counts(Case):
                 lambda: self.daemon.authenticate("wrong", service="su", hello=su).code, session("others", OTHER), OTHER)
         tally = self.daemon.tally()
         self.assertEqual((tally.own.count, tally.apart.count, tally.stranger.count), (0, 0, 5))
-        # The right passcode at the same door is refused now, and it is the same word as for a wrong one.
+        # The right passcode at the same place is now refused, with the same answer as a wrong one.
         self.assertEqual(as_peer(
             lambda: self.daemon.authenticate(service="su", hello=dict(realUID=OTHER)).outcome,
             session("others", OTHER), OTHER), "userUnknown")
@@ -525,7 +529,7 @@ class Counts(Case):
         self.assertEqual(self.daemon.tally().stranger.count, 0, "whoever knows the passcode clears every count")
 
     def test_full_count_of_the_person(self):
-        """The person's own full count slows them down, and never keeps them out for good"""
+        """The person's own full count slows them down, and never shuts them out for good"""
         self.limit("RetryLimit=3\nThrottleAfter=0\nThrottleMax=2s\n")
         wrong = lambda: as_uid(self.uid, lambda: self.daemon.unlock("wrong").code)
         self.assertEqual([wrong() for _ in range(3)], [5] * 3)

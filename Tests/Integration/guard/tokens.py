@@ -19,7 +19,7 @@ from wayslab import LOGIN, PASSCODE, Machine
 
 NEEDS_ROOT = True
 TIMEOUT = 600
-# A file that says nothing but that the refund is gone.
+# A file that says only that the refund is spent.
 SPENT = (True, [], [], [])
 POLICY = "RetryLimit=9\nThrottleAfter=0\nOnRetryLimit=lock"
 
@@ -61,7 +61,7 @@ class Folder:
 
     @property
     def hashes(self):
-        """All the bytes that could be one."""
+        """All bytes in the folder that could be a hash."""
         return b"".join(self.read(path)[64:] for path in glob.glob(self.path + "/*") if os.path.basename(path) != "key")
 
 
@@ -73,7 +73,7 @@ class Case(unittest.TestCase):
 
     def wired(self, machine, way="ownPasscode"):
         machine.create(PASSCODE, way)
-        # Whoever stands there comes in, whatever was typed at our prompt.
+        # This module lets everybody in, whatever was typed at our prompt.
         machine.stack(
             "login", "auth [success=2 default=ignore] {ours} or_password", "auth [success=1 default=ignore] {lab}",
             "auth requisite pam_deny.so", "auth required pam_permit.so", "auth optional {ours} unlock")
@@ -85,16 +85,18 @@ class Case(unittest.TestCase):
         machine.daemon.start()
 
     def token(self, machine, word):
-        """A token that another module brought: an apart try. How many derivations it cost."""
+        """Sends a token that another module brought: an apart try. Returns how many derivations
+        it took."""
         return machine.derivations(
             lambda: machine.daemon.authenticate(None, word.encode(), tokenOnly=True))[0]
 
     def stranger(self, machine, word):
-        """The same by a program of another person."""
+        """The same from a program of another person."""
         return loginlab.as_peer(lambda: self.token(machine, word), loginlab.manager(loginlab.OTHER))
 
     def guess(self, machine, word):
-        """A login whose wrong passcode is confirmed with the same token: what it added to own and apart, and cost."""
+        """A login whose wrong passcode is confirmed with the same token. Returns what it added
+        to own and apart, and its derivations."""
         before = machine.own, machine.apart
         derived, entered = machine.derivations(lambda: machine.enter(typed=[word]))
         self.assertEqual(entered.code, PAM_SUCCESS)
@@ -130,7 +132,7 @@ class Kept(Case):
         self.assertEqual(self.guess(machine, "the next one"), (0, 0, 0))
 
     def test_drift(self):
-        """that the login password has drifted away is known to the next daemon"""
+        """the next daemon knows that the login password has drifted away"""
         machine = self.machine(way="followLogin")
         machine.way_a()
         machine.enter(typed=[LOGIN])
@@ -140,7 +142,7 @@ class Kept(Case):
         self.assertEqual(machine.daemon.status().trouble, before)
 
     def test_file(self):
-        """the files are as FORMAT.md says, and for the daemon's eyes alone"""
+        """the files are as FORMAT.md says, and only the daemon can read them"""
         machine = self.machine()
         self.token(machine, "one")
         self.guess(machine, LOGIN)
@@ -152,7 +154,7 @@ class Kept(Case):
             self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.folder.path, name)).st_mode), 0o600)
 
     def test_bounded(self):
-        """however many tokens fail, the file has room for sixteen of each, and the key of the first stays"""
+        """however many tokens fail, the file has room for sixteen of each kind, and the first key stays"""
         machine = self.machine("RetryLimit=0\nThrottleAfter=0")
         self.guess(machine, LOGIN)
         key = self.folder.key
@@ -165,7 +167,7 @@ class Kept(Case):
         self.assertEqual(self.guess(machine, LOGIN)[2], 0)
 
     def test_strangers(self):
-        """strangers' tokens push none of the person's out and are told of none, and outlive the daemon as well"""
+        """strangers' tokens do not push out the person's and reveal none of them, and survive the daemon as well"""
         machine = self.machine("RetryLimit=0\nThrottleAfter=0")
         stranger = lambda word: self.stranger(machine, word)
         self.assertEqual(self.token(machine, LOGIN), 1)
@@ -175,13 +177,14 @@ class Kept(Case):
         self.assertEqual((self.folder.known[1], len(self.folder.known[3])), ([self.folder.hash(LOGIN)], 16))
         self.again(machine)
         self.assertEqual([self.token(machine, LOGIN), stranger("guess 19"), stranger("guess 0")], [0, 0, 1])
-        # What a stranger has tried is as wrong at the person's hand, and stays known to them.
+        # A token that a stranger has tried is as wrong when the person types it, and stays known to
+        # the person.
         self.assertEqual(self.token(machine, "guess 19"), 0)
         self.assertEqual(self.folder.known[1], [self.folder.hash(LOGIN), self.folder.hash("guess 19")])
         self.assertEqual((machine.own, machine.apart), (0, 1))
 
     def test_private_daemon(self):
-        """a daemon on a socket of its own, told of no folder, forgets with its end and writes nothing"""
+        """a private daemon without a runtime folder forgets when it ends, and writes nothing"""
         machine = self.machine(runtime=False)
         self.assertEqual(self.token(machine, LOGIN), 1)
         self.assertEqual(self.token(machine, LOGIN), 0)
@@ -199,7 +202,7 @@ class Forgotten(Case):
         return machine
 
     def test_new_passcode(self):
-        """a new passcode forgets the tokens, also in the folder, and not that the refund is spent"""
+        """a new passcode makes the daemon forget the tokens, also in the folder, but not that the refund is spent"""
         machine = self.known()
         done = machine.appvault("passwd", passcodes=[PASSCODE, LOGIN])
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -212,7 +215,7 @@ class Forgotten(Case):
         self.assertSpent(machine)
 
     def test_cleared(self):
-        """tries that root clears take the tokens along"""
+        """when root clears the tries, the tokens are forgotten"""
         machine = self.known()
         self.assertEqual(machine.daemon.ask("triesClear").name, "done")
         self.assertEqual(self.folder.known, SPENT)
@@ -220,7 +223,7 @@ class Forgotten(Case):
         self.assertEqual(self.token(machine, "one"), 1)
 
     def test_nothing_spent(self):
-        """where nothing was given back nothing is left"""
+        """if nothing was given back, nothing is left"""
         machine = self.machine()
         self.token(machine, "one")
         machine.daemon.ask("triesClear")
@@ -229,7 +232,7 @@ class Forgotten(Case):
         self.assertThere(machine)
 
     def test_reset(self):
-        """a reset store's file goes, also where the daemon was killed in between"""
+        """the file of a reset store is removed, also if the daemon was killed in between"""
         machine = self.known()
         gone = self.folder.file
         kept = self.folder.read()
@@ -255,7 +258,7 @@ class Forgotten(Case):
 
 class Untrusted(Case):
     def spoilt(self, spoil):
-        """A store whose file is like that when the daemon starts."""
+        """A store whose file has this content when the daemon starts."""
         machine = self.machine()
         self.token(machine, "one")
         self.guess(machine, LOGIN)
@@ -316,7 +319,7 @@ class Untrusted(Case):
         self.assertTrue(machine.opens_with(PASSCODE))
 
     def test_other_boot(self):
-        """what lies there from another boot means nothing: the refund is there again, and no token is known"""
+        """a file of another boot means nothing: the refund is available again, and no token is known"""
         def earlier(path):
             for name, at in ((path, 16), (os.path.dirname(path) + "/key", 8)):
                 with open(name, "r+b") as file:
@@ -329,7 +332,7 @@ class Untrusted(Case):
         self.assertThere(machine)
 
     def test_key(self):
-        """without its key no hash is worth anything: all are gone, and what was spent stays spent"""
+        """without their key the hashes are worthless: all are removed, and what was spent stays spent"""
         for spoil in (os.unlink, lambda path: os.truncate(path, 55), lambda path: (os.unlink(path), os.mkdir(path))):
             machine = self.spoilt(lambda path, spoil=spoil: spoil(os.path.join(os.path.dirname(path), "key")))
             self.assertEqual(self.folder.known, SPENT)
@@ -338,7 +341,7 @@ class Untrusted(Case):
             machine.close()
 
     def test_leftovers(self):
-        """what a kill has left half written goes; what is not the daemon's stays"""
+        """files that a kill left half written are removed; files that are not the daemon's stay"""
         def leave(path):
             for name in (path + ".new", os.path.dirname(path) + "/key.new", os.path.dirname(path) + "/notes"):
                 with open(name, "wb") as file:
@@ -352,7 +355,7 @@ class Unusable(Case):
     SAID = "failed tokens cannot be kept"
 
     def without(self, spoil):
-        """A daemon whose folder is like that from the start."""
+        """A daemon whose folder is in this state from the start."""
         machine = self.machine()
         self.token(machine, "one")
         machine.daemon.kill()
@@ -361,7 +364,7 @@ class Unusable(Case):
         return machine
 
     def works(self, machine):
-        """Nothing is given back, everything else is as ever, and the journal says so once."""
+        """Nothing is given back, everything else works as before, and the journal says so once."""
         self.assertEqual(self.guess(machine, LOGIN), (0, 1, 1))
         self.assertEqual(self.guess(machine, LOGIN), (0, 0, 0))
         self.assertSpent(machine)
@@ -370,13 +373,13 @@ class Unusable(Case):
         self.assertEqual(machine.daemon.log().count(self.SAID), 1)
 
     def test_missing(self):
-        """a folder that is not there is not made"""
+        """a missing folder is not made"""
         machine = self.without(lambda path: subprocess.run(["rm", "-r", path], check=True))
         self.works(machine)
         self.assertFalse(os.path.exists(machine.daemon.runtime))
 
     def test_not_private(self):
-        """one that others may look into, or that is somebody else's, or a link, is not used"""
+        """a folder that others may look into, that belongs to another user, or that is a link, is not used"""
         def link(path):
             os.rename(path, path + "s")
             os.symlink(path + "s", path)
@@ -415,7 +418,7 @@ class Unusable(Case):
         os.unlink(os.path.join(machine.daemon.runtime, "filler"))
 
     def test_full_from_the_start(self):
-        """on a full folder the login goes on, and nothing comes back; with room, the next daemon gives"""
+        """on a full folder the login goes on, and nothing is given back; with room, the next daemon gives back"""
         machine = self.mounted()
         self.fill(machine)
         self.works(machine)
@@ -425,7 +428,7 @@ class Unusable(Case):
         self.assertThere(machine, "with room again")
 
     def test_full_later(self):
-        """a folder that fills up forgets nothing that it had, and a new passcode is not taken for a former token"""
+        """a folder that fills up loses nothing that it had, and a new passcode is not taken for a former token"""
         machine = self.mounted()
         self.token(machine, LOGIN)
         self.guess(machine, "given back")
@@ -444,7 +447,7 @@ class Unusable(Case):
         self.assertSpent(machine, "after it")
 
     def test_read_only(self):
-        """on a folder that has become read-only the login goes on, and nothing comes back"""
+        """on a folder that has become read-only the login goes on, and nothing is given back"""
         machine = self.mounted()
         done = subprocess.run(["mount", "-o", "remount,ro", machine.daemon.runtime], capture_output=True)
         if done.returncode != 0:
@@ -469,7 +472,7 @@ class Hibernation(Case):
         self.assertEqual(self.folder.known, SPENT)
 
     def test_no_daemon(self):
-        """--forget-tokens leaves nothing but what is spent, and overwrites what it removes"""
+        """--forget-tokens leaves only what is spent, and overwrites what it removes"""
         machine = self.known()
         machine.daemon.stop()
         with open(self.folder.file, "rb") as file, open(self.folder.path + "/key", "rb") as key:
@@ -492,7 +495,7 @@ class Hibernation(Case):
         self.assertSpent(machine)
 
     def test_between_try_and_confirmation(self):
-        """a login that waits for its confirmation meanwhile is given nothing back"""
+        """a login that waits for its confirmation during that gets nothing back"""
         machine = self.machine()
         with machine.login(typed=[LOGIN]) as login:
             login.authenticate()
@@ -520,7 +523,7 @@ class Hibernation(Case):
         self.assertFalse(os.path.lexists(os.path.join(self.folder.path, "key")))
 
     def test_nothing(self):
-        """where nothing was ever remembered there is nothing to complain of; where it cannot look there is"""
+        """where nothing was remembered it reports no error; where it cannot look it does"""
         machine = self.machine()
         self.assertEqual(self.forget(machine).returncode, 0)
         os.chmod(machine.daemon.runtime, 0o755)
@@ -530,10 +533,11 @@ class Hibernation(Case):
 
 
 class Killed(Case):
-    """Before each write, renaming and removal: of the slots file and of the folder."""
+    """Killed before each write, rename and removal: of the slots file and of the folder."""
 
     def run_killed(self, act, check):
-        """`act` on a store, killed at step after step until it comes to its end; the number of steps."""
+        """Runs `act` on a store, killed at step after step until it comes to its end. Returns
+        the number of steps."""
         for step in range(60):
             steps = os.path.join(self.make_folder(), "steps")
             killer = pamlab.compiled("killsteps.c", "killsteps.so", "-shared", "-fPIC", "-ldl")
@@ -589,7 +593,7 @@ class Killed(Case):
                 self.assertGreater(self.run_killed(act, check), 5)
 
     def test_refund(self):
-        """killed anywhere in a login that is given its try back: never two tokens come back"""
+        """killed anywhere in a login that gets its try back: never are two tokens given back"""
         def check(machine, done):
             counted, derived = machine.own + machine.apart, machine.daemon.derivations() - before[-1]
             self.assertLessEqual(counted, 1)
@@ -624,7 +628,7 @@ class Killed(Case):
             new = machine.opens_with(LOGIN)
             self.assertNotEqual(new, machine.opens_with(PASSCODE))
             if new:
-                # Neither our prompt nor a token is told that it is known to be wrong.
+                # Neither our prompt nor a token gets the quick answer that it is known to be wrong.
                 self.assertEqual(machine.enter(typed=[LOGIN]).code, PAM_SUCCESS)
                 self.assertTrue(machine.is_open)
                 machine.lock()
@@ -649,7 +653,7 @@ class Idle(unittest.TestCase):
         return daemon.derivations() - before
 
     def test_leaves(self):
-        """a daemon that remembers failed tokens leaves where nothing is lost by it, and the next one knows them"""
+        """a daemon that remembers failed tokens ends if nothing is lost by it, and the next one knows them"""
         daemon = self.activated("--stopped-before-hibernation")
         self.assertEqual(self.fail_with(daemon), 1)
         self.assertEqual(daemon.process.wait(10), 0)
@@ -657,7 +661,7 @@ class Idle(unittest.TestCase):
         self.assertEqual(self.fail_with(daemon), 0)
 
     def test_stays(self):
-        """it stays where it has to wipe them before a hibernation itself, or could not keep them"""
+        """it stays if it has to wipe them itself before a hibernation, or could not keep them"""
         for options, spoil in (((), False), (("--stopped-before-hibernation",), True)):
             daemon = self.activated(*options)
             if spoil:

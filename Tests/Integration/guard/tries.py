@@ -1,4 +1,5 @@
-"""Guessers: however they come, no try more than the policy gives, and none that costs the owner one."""
+"""Guessers: whatever they do, they get no more tries than the policy allows, and take none from
+the owner."""
 
 import os
 import subprocess
@@ -19,7 +20,8 @@ INVALID, DELETED, LIMIT_REACHED, THROTTLED, BUSY = 5, 16, 23, 24, 35
 
 
 def at_once(count, attempt):
-    """`attempt(index, go)` in so many threads; each connects, waits for `go()`, and gives its answer."""
+    """Runs `attempt(index, go)` in so many threads; each connects, waits for `go()`, and returns
+    its answer."""
     barrier, results = threading.Barrier(count), [None] * count
 
     def run(index):
@@ -41,7 +43,7 @@ def at_once(count, attempt):
 
 
 def guess(daemon, service, word="wrong {}"):
-    """The module's request with a wrong passcode; the code of its verdict."""
+    """Sends the module's request with a wrong passcode. Returns the code of the verdict."""
 
     def attempt(index, go):
         with daemon.client(frontEnd="pamAuth", service=service) as client:
@@ -73,7 +75,8 @@ class Case(unittest.TestCase):
 
     def assertErased(self, daemon):
         self.assertEqual(daemon.status().lock, "erased")
-        # Erased from the moment the last try was wrong; the files go a moment later.
+        # The store counts as erased from the moment the last try was wrong; the files are removed a
+        # moment later.
         wait_until(lambda: os.listdir(daemon.store()) == ["slots"], "only the tombstone is left")
         blocks = daemon.blocks()
         self.assertNotEqual(blocks[0], bytes(512), "the tombstone says whose it was")
@@ -86,7 +89,7 @@ class Case(unittest.TestCase):
 
 class OwnTries(Case):
     def test_64_at_once_get_ten(self):
-        """64 wrong passcodes at once as own tries: ten derivations, the store erased, the 65th hears 16"""
+        """64 wrong passcodes at once as own tries: ten derivations, the store is erased, the 65th gets 16"""
         daemon = self.with_store()
         codes = at_once(64, guess(daemon, OWN))
         self.assertEqual(self.derived(daemon), 10)
@@ -104,7 +107,7 @@ class OwnTries(Case):
         self.assertEqual(self.derived(daemon), 10)
 
     def test_open_store_is_erased_too(self):
-        """An open store is shut and erased by the last wrong try, whoever reads it meanwhile"""
+        """An open store is locked and erased by the last wrong try, whoever is reading it"""
         daemon = self.with_store("RetryLimit=2\nThrottleAfter=0")
         self.assertLives(daemon)
         before = daemon.derivations()
@@ -139,7 +142,7 @@ class OwnTries(Case):
         self.assertErased(daemon)
 
     def test_gone_after_sending(self):
-        """64 peers that answer the question and are gone at once: counted all the same"""
+        """64 peers that answer the question and disconnect at once: all are counted"""
         daemon = self.with_store()
 
         def attempt(index, go):
@@ -173,7 +176,8 @@ class OwnTries(Case):
             if leave == wire.socket.SHUT_WR:
                 wait_until(lambda: daemon.status().lock == "erased", "the tries are counted")
                 self.assertEqual(self.derived(daemon), 10)
-            # Whoever cannot be asked any more has not answered: not tried, or tried and counted.
+            # A peer that can no longer be asked has not answered: its guess was not tried, or tried
+            # and counted.
             wait_until(lambda: self.settled(daemon), "every try has its outcome")
             if daemon.status().lock == "erased":
                 self.assertEqual(self.derived(daemon), 10)
@@ -185,7 +189,7 @@ class OwnTries(Case):
         return daemon.status().lock == "erased" or daemon.tally().own.unresolved == 0
 
     def test_gone_while_it_is_derived(self):
-        """Who leaves while the derivation runs has had that try"""
+        """A peer that disconnects during the derivation has used that try"""
         daemon = self.with_store()
         daemon.hold()
         with daemon.client(frontEnd="pamAuth", service=OWN) as client:
@@ -246,7 +250,7 @@ class ApartTries(Case):
         self.assertLives(daemon)
 
     def test_apart_costs_the_owner_nothing(self):
-        """Apart tries used up do not shorten the owner's, and his wrong ones do not give them back"""
+        """Used-up apart tries do not reduce the owner's tries, and the owner's wrong ones do not give them back"""
         daemon = self.with_store("RetryLimit=4\nThrottleAfter=0")
         at_once(16, guess(daemon, APART))
         self.assertEqual(daemon.tally().counts(), (0, 4, 0))
@@ -256,7 +260,7 @@ class ApartTries(Case):
         self.assertLives(daemon)
 
     def test_root_clears(self):
-        """`tries clear` by root gives apart tries again"""
+        """When root runs `tries clear` there are apart tries again"""
         daemon = self.with_store("RetryLimit=2\nThrottleAfter=0")
         at_once(8, guess(daemon, APART))
         self.assertEqual(daemon.ask("triesClear").name, "done")
@@ -296,7 +300,7 @@ class ApartTries(Case):
         self.assertEqual(daemon.tally().counts(), (0, 1, 0))
         daemon.release()
         self.assertEqual(owner.follow().outcome, "success")
-        # The held one, the owner's, and at most the one that began while we looked.
+        # The one that is held, the owner's, and at most the one that began while the test looked.
         self.assertLessEqual(daemon.derivations_ended() - self.before, 3)
         self.assertEqual([client.follow().code for client in clients[:65]], [INVALID] * 65)
         self.assertEqual(self.derived(daemon), 66)
@@ -324,7 +328,7 @@ class LockInstead(Case):
         self.assertEqual(self.derived(daemon), 10)
 
     def test_recovery_key_ends_it(self):
-        """OnRetryLimit=lock: also the right passcode is refused, over a restart too, until the recovery key"""
+        """OnRetryLimit=lock: even the right passcode is refused, also after a restart, until the recovery key is used"""
         daemon = self.use_up()
         self.assertRefused(daemon)
         daemon.kill()
@@ -337,14 +341,14 @@ class LockInstead(Case):
         self.assertEqual(daemon.authenticate("another horse").outcome, "success")
 
     def test_root_ends_it(self):
-        """OnRetryLimit=lock: `tries clear` by root ends it"""
+        """OnRetryLimit=lock: root ends it with `tries clear`"""
         daemon = self.use_up()
         self.assertEqual(daemon.ask("triesClear").name, "done")
         self.assertEqual(daemon.status().lock, "locked")
         self.assertLives(daemon)
 
     def test_looser_policy_does_not_end_it(self):
-        """A store locked by its tries stays so when the limit is taken away"""
+        """A store locked by its tries stays locked when the limit is removed"""
         daemon = self.use_up()
         daemon.policy("RetryLimit=0\nThrottleAfter=0", reload=True)
         self.assertRefused(daemon)
@@ -377,14 +381,14 @@ class Throttling(Case):
         self.assertEqual(daemon.tally().counts(), (0, 0, 0))
 
     def test_64_at_once_get_the_free_ones(self):
-        """64 at once get the tries before the throttle and not one more"""
+        """64 at once get the tries before the throttle and no more"""
         daemon = self.with_store("RetryLimit=0\nThrottleAfter=3\nThrottleMax=60")
         codes = at_once(64, guess(daemon, OWN))
         self.assertEqual(sorted(codes), [INVALID] * 3 + [THROTTLED] * 61)
         self.assertEqual(self.derived(daemon), 3)
 
     def test_seconds_are_told(self):
-        """The seconds until the next try are in the answer and in `status`; the row of the owner's is his own"""
+        """The seconds until the next try are in the answer and in `status`; those of the owner count separately"""
         daemon = self.with_store("RetryLimit=0\nThrottleAfter=1\nThrottleMax=60")
         for wrong in range(3):
             daemon.policy("RetryLimit=0\nThrottleAfter=0", reload=True)
@@ -412,7 +416,7 @@ class Throttling(Case):
         self.assertErased(daemon)
 
     def test_recovery_key_is_throttled_and_never_erases(self):
-        """Wrong recovery keys are throttled on a count of their own, and never erase"""
+        """Wrong recovery keys have a count of their own, which throttles and never erases"""
         daemon = self.daemon("RetryLimit=2\nThrottleAfter=2\nThrottleMax=60")
         key = daemon.create_with_recovery()
         other = Daemon(policy=LIMIT)
@@ -448,7 +452,7 @@ class Restarts(Case):
         self.before = daemon.derivations()
         for number in range(4):
             daemon.hold()
-            # Those behind the last one are not even asked.
+            # Those after the last one are not even asked.
             peers = 8 if number < 3 else 1
             clients = [self.send_guess(daemon, f"wrong {number} {index}") for index in range(peers)]
             wait_until(lambda: self.derived(daemon) == number + 1, "the derivation began")
@@ -494,7 +498,7 @@ class Restarts(Case):
         self.assertEqual(daemon.tally().counts(), (0, 0, 0))
 
     def test_throttle_over_a_restart(self):
-        """A throttle goes on over restarts"""
+        """A throttle continues over restarts"""
         daemon = self.with_store("RetryLimit=0\nThrottleAfter=1\nThrottleMax=60")
         daemon.policy("RetryLimit=0\nThrottleAfter=0", reload=True)
         for _ in range(6):
@@ -510,7 +514,7 @@ class Restarts(Case):
     def send_guess(self, daemon, typed):
         client = daemon.client(frontEnd="pamAuth", service=OWN)
         client.send("authenticate", 2, [b""], subject=daemon.person)
-        # The last try is announced by a line before the question.
+        # A line before the question announces the last try.
         ask = next(message for message in iter(client.receive, None) if message.name == "ask")
         client.send("reply", 2, [typed.encode()], question=ask.question)
         return client
@@ -547,7 +551,8 @@ class Clocks(Case):
         for shift in (100 * 365 * 86400, -50 * 365 * 86400):
             daemon.env = {"LD_PRELOAD": preload, "WALL_SHIFT": str(shift)}
             self.assertNothingGained(daemon, 20)
-        # The shim is one that the daemon hears: a store made now is of another century.
+        # The preloaded clock really reaches the daemon: a store that is made now is of another
+        # century.
         daemon.env = {"LD_PRELOAD": preload, "WALL_SHIFT": str(100 * 365 * 86400)}
         daemon.start()
         daemon.create(store="second")
@@ -556,7 +561,7 @@ class Clocks(Case):
 
     @unittest.skipUnless(IS_ROOT, "a time namespace needs root")
     def test_boot_clock(self):
-        """Another boot, or a boot clock put back: the whole wait from that boot's beginning on, and no try more"""
+        """Another boot, or a boot clock set back: the whole wait from that boot's beginning on, and no additional try"""
         daemon = self.throttled()
         uptime = boot_clock() // 1000
         for new_boot in (False, True):
@@ -578,7 +583,7 @@ class Clocks(Case):
 
     @unittest.skipUnless(IS_ROOT, "a mount namespace needs root")
     def test_new_boot_keeps_the_count(self):
-        """After a new boot the count is what it was: the tries left are those, and the limit holds"""
+        """After a new boot the count is what it was: so many tries are left, and the limit holds"""
         daemon = self.throttled()
         daemon.policy("RetryLimit=9\nThrottleAfter=0")
         fake = os.path.join(daemon.folder, "boot_id")
@@ -609,7 +614,7 @@ class TwoDaemons(Case):
         self.assertEqual(daemon.authenticate("wrong").code, INVALID)
         self.assertEqual(daemon.tally().own.wrong, 2)
 
-        # The lock is no file that stays behind.
+        # The lock is not a file whose mere existence counts.
         daemon.kill()
         second.start()
         self.assertEqual(second.authenticate("wrong").code, LIMIT_REACHED)
@@ -617,7 +622,7 @@ class TwoDaemons(Case):
         second.state = own_state
 
     def test_paused_daemon_keeps_its_lock(self):
-        """A daemon that only sleeps keeps its folder"""
+        """A daemon that is only paused keeps its lock"""
         daemon = self.with_store()
         daemon.pause()
         second = Daemon(policy=LIMIT, start=False)
@@ -637,7 +642,7 @@ class Uncountable(Case):
             self.skipTest("a full disk of its own needs root")
         daemon = self.with_store("RetryLimit=3\nThrottleAfter=0")
         daemon.stop()
-        # Writes to the slots file fail with EFBIG; files are read as ever.
+        # Writes to the slots file fail with EFBIG; reads work as before.
         daemon.before = ["env", "--ignore-signal=XFSZ", "prlimit", "--fsize=1024"]
         daemon.start()
         slots = daemon.blocks()

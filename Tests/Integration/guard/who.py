@@ -1,4 +1,5 @@
-"""Who may what: the table of PROTOCOL.md, run with real uids; and what a connection may do at all."""
+"""Who may do what: the table of PROTOCOL.md, run with real uids; and what a connection may do at
+all."""
 
 import os
 import re
@@ -33,7 +34,8 @@ PAM = ("authenticate", "unlock", "confirm", "sessionOpen", "sessionClose", "pass
 
 
 def document(section):
-    """The tables below one heading of PROTOCOL.md, each a list of rows of cells without their head."""
+    """The tables below one heading of PROTOCOL.md, each a list of rows of cells without their
+    head."""
     with open(os.path.join(ROOT, "PROTOCOL.md"), encoding="utf-8") as file:
         text = file.read()
     part = re.search(rf"^## {re.escape(section)}$(.*?)(?=^## |\Z)", text, re.M | re.S).group(1)
@@ -53,7 +55,8 @@ class Case(unittest.TestCase):
 
 
 class Who(Case):
-    """Each request of the table is really made, by a peer of each column, before a store that fits it."""
+    """Each request of the table is really made, by a peer of each column, with a store that fits
+    it."""
 
     @classmethod
     def setUpClass(cls):
@@ -86,7 +89,7 @@ class Who(Case):
             server.lock()
 
     def others(self):
-        """A store of each other peer's, open, with a value of its own."""
+        """A store for each other peer, open, with a value of its own."""
         for owner, value in ((self.another, b"another's"), (("root", 0), b"root's")):
             status = self.server.status(owner).lock
             if status == "absent":
@@ -99,7 +102,7 @@ class Who(Case):
         self.assertEqual(self.server.ask("set", (), [value], name=name).name, "done")
 
     def picture(self):
-        """Everything of the state folder that a refused request must leave as it is."""
+        """Everything in the state folder that a refused request must leave unchanged."""
         found = {}
         for store in self.server.stores():
             with open(os.path.join(store, "slots"), "rb") as file:
@@ -109,7 +112,8 @@ class Who(Case):
     # requests
 
     def make(self, request, subject, peer):
-        """Makes the request about `subject`; its last message, and the client with what it was asked."""
+        """Makes the request about `subject`. Returns its last message, and the client with the
+        questions it got."""
         server, fields, payloads, script = self.server, {}, [], answers(PASSCODE, newPasscode=NEW)
         if ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields:
             fields["subject"] = subject
@@ -269,7 +273,7 @@ class Who(Case):
 
     @staticmethod
     def carried(result):
-        """Through the pipe from the child: without the socket."""
+        """Passed through the pipe from the child: without the socket."""
         answer, client = result
         client.socket = None
         return answer, client
@@ -290,7 +294,8 @@ class Who(Case):
             self.expect_denied(request, answer)
             self.assertEqual(client.asked, [])
             self.assertEqual(self.picture(), before)
-            # The same words about whoever it may be: a person with a store, without one, nobody at all.
+            # The same words about everybody: a person with a store, one without, or no person at
+            # all.
             if ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields:
                 for about in (self.another if peer == "no user" else ("daemon", 1), ("no such person", 4), ("root", 0)):
                     if peer == "the person" or (peer == "root" and about[0] == "root"):
@@ -345,7 +350,7 @@ class Who(Case):
         return next(store for store in self.server.stores() if os.path.basename(store).replace("-", "") == text)
 
     def apart(self, request, peer, subject):
-        """A wrong passcode counts apart; the right one is what it is for root."""
+        """A wrong passcode counts as apart; the right one does what it does for root."""
         tally = lambda: self.server.tally(self.store_of(self.person))
 
         def wrong():
@@ -407,7 +412,7 @@ class Who(Case):
                     self.cell(request, peer, allowed)
 
     def test_health(self):
-        """How many stores there are, and whether there is a key for them, is told to root alone"""
+        """Only root is told how many stores there are, and whether there is a key for them"""
         self.fresh("status")
         told = self.server.ask("health")
         self.assertEqual((told.machineKey, told.stores > 0, told.damaged), ("good", True, 0))
@@ -445,7 +450,7 @@ class Who(Case):
         self.assertLess(max(medians.values()) / min(medians.values()), 1.5, medians)
 
     def test_claims_of_other_uids(self):
-        """A subject's uid, a real uid or a remote user that a peer names makes it nobody else"""
+        """A peer that names another uid as subject, real uid or remote user does not become that user"""
         self.fresh("get")
         self.others()
         for subject in (
@@ -463,7 +468,7 @@ class Who(Case):
 
 class NamesThatChanged(Case):
     def test_renamed_account(self):
-        """A uid whose name changed: shut with 30, status says why, nothing of it opens, chown by root mends it"""
+        """A uid whose name changed: locked with 30, status says why, nothing of it opens, chown by root repairs it"""
         name, uid = add_account()
         renamed = account_name()
         self.addCleanup(remove_account, renamed)
@@ -516,7 +521,7 @@ class NamesThatChanged(Case):
         self.assertEqual(as_uid(uid, lambda: daemon.ask("get", name="a")).payload, b"mine")
 
     def test_uid_given_away(self):
-        """An account removed, its uid another person's: shut; root resets it, and that person begins anew"""
+        """An account removed and its uid given to another person: locked; root resets it, and that person begins anew"""
         name, uid = add_account()
         self.addCleanup(remove_account, name)
         daemon = self.daemon()
@@ -545,7 +550,7 @@ class Connections(Case):
         cls.addClassCleanup(cls.server.close)
 
     def ended(self, client):
-        """The daemon said no and hung up, or hung up."""
+        """The daemon refused and hung up, or hung up."""
         try:
             answer = client.receive(5)
             if answer is None:
@@ -556,7 +561,7 @@ class Connections(Case):
             return "closed"
 
     def test_sixteen_of_a_uid(self):
-        """Sixteen connections of a uid, greeted or not, are served; one more hears 35, others nothing of it"""
+        """Sixteen connections of a uid, greeted or not, are served; one more gets 35, and others do not notice"""
         for greet in (True, False):
 
             def attempt(greet=greet):
@@ -564,7 +569,7 @@ class Connections(Case):
                 refused = [self.ended(self.server.client(greet=False)) for _ in range(3)]
                 others = held[0].run("status").name if greet else "state"
                 held.pop().close()
-                # Its place is free again as soon as the daemon has seen it go.
+                # Its place is free again as soon as the daemon has noticed that it left.
                 def again():
                     client = self.server.client(greet=False)
                     try:
@@ -583,7 +588,7 @@ class Connections(Case):
             self.assertEqual(others, "state")
 
     def test_another_uid_is_not_kept_out(self):
-        """A uid that holds all its connections keeps nobody else out"""
+        """A uid that uses all its connections keeps nobody else out"""
         held = []
         self.addCleanup(lambda: [client.close() for client in held])
         parent, child = socket.socketpair()
@@ -608,13 +613,14 @@ class Connections(Case):
         child.close()
 
     def test_512_of_root(self):
-        """512 of root are served, one more hears 35, and a person comes in all the same"""
+        """512 connections of root are served, one more gets 35, and a person is accepted all the same"""
         import resource
 
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(2048, limits[1]), limits[1]))
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
-        # A daemon that has seen nobody else, so that nobody's leave is still to be noticed.
+        # A daemon without earlier connections, so that there is no disconnection that it must still
+        # notice.
         daemon = self.daemon()
         held = [daemon.client()]
         self.addCleanup(lambda: [client.close() for client in held])
@@ -718,7 +724,7 @@ class Connections(Case):
         return client
 
     def test_other_version(self):
-        """Another version of the protocol is told so, and that is all"""
+        """A peer with another version of the protocol is told so, and nothing else"""
         for version in (0, 2, 65535):
             client = self.server.client(greet=False)
             client.send("hello", 5, frontEnd="program", version=version)
@@ -739,7 +745,7 @@ class IdleExit(Case):
             daemon.process.wait(seconds)
 
     def test_leaves_when_nothing_is_unlocked(self):
-        """Socket-activated it leaves when idle with nothing unlocked, and stays while a store is open"""
+        """Socket-activated it ends when idle with no store open, and stays while a store is open"""
         daemon = self.activated()
         began = time.monotonic()
         self.assertLeaves(daemon)
@@ -749,7 +755,8 @@ class IdleExit(Case):
         self.assertStays(daemon)
         daemon.lock()
         self.assertLeaves(daemon)
-        # Nobody is turned away: who comes meanwhile waits in the socket for the next one.
+        # Nobody is turned away: a peer that comes meanwhile waits in the socket for the next
+        # daemon.
         early = wire.Client(daemon.socket)
         self.addCleanup(early.close)
         daemon.start()
@@ -760,7 +767,7 @@ class IdleExit(Case):
         self.assertLeaves(daemon)
 
     def test_stays_with_a_session(self):
-        """It stays while a session is known, and leaves after the last one"""
+        """It stays while a session is known, and ends after the last one"""
         daemon = self.activated()
         session = dict(hello=dict(frontEnd="pamSession", service="login"), id="c1", sessionClass="user")
         self.assertEqual(daemon.ask("sessionOpen", **session).code, 0)
@@ -769,7 +776,7 @@ class IdleExit(Case):
         self.assertLeaves(daemon)
 
     def test_leaves_after_a_transaction(self):
-        """It stays as long as a transaction may be confirmed, and leaves when that is over"""
+        """It stays as long as a transaction may be confirmed, and ends when that is over"""
         daemon = self.activated("transaction=3", "session=1")
         daemon.create()
         daemon.lock()
@@ -781,7 +788,7 @@ class IdleExit(Case):
         self.assertGreater(time.monotonic() - began, 2.9)
 
     def test_leaves_after_a_login_that_no_session_followed(self):
-        """A store that a login opened and no session followed is shut, and then it leaves"""
+        """A store that a login opened without a session is locked, and then the daemon ends"""
         daemon = self.activated("transaction=1", "session=2")
         daemon.create()
         daemon.lock()
@@ -792,7 +799,7 @@ class IdleExit(Case):
         self.assertEqual(daemon.status().lock, "locked")
 
     def test_own_socket_stays(self):
-        """With a socket of its own it does not leave"""
+        """With a socket of its own it does not end when idle"""
         daemon = self.daemon(options=["--deadline", "idle=1"])
         self.assertStays(daemon)
 

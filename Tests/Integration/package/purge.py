@@ -1,4 +1,5 @@
-"""What a purge erases of itself, and what it does not: the package's own script, on a folder of the test's."""
+"""What a purge erases by itself, and what it does not: the package's own script, on a folder of
+the test's."""
 
 import os
 import subprocess
@@ -26,7 +27,7 @@ class Purge(unittest.TestCase):
             file.write(bytes(64))
         with open(os.path.join(ROOT, "debian", "appvault.postrm"), encoding="utf-8") as file:
             script = file.read()
-        # Nobody can be asked here: the default holds.
+        # Nobody can be asked here: the default applies.
         self.script = script
         for path, instead in (
             ("/var/lib/appvault", self.state), ("/usr/share/debconf", "/nonexistent"),
@@ -63,18 +64,18 @@ class Purge(unittest.TestCase):
         self.assertTrue(os.path.exists(kept))
 
     def test_none(self):
-        """where nobody has a store nothing is left, and nothing is asked"""
+        """where nobody has a store nothing is left, and no question is asked"""
         self.purge()
         self.assertFalse(os.path.exists(self.state))
 
     def test_one(self):
-        """where somebody has one and nobody can be asked it stays"""
+        """where a person has a store and nobody can be asked, it stays"""
         path = self.store()
         self.purge()
         self.assertTrue(os.path.exists(path))
 
     def test_cannot_be_listed(self):
-        """a folder that cannot be listed is not taken for an empty one"""
+        """a folder that cannot be listed does not count as an empty one"""
         path = self.store()
         with open(os.path.join(self.programs, "ls"), "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\necho ls: input/output error >&2\nexit 2\n")
@@ -85,15 +86,16 @@ class Purge(unittest.TestCase):
 
 @unittest.skipUnless(os.getuid() == 0, "only root purges packages")
 class TakenOver(Purge):
-    """The folder belongs to a user who lies in wait: root's purge may touch nothing that this user could not."""
+    """The folder belongs to a hostile user: root's purge may touch nothing that this user could
+    not."""
 
-    # No account has it: the user may be gone before its files are.
+    # No account has this uid: the user may be removed before their files are.
     UID = 47123
     SECRET = b"what only root may change\n"
 
     def setUp(self):
         super().setUp()
-        # Nobody else can be asked in a test, so the answer is put in its place.
+        # Nobody can be asked in a test, so the test puts the answer there.
         self.script = self.script.replace("erase=false", "erase=true", 1)
         self.victims = os.path.join(self.folder, "victims")
         os.mkdir(self.victims)
@@ -120,11 +122,11 @@ class TakenOver(Purge):
         self.assertEqual(os.listdir(self.victims), ["slots"])
         self.assertFalse(os.path.lexists(self.state))
 
-    # Of the suite above these speak of a folder that nobody has taken over.
+    # These tests of the suite above need a folder that nobody has taken over.
     test_none = test_one = test_cannot_be_listed = None
 
     def test_erased(self):
-        """slots and the machine key are overwritten before they go, also where the folder's user is no account"""
+        """slots and the machine key are overwritten before they are removed, also if the folder's user has no account"""
         path = self.store()
         self.own()
         with open(path, "rb") as slots, open(os.path.join(self.state, "machine.key"), "rb") as key:
@@ -134,7 +136,7 @@ class TakenOver(Purge):
         self.untouched()
 
     def test_symbolic_link(self):
-        """a symbolic link among the stores leads root nowhere"""
+        """a symbolic link among the stores does not lead root anywhere"""
         path = self.store()
         os.unlink(path)
         os.symlink(self.victim, path)
@@ -144,7 +146,7 @@ class TakenOver(Purge):
         self.untouched()
 
     def test_hard_link(self):
-        """a second name of a file of root's is removed, and the file is not overwritten"""
+        """a second name of one of root's files is removed, and the file is not overwritten"""
         path = self.store()
         os.unlink(path)
         os.link(self.victim, path)
@@ -153,7 +155,7 @@ class TakenOver(Purge):
         self.untouched()
 
     def test_swapped(self):
-        """a folder that becomes a link between the search and the overwriting leads to nothing of root's"""
+        """a folder that becomes a link between the search and the overwriting does not lead to root's files"""
         path = self.store()
         self.own()
         folder = os.path.dirname(path)
@@ -162,7 +164,7 @@ class TakenOver(Purge):
         self.untouched()
 
     def test_swapped_while_it_is_removed(self):
-        """nor does one that becomes a link just before all is removed"""
+        """neither does one that becomes a link just before everything is removed"""
         path = self.store()
         self.own()
         folder = os.path.dirname(path)
@@ -171,7 +173,7 @@ class TakenOver(Purge):
         self.untouched()
 
     def test_nothing_of_roots(self):
-        """what overwrites is the folder's user, without root's terminal and descriptors"""
+        """the folder's user does the overwriting, without root's terminal and descriptors"""
         self.store()
         self.own()
         told = os.path.join(self.folder, "told")
@@ -187,7 +189,7 @@ class TakenOver(Purge):
         self.addCleanup(os.close, read)
         self.addCleanup(os.close, write)
         os.set_inheritable(write, True)
-        # As debconf's descriptor is open while postrm runs.
+        # Like debconf's descriptor, which is open while postrm runs.
         self.script = self.script.replace("set -e\n", f"set -e\nexec 3>&{write}\n", 1)
         subprocess.run(
             ["sh", "-c", self.script, "postrm", "purge"], env={"PATH": self.programs + ":/usr/bin:/bin"},
@@ -203,6 +205,6 @@ class TakenOver(Purge):
         session, terminal = what("session")
         self.assertEqual(terminal, "0")
         self.assertNotEqual(int(session), os.getsid(0))
-        # The shell itself reads its script from 10.
+        # The shell itself reads its script from descriptor 10.
         self.assertEqual([number for number in what("descriptors") if 2 < int(number) < 10], [])
         self.untouched()

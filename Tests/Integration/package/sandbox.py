@@ -1,4 +1,5 @@
-"""What the daemon gives up by itself, because its unit cannot take it away; and the rules worker in a container."""
+"""What the daemon takes away from itself, because its unit cannot; and the rules worker in a
+container."""
 
 import errno
 import os
@@ -16,7 +17,7 @@ def library(name):
 
 class Keeper(unittest.TestCase):
     def test_refused(self):
-        """A daemon that was taken over starts no program and no process, and reads nobody's memory; threads work"""
+        """A compromised daemon can start no program and no process, and read no other process's memory; threads work"""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "attempts")
             with Daemon(env={"LD_PRELOAD": library("keeperpreload"), "ATTEMPTS": path}, uid=os.getuid()) as daemon:
@@ -31,7 +32,7 @@ class Keeper(unittest.TestCase):
 
 class Container(unittest.TestCase):
     def test_no_landlock(self):
-        """Where a container refuses Landlock the worker judges all the same, under its other limits"""
+        """Where a container refuses Landlock the worker still judges, under its other limits"""
         with Worker(env={"LD_PRELOAD": library("nolandlock")}) as worker:
             self.assertEqual(
                 worker.judge("hunter2", matches("[0-9]"), matches("x")), [("satisfied", ""), ("unmet", "")])

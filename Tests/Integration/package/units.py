@@ -1,6 +1,7 @@
-"""What the packages bring: units, users, profiles for PAM, the udev rule, completions; by what stands in the files.
+"""What the packages contain: units, users, profiles for PAM, the udev rule, completions; tested
+by the content of the files.
 
-That they work is seen in a booted machine (Tests/EndToEnd).
+Tests/EndToEnd shows in a booted machine that they work.
 """
 
 import os
@@ -34,7 +35,7 @@ def read(*path):
 
 
 def directives(unit):
-    """Each directive's values in the order of the file."""
+    """The values of each directive, in the order of the file."""
     found = {}
     for line in read("config", "systemd", unit).splitlines():
         match = re.fullmatch(r"([A-Za-z]+)=(.*)", line)
@@ -47,7 +48,7 @@ def directives(unit):
 
 class Units(unittest.TestCase):
     def test_sandbox(self):
-        """Every service gives up what it has no use for"""
+        """Every service gives up what it does not use"""
         for unit in SERVICES:
             found = directives(unit)
             for name, value in EVERYWHERE.items():
@@ -57,7 +58,7 @@ class Units(unittest.TestCase):
             self.assertTrue(found["SystemCallFilter"][0].startswith("@system-service"))
 
     def test_reasons(self):
-        """Behind a blank line or a heading stands a reason first, so that no directive is without one"""
+        """After a blank line or a heading there is a reason first, so that no directive is without one"""
         for unit in SERVICES + SOCKETS + ["appvault-hibernate.service"]:
             before = ""
             for line in read("config", "systemd", unit).splitlines():
@@ -73,7 +74,7 @@ class Units(unittest.TestCase):
         daemon = directives("appvaultd.service")
         for name in ("ProtectProc", "ProcSubset", "DynamicUser"):
             self.assertNotIn(name, daemon)
-        # Not the sockets', which would go with it.
+        # Not the folder of the sockets, which would be removed with it.
         self.assertEqual(
             [daemon[f"RuntimeDirectory{word}"] for word in ("", "Mode", "Preserve")],
             [["appvaultd"], ["0700"], ["yes"]])
@@ -96,14 +97,14 @@ class Units(unittest.TestCase):
         self.assertIn("--stopped-before-hibernation", directives("appvaultd.service")["ExecStart"][0])
 
     def test_readers(self):
-        """The fingerprint worker hears of readers that come and go, and opens nothing but readers"""
+        """The fingerprint worker is told of readers that come and go, and can open only readers"""
         worker = directives("appvault-fingerprint.service")
         for name in ("PrivateNetwork", "PrivateDevices"):
             self.assertNotIn(name, worker)
         self.assertEqual(worker["RestrictAddressFamilies"], ["AF_UNIX AF_NETLINK"])
         self.assertEqual(
             sorted(worker["DeviceAllow"]), ["char-hidraw rw", "char-spi rw", "char-usb_device rw"])
-        # Whatever makes a reader is a variable.
+        # A test's reader is made by an environment variable.
         self.assertEqual([line.split("=")[0] for line in worker.get("Environment", [])], ["GLIBC_TUNABLES"])
 
     def test_never_failed(self):
@@ -115,7 +116,7 @@ class Units(unittest.TestCase):
             self.assertEqual(directives(unit)["Restart"], ["on-failure"], unit)
 
     def test_who_may_connect(self):
-        """Everybody to the daemon, root at a door of its own too, the daemon alone to its workers"""
+        """Everybody may connect to the daemon, root also at a socket of its own, and only the daemon to its workers"""
         self.assertEqual(directives("appvaultd.socket")["SocketMode"], ["0666"])
         roots = directives("appvaultd-root.socket")
         self.assertEqual(roots["SocketMode"], ["0600"])
@@ -130,7 +131,7 @@ class Units(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "no systemd-analyze")
     def test_verified(self):
-        """systemd knows every word of them"""
+        """systemd accepts every line of them"""
         with tempfile.TemporaryDirectory() as folder:
             units = SOCKETS + SERVICES + ["appvault-hibernate.service"]
             for unit in units:
@@ -158,7 +159,7 @@ class Profiles(unittest.TestCase):
         return found
 
     def test_unlock(self):
-        """The one that is on by default cannot keep anybody out: optional lines, behind pam_unix and pam_systemd"""
+        """The profile that is on by default cannot keep anybody out: optional lines, after pam_unix and pam_systemd"""
         found = self.fields("appvault-unlock")
         self.assertEqual(found["Name"], [["AppVault", "store", "unlock"]])
         self.assertEqual(found["Default"], [["yes"]])
@@ -170,14 +171,14 @@ class Profiles(unittest.TestCase):
         self.assertEqual(found["Password"][0][2:], ["use_authtok"])
 
     def test_passcode(self):
-        """The passcode is in front of pam_unix, and whatever but success comes of it goes on there"""
+        """The passcode is asked for before pam_unix, and everything but success goes on to pam_unix"""
         found = self.fields("appvault")
         self.assertEqual(found["Name"], [["AppVault", "passcode", "and", "fingerprint"]])
         self.assertEqual((found["Default"], found["Priority"]), ([["no"]], [["262"]]))
         self.assertEqual(found["Auth"], [["[success=end", "default=ignore]", "pam_appvault.so", "or_password"]])
 
     def test_rules(self):
-        """The rules are asked in front of pam_unix, and nobody is left without a question"""
+        """The rules are checked before pam_unix, and every person is still asked for a password"""
         found = self.fields("appvault-password-rules")
         self.assertEqual(found["Name"], [["AppVault", "password", "rules"]])
         self.assertEqual((found["Default"], found["Priority"]), ([["no"]], [["1024"]]))
@@ -200,8 +201,9 @@ class Profiles(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("pam-auth-update"), "no pam-auth-update")
     def test_made(self):
-        """pam-auth-update makes of the three what they were written for"""
-        # It takes no other folder: what it would read is bound over, in a mount namespace of its own.
+        """pam-auth-update makes of the three profiles what they were written for"""
+        # It cannot use another folder: what it reads is bind-mounted, in a mount namespace of its
+        # own.
         script = r"""
 mount -t tmpfs none /mnt
 mkdir /mnt/configs /mnt/pam.d /mnt/lib
@@ -273,7 +275,7 @@ ACTION=="add|change", SUBSYSTEM=="spi", ENV{MODALIAS}=="acpi:OTHR0001:", RUN{bui
 """
 
     def test_rule(self):
-        """The readers of libfprint's hwdb, on USB, on SPI and beside a touchpad, are the worker's and nobody else's"""
+        """The readers of libfprint's hwdb, on USB, on SPI and beside a touchpad, belong to the worker and to nobody else"""
         with tempfile.TemporaryDirectory() as root:
             udev = os.path.join(root, "usr", "lib", "udev")
             for folder, name, text in (
@@ -304,7 +306,7 @@ ACTION=="add|change", SUBSYSTEM=="spi", ENV{MODALIAS}=="acpi:OTHR0001:", RUN{bui
 
 class Stripped(unittest.TestCase):
     def test_same_bytes(self):
-        """What the compiler's cache and the linker note of a build does not reach the packages; RELRO does"""
+        """Notes of the compiler's cache and the linker about a build do not reach the packages; RELRO does"""
         with tempfile.TemporaryDirectory() as folder:
             found = []
             for name in ("one", "other"):

@@ -11,8 +11,8 @@ from pamlab import PAM_AUTHINFO_UNAVAIL, Lab, compiled, module_path
 
 HANDLE = bytes(range(1, 17))
 
-# All that the module may ask of the system. No getenv, no fork, no thread, no stdio, no handler of a signal; and open,
-# for the terminal alone.
+# Everything that the module may call. No getenv, no fork, no thread, no stdio, no signal handler;
+# and open only for the terminal.
 IMPORTS = {
     *("pam_get_data pam_get_item pam_get_user pam_getenv pam_set_data pam_set_item".split()),
     *("pam_get_authtok pam_modutil_getpwnam pam_syslog".split()),
@@ -23,7 +23,7 @@ IMPORTS = {
     # them.
     *("open read tcgetpgrp getpgrp tcgetattr tcsetattr tcflush".split()),
     *("pthread_sigmask sigemptyset sigaddset sigismember signalfd".split()),
-    # Swift's own hasher would take its seed from there; nothing here hashes.
+    # Swift's own hasher would take its seed from this; nothing in the module hashes.
     "arc4random_buf",
     *("__cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable".split()),
 }
@@ -54,13 +54,13 @@ class File(unittest.TestCase):
         self.assertEqual(exported, EXPORTS)
 
     def test_imports(self):
-        """it asks the system for nothing that is not on the list, and Swift's runtime for nothing at all"""
+        """it imports only what is on the list, and nothing of Swift's runtime"""
         imported = {name for _, where, name in self.symbols if where == "UND" and name}
         self.assertEqual(imported - IMPORTS, set())
         self.assertIn("explicit_bzero", imported)
 
     def test_paths(self):
-        """it knows three paths: the daemon's two sockets, and the terminal"""
+        """it contains three paths: the daemon's two sockets, and the terminal"""
         with open(self.path, "rb") as file:
             paths = set(re.findall(rb"(?<![\w./])/[a-z][\w/.-]+(?=\x00)", file.read()))
         self.assertEqual(paths - {b"/run/appvault/socket", b"/run/appvault/root.socket", b"/dev/tty"}, set())
@@ -92,7 +92,7 @@ class File(unittest.TestCase):
 
 
 def converse(peer):
-    """Everything that the module can do with a daemon that means well."""
+    """Everything that the module can do with a daemon that works."""
     request = peer.greet()
     peer.send("working")
     if request.name in ("authenticate", "unlock"):
@@ -163,7 +163,7 @@ class Case(unittest.TestCase):
     def lines(self):
         try:
             with open(self.journal) as file:
-                # pam_syslog's own beginning is libpam's business.
+                # How pam_syslog begins a line is libpam's business.
                 return [re.sub(r"^(\d) \w+\(\S+\): ", r"\1 ", line.rstrip("\n")) for line in file]
         except FileNotFoundError:
             return []
@@ -209,7 +209,7 @@ class Valgrind(Case):
 
 class Journal(Case):
     def test_absent(self):
-        """where AppVault is absent the journal hears nothing"""
+        """where AppVault is absent nothing is written to the journal"""
         self.full()
         self.codes("login", times=3)
         self.assertEqual([line for line in self.lines() if "pam_appvault" in line or "appvault" in line], [])
@@ -219,14 +219,14 @@ class Journal(Case):
             return [line for line in file if "appvault" in line.lower()]
 
     def test_option(self):
-        """an unknown option is named once, and ignored"""
+        """an unknown option is reported once, and ignored"""
         self.full(options="or_password speed=11")
         self.lab.daemon(converse)
         self.assertEqual(self.codes("right", "")[0], 0)
         self.assertEqual(len([line for line in self.lines() if "speed=11" in line]), 1)
 
     def test_debug(self):
-        """debug speaks of codes, and of no secret; without it a good login is silent"""
+        """debug logs codes, and no secret; without it a good login logs nothing"""
         secret = "right"
         self.lab.daemon(converse)
         self.full()
@@ -272,7 +272,7 @@ class Memory(Case):
         )
 
     def test_wiped(self):
-        """no memory is given back with a secret in it: answered, refused, handed on, taken over, too long"""
+        """no memory is freed with a secret in it: answered, refused, handed on, taken over, too long"""
         secret = "kept-to-ourselves"
 
         def handler(peer):
@@ -291,20 +291,21 @@ class Memory(Case):
         self.assertTrue(any(secret.encode() in each.payload for each in daemon.messages("unlock")))
         self.lab.daemon(lambda peer: (peer.greet(), peer.ask(), peer.send_raw(b"\xff" * 30)))
         self.assertEqual(self.spilled(secret), 0)
-        # What the store keeps, given to the stack, to nobody, and to a stack that it then does not reach.
+        # The password that the store keeps: given to the stack, to no stack, and to a stack that it
+        # then does not reach.
         for outcome, options in (("success", "set_authtok"), ("success", "debug"), ("authError", "set_authtok")):
             self.lab.daemon(lambda peer, outcome=outcome: (
                 peer.greet(), peer.ask(), peer.send("token", 2, [f"{secret} kept".encode()]), peer.verdict(outcome)))
             self.lab.stack(f"auth required {{ours}} {options}", "auth optional pam_permit.so")
             self.assertEqual(self.spilled("typed"), 0)
-        # And it would be seen.
+        # And a secret would be found.
         self.stack("{lab} spill=1")
         self.assertEqual(self.spilled(secret), 3)
 
 
 class Directory(Case):
     def test_slow(self):
-        """a directory that is slower than the daemon is patient costs a second connection and no login"""
+        """a directory that is slower than the daemon's deadline costs a second connection and no login"""
 
         def handler(peer):
             peer.hello = peer.receive(2)
@@ -333,7 +334,7 @@ class Clock(Case):
         os.rename(self.clock + ".new", self.clock)
 
     def test_ten_minutes(self):
-        """a daemon that works for ever is left after ten minutes, and not before"""
+        """a daemon that works for ever is given up after ten minutes, and not before"""
 
         def handler(peer):
             peer.greet()

@@ -1,4 +1,4 @@
-"""The real module and the real daemon: what must hold where the daemon's own world fails it."""
+"""The real module and the real daemon: what must hold if the daemon itself cannot work."""
 
 import os
 import signal
@@ -76,7 +76,7 @@ class Logins(Case):
         self.assertEqual(self.login("front", "login"), PAM_SUCCESS)
 
     def test_open_store(self):
-        """re-authentication against an open store proves the passcode anew"""
+        """a new authentication with an open store proves the passcode again"""
         daemon = self.lab.appvaultd(POLICY)
         daemon.create(PASSCODE)
         self.assertEqual(daemon.status().lock, "unlocked")
@@ -117,7 +117,8 @@ class Logins(Case):
 @unittest.skipUnless(os.geteuid() == 0, "needs root to mount a disk of its own")
 class Disks(Case):
     def mounted(self, mount):
-        """A daemon whose state folder is what `mount` makes of it, in a mount namespace that ends with it."""
+        """A daemon whose state folder is set up by `mount`, in a mount namespace that ends with
+        the daemon."""
         state = os.path.join(self.lab.folder, "state")
         return ["unshare", "-m", "sh", "-c", mount.format(state) + ' && exec "$@"', "sh"]
 
@@ -138,7 +139,7 @@ class Disks(Case):
         self.assertEqual(self.login("alone", PASSCODE), PAM_SUCCESS)
 
     def test_read_only(self):
-        """a state folder that is read-only: no try can be counted, so none is derived, and pam_unix goes on"""
+        """a read-only state folder: no try can be counted, so nothing is derived, and pam_unix decides"""
         daemon = self.lab.appvaultd(POLICY)
         daemon.create(PASSCODE)
         daemon.stop()
@@ -149,7 +150,7 @@ class Disks(Case):
         try:
             daemon.start()
         except OSError:
-            pass  # a daemon that does not start there is as good as absent
+            pass  # a daemon that does not start there counts as absent
         self.assertEqual(self.login("alone", PASSCODE), PAM_AUTHINFO_UNAVAIL)
         self.assertEqual(self.login("alone", "wrong horse battery"), PAM_AUTHINFO_UNAVAIL)
         self.assertEqual(self.login("front", "login"), PAM_SUCCESS)

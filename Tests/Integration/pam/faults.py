@@ -1,7 +1,8 @@
-"""Whatever happens to the daemon, people log in as they did without us, in time, and nobody else does.
+"""Whatever happens to the daemon, people log in as without AppVault, in time, and nobody else
+does.
 
-Every fault is played against four places of the module: alone, where its code can be seen; in front of a module
-that stands in for pam_unix; behind it as `unlock`; and at setcred and session.
+Every fault is tested with the module in four places: alone, where its code can be seen; before a
+module that stands in for pam_unix; after it as `unlock`; and at setcred and session.
 """
 
 import os
@@ -30,7 +31,7 @@ from pamlab import (
 
 ROOT = os.geteuid() == 0
 HANDLE = bytes(range(1, 17))
-# Builds may be at work beside us; the deadlines of 1, 2 and 5 seconds are still told apart.
+# Builds may run at the same time; the deadlines of 1, 2 and 5 seconds can still be distinguished.
 SLACK = 1.2
 
 
@@ -49,7 +50,8 @@ class Case(unittest.TestCase):
         self.assertLess(took, most + SLACK)
 
     def in_front(self, answers=("login", "login"), user=None, options="or_password", **more):
-        """Our line before pam_unix's stand-in, as one login; its result, the talk and the time."""
+        """Our line before pam_unix's stand-in, as one login. Returns its result, the talk and
+        the time."""
         self.lab.stack(
             f"auth [success=done default=ignore] {{ours}} {options}",
             "auth required {lab} want=login look=TOKEN",
@@ -77,7 +79,8 @@ class Case(unittest.TestCase):
         return result, talk, took
 
     def assertFault(self, least, most, everywhere=True):
-        """The fault that is set up now: alone and in front, and `everywhere` behind and at a session as well."""
+        """Checks the fault that is set up now: alone and before pam_unix, and with `everywhere`
+        after it and at a session, too."""
         result, _, took = self.alone()
         self.assertEqual(result, PAM_AUTHINFO_UNAVAIL)
         self.assertTook(took, least, most)
@@ -85,7 +88,7 @@ class Case(unittest.TestCase):
         result, talk, took = self.in_front()
         self.assertEqual(result, PAM_SUCCESS)
         self.assertTook(took, least, most)
-        # Whoever typed once is not asked again: a `sudo -S` has but one line.
+        # A person who typed once is not asked again: a `sudo -S` has only one line.
         self.assertEqual(len(talk.prompts), 1)
         if not everywhere:
             return
@@ -106,13 +109,13 @@ class Case(unittest.TestCase):
 
 class Faults(Case):
     def test_absent(self):
-        """without a socket everything goes on at once and in silence"""
+        """without a socket everything goes on at once and without a line"""
         self.assertFault(0, 0)
         _, talk, _ = self.in_front()
         self.assertEqual(talk.lines, [])
 
     def test_refused(self):
-        """a socket that nobody listens on is as good as none"""
+        """a socket at which nothing listens counts as none"""
         with socket.socket(socket.AF_UNIX) as left:
             left.bind(self.lab.socket)
         self.assertFault(0, 0)
@@ -144,7 +147,7 @@ class Faults(Case):
         self.assertFault(1, 1)
 
     def test_room_again(self):
-        """a backlog that has room again within the second is used"""
+        """a backlog that gets room within the second is used"""
         daemon = self.lab.daemon(lambda peer: (peer.greet(), peer.verdict("permissionDenied")), backlog=0)
         daemon.kill(signal.SIGSTOP)
         held = []
@@ -180,7 +183,7 @@ class Faults(Case):
         self.assertFault(2, 2, everywhere=False)
 
     def test_drip(self):
-        """a byte now and then keeps nobody waiting: the deadline is for the whole frame"""
+        """a byte now and then delays nobody: the deadline is for the whole frame"""
 
         def drip(peer):
             for byte in wire.encode("welcome", 1, software="x" * 100):
@@ -201,7 +204,7 @@ class Faults(Case):
         self.assertFault(5, 5, everywhere=False)
 
     def test_silent_after_working(self):
-        """every sign of life starts the five seconds anew, silence ends them"""
+        """every sign of life restarts the five seconds, silence ends them"""
 
         def work(peer):
             peer.greet()
@@ -215,7 +218,7 @@ class Faults(Case):
         self.assertTook(took, 6, 6)
 
     def test_killed_while_typing(self):
-        """killed while the person types: what they typed is the next module's"""
+        """killed while the person types: the next module gets what they typed"""
         for _ in range(2):
             daemon = self.lab.daemon(lambda peer: (peer.greet(), peer.ask(), peer.hang()))
 
@@ -241,14 +244,14 @@ class Faults(Case):
         self.assertTook(took, 5, 5)
 
     def test_nonsense_after_typing(self):
-        """nonsense behind the question: what the person typed is the next module's"""
+        """nonsense after the question: the next module gets what the person typed"""
         self.lab.daemon(lambda peer: (peer.greet(), peer.ask(), peer.send_raw(b"\xff" * 64)))
         result, talk, took = self.in_front(["login"])
         self.assertEqual((result, self.token), (PAM_SUCCESS, "login"))
         self.assertEqual(len(talk.prompts), 1)
 
     def test_gave_up_while_typing(self):
-        """a daemon that ended the question meanwhile is heard, and the token is handed on"""
+        """the module notices that the daemon ended the question meanwhile, and hands the token on"""
 
         def handler(peer):
             peer.greet()
@@ -264,7 +267,7 @@ class Faults(Case):
 
 
 def after(data):
-    """A daemon that greets, reads the request and then says just these bytes."""
+    """A daemon that greets, reads the request and then sends just these bytes."""
 
     def handler(peer):
         peer.greet()
@@ -328,7 +331,7 @@ NONSENSE = {
 
 class Nonsense(Case):
     def test_nonsense(self):
-        """what makes no sense ends the exchange at once, and is never success"""
+        """a message that makes no sense ends the exchange at once, and is never success"""
         for name, handler in NONSENSE.items():
             with self.subTest(name):
                 self.lab.daemon(handler)
@@ -349,7 +352,7 @@ class Nonsense(Case):
         self.assertEqual(len(talk.prompts), 1)
 
     def test_success_needs_a_secret(self):
-        """success after nothing, an empty answer, an abort, Enter or a new passcode is not taken"""
+        """success after nothing, an empty answer, an abort, Enter or a new passcode is not accepted"""
         for purpose, answers in (
             ("passcode", [""]),
             ("passcode", [None]),
@@ -371,7 +374,7 @@ class Nonsense(Case):
                     self.assertEqual(pam.authenticate(), PAM_AUTHINFO_UNAVAIL)
 
     def test_endless_questions(self):
-        """a daemon that asks without end is left"""
+        """a daemon that asks without end is given up"""
 
         def handler(peer):
             peer.greet()
@@ -406,7 +409,7 @@ class Strangers(Case):
                 self.assertEqual(daemon.raw(), b"")
 
     def test_own_user(self):
-        """where the module is not root, its own user may be the daemon; root's listener always"""
+        """if the module is not root, its own user may be the daemon; root's listener always may"""
         self.lab.stack("auth required {ours}", name="alone")
 
         def login():
@@ -435,7 +438,7 @@ class Names(Case):
         self.daemon = self.lab.daemon(lambda peer: (peer.greet(), peer.verdict("userUnknown", code=3)))
 
     def test_no_account(self):
-        """no account can have such a name: user unknown, and the daemon hears nothing"""
+        """no account can have such a name: user unknown, and nothing is sent to the daemon"""
         for name in ("", "x" * 256, "x" * 5000, b"\xff\xfe", b"ab\xc3"):
             with self.subTest(name=name):
                 result, _, _ = self.alone(user=name)
@@ -447,7 +450,7 @@ class Names(Case):
         self.assertEqual(self.daemon.messages(), [])
 
     def test_strange(self):
-        """strange names are told as they are, without a uid"""
+        """strange names are sent as they are, without a uid"""
         for name in ("no-such-user", "../../etc/passwd", "a\nb", "a\x1b[31mb", "x" * 255, "%s%n", "\u00e9"):
             with self.subTest(name=name):
                 result, _, _ = self.alone(user=name)
@@ -466,7 +469,7 @@ class Names(Case):
         self.assertEqual(self.daemon.messages("authenticate")[-1].subject, ("root", 0))
 
     def test_asked_for(self):
-        """an application without a name has us ask for it, once for all modules"""
+        """if the application gives no name, our module asks for it, once for all modules"""
         self.lab.stack(
             "auth [success=done default=ignore] {ours}", "auth required {lab} want=login", name="ask"
         )
@@ -484,7 +487,7 @@ class Names(Case):
         self.assertEqual(len(talk.prompts), 2)
 
     def test_no_name_at_all(self):
-        """an application that cannot say a name either gets its own failure back, and unlock stays silent"""
+        """an application that cannot ask for a name either gets its own failure back, and unlock shows nothing"""
         import ctypes
 
         import pamlab
@@ -499,7 +502,7 @@ class Names(Case):
         self.assertEqual(self.daemon.messages(), [])
 
     def test_claims(self):
-        """a remote host that is unfit for the protocol does not become a local login"""
+        """a remote host that does not fit into the protocol does not become a local login"""
         self.lab.stack("auth required {ours}", name="alone")
         with self.lab.transaction("alone", items={PAM_RHOST: b"\xff" * 300}) as pam:
             self.assertEqual(pam.authenticate(), PAM_USER_UNKNOWN)
@@ -550,7 +553,7 @@ class Conversations(Case):
                 self.assertEqual((result, self.token), (PAM_SUCCESS, "login"))
 
     def test_null_answer(self):
-        """a conversation that succeeds and answers nothing"""
+        """a conversation that succeeds without an answer"""
         result, _, _ = self.alone([None])
         self.assertEqual(result, PAM_AUTHINFO_UNAVAIL)
         self.assertEqual((self.last().name, self.last().reason), ("abort", "cancelled"))
@@ -558,7 +561,7 @@ class Conversations(Case):
         self.assertEqual((result, self.token), (PAM_SUCCESS, "login"))
 
     def test_long_answer(self):
-        """an answer of 100 KB is told as too long, and is the next module's all the same"""
+        """an answer of 100 KB is reported as too long, and the next module still gets it"""
         long = "x" * 100_000
         result, _, _ = self.alone([long])
         self.assertEqual(result, PAM_AUTHINFO_UNAVAIL)
@@ -571,7 +574,7 @@ class Conversations(Case):
         self.assertEqual(self.last().payload, b"x" * 1024)
 
     def test_stale_token(self):
-        """a token that stands there already is neither shown to us unasked nor in our way"""
+        """a token that is already set is neither sent to the daemon unasked nor in our way"""
         self.lab.stack(
             "auth optional {lab} set=stale",
             "auth [success=done default=ignore] {ours} or_password",
@@ -619,7 +622,7 @@ class Processes(Case):
         for each in people:
             each.join()
         self.assertEqual(failures, [])
-        # A thread that was joined may be a moment longer in the kernel's list.
+        # A thread that was joined may remain in the kernel's list for a moment.
         end = time.monotonic() + 2
         while before != Footprint() and time.monotonic() < end:
             time.sleep(0.01)
@@ -670,7 +673,7 @@ class Processes(Case):
         held = []
 
         def free():
-            # libpam's own audit record needs one, and denies everybody without.
+            # libpam's own audit record needs a descriptor, and denies everybody without one.
             while held:
                 os.close(held.pop())
             return "login"
@@ -691,7 +694,8 @@ class Processes(Case):
                 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
             self.assertEqual(result, PAM_SUCCESS)
             self.assertTook(took, 0, 0)
-            # The daemon was not reached: the second prompt is the next module's, the third ours again.
+            # The daemon was not reached: the second prompt is the next module's, the third is ours
+            # again.
             self.assertEqual(pam.authenticate(), PAM_SUCCESS)
             self.assertEqual([prompt[:8] for prompt in talk.prompts], ["AppVault", "Password", "AppVault"])
 

@@ -1,4 +1,5 @@
-"""What the module answers, tells and leaves behind, line by line: codes, tokens, confirmation, sessions, passwords."""
+"""What the module returns, shows and leaves behind, line by line: codes, tokens, confirmation,
+sessions, passwords."""
 
 import os
 import re
@@ -56,7 +57,7 @@ class Case(unittest.TestCase):
             self.assertEqual(daemon.faults(), "")
 
     def daemon(self, right=b"right", handle=HANDLE, outcome="authError", line="AppVault passcode"):
-        """Asks once where no token came; `right` is success, everything else `outcome`."""
+        """Asks once if no token came; `right` gives success, everything else `outcome`."""
 
         def handler(peer):
             request = peer.greet()
@@ -125,7 +126,7 @@ class Codes(Case):
                     self.assertEqual(talk.lines, [])
 
     def test_account(self):
-        """account is ignored, and the daemon hears nothing of it"""
+        """account is ignored, and nothing is sent to the daemon"""
         daemon = self.daemon()
         self.lab.stack("account required {ours}")
         with self.lab.transaction() as pam:
@@ -137,7 +138,7 @@ class Codes(Case):
 
 
 class Traps(Case):
-    """libpam's own, which no module may fall into."""
+    """libpam's own traps, into which no module may fall."""
 
     def test_lone_unlock(self):
         """a lone `optional` or `sufficient` unlock authenticates nobody, whatever the daemon says"""
@@ -164,7 +165,7 @@ class Traps(Case):
                 self.assertEqual(result, PAM_PERM_DENIED)
 
     def test_required(self):
-        """a required unlock stands in nobody's way; a required authenticator does its work"""
+        """a required unlock keeps nobody out; a required authenticator does its work"""
         self.daemon()
         for front in ("required", "requisite", "optional", "sufficient"):
             for answer, expected in (("right", PAM_SUCCESS), ("wrong", PAM_AUTH_ERR)):
@@ -173,7 +174,7 @@ class Traps(Case):
                         "auth required {lab} want=right", f"auth {front} {{ours}} unlock", answers=[answer]
                     )
                     self.assertEqual(result, expected)
-        # Behind pam_unix as a step of its own: both must be right.
+        # After pam_unix as a step of its own: both must be right.
         for password, passcode, expected in (
             ("login", "right", PAM_SUCCESS),
             ("login", "wrong", PAM_AUTH_ERR),
@@ -192,7 +193,7 @@ class Tokens(Case):
         return self.run_auth(f"auth {control} {{ours}} {options}", behind, answers=answers)
 
     def test_or_password(self):
-        """or_password hands on what was typed when it was wrong, and only then"""
+        """or_password hands on what was typed if it was wrong, and only then"""
         for outcome in CODES:
             if outcome != "success":
                 with self.subTest(outcome):
@@ -213,7 +214,7 @@ class Tokens(Case):
         self.assertEqual(self.token, "before")
 
     def test_empty_answer(self):
-        """Enter alone is no token: the next module asks"""
+        """only Enter is no token: the next module asks"""
         self.daemon()
         result, talk = self.run_auth(
             "auth [success=done default=ignore] {ours} or_password",
@@ -223,7 +224,7 @@ class Tokens(Case):
         self.assertEqual((result, len(talk.prompts)), (PAM_SUCCESS, 2))
 
     def test_only_the_login(self):
-        """answers to other questions are nobody's token"""
+        """answers to other questions never become the token"""
         for purpose in wire.PURPOSES:
             with self.subTest(purpose):
 
@@ -253,7 +254,7 @@ class Tokens(Case):
         return self.lab.daemon(handler)
 
     def test_given(self):
-        """what the daemon gives becomes the token with a success, where the service file wants it"""
+        """with a success, what the daemon gives becomes the token, if the service file wants that"""
         kept, typed, longest = b"kept", b"", b"k" * 1024
         for tokens, options, found in (
             ((kept,), "set_authtok", "kept"), ((longest,), "or_password set_authtok", longest.decode()),
@@ -277,7 +278,7 @@ class Tokens(Case):
                     self.assertEqual(self.token, "(none)")
 
     def test_given_nonsense(self):
-        """two tokens, one that is too long, and one at a line that asks for none make no sense, and nobody is let in"""
+        """two tokens, a token that is too long, and one at a line that wants none make no sense, and nobody is let in"""
         self.given(b"kept", b"kept")
         result, _ = self.front("set_authtok", ["typed"], control="required")
         self.assertEqual((result, self.token), (PAM_AUTHINFO_UNAVAIL, "(none)"))
@@ -309,17 +310,17 @@ class Tokens(Case):
                 sent = daemon.messages("authenticate")[-1]
                 self.assertEqual(sent.payload, token.encode() if options else b"")
                 self.assertEqual(sent.tokenOnly, "use_first_pass" in options)
-        # Without a token one asks and the other does not.
+        # Without a token one option asks and the other does not.
         self.assertEqual(self.run_auth("auth required {ours} try_first_pass", answers=["right"])[0], PAM_SUCCESS)
         self.assertEqual(self.run_auth("auth required {ours} use_first_pass", answers=["right"])[0], PAM_AUTH_ERR)
-        # None that is longer than any passcode.
+        # No token that is longer than any passcode.
         self.run_auth(
             "auth optional {lab} setlong=1025", "auth required {ours} try_first_pass", answers=["right"]
         )
         self.assertEqual(daemon.messages("authenticate")[-1].payload, b"")
 
     def test_flags(self):
-        """the options arrive as flags, unknown ones change nothing"""
+        """the options arrive as flags, and unknown ones change nothing"""
         daemon = self.daemon()
         for options, flags in (
             ("", (False, False, False)),
@@ -382,7 +383,7 @@ class Face(Case):
         peer.verdict("success")
 
     def test_conversation(self):
-        """lines, errors, echoed questions and notices keep their order and their style"""
+        """lines, errors, echoed questions and notices keep their order and style"""
         self.lab.daemon(self.conversing)
         result, talk = self.run_auth("auth required {ours}", answers=["visible", "", "secret"])
         self.assertEqual(result, PAM_SUCCESS)
@@ -398,7 +399,7 @@ class Face(Case):
         )
 
     def test_silent(self):
-        """PAM_SILENT: the daemon is told, and no line is shown"""
+        """PAM_SILENT: the daemon is told about it, and no line is shown"""
         daemon = self.lab.daemon(self.conversing)
         result, talk = self.run_auth("auth required {ours}", answers=["visible", "", "secret"], flags=PAM_SILENT)
         self.assertEqual(result, PAM_SUCCESS)
@@ -406,7 +407,7 @@ class Face(Case):
         self.assertTrue(daemon.messages("hello")[-1].silent)
 
     def test_unlock_converses(self):
-        """unlock renders a conversation too, and is still no answer"""
+        """unlock shows a conversation, too, and still gives PAM no verdict"""
 
         def handler(peer):
             peer.greet()
@@ -421,7 +422,7 @@ class Face(Case):
         self.assertEqual(result, PAM_PERM_DENIED)
 
     def test_greeting(self):
-        """the greeting says what PAM's items say"""
+        """the greeting contains PAM's items"""
         daemon = self.daemon()
         items = {PAM_TTY: "/dev/tty7", PAM_RHOST: "host.example", PAM_RUSER: "remote"}
         self.run_auth("auth required {ours}", answers=["x"], items=items)
@@ -444,7 +445,7 @@ class Confirmation(Case):
         return codes
 
     def test_confirms_once(self):
-        """setcred confirms the handle once, for whoever was let in by us or by the next module"""
+        """setcred confirms the handle once, whether our module let the person in or the next one"""
         for answer in ("right", "login"):
             for flag in (
                 PAM_ESTABLISH_CRED, PAM_REINITIALIZE_CRED, PAM_REFRESH_CRED, 0, PAM_ESTABLISH_CRED | PAM_SILENT):
@@ -456,13 +457,13 @@ class Confirmation(Case):
                     self.assertEqual([each.handle for each in daemon.messages("confirm")], [HANDLE])
 
     def test_not_at_delete(self):
-        """giving credentials back confirms nothing"""
+        """deleting credentials confirms nothing"""
         daemon = self.daemon()
         self.assertEqual(self.attempt(["right"], PAM_DELETE_CRED), [PAM_SUCCESS] * 2)
         self.assertEqual(daemon.messages("confirm"), [])
 
     def test_codes(self):
-        """setcred is success where we were, and ignored where we were not"""
+        """setcred is success if our module decided, and ignored otherwise"""
         self.daemon()
         self.assertEqual(self.attempt(["right"], PAM_ESTABLISH_CRED, lines=("auth required {ours}",)), [0, 0])
         self.assertEqual(
@@ -500,7 +501,7 @@ class Confirmation(Case):
         self.assertEqual([each.handle for each in daemon.messages("confirm")], [bytes([3]) * 16])
 
     def test_success_then_failure(self):
-        """an attempt that failed leaves nothing of the one before that succeeded"""
+        """a failed attempt leaves nothing of an earlier one that succeeded"""
         daemon = self.daemon(handle=HANDLE)
         self.lab.stack("auth required {ours}")
         with self.lab.transaction(talk=Talk(["right", 19])) as pam:
@@ -520,7 +521,7 @@ class Sessions(Case):
     LINES = ("session optional {ours}", "session required pam_permit.so")
 
     def test_environment(self):
-        """a session is logind's, as PAM's own environment names it"""
+        """a session is logind's, by the name in PAM's own environment"""
         daemon = self.daemon()
         self.lab.stack("session required {lab} env=XDG_SESSION_ID=c1 env=XDG_SESSION_CLASS=user", *self.LINES)
         with self.lab.transaction() as pam:
@@ -543,7 +544,7 @@ class Sessions(Case):
         self.assertEqual(daemon.messages("sessionOpen")[-1].id, "")
 
     def test_never_fails(self):
-        """refusals and questions at a session are nobody's concern"""
+        """refusals and questions at a session do not make it fail"""
 
         def handler(peer):
             peer.greet()
@@ -576,14 +577,14 @@ class Passwords(Case):
         self.assertEqual(daemon.messages("hello")[-1].frontEnd, "pamPassword")
 
     def test_one(self):
-        """without both nothing is sent: root's `passwd alice` knows only the new one"""
+        """unless both are known nothing is sent: root's `passwd alice` knows only the new one"""
         daemon = self.daemon()
         for before in (("password required {lab} set=new",), ("password required {lab} setold=old",), ()):
             self.assertEqual(self.change(*before), PAM_SUCCESS)
         self.assertEqual(daemon.messages(), [])
 
     def test_alone(self):
-        """ours is never the only word on a password"""
+        """our line alone never decides about a password"""
         self.daemon()
         self.lab.stack("password required {ours}")
         with self.lab.transaction() as pam:
@@ -591,7 +592,7 @@ class Passwords(Case):
 
 
 class Examples(Case):
-    """The service files that we ship, with a module for tests in the place of pam_unix."""
+    """The service files that we ship, with a test module in the place of pam_unix."""
 
     FOLDER = os.path.join(ROOT, "pam", "pam.d", "examples")
 
@@ -616,7 +617,7 @@ class Examples(Case):
         return codes[0], codes[1:] == (PAM_SUCCESS,) * 3, len(talk.prompts)
 
     def test_follows_login(self):
-        """(a): the login's token opens the store; without a daemon the login is what it was"""
+        """(a): the login's token opens the store; without a daemon the login works as before"""
         self.service("follows-login")
         daemon = self.daemon()
         self.assertEqual(self.login(["login"]), (PAM_SUCCESS, True, 1))
@@ -628,7 +629,7 @@ class Examples(Case):
         self.assertEqual(self.login(["login"]), (PAM_SUCCESS, True, 1))
 
     def test_own_passcode(self):
-        """(b): one prompt takes either; with neither nobody comes in; without a daemon pam_unix asks"""
+        """(b): one prompt accepts either; with neither nobody is let in; without a daemon pam_unix asks"""
         self.service("own-passcode")
         daemon = self.daemon()
         self.assertEqual(self.login(["right"]), (PAM_SUCCESS, True, 1))
@@ -640,7 +641,7 @@ class Examples(Case):
         self.assertEqual(self.login(["right"])[0], PAM_AUTH_ERR)
 
     def test_required_step(self):
-        """behind pam_unix: both are asked, both must be right, and without a daemon nobody comes in"""
+        """after pam_unix: both are asked, both must be right, and without a daemon nobody is let in"""
         self.service("required-step")
         daemon = self.daemon()
         self.assertEqual(self.login(["login", "right"]), (PAM_SUCCESS, True, 2))
@@ -651,7 +652,7 @@ class Examples(Case):
 
 
     def test_password_rules(self):
-        """the rules in front: what the daemon accepts reaches what sets it, and without a daemon nothing is asked"""
+        """the rules before pam_unix: what the daemon accepts reaches what sets it, and without a daemon nothing is asked"""
         self.service("password-rules")
 
         def handler(peer):
@@ -673,7 +674,7 @@ class Examples(Case):
 
 class Repeats(Case):
     def test_thousand(self):
-        """loaded and unloaded a thousand times: nothing stays"""
+        """loaded and unloaded a thousand times: nothing is left"""
 
         def resident():
             with open("/proc/self/statm") as file:
@@ -692,7 +693,7 @@ class Repeats(Case):
         for index in range(1000):
             once("login" if index % 2 else "right")
         self.assertEqual(before, Footprint())
-        # 4 KiB pages; Python itself breathes.
+        # In pages of 4 KiB; Python's own memory varies a little.
         self.assertLess(resident() - pages, 256)
         with open("/proc/self/maps") as file:
             self.assertNotIn("pam_appvault", file.read())

@@ -1,4 +1,5 @@
-"""`password_rules`: the module in front of what sets the login password, with a daemon that says what it is told."""
+"""`password_rules`: the module before what sets the login password, with a daemon that answers
+what the test wants."""
 
 import unittest
 
@@ -10,7 +11,8 @@ SECRET = "kept-to-ourselves"
 
 
 def rules(*rounds, outcome="success", code=0):
-    """A daemon that asks for the new password and again, that often, and then says so."""
+    """A daemon that asks in these rounds, by default once for the new password and its
+    confirmation, and then gives this verdict."""
 
     def handler(peer):
         request = peer.greet()
@@ -36,7 +38,7 @@ class Case(unittest.TestCase):
         self.addCleanup(self.lab.close)
 
     def change(self, *answers, options="", front=(), behind=("password required {lab} look=TOKEN",)):
-        """passwd; what the stack's token was at its end."""
+        """Runs passwd. Returns the stack's token at its end."""
         self.lab.stack(*front, f"password requisite {{ours}} password_rules {options}", *behind)
         before = Footprint()
         with self.lab.transaction(talk=Talk(answers)) as pam:
@@ -60,7 +62,7 @@ class Rules(Case):
         self.assertEqual(self.talk.messages[1:], [(ECHO_OFF, "New password: "), (ECHO_OFF, "Again: ")])
 
     def test_last_accepted(self):
-        """of several new passwords the last one is taken, never a confirmation or another answer"""
+        """of several new passwords the last one becomes the token, never a confirmation or another answer"""
         self.lab.daemon(rules(("newPasscode",), ("newPasscode", "confirmPasscode", "former", "passcode")))
         token = self.change("first one", "second one", "third", "fourth", "fifth")
         self.assertEqual((self.code, token), (PAM_SUCCESS, "second one"))
@@ -72,7 +74,7 @@ class Rules(Case):
         self.assertEqual((self.code, token), (PAM_AUTHTOK_ERR, "(none)"))
 
     def test_cancelled(self):
-        """a conversation that fails or gives nothing is told to the daemon, which refuses"""
+        """the daemon is told of a conversation that fails or gives nothing, and refuses"""
         for answers in ((), (PAM_CONV_ERR,), (None,), (SECRET, PAM_CONV_ERR)):
             with self.subTest(answers=answers):
                 daemon = self.lab.daemon(rules())
@@ -88,7 +90,7 @@ class Rules(Case):
         self.assertEqual(daemon.messages("abort")[0].reason, "answerTooLong")
 
     def test_present(self):
-        """a token that the stack has already is judged without a question, and stays"""
+        """a token that the stack already has is judged without a question, and stays"""
         for outcome, code in (("success", PAM_SUCCESS), ("authError", PAM_AUTHTOK_ERR)):
             with self.subTest(outcome=outcome):
                 daemon = self.lab.daemon(
@@ -100,7 +102,7 @@ class Rules(Case):
                     self.assertEqual(token, "present")
 
     def test_present_too_long(self):
-        """one that no passcode can be is left to the others"""
+        """a token that cannot be a passcode is left to the other modules"""
         daemon = self.lab.daemon(rules())
         self.change(front=["password required {lab} setlong=2000"], behind=())
         self.assertEqual(daemon.messages("passwordRules"), [])
@@ -119,7 +121,7 @@ class Rules(Case):
             self.assertEqual((self.code, token), (PAM_SUCCESS, "(none)"))
 
     def test_success_of_nothing(self):
-        """a success without a new password is none"""
+        """a success without a new password does not count"""
         self.lab.daemon(lambda peer: (peer.greet(), peer.verdict("success")))
         self.assertEqual((self.change(), self.code), ("(none)", PAM_SUCCESS))
         self.lab.stack("password required {ours} password_rules")
@@ -138,7 +140,7 @@ class Rules(Case):
             self.assertNotEqual(pam.chauthtok(), PAM_SUCCESS)
 
     def test_other_kinds(self):
-        """in an auth or session stack the word does nothing"""
+        """in an auth or session stack the option does nothing"""
         daemon = self.lab.daemon(rules())
         self.lab.stack("auth required {ours} password_rules", "auth required pam_permit.so")
         with self.lab.transaction() as pam:
@@ -147,10 +149,10 @@ class Rules(Case):
 
 
 class AlwaysAsk(Case):
-    """`always_ask`, for a line behind us that may not ask itself (use_authtok)."""
+    """`always_ask`, for a line after ours that may not ask itself (use_authtok)."""
 
     def test_asked(self):
-        """where we have no rules libpam asks, and the line behind us has a token"""
+        """if we have no rules libpam asks, and the line after ours gets a token"""
         for daemon in (None, lambda peer: (peer.greet(), peer.verdict("ignore"))):
             if daemon:
                 self.lab.daemon(daemon)
@@ -159,7 +161,7 @@ class AlwaysAsk(Case):
             self.assertEqual(self.talk.prompts, ["New password: ", "Retype new password: "])
 
     def test_ours(self):
-        """where we have, it does not"""
+        """if we have rules, libpam does not ask"""
         self.lab.daemon(rules())
         token = self.change(SECRET, SECRET, options="always_ask")
         self.assertEqual((self.code, token, len(self.talk.prompts)), (PAM_SUCCESS, SECRET, 2))
@@ -175,7 +177,7 @@ class AlwaysAsk(Case):
             self.assertEqual(self.code, PAM_AUTHTOK_ERR)
 
     def test_present(self):
-        """a token that is there is not asked for again"""
+        """if there is a token already, nothing is asked"""
         token = self.change(options="always_ask", front=["password required {lab} set=present"])
         self.assertEqual((self.code, token, self.talk.messages), (PAM_SUCCESS, "present", []))
 

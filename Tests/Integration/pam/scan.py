@@ -34,13 +34,14 @@ def scan(peer, event, question=7, line="", **fields):
 
 
 def told(peer, seconds=10.0):
-    """What the module says next; None when it says nothing for so long."""
+    """What the module sends next; None if it sends nothing for so long."""
     ready, _, _ = select.select([peer.socket], [], [], seconds)
     return peer.receive() if ready else None
 
 
 def working_until(peer, seconds):
-    """Works on, as a daemon does while it waits; what the module says meanwhile, or None."""
+    """Sends `working`, as a daemon does while it waits. Returns what the module sends meanwhile,
+    or None."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         said = told(peer, 0.5)
@@ -62,7 +63,8 @@ class Case(unittest.TestCase):
             self.assertEqual(daemon.faults(), "")
 
     def login(self, answers=("right",), flags=0):
-        """One authenticate; its code, what was shown, and how the terminal stood at each prompt."""
+        """One authenticate. Returns its code, what was shown, and the state of the terminal at
+        each prompt."""
         modes = []
         given = list(answers)
 
@@ -88,7 +90,7 @@ class Case(unittest.TestCase):
         self.assertEqual(person.modes(), person.before)
 
     def asks_after(self, ended_by=None):
-        """A daemon whose scan ends by an abort, and which asks for the passcode then."""
+        """A daemon whose scan ends with an abort, and which then asks for the passcode."""
 
         def handler(peer):
             peer.greet()
@@ -135,14 +137,14 @@ class Finger(Case):
         self.assertEqual([each.handle for each in daemon.messages("confirm")], [HANDLE])
 
     def test_silent(self):
-        """PAM_SILENT, as sudo has it: the line stands in the place of a question, and is shown"""
+        """PAM_SILENT, as with sudo: the line takes the place of a question, and is shown"""
         self.matches()
         done = self.login(flags=PAM_SILENT)
         self.assertEqual(done["code"], PAM_SUCCESS)
         self.assertEqual(done["messages"][0], (TEXT_INFO, LINE))
 
     def test_ended_line(self):
-        """the last line of a scan is shown when the terminal is the person's again"""
+        """the last line of a scan is shown when the terminal has been given back"""
         self.matches(line="no match: 2 tries left")
         self.assertEqual(self.login()["messages"][-1], (TEXT_INFO, "no match: 2 tries left"))
 
@@ -162,7 +164,7 @@ class Finger(Case):
         self.assertEqual((done["code"], len(done["messages"])), (PAM_SUCCESS, 4))
 
     def test_options(self):
-        """the options arrive; what is none of them is named in the journal and changes nothing"""
+        """the options arrive; an unknown one is named in the journal and changes nothing"""
         daemon = self.matches()
         for options, sent in (
             ("", ("byService", 0)),
@@ -185,7 +187,7 @@ class Finger(Case):
 
 class Keys(Case):
     def test_give_up(self):
-        """Enter, as either of its characters, and Ctrl-C lead to the passcode; the terminal is whole before it asks"""
+        """Enter, as either of its characters, and Ctrl-C lead to the passcode; the terminal is as before when it asks"""
         for key in (b"\r", b"\n", b"\x03"):
             with self.subTest(key):
                 daemon = self.asks_after()
@@ -200,7 +202,7 @@ class Keys(Case):
                 self.assertEqual([(each.question, each.reason) for each in aborts], [(7, "cancelled")])
 
     def test_other_keys(self):
-        """other keys mean nothing, are not shown, and are nobody's input afterwards"""
+        """other keys mean nothing, are not shown, and are not input for a program afterwards"""
 
         def handler(peer):
             peer.greet()
@@ -224,7 +226,7 @@ class Keys(Case):
         self.assertRestored(person)
 
     def test_typed_before(self):
-        """an Enter from before the line was shown is not one at it"""
+        """an Enter typed before the line was shown does not count for it"""
 
         def handler(peer):
             peer.greet()
@@ -238,7 +240,7 @@ class Keys(Case):
         self.assertEqual(person.result()["code"], PAM_SUCCESS)
 
     def test_crossing(self):
-        """Enter that crosses with a match: the daemon has the last word"""
+        """Enter that crosses with a match: the daemon decides"""
 
         def handler(peer):
             peer.greet()
@@ -253,7 +255,7 @@ class Keys(Case):
         self.assertEqual(person.result()["code"], PAM_SUCCESS)
 
     def test_once(self):
-        """Enter is told once"""
+        """Enter is sent once"""
         daemon = self.asks_after()
         person = self.person()
         person.press(b"\r\r\r\x03")
@@ -262,7 +264,7 @@ class Keys(Case):
 
 
 class Restored(Case):
-    """However it ends, the terminal is as it was."""
+    """However the scan ends, the terminal is as before."""
 
     def faults(self, then, least, most, code=PAM_AUTHINFO_UNAVAIL):
         def handler(peer):
@@ -293,7 +295,7 @@ class Restored(Case):
         self.faults(lambda peer: os.kill(os.getpid(), signal.SIGKILL), 0, 2)
 
     def test_nonsense(self):
-        """the daemon talks nonsense"""
+        """the daemon sends nonsense"""
         self.faults(lambda peer: peer.send_raw(b"\xff" * 20), 0, 2)
 
     def test_silent(self):
@@ -305,7 +307,7 @@ class Restored(Case):
         self.faults(lambda peer: (peer.send_raw(wire.encode("working", 2)[:5]), peer.hang()), 4, 7)
 
     def test_timeout(self):
-        """nobody came: the daemon ends the scan, and says no"""
+        """nobody touched the reader: the daemon ends the scan, and refuses"""
         self.faults(lambda peer: (scan(peer, "ended"), peer.verdict("authError")), 0, 2, PAM_AUTH_ERR)
 
     def test_refused(self):
@@ -320,7 +322,7 @@ class Restored(Case):
         return person
 
     def test_terminated(self):
-        """a signal that ends the process does so, and after the terminal was given back"""
+        """a signal that ends the process does so, after the terminal was given back"""
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGQUIT):
             with self.subTest(number):
                 person = self.ended_by(number)
@@ -329,12 +331,12 @@ class Restored(Case):
                 self.assertRestored(person)
 
     def test_stopped(self):
-        """a stopped process leaves the terminal to the shell, and takes it up again"""
+        """a stopped process gives the terminal back to the shell, and takes it again when it goes on"""
         self.asks_after()
         read, write = os.pipe()
         self.addCleanup(os.close, read)
 
-        # A session's leader is an orphan, which cannot be stopped: one below it can.
+        # The leader of a session is an orphan, which cannot be stopped; a process below it can.
         def work():
             child = os.fork()
             if child == 0:
@@ -361,7 +363,7 @@ class Restored(Case):
         self.assertRestored(person)
 
     def test_hung_up(self):
-        """a terminal that goes away has nobody in front of it"""
+        """a terminal that goes away counts as given up"""
         daemon = self.asks_after()
 
         def work():
@@ -375,7 +377,7 @@ class Restored(Case):
         self.assertEqual(len(daemon.messages("abort")), 1)
 
     def test_others(self):
-        """who set the terminal otherwise meanwhile keeps it so"""
+        """if another program changed the terminal's settings meanwhile, they stay"""
 
         def handler(peer):
             peer.greet()
@@ -395,7 +397,7 @@ class Restored(Case):
 
 
 class Elsewhere(Case):
-    """Where no terminal is ours, a scan is only waited for."""
+    """Without a terminal of ours, the module only waits for the scan."""
 
     def waits(self, work):
         def handler(peer):
@@ -437,7 +439,7 @@ class Elsewhere(Case):
         self.assertEqual(done["code"], PAM_SUCCESS)
 
     def test_background(self):
-        """in the background of a terminal it is left alone, and nobody is stopped"""
+        """in the background of a terminal the module leaves it alone, and no process is stopped"""
 
         def work():
             return self.forked(lambda: os.setpgid(0, 0))
@@ -455,7 +457,7 @@ class Elsewhere(Case):
 
 
 class Presence(Case):
-    """What the module says of where the person is."""
+    """What the module reports about where the person is."""
 
     def said(self, work=None):
         daemon = self.lab.daemon(lambda peer: (peer.greet(), peer.verdict("ignore")))
@@ -464,7 +466,7 @@ class Presence(Case):
         return request.presence
 
     def in_child(self, before, items=()):
-        """Where it runs alone, without the terminal that the tests may have."""
+        """Runs it in a child, without the terminal that the tests may have."""
 
         def work():
             pid = os.fork()
@@ -513,7 +515,7 @@ class Presence(Case):
             self.assertEqual(self.at_terminal(before), "aside")
 
     def test_background(self):
-        """in the background of its terminal nobody is seen"""
+        """in the background of its terminal nobody counts as present"""
 
         def work():
             self.forked_group()
@@ -550,7 +552,7 @@ class Presence(Case):
 
 
 class Sequence(Case):
-    """What is no scan in an order that can be."""
+    """Messages of a scan in an order that cannot be."""
 
     def says(self, *steps):
         def handler(peer):
@@ -563,7 +565,7 @@ class Sequence(Case):
         return self.login()["code"]
 
     def test_nonsense(self):
-        """a scan out of its order ends the exchange, and lets nobody in"""
+        """messages of a scan out of order end the exchange, and let nobody in"""
 
         def place(number=7):
             return lambda peer: scan(peer, "place", question=number)
@@ -594,7 +596,7 @@ class Sequence(Case):
                 self.assertEqual(self.says(*steps), PAM_AUTHINFO_UNAVAIL)
 
     def test_not_asked(self):
-        """where nobody may be asked no finger is waited for, and no terminal touched"""
+        """where nobody may be asked no finger is waited for, and no terminal is touched"""
 
         def handler(peer):
             request = peer.greet()

@@ -1,4 +1,4 @@
-"""What may be done with a store: listed, and the same where it is done."""
+"""Which actions are possible with a store: the list, and the same when they are performed."""
 
 import types
 import unittest
@@ -11,7 +11,8 @@ ALL = [
     "create-passcode", "change-passcode", "turn-off-passcode", "turn-on-fingerprint", "turn-off-fingerprint", "lock",
     "reset", "new-recovery-key",
 ]
-# What performs an action, and the code of a refusal that is the store's and not the action's.
+# What performs an action, and the codes of refusals that come from the store and not from the
+# action.
 PERFORMED = {
     "create-passcode": ("passcode", {"change": "turnOn"}),
     "change-passcode": ("passcode", {"change": "change"}),
@@ -81,26 +82,26 @@ class Actions(unittest.TestCase):
             answer = lab.ask("policyShow", subject=ME, store="")
             return next(entry for entry in answer.values if entry["key"] == "ExpireDays")["value"]
 
-        # In no-passcode mode the default policy's value is shown.
+        # In no-passcode mode the value of the default policy is shown.
         end = {"0", days}
         wait_until(lambda: value() in end and "the policy was read" in lab.log(), "the policy is read")
 
     def begun(self, action, state, keys):
-        """How an allowed action ends where its first question is cancelled."""
+        """How an allowed action ends when its first question is cancelled."""
         if action != "new-recovery-key" or state != "without":
             return CANCELLED
-        # Nobody is asked for a passcode that is not there; but the policy may want one first.
+        # A passcode that does not exist is not asked for; but the policy may demand one first.
         return CHANGE_REQUIRED if keys.get("AllowNoPasscode") == "no" else 0
 
     def finger(self, state, keys):
-        """This machine has no reader, so that every action with one is refused."""
+        """This machine has no reader, so every action with a finger is refused."""
         of_store = {"absent": ABSENT, "erased": ERASED, "retry-locked": LIMIT}
         if state in of_store:
             return of_store[state]
         return DENIED if keys.get("UseDefaultPolicy") == "no" else INVALID
 
     def compare(self, lab, state, keys, listed):
-        """Performs what is refused, and asks for what is allowed but does not go through with it."""
+        """Performs what is refused, and asks for what is allowed without going through with it."""
         for action, verb in (("turn-on-fingerprint", "enroll"), ("turn-off-fingerprint", "off")):
             said = (listed[action].code, listed[action].verb)
             self.assertEqual(said, (self.finger(state, keys), f"appvault fingerprint {verb}"), action)
@@ -110,7 +111,7 @@ class Actions(unittest.TestCase):
             if action in ("lock", "reset") and listed[action].allowed:
                 continue
             if state == "absent" and listed[action].code == DENIED:
-                # In no-passcode mode a store is made, and not a passcode.
+                # In no-passcode mode a store is made, but no passcode.
                 continue
             before = lab.state_of().lock
             with lab.client(frontEnd="terminal") as client:

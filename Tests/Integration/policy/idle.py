@@ -1,4 +1,5 @@
-"""IdleTimeout: a store that nobody uses locks, also in front, by a clock that goes on while the machine sleeps."""
+"""IdleTimeout: a store that is not used locks, also in front, by a clock that goes on while the
+machine sleeps."""
 
 import os
 import time
@@ -23,7 +24,7 @@ class Idle(unittest.TestCase):
         wait_until(lambda: lab.state_of().lock == "locked", "the store locks", seconds)
 
     def test_locks(self):
-        """it locks when its time is over, by itself"""
+        """it locks by itself when its time is over"""
         lab = self.lab(IdleTimeout="2s")
         began = time.monotonic()
         wait_until(lambda: "its idle time" in lab.log(), "the store locks", 10)
@@ -34,7 +35,7 @@ class Idle(unittest.TestCase):
         self.locks(lab)
 
     def test_each_request(self):
-        """each request on the store begins its time anew, and looking at its state does not"""
+        """each request to the store restarts its time, and looking at its state does not"""
         lab = self.lab(IdleTimeout="2s")
         end = time.monotonic() + 5
         while time.monotonic() < end:
@@ -43,7 +44,7 @@ class Idle(unittest.TestCase):
         self.locks(lab, 4)
 
     def test_asleep(self):
-        """a machine that slept for longer wakes up with a locked store: nothing is served before"""
+        """after a long sleep of the machine the store is locked: nothing is served before that"""
         lab = self.lab(IdleTimeout="10min")
         lab.sleep(599 - 30)
         self.assertEqual(lab.get("a").name, "value")
@@ -87,7 +88,7 @@ class Idle(unittest.TestCase):
         self.assertEqual(lab.get("a").name, "value")
 
     def test_no_wakeups(self):
-        """nothing wakes up for it while nothing is open, and one alarm is not moved by each request"""
+        """nothing wakes up for it while no store is open, and one alarm is not moved by each request"""
         lab = self.lab(IdleTimeout="1h")
         wait_until(lambda: len(os.listdir(f"/proc/{lab.pid}/task")) == 1, "no thread but the loop", 20)
         with lab.client() as client:

@@ -1,4 +1,5 @@
-"""A policy that is edited under 50 logins in flight: each sees the old one or the new one, whole."""
+"""A policy that is edited during 50 logins: each of them sees the old one or the new one, as a
+whole."""
 
 import random
 import threading
@@ -10,7 +11,8 @@ from policylab import PolicyLab, policy
 
 TIMEOUT = 300
 LOGINS, SECONDS = 50, 12
-# A mixture of the two would warn of an erasure, or make one, or answer otherwise than it has warned.
+# A mixture of the two policies would warn of an erasure, or erase, or answer otherwise than it has
+# warned.
 ONE_TRY = policy(RetryLimit="1", OnRetryLimit="lock")
 NO_LIMIT = policy(RetryLimit="0", OnRetryLimit="erase")
 WRONG, LIMIT = 5, 23
@@ -19,7 +21,7 @@ WRONG, LIMIT = 5, 23
 @unittest.skipUnless(IS_ROOT, "acts for others")
 class InFlight(unittest.TestCase):
     def test_whole(self):
-        """one snapshot from the first word to the verdict"""
+        """one snapshot of the policy from the first word to the verdict"""
         lab = PolicyLab(NO_LIMIT)
         self.addCleanup(lab.close)
         people = [(f"person{number}", 41000 + number) for number in range(LOGINS)]
@@ -67,7 +69,7 @@ class InFlight(unittest.TestCase):
         # Both were seen, and the file really was read under them.
         self.assertEqual(set(seen), {WRONG, LIMIT})
         self.assertGreater(lab.log().count("the policy was read") - before, 5)
-        # Nobody was dropped, and nothing hangs over.
+        # No connection was dropped, and nothing is left over.
         lab.write(NO_LIMIT + "# the end\n")
         wait_until(
             lambda: lab.ask("status", subject=people[0], store="").ownTriesLeft == -1, "the last one is in force")

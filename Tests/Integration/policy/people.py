@@ -1,4 +1,5 @@
-"""Whose policy: sections by user, group and store; and a directory service that does not answer for groups."""
+"""Whose policy applies: sections by user, group and store; and a directory service that does not
+answer for groups."""
 
 import os
 import threading
@@ -34,7 +35,7 @@ class People(unittest.TestCase):
 
     @unittest.skipUnless(IS_ROOT, "acts for others")
     def test_sections(self):
-        """user over group over all, and each value says where it comes from"""
+        """user before group before everybody, and each value says where it comes from"""
         lab = self.lab(GROUPS + f"[Passcode user:{NAME}]\nRetryLimit=9\n")
         lab.groups(**{NAME: ["staff", "other"], "guest": ["guests"]})
         self.assertEqual(self.minimum(lab), 20)
@@ -50,7 +51,7 @@ class People(unittest.TestCase):
         self.assertEqual((built_in.file, built_in.line, built_in.value), ("", 0, "0"))
 
     def test_asked_seldom(self):
-        """groups are asked for once a minute a person, and anew after a policy was read"""
+        """groups are looked up once a minute per person, and again after a policy was read"""
         lab = self.lab(GROUPS)
         lab.groups(**{NAME: ["staff"]})
         self.assertEqual(self.minimum(lab), 20)
@@ -63,7 +64,7 @@ class People(unittest.TestCase):
         self.becomes(lab, 20)
 
     def test_no_groups_no_question(self):
-        """where no section is for a group nobody asks, and nobody waits"""
+        """if no section is for a group nothing is looked up, and nobody waits"""
         lab = self.lab(policy(MinLength="10"))
         lab.hang()
         began = time.monotonic()
@@ -72,7 +73,7 @@ class People(unittest.TestCase):
 
     @unittest.skipUnless(IS_ROOT, "acts for others")
     def test_silent(self):
-        """no answer: what was in force for the person stays, for two seconds of waiting, and others go on"""
+        """no answer: the person's last policy stays, after two seconds of waiting, and other people go on"""
         lab = self.lab(GROUPS)
         lab.groups(**{NAME: ["staff"], "other": ["guests"]})
         lab.make("correct horse battery staple")
@@ -90,7 +91,7 @@ class People(unittest.TestCase):
         threads = [threading.Thread(target=ask) for _ in range(20)]
         for thread in threads:
             thread.start()
-        # Records are nobody's groups' business.
+        # Requests for records do not need the groups.
         slowest = 0
         while any(thread.is_alive() for thread in threads):
             began = time.monotonic()
@@ -101,18 +102,18 @@ class People(unittest.TestCase):
         self.assertEqual(len(took), 20)
         self.assertLess(max(took), 2.6)
         self.assertLess(slowest, 1)
-        # Nobody waits again for what has just not answered.
+        # Nobody waits again for a look-up that has just not answered.
         began = time.monotonic()
         self.assertEqual(self.minimum(lab), 20)
         self.assertLess(time.monotonic() - began, 1)
-        # Never another person's, and never the laxer one of nobody.
+        # Never the policy of another person, and never the laxer one of a person in no group.
         self.assertEqual(self.minimum(lab, subject=("other", 40003)), 10)
-        # What comes late is heard.
+        # A late answer counts.
         lab.release_groups()
         self.becomes(lab, 3)
 
     def test_silent_over_a_restart(self):
-        """the groups that a person with a store was known to have outlive the daemon"""
+        """the known groups of a person with a store survive the daemon"""
         lab = self.lab(GROUPS)
         lab.groups(**{NAME: ["staff"]})
         lab.make("correct horse battery staple")
@@ -125,7 +126,7 @@ class People(unittest.TestCase):
             end()
             lab.start()
             self.assertEqual(self.minimum(lab), 20)
-        # Another account under the same uid is another person.
+        # Another account with the same uid is another person.
         with open(kept, encoding="utf-8") as file:
             text = file.read()
         lab.stop()
@@ -133,7 +134,7 @@ class People(unittest.TestCase):
             file.write(text.replace(NAME, "somebody"))
         lab.start()
         self.assertEqual(self.minimum(lab), 10)
-        # Cut short by a full disk.
+        # The file was cut short by a full disk.
         lab.stop()
         with open(kept, "w", encoding="utf-8") as file:
             file.write(text[:-3])
@@ -141,7 +142,7 @@ class People(unittest.TestCase):
         self.assertEqual(self.minimum(lab), 10)
 
     def test_gone_over_a_restart(self):
-        """a directory service that knows no such account after a restart takes nobody out of their groups"""
+        """if the directory service knows no such account after a restart, nobody loses their groups"""
         lab = self.lab(policy(MinLength="10") + "[Passcode group:staff]\nMinLength=20\nAllowNoPasscode=no\n")
         lab.groups(**{NAME: ["staff"]})
         lab.make("correct horse battery staple")
@@ -156,17 +157,17 @@ class People(unittest.TestCase):
             self.assertEqual(self.minimum(lab), 20)
             off = lab.ask("passcode", {}, change="turnOff", store="")
             self.assertEqual(code(off), NOT_ALLOWED, off)
-            # An answer of the store, behind which everything is written.
+            # An answer of the store, after which everything is written.
             lab.open("correct horse battery staple")
         with open(kept, "rb") as file:
             self.assertEqual(file.read(), text)
-        # Whoever is found again is in the groups that are said then.
+        # A person who is found again is in the groups that the answer names.
         lab.groups(**{NAME: ["guests"]})
         lab.sleep(61)
         self.assertEqual(self.minimum(lab), 10)
 
     def test_only_at_the_front_end(self):
-        """an account that the directory service never knew is in no group, and nobody writes that down"""
+        """an account that the directory service never knew is in no group, and that is not written down"""
         lab = self.lab(GROUPS)
         lab.groups()
         lab.make("correct horse battery staple")
@@ -181,7 +182,7 @@ class People(unittest.TestCase):
         wait_until(lambda: os.path.exists(kept), "the groups are kept")
 
     def test_never_known(self):
-        """who was never known opens a store, and makes or changes none"""
+        """a person who was never known opens a store, and can make or change none"""
         lab = self.lab(policy(MinLength="10"))
         lab.make(PASSCODE)
         lab.stop()
@@ -221,7 +222,7 @@ class Check(unittest.TestCase):
                 self.assertTrue(all(entry.reason for entry in found.values()))
 
     def test_no_oracle(self):
-        """the present passcode is no news to anybody: same and history say nothing outside a change"""
+        """same and history say nothing outside a change, so nobody can use them to find the present passcode"""
         lab = PolicyLab(policy(MinLength="4", HistoryCount="3"))
         self.addCleanup(lab.close)
         lab.make(PASSCODE)

@@ -1,4 +1,4 @@
-"""What a new policy file would ask of every store, before it is installed."""
+"""What a new policy file would demand at every store, before it is installed."""
 
 import os
 import pwd
@@ -12,7 +12,7 @@ from faultlab import ME, code
 from policylab import PolicyLab, policy
 
 BROKEN, DENIED = 42, 30
-# Of block 8, by FORMAT.md.
+# Offsets in block 8, from FORMAT.md.
 ALLOWED, ON = 8, 9
 
 
@@ -62,7 +62,7 @@ class Preview(unittest.TestCase):
         self.assertEqual(self.only(lab, Enabled="no", UseDefaultPolicy="no"), [])
 
     def test_change(self):
-        """3: a rule key changed; with noncompliant it is certain only where the passcode falls short"""
+        """3: a rule key changed; with noncompliant it is certain only if the passcode falls short"""
         lab = self.lab()
         lab.make(PASSCODE)
         self.assertEqual(self.only(lab, RetryLimit="5"), [])
@@ -74,11 +74,11 @@ class Preview(unittest.TestCase):
         self.assertEqual((list(entry.flows), entry.certainty), ([3], "ifFallsShort"))
 
     def test_drop(self):
-        """4: nothing is left of the passcode in no-passcode mode"""
+        """4: in no-passcode mode the passcode is removed"""
         lab = self.lab()
         lab.make(PASSCODE)
         self.assertEqual(self.only(lab, Enabled="no", UseDefaultPolicy="no"), [4])
-        # Switched off, the default policy holds: nothing goes.
+        # When it is switched off, the default policy applies: nothing is removed.
         self.assertNotIn(4, self.only(lab, Enabled="no"))
 
     def marked(self, **fields):
@@ -92,7 +92,7 @@ class Preview(unittest.TestCase):
         return lab
 
     def test_fingerprint(self):
-        """5, 6, 7, and 3 behind 6: what becomes of a fingerprint, and of its permission"""
+        """5, 6, 7, and 3 after 6: what happens to a fingerprint, and to its permission"""
         lab = self.marked(allowed=0)
         self.assertEqual(self.only(lab), [5])
         self.assertEqual(self.only(lab, MinLength="9"), [3, 5])
@@ -105,7 +105,7 @@ class Preview(unittest.TestCase):
         self.assertEqual(self.only(lab, Enabled="no", UseDefaultPolicy="no"), [7])
 
     def test_follows(self):
-        """a store that follows the login password changes with that"""
+        """a store that follows the login password changes only with that"""
         lab = self.lab()
         answer = lab.ask("create", answers(PASSCODE), store="", way="followLogin")
         self.assertEqual(answer.name, "done", answer)
@@ -114,7 +114,7 @@ class Preview(unittest.TestCase):
 
     @unittest.skipUnless(IS_ROOT, "acts for others")
     def test_drop_ins_and_people(self):
-        """drop-ins stay, and sections hold for whom they are: groups, users, stores"""
+        """drop-ins stay, and sections apply to the people that they are for: groups, users, stores"""
         lab = self.lab()
         lab.groups(**{ME[0]: ["staff"], "guest": ["guests"]})
         lab.make(PASSCODE)
@@ -123,7 +123,7 @@ class Preview(unittest.TestCase):
         text = policy() + "[Passcode group:guests]\nMinLength=9\n"
         flows = {entry.owner: list(entry.flows) for entry in self.preview(lab, text)}
         self.assertEqual(flows, {ME[0]: [], "guest": [3]})
-        # What is asked of most comes first.
+        # What is demanded of most stores comes first.
         self.assertEqual([entry.owner for entry in self.preview(lab, text)], ["guest", ME[0]])
         self.assertEqual([entry.owner for entry in self.preview(lab, text, guest)], ["guest"])
         lab.write("[Passcode group:staff]\nMinLength=11\n", "policy.d/10.conf")
@@ -131,7 +131,7 @@ class Preview(unittest.TestCase):
         self.assertEqual(flows, {ME[0]: [3], "guest": [3]})
 
     def test_silent(self):
-        """whose groups nobody tells is listed as that, and the whole takes ten seconds at most"""
+        """stores whose owners' groups are not known are listed as such, and everything takes ten seconds at most"""
         lab = self.lab()
         lab.make(PASSCODE)
         lab.hang()
@@ -140,7 +140,7 @@ class Preview(unittest.TestCase):
         self.assertIn("groups", entry.reason)
 
     def test_broken(self):
-        """a broken file is told as lint would: 42 with file, line and key"""
+        """a broken file is reported as lint reports it: 42 with file, line and key"""
         lab = self.lab()
         lab.make(PASSCODE)
         answer = lab.ask("policyPreview", (), [b"[Passcode]\nMinLength=0\n"], file="/tmp/new.conf")
@@ -151,7 +151,7 @@ class Preview(unittest.TestCase):
         )
 
     def test_changes_nothing(self):
-        """it is a question: the policy in force, the slots and the journal stay as they are"""
+        """it only asks: the policy in force, the slots and the journal stay as they are"""
         lab = self.lab()
         lab.make(PASSCODE)
         blocks = lab.blocks()
@@ -161,7 +161,7 @@ class Preview(unittest.TestCase):
 
     @unittest.skipUnless(IS_ROOT, "acts for others")
     def test_others(self):
-        """a person is told of their own stores alone"""
+        """a person is told only about their own stores"""
         lab = self.lab()
         lab.make(PASSCODE)
         person = (pwd.getpwuid(1).pw_name, 1)

@@ -1,4 +1,5 @@
-"""Recovery keys under a policy that does not allow them, and the history that holds for whoever comes with one."""
+"""Recovery keys under a policy that does not allow them, and the history that also applies after
+a recovery."""
 
 import unittest
 
@@ -17,7 +18,7 @@ class Recovery(unittest.TestCase):
         return lab
 
     def change(self, lab, **keys):
-        """Returns when the policy is in force."""
+        """Changes the policy, and returns when it is in force."""
         lab.write(policy(**keys, ExpireDays="77"))
 
         def is_read():
@@ -32,7 +33,7 @@ class Recovery(unittest.TestCase):
             return client.run("recover", script, subject=ME, store=store), client
 
     def test_forbidden(self):
-        """what exists opens nothing from the reload on, and opens again when it is allowed again"""
+        """an existing key opens nothing from the reload on, and opens again when it is allowed again"""
         lab = self.lab()
         key = lab.make(PASSCODE)
         lab.ask("lock", store="")
@@ -47,7 +48,7 @@ class Recovery(unittest.TestCase):
         self.assertEqual(answer.name, "done", answer)
 
     def test_forbidden_meanwhile(self):
-        """also where it is forbidden while the key is typed"""
+        """also if it is forbidden while the key is typed"""
         lab = self.lab()
         key = lab.make(PASSCODE)
 
@@ -71,7 +72,7 @@ class Recovery(unittest.TestCase):
         self.assertEqual(lab.open(PASSCODE).name, "done")
 
     def test_told(self):
-        """the owner is told by status, and beforehand by the preview, whatever else is due"""
+        """the owner is told by status, and before that by the preview, whatever else is due"""
         lab = self.lab()
         lab.make(PASSCODE)
         self.assertEqual(lab.state_of().trouble, "")
@@ -86,7 +87,7 @@ class Recovery(unittest.TestCase):
         self.assertNotEqual(state.advice, "")
 
     def test_way_out(self):
-        """who has a key is shown the way that loses nothing; reset is for whoever has none, or may not use it"""
+        """a person with a key is shown the way that loses nothing; reset is for those who have none, or may not use it"""
         lab = self.lab(ThrottleAfter="0")
 
         def way_out(store=""):
@@ -103,7 +104,7 @@ class Recovery(unittest.TestCase):
         self.assertIn("`appvault reset`", way_out())
 
     def test_new_key_is_said_once(self):
-        """the line that ends it is not the one that stood above the key"""
+        """the line at the end does not repeat the one above the key"""
         lab = self.lab()
         lab.make(PASSCODE)
         with lab.client(frontEnd="terminal") as client:
@@ -119,7 +120,8 @@ class Recovery(unittest.TestCase):
         for former in (PASSCODE, NEXT):
             answer, client = self.recover(lab, key, former)
             self.assertEqual(code(answer), REUSED, answer)
-            # Not before it was typed twice: the key alone asks nothing about a passcode.
+            # Only after it was typed twice: the key alone must not be enough to test guesses at a
+            # passcode.
             self.assertEqual([ask.purpose for ask in client.asked][:3],
                              ["recoveryKey", "newPasscode", "confirmPasscode"])
         answer, _ = self.recover(lab, key, [NEXT, "a third passcode"])
@@ -129,7 +131,7 @@ class Recovery(unittest.TestCase):
         self.assertEqual(lab.open("a third passcode").name, "done")
 
     def test_no_history(self):
-        """without one nothing is known of them"""
+        """without a history nothing is known about them"""
         lab = self.lab()
         key = lab.make(PASSCODE)
         answer, _ = self.recover(lab, key, PASSCODE)

@@ -1,4 +1,5 @@
-"""A policy file that changes is in force soon after, by whatever way it was written, and nobody is dropped."""
+"""A policy file that changes is soon in force, however it was written, and no connection is
+dropped."""
 
 import os
 import shutil
@@ -18,7 +19,7 @@ class Reload(unittest.TestCase):
         self.folder = os.path.join(self.lab.config, "policy.d")
 
     def minimum(self):
-        """The shortest passcode that may be set, as a person hears it."""
+        """The shortest passcode that may be set, as the daemon tells a person."""
         answer = self.lab.ask("create", answers("x"), store="nobody's", way="ownPasscode")
         self.assertEqual(code(answer), wire.CODES["underMinLength"], answer)
         return int(answer.parameters["minimum"])
@@ -39,7 +40,7 @@ class Reload(unittest.TestCase):
         self.write(self.file + "~new", 14)
         os.rename(self.file + "~new", self.file)
         self.becomes(14)
-        # emacs: the old one goes away first
+        # emacs: the old file is moved away first
         os.rename(self.file, self.file + "~")
         self.becomes(8)
         self.write(self.file, 15)
@@ -48,7 +49,7 @@ class Reload(unittest.TestCase):
         self.becomes(8)
         os.link(self.file + "~", self.file)
         self.becomes(14)
-        # The file lies elsewhere, and is changed there.
+        # The file is elsewhere, and is changed there.
         elsewhere = os.path.join(self.lab.folder, "elsewhere")
         self.write(elsewhere, 16)
         os.unlink(self.file)
@@ -86,7 +87,7 @@ class Reload(unittest.TestCase):
         self.becomes(12)
 
     def test_absent(self):
-        """a folder that was missing at the start is seen when it comes"""
+        """a folder that was missing at the start is noticed when it is made"""
         self.lab.stop()
         shutil.rmtree(self.lab.config)
         self.lab.options += ["--config-dir", os.path.join(self.lab.folder, "deep", "config")]
@@ -99,7 +100,7 @@ class Reload(unittest.TestCase):
         self.becomes(24)
 
     def test_flood(self):
-        """a file that is written all the time is read once a second, and what stands there last is in force"""
+        """a file that is written all the time is read once a second, and its last content is in force"""
         end = time.monotonic() + 3
         number = 0
         while time.monotonic() < end:
@@ -111,7 +112,7 @@ class Reload(unittest.TestCase):
         self.assertLessEqual(self.lab.log().count("the policy was read"), 6)
 
     def test_open_conversation(self):
-        """nobody is dropped: who is asked meanwhile answers, and a new passcode passes by what then holds, too"""
+        """nobody is dropped: a person who is asked meanwhile answers, and a new passcode is judged by what then applies"""
         asked = []
 
         def script(ask):
@@ -137,7 +138,7 @@ class Reload(unittest.TestCase):
                 return int(next(line.split()[1] for line in file if line.startswith("voluntary_ctxt")))
 
         self.becomes(12)
-        # What the last connection left running has ended.
+        # Everything that the last connection left running has ended.
         wait_until(lambda: len(os.listdir(f"/proc/{self.lab.pid}/task")) == 1, "no thread but the loop", 15)
         before = switches()
         time.sleep(3)

@@ -61,7 +61,7 @@ class RealWorker(unittest.TestCase):
         cls.worker.close()
 
     def test_check(self):
-        """The checklist has each custom rule behind the length, met or not, with the dictionary's words"""
+        """The checklist has each custom rule after the length, met or not, with the dictionary's words"""
         found = check(self.daemon, GOOD + "7")
         self.assertEqual(list(found), ["minLength", "rule.number", "rule.name", "rule.words", "same"])
         self.assertEqual([finding for finding, _ in found.values()], ["satisfied"] * 4 + ["notChecked"])
@@ -73,18 +73,18 @@ class RealWorker(unittest.TestCase):
         self.assertIn("dictionary word", found["rule.words"][1])
 
     def test_not_asked_for(self):
-        """A check that does not ask for custom rules has them unchecked"""
+        """A check without custom rules reports them as unchecked"""
         found = findings(self.daemon, GOOD + "7", custom=False)
         self.assertEqual([found[f"rule.{name}"] for name in ("number", "name", "words")], ["notChecked"] * 3)
 
     def test_normalised(self):
-        """A rule sees the passcode as it will be kept: composed, every space a space"""
+        """A rule sees the passcode as it will be stored: composed, every space a space"""
         with daemon("[Passcode]\n" + CHEAP + "[Rule r]\nMatch=^.{7} \u00e9$\n", self.worker.socket) as lab:
             self.assertEqual(findings(lab, "abcdefg\u00a0e\u0301")["rule.r"], "satisfied")
             self.assertEqual(findings(lab, "abcdefg\u00a0e")["rule.r"], "unmet")
 
     def test_create(self):
-        """A store is made with a passcode that every rule takes, and with no other"""
+        """A store is made only with a passcode that every rule accepts"""
         with daemon(RULES, self.worker.socket) as lab:
             for bad in ("no number", "acmeacme77x", "Peggy123"):
                 refused = lab.ask("create", answers(bad), way="ownPasscode", subject=lab.person, store="")
@@ -122,7 +122,7 @@ class RealWorker(unittest.TestCase):
             self.assertEqual(lab.unlock(GOOD).name, "done")
 
     def test_no_rules(self):
-        """Without a custom rule nobody is asked"""
+        """Without a custom rule no worker is asked"""
         with FakeWorker(lambda connection: None) as fake, daemon("", fake.socket) as lab:
             self.assertEqual(findings(lab, GOOD)["minLength"], "satisfied")
             lab.create(GOOD)
@@ -240,9 +240,9 @@ class FalseWorkers(unittest.TestCase):
             self.assertTrue(lab.is_running)
 
     def test_absent(self):
-        """No socket, a socket nobody listens at, something that is no socket: unmet at once"""
+        """No socket, a socket at which nothing listens, something that is not a socket: unmet at once"""
         with FakeWorker(good) as fake:
-            # A thread that waits in accept() would keep a socket that is merely closed.
+            # A thread that waits in accept() would keep a socket alive that is only closed.
             fake.listener.shutdown(socket.SHUT_RDWR)
             fake.listener.close()
             for path in (fake.socket, fake.folder + "/missing", fake.folder, "/" + "x" * 200):
@@ -256,7 +256,7 @@ class FalseWorkers(unittest.TestCase):
 
     @unittest.skipUnless(IS_ROOT, "needs other users")
     def test_stranger(self):
-        """A passcode goes to root's socket or to our own, never to another user's"""
+        """A passcode is sent to root's socket or to our own, never to another user's"""
         with FakeWorker(good) as fake:
             os.chmod(fake.folder, 0o777)
             path = os.path.join(fake.folder, "theirs")
@@ -266,7 +266,7 @@ class FalseWorkers(unittest.TestCase):
                 listener.bind(path)
                 os.chmod(path, 0o777)
                 listener.listen(4)
-                # Kept by a child that reads what comes.
+                # A child holds the socket and reads what is sent.
                 if os.fork() == 0:
                     listener.settimeout(5)
                     try:
@@ -289,7 +289,7 @@ class FalseWorkers(unittest.TestCase):
 
 
 SLOW = "slow and longer"
-# A person with an account who lets the rules work, and another one.
+# A person with an account who keeps the rules busy, and another one.
 BUSY, OTHER = 2, 1
 
 
@@ -311,7 +311,8 @@ class Crowd(unittest.TestCase):
         self.addCleanup(self.lab.close)
 
     def hold(self, uid, count, ask):
-        """A process of that user that asks over and over, on so many connections, until the test ends."""
+        """A process of that user that sends requests over and over, on so many connections,
+        until the test ends."""
         child = os.fork()
         if child == 0:
             try:
@@ -341,17 +342,17 @@ class Crowd(unittest.TestCase):
         self.addCleanup(end)
         before = self.fake.connections
         wait_until(lambda: self.fake.connections > before, "the worker is busy")
-        # Every connection has asked by now.
+        # Every connection has sent a request by now.
         time.sleep(0.5)
 
     def hold_all(self):
-        """What one user can do: all the connections that they may have."""
+        """The most that one user can do: use all the connections that they may have."""
         me = (pwd.getpwuid(BUSY).pw_name, BUSY)
         self.hold(BUSY, 16, lambda number: self.lab.ask(
             "create", answers(SLOW), way="ownPasscode", subject=me, store=f"store {number}"))
 
     def test_one_user(self):
-        """one user with sixteen connections keeps nobody waiting: root, another person, nor their own login"""
+        """one user with sixteen connections delays nobody: not root, not another person, not their own login"""
         lab, strict = self.lab, ("bob", 47012)
         lab.create(GOOD, way="followLogin", subject=strict)
         lab.policy(ONE, reload=True)
@@ -376,7 +377,7 @@ class Crowd(unittest.TestCase):
             self.assertEqual(made, "done")
 
     def test_own_line(self):
-        """whoever keeps the rules busy with candidates of their own is refused, and gets around no rule by it"""
+        """a person who keeps the rules busy with candidates is refused, and avoids no rule that way"""
         lab, strict = self.lab, ("bob", 47012)
         lab.create(GOOD, way="followLogin", subject=strict)
         lab.policy(ONE, reload=True)
@@ -388,7 +389,7 @@ class Crowd(unittest.TestCase):
             self.assertEqual((verdict.outcome, verdict.code), ("authError", 22))
 
     def test_others_in_front(self):
-        """where all places are others', a login password is left to whoever judges it besides"""
+        """if other people use all places, the daemon leaves a login password to the other modules that judge it"""
         lab, strict = self.lab, ("bob", 47012)
         lab.create(GOOD, way="followLogin", subject=strict)
         lab.policy(ONE, reload=True)
@@ -397,13 +398,14 @@ class Crowd(unittest.TestCase):
         hello = {"frontEnd": "pamPassword", "service": "passwd", "realUID": strict[1]}
         verdict = lab.ask("passwordRules", (), [GOOD, GOOD + "7"], hello=hello, subject=strict)
         self.assertEqual((verdict.outcome, verdict.code), ("unavailable", 35))
-        # What it falls short of without any worker it falls short of all the same.
+        # A rule that needs no worker still refuses it.
         verdict = lab.ask("passwordRules", (), [GOOD, "short"], hello=hello, subject=strict)
         self.assertEqual((verdict.outcome, verdict.code), ("authError", 14))
 
 
 class TakenOver(unittest.TestCase):
-    """The real worker with a library in it that hangs, dies, eats or floods when it looks at the candidate."""
+    """The real worker with a library in it that hangs, dies, eats memory or floods when it looks
+    at the candidate."""
 
     def test_refused(self):
         """The passcode is refused, the daemon has lost nothing"""
@@ -418,7 +420,7 @@ class TakenOver(unittest.TestCase):
                     self.assertLess(time.monotonic() - began, 3)
             for what in (f"trace:{lab.pid}", f"kill:{lab.pid}", f"peek:{lab.pid}", f"connect:{lab.socket}", "fork"):
                 with self.subTest(what):
-                    # Refused is what the library calls a match.
+                    # The library calls a refusal a match.
                     self.assertEqual(findings(lab, what)["rule.one"], "satisfied")
             self.assertTrue(lab.is_running)
             self.assertEqual(lab.unlock(GOOD).name, "done")

@@ -15,7 +15,8 @@ WORD = "[Passcode]\n" + CHEAP + "[Rule word]\nDisplay=no battery\nReject=battery
 
 
 def login(lab, password=LOGIN):
-    """The login password behind pam_unix; the verdict, and the seconds that it took."""
+    """Sends the login password after pam_unix. Returns the verdict, and the seconds that it
+    took."""
     begun = time.monotonic()
     verdict = lab.ask(
         "unlock", (), [password.encode()], hello={"frontEnd": "pamAuth", "service": "login"}, subject=lab.person,
@@ -52,7 +53,7 @@ class Status(unittest.TestCase):
         return took
 
     def test_built_in(self):
-        """known from create on; after other rules unknown until the next login"""
+        """known from create on; after the rules changed, unknown until the next login"""
         lab = self.lab("MinLength=9")
         self.assertEqual(meets(lab), "yes")
         lab.policy("MinLength=60", reload=True)
@@ -70,13 +71,13 @@ class Status(unittest.TestCase):
         wait_until(lambda: meets(lab) == "no", "the rule was judged")
 
     def test_both(self):
-        """a rule that is met makes nothing good that another falls short of"""
+        """one rule that is met does not help if the password falls short of another"""
         lab = self.lab(NUMBER.replace("[Rule", "MinLength=60\n[Rule"), self.worker().socket)
         wait_until(lambda: meets(lab) != "unknown", "the rule was judged")
         self.assertEqual(meets(lab), "no")
 
     def test_new_password(self):
-        """what the store follows from now on is judged as well"""
+        """the password that the store follows from now on is judged as well"""
         lab = self.lab(NUMBER, self.worker().socket)
         wait_until(lambda: meets(lab) == "yes", "the rule was judged")
         done = lab.ask("resync", answers("", loginPassword="no number here", former=LOGIN), store="")
@@ -114,7 +115,7 @@ class Status(unittest.TestCase):
         wait_until(lambda: meets(lab) == "yes", "the answer was noted")
 
     def test_late(self):
-        """an answer about rules that are no more says nothing of those that are"""
+        """an answer about old rules says nothing about the new ones"""
         waiting = []
         lab = self.lab(NUMBER, self.fake(lambda connection: waiting.append(read_question(connection)) or
                                          time.sleep(1.5)).socket)
@@ -134,7 +135,7 @@ class Status(unittest.TestCase):
 
     @unittest.skipUnless(IS_ROOT, "reads the daemon's memory")
     def test_not_kept(self):
-        """the password is gone with the request, also while the worker still thinks"""
+        """the password is gone from memory when the request ends, also while the worker still works"""
         asked, end = threading.Event(), threading.Event()
         self.addCleanup(end.set)
 
@@ -154,7 +155,7 @@ class Status(unittest.TestCase):
 
     @unittest.skipUnless(IS_ROOT, "asks as somebody else")
     def test_others(self):
-        """nobody asks about somebody else's password; whoever has the account's number alone is told nothing of it"""
+        """nobody can ask about another person's password; a peer that only has the account's uid is told nothing"""
         lab = self.lab("MinLength=9")
         self.assertEqual(meets(lab), "yes")
         name, uid = lab.person

@@ -40,7 +40,7 @@ class Judging(unittest.TestCase):
             ("été", matches("^.{3}$"), SATISFIED),
             ("été", matches("^[[:alpha:]]{3}$"), SATISFIED),
             ("пароль", matches("^[льопра]{6}$"), SATISFIED),
-            # glibc knows no ranges of characters beyond ASCII in C.UTF-8.
+            # glibc has no ranges of characters beyond ASCII in C.UTF-8.
             ("пароль", matches("[а-я]"), CANNOT),
             ("密码", matches("^.{2}$"), SATISFIED),
             ("😀", matches("^.$"), SATISFIED),
@@ -54,12 +54,12 @@ class Judging(unittest.TestCase):
                 self.assertEqual(self.worker.judge(candidate, rule), [wanted])
 
     def test_memory(self):
-        """A pattern that needs more memory than there is cannot run, or takes its second for it"""
+        """A pattern that needs more memory than there is cannot run, or uses up its second"""
         found = self.worker.judge("a", matches("a"), matches("((((a{1,255}){1,255}){1,255}){1,255})"))
         self.assertIn(found, ([SATISFIED, CANNOT], [SATISFIED]))
 
     def test_dictionary(self):
-        """libpwquality's opinion comes with its words; a word it does not know passes, whatever user we are"""
+        """libpwquality's opinion comes with its words; a word it does not know passes, whatever our user is"""
         for candidate, wanted in [
             ("kJ7#vb2Lqx", SATISFIED),
             ("correct horse battery", SATISFIED),
@@ -72,7 +72,7 @@ class Judging(unittest.TestCase):
                 self.assertEqual(self.worker.judge(candidate, dictionary()), [wanted])
 
     def test_order(self):
-        """Every rule has its answer, in the order of the question"""
+        """Every rule gets its answer, in the order of the question"""
         found = self.worker.judge("peggy1", matches("1"), dictionary(), rejects("e"), matches("("), rejects("x"))
         self.assertEqual(
             found, [SATISFIED, ("unmet", "it is based on a dictionary word"), UNMET, CANNOT, SATISFIED])
@@ -81,7 +81,7 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.worker.judge("x" * 1024, *[rejects(longest)] * 100), [SATISFIED] * 100)
 
     def test_second(self):
-        """A pattern that never ends is ended after its second; what was judged before it is answered"""
+        """A pattern that never ends is stopped after its second; what was judged before it is answered"""
         began = time.monotonic()
         self.assertEqual(self.worker.judge("a" * 64, matches("a"), matches(CATASTROPHE), matches("a")), [SATISFIED])
         took = time.monotonic() - began
@@ -89,14 +89,14 @@ class Judging(unittest.TestCase):
         self.assertLess(took, 3)
 
     def test_silence(self):
-        """Who connects and says nothing, or half of it, is left after a second"""
+        """A peer that connects and sends nothing, or half a question, is disconnected after a second"""
         for data in (b"", question("hunter2", [matches("x")])[:-1]):
             began = time.monotonic()
             self.assertEqual(self.worker.ask(data), [])
             self.assertLess(time.monotonic() - began, 3)
 
     def test_nonsense(self):
-        """What is no question has no answer, and the next one is judged"""
+        """Bytes that are no question get no answer, and the next one is judged"""
         good = question("hunter2", [matches("x")])
         body = good[10:]
         bad = {
@@ -115,7 +115,7 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.worker.judge("hunter2", matches("x")), [UNMET])
 
     def test_one(self):
-        """A process judges one candidate: what comes behind it is not read"""
+        """A process judges one candidate: what comes after it is not read"""
         with self.worker.connect() as connection:
             connection.sendall(question("a", [matches("a")]))
             self.assertEqual(len(connection.recv(4096)), 30)
@@ -129,7 +129,7 @@ class Judging(unittest.TestCase):
                 pass
 
     def test_ends(self):
-        """No process is left over"""
+        """No process is left behind"""
         for _ in range(20):
             self.worker.judge("a", matches("a"))
         wait_until(lambda: not self.worker.children(), "every child ended and was waited for")
@@ -137,7 +137,7 @@ class Judging(unittest.TestCase):
 
 class Peers(unittest.TestCase):
     def test_at_once(self):
-        """So many at once, the next waits until one of them has ended"""
+        """So many run at once, the next one waits until one of them has ended"""
         with Worker("--limit", "2") as worker:
             held = [worker.connect() for _ in range(2)]
             wait_until(lambda: len(worker.children()) == 2, "both are served")
@@ -154,7 +154,7 @@ class Peers(unittest.TestCase):
 
     @unittest.skipUnless(IS_ROOT, "needs other users")
     def test_peer(self):
-        """Only the user that it works for has an answer, root neither"""
+        """Only the user that it works for gets an answer, not even root"""
         with Worker("--for", "47011") as worker:
             os.chmod(worker.socket, 0o666)
             self.assertEqual(worker.ask(question("a", [matches("a")])), [])
@@ -166,12 +166,12 @@ class Peers(unittest.TestCase):
             self.assertEqual(as_uid(65534, lambda: worker.judge("a", matches("a"))), [SATISFIED])
 
     def test_socket(self):
-        """Its socket is its user's alone"""
+        """Only its user may connect to its socket"""
         with Worker() as worker:
             self.assertEqual(os.stat(worker.socket).st_mode & 0o777, 0o600)
 
     def test_handed_over(self):
-        """systemd hands over one connection and gets one process' work; without one it says so"""
+        """systemd hands over one connection and gets one process; without a connection it says so"""
         from daemonlab import build
 
         ours, theirs = socket.socketpair()
@@ -191,13 +191,13 @@ class Peers(unittest.TestCase):
 
 
 def outside(what):
-    """The same attempt by a process without a sandbox: 1 is done."""
+    """The same attempt by a process without a sandbox: 1 means that it worked."""
     script = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).attempt(sys.argv[2].encode()))"
     return subprocess.run([sys.executable, "-c", script, library(), what], check=False).returncode
 
 
 class Sandbox(unittest.TestCase):
-    """What a worker that was taken over tries, each once with a dictionary and once without."""
+    """What a compromised worker tries, each attempt once with a dictionary and once without."""
 
     @classmethod
     def setUpClass(cls):
@@ -232,16 +232,16 @@ class Sandbox(unittest.TestCase):
         yield from (f"kill:{pid}", f"limits:{pid}")
         yield from ("code", "make-code", "memory-file", "more-time", "ignore-alarm", "dumpable", "filter")
         if IS_ROOT:
-            # Of others many kernels refuse these outside, too.
+            # For other processes many kernels refuse these even outside the sandbox.
             yield from (f"trace:{pid}", f"peek:{pid}", "namespace", "root")
 
     def test_refused(self):
-        """Processes, programs, files, sockets, signals, tracing, code, more time: each refused, and possible without"""
+        """Processes, programs, files, sockets, signals, tracing, code, more time: each is refused, and possible without the sandbox"""
         for what in self.attempts():
             with self.subTest(what):
                 self.assertEqual(self.worker.judge(what, matches("x")), [SATISFIED], "tried by a pattern")
                 self.assertEqual(self.worker.judge(what, dictionary()), [SATISFIED], "tried by a dictionary")
-                # Without a sandbox it can be done; a program that was started ends with 0.
+                # Without a sandbox it works; a program that was started ends with 0.
                 self.assertEqual(outside(what), 0 if what == "exec" else 1, "possible outside")
         self.assertIsNone(self.victim.poll())
 
@@ -252,7 +252,7 @@ class Sandbox(unittest.TestCase):
         self.assertEqual(self.worker.judge(path, matches("x")), [SATISFIED])
 
     def test_misbehaves(self):
-        """One that hangs, crashes or eats memory is gone after its second, and takes nobody with it"""
+        """A worker that hangs, crashes or eats memory is gone after its second, and harms nobody else"""
         for what in ("hang", "crash", "abort", "eat"):
             with self.subTest(what):
                 began = time.monotonic()

@@ -1,5 +1,5 @@
-"""The demo is the first thing that a person sees: it must play as it is, notice what is not as it should be, leave
-nothing behind, and need no root."""
+"""The demo is the first thing that a person sees: it must run as it is, notice what is not as it
+should be, leave nothing behind, and need no root."""
 
 import os
 import re
@@ -20,7 +20,7 @@ DEMO = os.path.join(pamlab.ROOT, "Tools", "demo")
 
 class Demo(unittest.TestCase):
     def setUp(self):
-        # A socket's path has 107 bytes.
+        # A socket's path has at most 107 bytes.
         self.folder = tempfile.mkdtemp(prefix="avd.", dir="/tmp")
         self.addCleanup(shutil.rmtree, self.folder, True)
         os.chmod(self.folder, 0o777)
@@ -46,7 +46,7 @@ class Demo(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_plays(self):
-        """plays to its end, in plain text where there is no terminal, and leaves nothing behind"""
+        """runs to its end, in plain text without a terminal, and leaves nothing behind"""
         self.assertPlayed(self.play())
 
     def test_ordinary_user(self):
@@ -54,7 +54,8 @@ class Demo(unittest.TestCase):
         if not daemonlab.IS_ROOT:
             self.skipTest("the other test is this one")
         name, uid = wayslab.account()
-        # Where an ordinary user may read it: a clone of root's may lie in a folder that is root's alone.
+        # In a place that an ordinary user may read: root's clone may be in a folder that only root
+        # may read.
         tree = os.path.join(self.folder, "tree")
         os.makedirs(os.path.join(tree, "Tools"))
         build = os.path.join(tree, "build")
@@ -78,7 +79,7 @@ class Demo(unittest.TestCase):
         self.assertIn("the finger has opened the store", done.stdout)
 
     def sabotaged(self, **parts):
-        """A build folder in which some parts are something else."""
+        """A build folder in which some programs are replaced."""
         build = os.path.join(self.folder, "build")
         os.mkdir(build)
         self.addCleanup(shutil.rmtree, build, True)
@@ -109,7 +110,7 @@ class Demo(unittest.TestCase):
         self.sabotaged(appvault="/bin/true")
 
     def test_interrupted(self):
-        """cleans up after itself when it is ended in the middle"""
+        """cleans up after itself when it is ended halfway"""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(signal=number.name):
                 demo = subprocess.Popen(
@@ -139,7 +140,7 @@ class Demo(unittest.TestCase):
         return found
 
     def test_nobody_to_type(self):
-        """INTERACTIVE=1 without a terminal is told so at once"""
+        """INTERACTIVE=1 without a terminal is refused at once"""
         done = self.play(env=self.environment(INTERACTIVE="1"), start_new_session=True)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("hint: make demo", done.stderr)

@@ -36,7 +36,7 @@ class Programs(Case):
         self.at_seat()
 
     def start(self, *words, environment=(), terminal=False, as_person=True):
-        """In a mount namespace of its own, by the person."""
+        """Starts the program in a mount namespace of its own, as the person."""
         uid = str(self.machine.uid)
         person = ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups"] if as_person else []
         command = ["unshare", "-m", "--propagation", "private", "sh", "-c", NAMESPACE, "sh",
@@ -75,7 +75,8 @@ class Programs(Case):
         return made
 
     def opening(self):
-        """Which opening of the reader this is; looking at its socket does not keep it from listening."""
+        """Identifies the present opening of the reader. Looking at its socket does not keep it
+        from listening."""
         try:
             found = os.stat(self.worker.reader_socket("device"))
         except FileNotFoundError:
@@ -84,7 +85,7 @@ class Programs(Case):
 
 
 class Locker:
-    """One that asks one question at a time; `begin` starts it, and `keys` types."""
+    """A program that asks one question at a time; `begin` starts it, and `keys` types."""
 
     def locks(self):
         self.machine.lock()
@@ -96,7 +97,8 @@ class Locker:
         self.until("", lambda: self.opening() != self.before, "the reader waits")
 
     def until(self, text, condition, what):
-        """Types it until that is so: a locker hears nothing before it is there, nor right after a failure."""
+        """Types it until the condition holds: a locker gets no keys before it runs, nor right
+        after a failure."""
         end = time.monotonic() + 30
         while not condition():
             self.assertLess(time.monotonic(), end, f"{what}; the locker's status: {self.locker.poll()}")
@@ -111,7 +113,7 @@ class Locker:
         self.assertEqual(locker.returncode, 0)
 
     def test_passcode(self):
-        """the passcode unlocks, after a wrong one too, and opens the store; no reader is started"""
+        """the passcode unlocks, also after a wrong one, and opens the store; no reader is started"""
         locker = self.locks()
         self.until(WRONG, lambda: self.machine.apart > 0, "the wrong one is tried")
         self.assertIsNone(locker.poll())
@@ -120,7 +122,7 @@ class Locker:
         self.assertEqual(self.opening(), self.before)
 
     def test_finger(self):
-        """Enter alone starts the reader, and the finger unlocks and opens the store"""
+        """only Enter starts the reader, and the finger unlocks and opens the store"""
         locker = self.locks()
         self.starts_reader()
         self.worker.play("device", "SCAN alice")
@@ -143,7 +145,7 @@ class Locker:
 
 
 class X(Programs):
-    """With a display of Xvfb's."""
+    """A program with a display of Xvfb's."""
 
     def display(self):
         read, write = os.pipe()
@@ -212,7 +214,7 @@ class Doas(Programs):
             terminal=True, as_person=False)
 
     def test_doas(self):
-        """the question first; Enter alone starts the reader, and the finger or the passcode is the password"""
+        """the question first; only Enter starts the reader, and the finger or the passcode is accepted"""
         self.machine.daemon.policy("ThrottleAfter=0\nPasscodeServices=login doas\n", reload=True)
         doas = self.doas()
         doas.expect(self.PROMPT)
@@ -233,14 +235,14 @@ class Vlock(Programs):
     NEEDED = ("vlock",)
 
     def test_vlock(self):
-        """the question first; Enter alone starts the reader, and the finger unlocks"""
+        """the question first; only Enter starts the reader, and the finger unlocks"""
         self.machine.stack("vlock", "auth required {ours}")
         self.machine.daemon.policy("ThrottleAfter=0\nPasscodeServices=login vlock\n", reload=True)
         self.machine.lock()
         vlock = self.start("vlock", "-c", environment=["USER=" + self.machine.name], terminal=True)
         vlock.expect("press [ENTER] to unlock")
         line, end = PLACE.format("vlock"), time.monotonic() + 20
-        # What is typed before the question stands is dropped.
+        # What is typed before the question is shown is dropped.
         while line not in vlock.shown:
             self.assertLess(time.monotonic(), end, vlock.shown)
             vlock.type("")

@@ -1,5 +1,6 @@
-"""Way (a): the passcode follows the login password. The store opens in silence, `passwd` keeps the two in step, and
-a login password that changed elsewhere is a main road, not an accident."""
+"""Way (a): the passcode follows the login password. The store opens without a question, `passwd`
+keeps the two equal, and a login password that was changed elsewhere is a normal case, not an
+accident."""
 
 import time
 import unittest
@@ -8,7 +9,7 @@ from daemonlab import IS_ROOT, wait_until
 from pamlab import PAM_AUTH_ERR, PAM_SILENT, PAM_SUCCESS
 from wayslab import LOGIN, NEW_LOGIN, PASSCODE, WRONG, Machine, in_child
 
-# An address: libpam looks names up for its audit line, and waits for a name server.
+# An address and no name: libpam looks names up for its audit line, and waits for a name server.
 FAR = "192.0.2.7"
 
 
@@ -26,7 +27,7 @@ class Case(unittest.TestCase):
 
 class Silence(Case):
     def test_opens(self):
-        """a login opens the store in silence, its session keeps it open, and the session's end locks it"""
+        """a login opens the store without a question, its session keeps it open, and the session's end locks it"""
         machine = self.machine(options=["--deadline", "session=1"])
         machine.way_a()
         with machine.login(typed=[LOGIN]) as login:
@@ -37,7 +38,7 @@ class Silence(Case):
             login.putenv("XDG_SESSION_ID=c1")
             self.assertEqual(login.open_session(), PAM_SUCCESS)
             self.assertEqual(machine.daemon.status().fields["sessions"], 1)
-            # Longer than a store stays open that no session follows.
+            # Longer than a store stays open without a session.
             time.sleep(1.5)
             self.assertTrue(machine.is_open)
             self.assertEqual(login.close_session(), PAM_SUCCESS)
@@ -45,7 +46,7 @@ class Silence(Case):
             self.assertEqual((login.talk.prompts, login.talk.lines), (["Password: "], []))
 
     def test_last_session(self):
-        """the last of two sessions locks, and a session closed in another process counts as well"""
+        """the end of the last of two sessions locks the store, and a session that ends in another process counts as well"""
         machine = self.machine()
         machine.way_a()
         with machine.login(typed=[LOGIN]) as first, machine.login(typed=[LOGIN]) as second:
@@ -56,12 +57,12 @@ class Silence(Case):
                 login.open_session()
             first.close_session()
             self.assertTrue(machine.is_open)
-            # As sshd does: another process than the one that opened it.
+            # As with sshd: another process than the one that opened it.
             in_child(second.close_session)
             self.assertFalse(machine.is_open)
 
     def test_no_session(self):
-        """a store that no session follows is shut again"""
+        """a store without a session is locked again"""
         machine = self.machine(options=["--deadline", "session=1"])
         machine.way_a()
         self.assertEntered(machine.enter(typed=[LOGIN]), ["Password: "])
@@ -69,7 +70,7 @@ class Silence(Case):
         wait_until(lambda: not machine.is_open, "the store is shut", 3)
 
     def test_other_classes(self):
-        """a session of another class than user neither keeps a store open nor shuts it"""
+        """a session of another class than user neither keeps a store open nor locks it"""
         machine = self.machine()
         machine.way_a()
         with machine.login(typed=[LOGIN]) as login:
@@ -82,7 +83,7 @@ class Silence(Case):
             self.assertTrue(machine.is_open)
 
     def test_wrong_password(self):
-        """a wrong login password never reaches the store where pam_unix stands in front"""
+        """a wrong login password never reaches the store if pam_unix comes before our module"""
         machine = self.machine()
         machine.way_a()
         count, entered = machine.derivations(lambda: machine.enter(typed=[WRONG]))
@@ -90,7 +91,7 @@ class Silence(Case):
         self.assertEqual((machine.own, machine.apart), (0, 0))
 
     def test_wrong_password_behind_required(self):
-        """behind a required pam_unix it does: an apart try, remembered, and the person stays out"""
+        """after a required pam_unix it does: an apart try, remembered, and the person is not let in"""
         machine = self.machine()
         machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
         for expected in (1, 0):
@@ -109,7 +110,7 @@ class Silence(Case):
                 self.assertEqual((count, machine.is_open), (0, False))
 
     def test_own_passcode(self):
-        """a store with a passcode of its own is left alone, and no login password is tried on it"""
+        """a store with a passcode of its own is left alone, and the login password is not tried on it"""
         machine = self.machine(way="ownPasscode", passcode=PASSCODE)
         machine.way_a()
         count, entered = machine.derivations(lambda: machine.enter(typed=[LOGIN]))
@@ -117,7 +118,7 @@ class Silence(Case):
         self.assertEqual((count, machine.is_open), (0, False))
 
     def test_open_already(self):
-        """where the store is open nothing is derived"""
+        """if the store is open nothing is derived"""
         machine = self.machine()
         machine.way_a()
         machine.enter(typed=[LOGIN])
@@ -126,7 +127,7 @@ class Silence(Case):
         self.assertEqual(count, 0)
 
     def test_session_alone(self):
-        """a session that nothing authenticated, as root's su has it, opens no store"""
+        """a session without an authentication, as with root's su, opens no store"""
         machine = self.machine()
         machine.way_a()
         with machine.login() as login:
@@ -139,7 +140,7 @@ class Silence(Case):
 
 class Traps(Case):
     def test_lone_optional(self):
-        """an unlocker alone in its stack lets nobody in, whatever the store's state and the token"""
+        """an unlocker alone in its stack lets nobody in, whatever the store's state and the token are"""
         machine = self.machine()
         machine.stack("login", "auth optional {lab} set={password} return=25", "auth optional {ours} unlock")
         self.assertNotEqual(machine.enter().code, PAM_SUCCESS)
@@ -147,7 +148,7 @@ class Traps(Case):
         self.assertNotEqual(machine.enter().code, PAM_SUCCESS)
 
     def test_lone_authenticator(self):
-        """a lone authenticator asks for nothing and lets nobody in where there is no passcode to prove"""
+        """a lone authenticator asks nothing and lets nobody in if there is no passcode to prove"""
         machine = Machine(self.POLICY)
         self.addCleanup(machine.close)
         machine.stack("login", "auth required {ours} or_password")
@@ -162,7 +163,7 @@ class Traps(Case):
 
 
 def new_passwords(machine, *typed, service="passwd"):
-    """`passwd`: setuid root, so that its real uid is the person's."""
+    """Stands for `passwd`, which is setuid root, so that its real uid is the person's."""
 
     def change():
         with machine.login(service, typed, tty="/dev/tty1") as transaction:
@@ -174,7 +175,8 @@ def new_passwords(machine, *typed, service="passwd"):
 
 class Passwd(Case):
     def wired(self, machine):
-        """Behind pam_unix, our silent line; as an ordinary user its stand-in hands both tokens on."""
+        """Our silent line after pam_unix. For an ordinary user, pam_unix's stand-in hands both
+        tokens on."""
         machine.way_a()
         if IS_ROOT:
             front = "password [success=1 default=ignore] pam_unix.so sha256 rounds=1000 minlen=4"
@@ -195,7 +197,7 @@ class Passwd(Case):
             machine.change_password(NEW_LOGIN)
 
     def test_follows(self):
-        """after passwd the new password opens the store at the next login, and then the former does not"""
+        """after passwd the new password opens the store at the next login, and from then on the former one does not"""
         for is_open in (False, True):
             with self.subTest(is_open=is_open):
                 machine = self.machine()
@@ -212,11 +214,11 @@ class Passwd(Case):
                 machine.change_password(LOGIN)
 
     def test_either(self):
-        """until then either opens: a passwd that came to nothing behind us locks nobody out"""
+        """until then either password opens it: a passwd that fails after our module locks nobody out"""
         machine = self.machine()
         self.wired(machine)
         self.change(machine)
-        # As if what stands behind us had undone it.
+        # As if a module after ours had undone the change.
         machine.change_password(LOGIN)
         self.assertEntered(machine.enter(typed=[LOGIN]), ["Password: "])
         self.assertTrue(machine.is_open)
@@ -224,7 +226,7 @@ class Passwd(Case):
         self.assertTrue(machine.opens_with(LOGIN))
 
     def test_twice(self):
-        """passwd twice in a row, with no login between"""
+        """passwd twice in a row, without a login in between"""
         machine = self.machine()
         self.wired(machine)
         self.change(machine)
@@ -259,7 +261,7 @@ class Passwd(Case):
         self.assertTrue(machine.opens_with(PASSCODE))
 
     def test_without_former(self):
-        """root's passwd alice knows no former password: nothing is derived, and that is drift"""
+        """root's passwd alice does not know the former password: nothing is derived, and the two drift apart"""
         machine = self.machine()
         machine.way_a()
         machine.stack("passwd", f"password required {{lab}} set={NEW_LOGIN}", "password optional {ours} use_authtok")
@@ -269,7 +271,7 @@ class Passwd(Case):
         self.assertFalse(machine.opens_with(NEW_LOGIN))
 
     def test_failed_in_front(self):
-        """where pam_unix refuses, nothing reaches the store"""
+        """if pam_unix refuses, nothing reaches the store"""
         if not IS_ROOT:
             self.skipTest("needs root: pam_unix and an account")
         machine = self.machine()
@@ -290,7 +292,7 @@ class Drift(Case):
         return machine
 
     def test_goes_on(self):
-        """where nobody converses the login goes on, at one try a boot"""
+        """where the service cannot converse the login goes on, at one try per boot"""
         machine = self.drifted()
         machine.way_a("sshd")
         for expected in (1, 0, 0):
@@ -300,7 +302,7 @@ class Drift(Case):
         self.assertFalse(machine.is_open)
 
     def test_years(self):
-        """hundreds of such logins and a few boots neither erase nor lock the person's own way home"""
+        """hundreds of such logins over a few boots neither erase nor lock the store, nor use up the person's own tries"""
         machine = self.drifted("RetryLimit=3\nThrottleAfter=0")
         machine.way_a("sshd")
         machine.way_a("login")
@@ -314,7 +316,7 @@ class Drift(Case):
 
     @unittest.skipUnless(IS_ROOT, "a private daemon knows no strangers")
     def test_guessed_from_elsewhere(self):
-        """who used up the strangers' tries keeps no person out, and asks them nothing"""
+        """those who used up the strangers' tries keep no person out, and are asked nothing"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0")
         machine.stack("sshd", machine.unix("required"), "auth optional {ours} unlock")
         machine.way_a()
@@ -326,11 +328,11 @@ class Drift(Case):
         self.assertEqual(machine.stranger, 0)
 
     def test_tokens_used_up(self):
-        """where the person's own mistyped passwords fill the count, their store asks for itself at the next login"""
+        """if the person's own mistyped passwords fill the count, the store asks for its passcode itself at the next login"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0")
         machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
         for guess in range(4):
-            # Enter alone where the former password is asked for.
+            # Only Enter where the former password is asked for.
             machine.enter(typed=[f"guess {guess}", ""])
         self.assertEqual((machine.own, machine.apart), (0, 3))
         machine.way_a()
@@ -345,7 +347,7 @@ class Drift(Case):
         self.assertTrue(machine.is_open)
 
     def test_asked_once(self):
-        """a login that converses asks once for the former password, and then the store follows the new one"""
+        """a login that can converse asks once for the former password, and then the store follows the new one"""
         machine = self.drifted()
         machine.way_a()
         with machine.login(typed=[NEW_LOGIN, LOGIN]) as login:
@@ -359,7 +361,7 @@ class Drift(Case):
         self.assertEqual((machine.own, machine.apart), (0, 0))
 
     def test_lock_before_the_confirmation(self):
-        """a lock between the former password and the confirmation wipes what would have re-keyed the store"""
+        """a lock between the former password and the confirmation wipes what would have changed the store's passcode"""
         machine = self.drifted()
         machine.way_a()
         with machine.login(typed=[NEW_LOGIN, LOGIN]) as login:
@@ -371,7 +373,7 @@ class Drift(Case):
         self.assertTrue(machine.opens_with(LOGIN))
 
     def test_recovery_key(self):
-        """the recovery key does it as well"""
+        """the recovery key works as well"""
         machine = Machine(self.POLICY)
         self.addCleanup(machine.close)
         key = machine.create_with_recovery(LOGIN, "followLogin")
@@ -382,7 +384,7 @@ class Drift(Case):
         self.assertFalse(machine.opens_with(LOGIN))
 
     def test_skipped(self):
-        """Enter skips it: the login goes on, nothing is counted, and the next login asks again"""
+        """Enter skips the question: the login goes on, nothing is counted, and the next login asks again"""
         machine = self.drifted()
         machine.way_a()
         for expected in (1, 0):
@@ -391,7 +393,7 @@ class Drift(Case):
             self.assertEqual((count, machine.own, machine.apart, machine.is_open), (expected, 0, 1, False))
 
     def test_wrong_former(self):
-        """a wrong former password is a try of the person's own, and the login goes on"""
+        """a wrong former password is an own try of the person's, and the login goes on"""
         machine = self.drifted("RetryLimit=5\nThrottleAfter=0")
         machine.way_a()
         entered = machine.enter(typed=[NEW_LOGIN, WRONG])
@@ -409,7 +411,7 @@ class Drift(Case):
             entered, ["Password: ", FORMER], [NOTICE, "One try left. A wrong passcode now erases the store."])
 
     def test_not_confirmed(self):
-        """a login that fails behind us, or is not confirmed in time, re-keys nothing"""
+        """a login that fails after our module, or is not confirmed in time, changes nothing at the store"""
         machine = self.drifted(options=["--deadline", "transaction=1"])
         machine.way_a()
         entered = machine.enter(typed=[NEW_LOGIN, LOGIN], confirm=False)
@@ -439,7 +441,7 @@ class Drift(Case):
                 machine.close()
 
     def test_wrong_token_behind_required(self):
-        """a wrong login password with the right former one opens nothing for a new password: no confirmation"""
+        """a wrong login password with the right former one changes nothing: there is no confirmation"""
         machine = self.drifted()
         machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
         entered = machine.enter(typed=[WRONG, LOGIN])
@@ -448,7 +450,7 @@ class Drift(Case):
         self.assertTrue(machine.opens_with(LOGIN))
 
     def test_not_root(self):
-        """a peer that is not root is asked nothing and re-keys nothing"""
+        """a peer that is not root is asked nothing and changes nothing"""
         if not IS_ROOT:
             self.skipTest("needs root: a peer that is neither root nor the private daemon's own user")
         machine = self.drifted()
@@ -483,7 +485,7 @@ class Drift(Case):
         machine = self.drifted()
         done = machine.appvault("resync", passcodes=[NEW_LOGIN, WRONG])
         self.assertEqual(done.returncode, 1, done.stderr)
-        # As an ordinary user the daemon is private, and yet the CLI is no local service.
+        # For an ordinary user the daemon is private, and still the CLI is not a local service.
         self.assertEqual((machine.own, machine.apart), (0, 1))
         self.assertTrue(machine.opens_with(LOGIN))
         self.assertFalse(machine.opens_with(NEW_LOGIN))

@@ -1,5 +1,5 @@
-"""Onboard: who creates a person's first store, and when. Silent: from the login password of the first login that was
-confirmed. Login: in a conversation of that login. Cli: nobody but `appvault create`."""
+"""Onboard: who creates a person's first store, and when. Silent: from the login password of the
+first confirmed login. Login: in a conversation of that login. Cli: only `appvault create`."""
 
 import glob
 import os
@@ -76,7 +76,7 @@ class Silent(Case):
         self.assertTrue(machine.opens_with(LOGIN))
 
     def test_no_session(self):
-        """without a session it is shut again, as after any login"""
+        """without a session it is locked again, as after any login"""
         machine = self.machine(options=["--deadline", "session=1"])
         machine.enter(typed=[LOGIN])
         self.assertTrue(machine.is_open)
@@ -93,7 +93,7 @@ class Silent(Case):
         self.assertTrue(machine.opens_with(NEW_LOGIN))
 
     def test_rejected(self):
-        """a login that fails, or that nobody confirms in time, makes nothing"""
+        """a login that fails, or that is not confirmed in time, makes none"""
         machine = self.machine(options=["--deadline", "transaction=1"])
         self.assertEqual(machine.enter(typed=[WRONG]).code, PAM_AUTH_ERR)
         self.assertEqual(machine.enter(typed=[LOGIN], confirm=False).code, PAM_SUCCESS)
@@ -104,7 +104,7 @@ class Silent(Case):
         self.assertEqual((self.stores(machine), machine.daemon.derivations()), ([], 0))
 
     def test_wrong_token(self):
-        """behind a required pam_unix a wrong password reaches us, and the login's failure keeps it from being used"""
+        """after a required pam_unix our module gets a wrong password, and the failed login keeps it from being used"""
         machine = self.machine()
         machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
         self.assertEqual(machine.enter(typed=[WRONG]).code, PAM_AUTH_ERR)
@@ -132,7 +132,7 @@ class Silent(Case):
         self.assertEqual(len(self.stores(machine)), 1)
 
     def test_once(self):
-        """a confirmation counts once, and only from root"""
+        """a confirmation counts only once, and only from root"""
         machine = self.machine()
         with machine.login(typed=[LOGIN]) as login:
             login.authenticate()
@@ -148,7 +148,7 @@ class Silent(Case):
         self.assertEqual(self.stores(machine), [])
 
     def test_or_password(self):
-        """in front of pam_unix the passcode prompt does not appear, and the login password makes the store"""
+        """before pam_unix the passcode prompt does not appear, and the login password makes the store"""
         machine = self.machine()
         machine.way_b()
         self.assertSilent(machine.enter(typed=[LOGIN]))
@@ -172,7 +172,7 @@ class Silent(Case):
         self.assertEqual(len(self.stores(machine)), 1)
 
     def test_two_at_once(self):
-        """two logins at once make one store, and both end well"""
+        """two logins at once make one store, and both succeed"""
         machine = self.machine()
         with machine.login(typed=[LOGIN]) as one, machine.login(typed=[LOGIN]) as other:
             self.assertEqual((one.authenticate(), other.authenticate()), (PAM_SUCCESS, PAM_SUCCESS))
@@ -189,7 +189,7 @@ class Silent(Case):
         self.assertTrue(machine.opens_with(LOGIN))
 
     def test_slow(self):
-        """a machine too busy to make the store delays no login beyond a few seconds; the store comes all the same"""
+        """a machine that is too busy to make the store delays no login by more than a few seconds; the store is made all the same"""
         machine = self.machine()
         with machine.login(typed=[LOGIN]) as login:
             login.authenticate()
@@ -209,7 +209,7 @@ class Accounts(Case):
         machine.name, machine.uid = machine.daemon.person = name, uid
 
     def test_kinds(self):
-        """people get a store: a uid from 1000 on, a home, a login shell; nobody else does"""
+        """people get a store: a uid from 1000 on, a home, a login shell; other accounts do not"""
         machine = self.machine()
         taken = {entry.pw_uid for entry in pwd.getpwall()}
         free = min(uid for uid in range(900, 1000) if uid not in taken)
@@ -245,7 +245,7 @@ class Accounts(Case):
         self.assertEqual(len(self.stores(machine)), 1)
 
     def test_rules(self):
-        """every rule counts, the custom ones too; one that cannot run accepts nothing"""
+        """every rule counts, the custom ones too; a rule that cannot run accepts nothing"""
         machine = self.machine()
         for rules, count in (
             ("RequireUpper=yes", 0),
@@ -260,7 +260,7 @@ class Accounts(Case):
                 self.assertEqual(len(self.stores(machine)), count)
 
     def test_rule_without_worker(self):
-        """a rule of the administrator's that nobody can judge"""
+        """an administrator's rule without a worker that could judge it"""
         machine = self.machine(
             "[Passcode]\n" + daemonlab.CHEAP + "[Rule shape]\nMatch=login\n",
             options=["--rules-socket", "/nonexistent/rules"])
@@ -287,7 +287,7 @@ class Accounts(Case):
 
 
 class Never(Case):
-    """Not over a store that is there, in whatever state."""
+    """No new store where one exists, in whatever state."""
 
     def unchanged(self, machine):
         before = self.stores(machine)
@@ -305,7 +305,7 @@ class Never(Case):
         self.assertEqual(self.state(machine)["lock"], "erased")
 
     def test_damaged(self):
-        """a damaged one, and one that does not even say whose it is"""
+        """a damaged one, and one that does not even show whose it is"""
         machine = self.machine()
         machine.create(PASSCODE)
         path = os.path.join(machine.daemon.store(), "slots")
@@ -356,7 +356,7 @@ class Never(Case):
         self.assertEqual(self.stores(machine), [])
 
     def test_killed(self):
-        """a daemon that dies between auth and setcred: the login goes on, and the next one makes it"""
+        """a daemon that dies between auth and setcred: the login goes on, and the next one makes the store"""
         machine = self.machine()
         with machine.login(typed=[LOGIN]) as login:
             self.assertEqual(login.authenticate(), PAM_SUCCESS)
@@ -369,7 +369,7 @@ class Never(Case):
         self.assertEqual(len(self.stores(machine)), 1)
 
     def test_killed_while_making(self):
-        """one that dies while it makes the store leaves none or a whole one"""
+        """a daemon that dies while it makes the store leaves none or a complete one"""
         machine = self.machine()
         with machine.login(typed=[LOGIN]) as login:
             login.authenticate()
@@ -395,7 +395,7 @@ class Login(Case):
         return machine.enter(typed=[LOGIN, *typed], **more)
 
     def test_follow(self):
-        """yes, and yes: the login password opens it"""
+        """yes, and yes: the login password opens the store"""
         machine = self.machine()
         with machine.login(typed=[LOGIN, "y", "Yes"]) as login:
             self.assertEqual(login.authenticate(), PAM_SUCCESS)
@@ -463,7 +463,7 @@ class Login(Case):
         self.assertEqual(self.state(machine)["passcode"], "none")
 
     def test_skip(self):
-        """Enter alone at the new passcode: a store without one, where that is allowed"""
+        """only Enter at the new passcode: a store without one, where that is allowed"""
         machine = self.machine()
         self.enter(machine, "y", "n", "")
         self.assertEqual(self.state(machine)["passcode"], "none")
@@ -472,9 +472,9 @@ class Login(Case):
         self.assertEqual(self.stores(machine), [])
 
     def test_retry(self):
-        """what was answered to a mistyped password is not what a later attempt of the same login confirms"""
+        """what was answered with a mistyped password is not confirmed by a later attempt of the same login"""
         machine = self.machine()
-        # The password is not known to be right where we are asked.
+        # When our module asks, it is not known whether the password is right.
         machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
         for second in ((LOGIN, PAM_CONV_ERR), (LOGIN, "y", PAM_CONV_ERR)):
             with self.subTest(second=second):
@@ -486,7 +486,7 @@ class Login(Case):
                 self.assertEqual((self.stores(machine), machine.daemon.derivations()), ([], 0))
 
     def test_unreachable(self):
-        """nor where the daemon cannot be reached at the later attempt"""
+        """neither if the daemon cannot be reached at the later attempt"""
         machine = self.machine()
         machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
         with machine.login(typed=[NEW_LOGIN, "y", "y"]) as login:
@@ -499,7 +499,7 @@ class Login(Case):
         self.assertEqual((self.stores(machine), machine.daemon.derivations()), ([], 0))
 
     def test_last_plan(self):
-        """of two logins at once the later one says what is made, also where it says nothing"""
+        """of two logins at once the later one decides what is made, also if it decides nothing"""
         machine = self.machine()
         with machine.login(typed=[LOGIN, "y", "y"]) as one, machine.login(typed=[LOGIN, PAM_CONV_ERR]) as other:
             self.assertEqual((one.authenticate(), other.authenticate()), (PAM_SUCCESS, PAM_SUCCESS))
@@ -539,7 +539,7 @@ class Login(Case):
 
 
 class Offer(Case):
-    """A store that a login made has shown nobody a recovery key."""
+    """No recovery key was shown for a store that a login made."""
 
     def appvault(self, machine, *words):
         person = ("setpriv", "--reuid", str(machine.uid), "--regid", str(machine.uid), "--clear-groups")
@@ -564,7 +564,7 @@ class Offer(Case):
         self.assertEqual((state["hasRecoveryKey"], state["recoveryOffer"]), (True, False))
 
     def test_no(self):
-        """no is no, for good"""
+        """no is final"""
         machine = self.offered(self.machine())
         status = self.appvault(machine, "status")
         status.expect("[y/n]")
@@ -584,7 +584,7 @@ class Offer(Case):
         status.expect("[y/n]")
         status.type("y")
         for _ in range(3):
-            # The whole question: what is typed before it is thrown away.
+            # Wait for the whole question: what is typed before it is dropped.
             status.expect(CURRENT)
             status.type(WRONG)
         self.assertEqual(status.end(), 0, status.shown)
@@ -592,7 +592,7 @@ class Offer(Case):
         self.assertEqual((state["hasRecoveryKey"], state["recoveryOffer"]), (False, True))
 
     def test_not_offered(self):
-        """not where the policy has none, not for a program, not by root's terminal, not without a passcode"""
+        """not if the policy allows none, not for a program, not on root's terminal, not without a passcode"""
         machine = self.offered(self.machine())
         subject = (machine.name, machine.uid)
         for kind in ("program", "terminal"):

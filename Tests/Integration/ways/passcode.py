@@ -1,5 +1,6 @@
-"""Way (b): a passcode of its own. AppVault asks, and its answer is the login; what it does not know goes on to
-pam_unix. Who lives with the login password there must never come near an erase, and nobody wins a try by it."""
+"""Way (b): a passcode of its own. AppVault asks, and a right answer is the login; other answers
+go on to pam_unix. A person who uses the login password there must never come near an erase, and
+nobody may gain a try by it."""
 
 import os
 import time
@@ -16,11 +17,11 @@ LAST = "One try left. A wrong passcode now erases the store."
 
 
 class OneAnswer(Talk):
-    """sudo -S with one line of input: the end of the input afterwards."""
+    """sudo -S with one line of input, and then the end of the input."""
 
 
 class SameAnswer(Talk):
-    """Answers every prompt the same, as scripts do."""
+    """Gives every prompt the same answer, as scripts do."""
 
     def __init__(self, answer):
         super().__init__()
@@ -54,7 +55,7 @@ class Answers(Case):
             self.assertEqual((count, machine.is_open, machine.own), (1, True, 0))
 
     def test_open_store(self):
-        """where the store is open the passcode is proven anew, and a wrong one counts"""
+        """if the store is open the passcode is proven again, and a wrong one counts"""
         machine = self.machine()
         machine.way_b("sudo")
         machine.enter("sudo", [PASSCODE])
@@ -64,7 +65,7 @@ class Answers(Case):
         self.assertEqual((machine.own, machine.is_open), (1, True))
 
     def test_login_password(self):
-        """the login password is the login too, with the same one question; the try is given back at setcred"""
+        """the login password is accepted too, at the same single question; the try is given back at setcred"""
         machine = self.machine()
         machine.way_b()
         with machine.login(typed=[LOGIN]) as login:
@@ -75,7 +76,7 @@ class Answers(Case):
         self.assertEqual((machine.own, machine.apart, machine.is_open), (0, 0, False))
 
     def test_remembered(self):
-        """confirmed once, it costs nothing until the next boot: no derivation, no count, no word"""
+        """confirmed once, it costs nothing until the next boot: no derivation, no count, no line"""
         machine = self.machine()
         machine.way_b()
         machine.enter(typed=[LOGIN])
@@ -85,7 +86,7 @@ class Answers(Case):
             self.assertEqual((count, machine.own), (0, 0))
 
     def test_both_wrong(self):
-        """wrong for both: kept out, and the try stays"""
+        """wrong for both: not let in, and the try stays counted"""
         machine = self.machine()
         machine.way_b()
         for wrong in (1, 2):
@@ -113,7 +114,7 @@ class Answers(Case):
                 self.assertLessEqual(len(talk.prompts), 2)
 
     def test_three_times(self):
-        """sudo's three tries on one handle: the login password at the end gives back its own try alone"""
+        """sudo's three tries on one handle: the login password at the end gives back only its own try"""
         machine = self.machine()
         machine.way_b("sudo")
         with machine.login("sudo", [WRONG, WRONG + "2", LOGIN]) as sudo:
@@ -142,7 +143,7 @@ class Answers(Case):
         self.assertEqual((count, machine.own), (0, 0))
 
     def test_other_services(self):
-        """outside PasscodeServices nothing is asked, and pam_unix asks as ever"""
+        """outside PasscodeServices our module asks nothing, and pam_unix asks as before"""
         machine = self.machine()
         for service in ("sshd", "cron", "cups", "dovecot", "passwd", "chsh"):
             with self.subTest(service=service):
@@ -152,7 +153,7 @@ class Answers(Case):
                 self.assertEqual((count, machine.own, machine.apart), (0, 0, 0))
 
     def test_alone_outside(self):
-        """alone in the stack of such a service we are ignored, which libpam takes for a denial"""
+        """alone in the stack of such a service our module is ignored, which libpam treats as a denial"""
         machine = self.machine()
         machine.stack("cups", "auth required {ours} or_password")
         count, entered = machine.derivations(lambda: machine.enter("cups", [PASSCODE]))
@@ -160,7 +161,7 @@ class Answers(Case):
         self.assertEqual((count, entered.prompts), (0, []))
 
     def test_throttled(self):
-        """a try before its time is not asked for: pam_unix asks, and the login password does"""
+        """a try that comes too early is not asked for: pam_unix asks, and the login password works"""
         machine = self.machine("ThrottleAfter=1\nThrottleMax=1h\nRetryLimit=3")
         machine.way_b()
         machine.enter(typed=[WRONG])
@@ -174,7 +175,7 @@ class Answers(Case):
 
 class Beside(Case):
     def test_required(self):
-        """behind pam_unix as a required step: each has its own prompt, and both have to be right"""
+        """after pam_unix as a required step: each has its own prompt, and both must be right"""
         machine = self.machine()
         machine.beside()
         for login, passcode, code in (
@@ -197,7 +198,7 @@ class Beside(Case):
         self.assertEqual(machine.own, 1)
 
     def test_stack_token(self):
-        """try_first_pass and use_first_pass: the stack's token is an apart try, remembered where it was wrong"""
+        """try_first_pass and use_first_pass: the stack's token is an apart try, remembered if it was wrong"""
         machine = self.machine()
         machine.stack("login", f"auth optional {{lab}} set={LOGIN} return=25", "auth required {ours} use_first_pass")
         for expected in (1, 0):
@@ -211,10 +212,11 @@ class Beside(Case):
 
 
 class GivenBack(Case):
-    """Only after setcred, only for the same token, only at a root peer's word, and only what was counted."""
+    """A try is given back only after setcred, only for the same token, only to a root peer, and
+    only if it was counted."""
 
     def test_failed_login(self):
-        """never when the login failed behind us"""
+        """never if the login failed after our module"""
         machine = self.machine()
         machine.stack(
             "login", "auth [success=2 default=ignore] {ours} or_password", machine.unix("required"),
@@ -247,7 +249,7 @@ class GivenBack(Case):
         self.assertEqual(machine.own, 2)
 
     def test_deleted(self):
-        """setcred that takes credentials away confirms nothing"""
+        """a setcred that deletes credentials confirms nothing"""
         machine = self.machine()
         machine.way_b()
         with machine.login(typed=[LOGIN]) as login:
@@ -264,7 +266,7 @@ class GivenBack(Case):
             self.assertEqual((entered.code, machine.own, machine.apart), (PAM_SUCCESS, wrong, 0))
 
     def test_unseen_token(self):
-        """without a line of ours behind it counts as an apart try, once for each token"""
+        """without a line of ours after it the try counts as apart, once for each token"""
         machine = self.machine("RetryLimit=2\nThrottleAfter=0\nOnRetryLimit=lock")
         machine.way_b(unlock=False)
         self.assertEqual(machine.enter(typed=[LOGIN]).code, PAM_SUCCESS)
@@ -274,9 +276,9 @@ class GivenBack(Case):
             self.assertEqual((entered.code, count, machine.own, machine.apart), (PAM_SUCCESS, 0, 0, 1))
 
     def test_unseen_guesses(self):
-        """there, who knows the login password wins the apart tries and no more"""
+        """there, a person who knows the login password gains the apart tries and no more"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0\nOnRetryLimit=lock")
-        # pam_unix's own prompt takes the login password, whatever was typed at ours.
+        # pam_unix's own prompt accepts the login password, whatever was typed at ours.
         machine.stack("login", "auth [success=1 default=ignore] {ours} or_password",
                       "auth required {lab} set={password}")
         derived = 0
@@ -286,7 +288,7 @@ class GivenBack(Case):
         self.assertEqual((derived, machine.own, machine.apart), (6, 3, 3))
 
     def test_nothing_counted(self):
-        """who knows the login password cannot buy tries with it: only what was counted comes back"""
+        """a person who knows the login password cannot gain tries by it: only counted tries are given back"""
         machine = self.machine()
         machine.way_b()
         machine.enter(typed=[LOGIN])
@@ -316,7 +318,7 @@ class GivenBack(Case):
             self.assertEqual((machine.own, machine.apart), (0, 1))
 
     def test_word_of_others(self):
-        """never at the word of a process that is not root, though it has the transaction's handle"""
+        """never for a process that is not root, even with the transaction's handle"""
         if not IS_ROOT:
             self.skipTest("needs root: a peer that is neither root nor the private daemon's own user")
         machine = self.machine()
@@ -333,7 +335,7 @@ class GivenBack(Case):
         self.assertEqual((machine.own, machine.apart), (1, 0))
 
     def test_locked_by_login_password(self):
-        """where the limit locks, a lock that the login password brought goes with its confirmation"""
+        """where the limit locks, a lock caused by the login password is removed with its confirmation"""
         machine = self.machine("RetryLimit=2\nThrottleAfter=0\nOnRetryLimit=lock")
         machine.way_b()
         machine.enter(typed=[WRONG])
@@ -356,7 +358,7 @@ class GivenBack(Case):
 
 class Daily(Case):
     def test_login_password_only(self):
-        """who only ever uses the login password stays away from the limit, over boots as well"""
+        """a person who only uses the login password stays away from the limit, also over boots"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0\nOnRetryLimit=erase")
         machine.way_b("login")
         machine.way_b("sudo")
@@ -369,7 +371,7 @@ class Daily(Case):
         self.assertEqual(machine.enter(typed=[PASSCODE]).code, PAM_SUCCESS)
 
     def test_remote_sudo(self):
-        """sudo in a remote session is apart: the same login password costs one try a boot"""
+        """sudo in a remote session is apart: the same login password costs one try per boot"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0")
         machine.way_b("sudo")
         for expected in (1, 0, 0, 0, 0):
@@ -379,7 +381,7 @@ class Daily(Case):
             self.assertEqual((machine.own, machine.others), (0, 1))
 
     def test_typing_errors(self):
-        """mistyped login passwords count until the passcode is typed once, and before the last the person is told"""
+        """mistyped login passwords count until the passcode is typed once, and the person is warned before the last try"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0")
         machine.way_b("sudo")
         for number in (1, 2):
@@ -403,7 +405,7 @@ class Daily(Case):
         self.assertEqual((entered.code, entered.prompts), (PAM_SUCCESS, ["Password: "]))
 
     def test_silent(self):
-        """where no line is shown, as at sudo, the last question says what is at stake"""
+        """where no line is shown, as with sudo, the last question says what is at stake"""
         for limit, word in (("erase", "erased"), ("lock", "locked")):
             machine = self.machine(f"RetryLimit=2\nThrottleAfter=0\nOnRetryLimit={limit}")
             machine.way_b("sudo")
@@ -416,7 +418,7 @@ class Daily(Case):
             self.assertEqual(prompts, [PROMPT, f"One try left, then the store is {word}. {PROMPT}"])
 
     def test_wording_of_the_last(self):
-        """a lock is not called an erase, and no apart try is told of either"""
+        """a lock is not called an erase, and an apart try warns of neither"""
         machine = self.machine("RetryLimit=2\nThrottleAfter=0\nOnRetryLimit=lock")
         machine.stack("login", "auth required {ours}")
         entered = machine.enter(typed=[WRONG])

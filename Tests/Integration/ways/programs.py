@@ -1,5 +1,5 @@
-"""The ways to live with it at the real sudo, su, passwd and login. They read a private /etc/pam.d and /etc/sudoers in
-a mount namespace of their own; the host's are not touched."""
+"""The ways to live with it, with the real sudo, su, passwd and login. They read a private
+/etc/pam.d and /etc/sudoers in a mount namespace of their own; the host's are not touched."""
 
 import os
 import re
@@ -35,7 +35,7 @@ class Sudo(Case):
         self.assertEqual((machine.own, machine.apart, machine.is_open), (0, 0, True))
         count, done = self.sudo(machine, LOGIN + "\n")
         self.assertEqual((done.returncode, done.stdout, count), (0, "0\n", 1), done.stderr)
-        # sudo's setcred gave it back, wherever it was counted, and it is remembered.
+        # sudo's setcred gave the try back, whichever count it was on, and the token is remembered.
         self.assertEqual(machine.own, 0)
         apart = machine.apart
         count, done = self.sudo(machine, LOGIN + "\n")
@@ -113,7 +113,7 @@ class Sudo(Case):
         self.assertEqual((done.returncode, count), (1, 0))
 
     def test_daemon_stopped(self):
-        """with the daemon stopped the login password does, within the deadlines"""
+        """with the daemon stopped the login password works, within the deadlines"""
         machine = self.machine()
         machine.way_b("sudo")
         machine.daemon.pause()
@@ -126,7 +126,7 @@ class Sudo(Case):
         self.assertLess(took, 9)
 
     def test_login_password_way(self):
-        """way (a): sudo opens no store, and asks as ever"""
+        """way (a): sudo opens no store, and asks as before"""
         machine = self.machine(way="followLogin", passcode=LOGIN)
         machine.way_a("sudo")
         count, done = self.sudo(machine, LOGIN + "\n")
@@ -141,7 +141,7 @@ class Su(Case):
             machine.stack(service, "auth sufficient pam_rootok.so", *machine.stacks[service])
 
     def test_from_root(self):
-        """root's su opens a session and no store"""
+        """root's su opens a session but no store"""
         for way, passcode in (("ownPasscode", PASSCODE), ("followLogin", LOGIN)):
             machine = self.machine(way=way, passcode=passcode)
             self.wired(machine)
@@ -165,7 +165,7 @@ class Su(Case):
                 self.assertEqual(su.shown.endswith(f"{machine.uid}\n"), code == 0)
 
     def test_stranger(self):
-        """another account's su tries no passcode, and shows not a byte by which a store could be told from none"""
+        """another account's su tries no passcode, and shows not a byte that reveals whether there is a store"""
         machine = self.machine("RetryLimit=2\nThrottleAfter=0")
         self.wired(machine)
 
@@ -193,7 +193,7 @@ class Passwd(Case):
             "password optional {ours} use_authtok")
 
     def test_person(self):
-        """passwd keeps the store in step, and asks nothing of ours"""
+        """passwd changes the store's passcode too, and our module asks nothing"""
         machine = self.machine(way="followLogin", passcode=LOGIN)
         self.wired(machine)
         machine.way_a()
@@ -209,7 +209,7 @@ class Passwd(Case):
         self.assertFalse(machine.opens_with(LOGIN))
 
     def test_root(self):
-        """root's passwd alice is drift: the store keeps the former password"""
+        """after root's passwd alice the two have drifted apart: the store keeps the former password"""
         machine = self.machine(way="followLogin", passcode=LOGIN)
         self.wired(machine)
         machine.way_a()
@@ -240,7 +240,7 @@ class Passwd(Case):
 
 class Login(Case):
     def test_login(self):
-        """login opens the store, its shell has it open, and exit shuts it; with either way"""
+        """login opens the store, it is open in its shell, and exit locks it; with either way"""
         for way, passcode, prompt in (
             ("ownPasscode", PASSCODE, "Passcode or login password: "), ("followLogin", LOGIN, "Password: "),
         ):
@@ -261,7 +261,7 @@ class Login(Case):
                 machine.close()
 
     def test_drift(self):
-        """at login a drifted password is mended with one question"""
+        """at login a drifted password is corrected with one question"""
         machine = self.machine(way="followLogin", passcode=LOGIN)
         machine.way_a("login")
         machine.change_password(NEW_LOGIN)

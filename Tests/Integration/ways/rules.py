@@ -1,5 +1,5 @@
-"""password_rules: the passcode rules for login passwords, in front of the real pam_unix, at the real passwd and
-chpasswd, with the real daemon."""
+"""password_rules: the passcode rules for login passwords, before the real pam_unix, with the
+real passwd and chpasswd and the real daemon."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ class Case(Programs):
         )
 
     def passwd(self, machine, *talk, as_person=True):
-        """Types the answers at the prompts; the exit status, and what was shown."""
+        """Types the answers at the prompts. Returns the exit status, and what was shown."""
         words = ["passwd"] if as_person else ["passwd", machine.name]
         passwd = Terminal(self.command(machine, *words, as_person=as_person))
         for prompt, typed in talk:
@@ -59,7 +59,7 @@ class Case(Programs):
 
 class Passwd(Case):
     def test_accepted(self):
-        """a password that meets the rules is the login's, and the store follows it"""
+        """a password that meets the rules becomes the login's, and the store follows it"""
         machine = self.machine()
         code, shown = self.passwd(machine, (CURRENT, LOGIN), (NEW, GOOD), (AGAIN, GOOD))
         self.assertEqual(code, 0, shown)
@@ -72,7 +72,7 @@ class Passwd(Case):
         self.assertTrue(machine.opens_with(GOOD))
 
     def test_refused(self):
-        """one that does not is refused with what it lacks; after three nothing has changed"""
+        """a password that does not is refused with what it lacks; after three nothing has changed"""
         machine = self.machine()
         code, shown = self.passwd(
             machine, (CURRENT, LOGIN), (NEW, "badger"), (NEW, "badger-badger"), (NEW, "1badger-badger"))
@@ -84,7 +84,7 @@ class Passwd(Case):
         self.assertTrue(machine.opens_with(LOGIN))
 
     def test_second_try(self):
-        """refused, then different, then right"""
+        """first refused, then the two entries differ, then right"""
         machine = self.machine()
         code, shown = self.passwd(
             machine, (CURRENT, LOGIN), (NEW, "badger"), (NEW, GOOD), (AGAIN, GOOD + "x"), (NEW, GOOD), (AGAIN, GOOD))
@@ -93,13 +93,13 @@ class Passwd(Case):
         self.assertTrue(machine.opens_with(GOOD))
 
     def test_same(self):
-        """the present password is not a new one"""
+        """the present password is not accepted as a new one"""
         machine = self.machine("ThrottleAfter=0")
         code, shown = self.passwd(machine, (CURRENT, LOGIN), (NEW, LOGIN), (NEW, GOOD), (AGAIN, GOOD))
         self.assertEqual(code, 0, shown)
 
     def test_wrong_current(self):
-        """with a wrong current password nothing of ours is asked"""
+        """with a wrong current password our module asks nothing"""
         machine = self.machine()
         code, shown = self.passwd(machine, (CURRENT, "wrong"))
         self.assertNotEqual(code, 0)
@@ -137,7 +137,7 @@ class Passwd(Case):
         self.assertTrue(self.logs_in(machine, GOOD))
 
     def test_use_authtok(self):
-        """always_ask in front of a pam_unix that may not ask: with the daemon, without it, for whom it is not"""
+        """always_ask before a pam_unix that may not ask: with the daemon, without it, and for people without rules"""
         machine = self.machine()
         self.stack(machine, ours="always_ask", unix="use_authtok try_first_pass")
         code, shown = self.passwd(machine, (CURRENT, LOGIN), (NEW, GOOD), (AGAIN, GOOD))
@@ -150,7 +150,7 @@ class Passwd(Case):
 
 class Others(Case):
     def test_not_following(self):
-        """no store, one of its own passcode, one without any, an erased one: pam_unix asks, as ever"""
+        """no store, one with its own passcode, one without any, an erased one: pam_unix asks, as before"""
         machine = super().machine(RULES, "ownPasscode", "Correct horse 7 battery")
         subject = (machine.name, machine.uid)
 
@@ -173,7 +173,7 @@ class Others(Case):
         check()
 
     def test_no_rules(self):
-        """in no-passcode mode there are none"""
+        """in no-passcode mode there are no rules"""
         machine = self.machine()
         machine.daemon.policy("Enabled=no\nUseDefaultPolicy=no", reload=True)
         code, shown = self.passwd(machine, (CURRENT, LOGIN), (UNIX_NEW, "weaker"), (UNIX_AGAIN, "weaker"))
@@ -182,7 +182,7 @@ class Others(Case):
 
 class Root(Case):
     def test_passwd(self):
-        """root is told of the rules and has his way"""
+        """root is warned and may override"""
         machine = self.machine()
         code, shown = self.passwd(machine, (NEW, "weaker"), (AGAIN, "weaker"), as_person=False)
         self.assertEqual(code, 0, shown)
@@ -191,14 +191,14 @@ class Root(Case):
         self.assertTrue(machine.opens_with(LOGIN), "that is drift")
 
     def test_good(self):
-        """and is told nothing where there is nothing to tell"""
+        """and gets no warning if there is no reason for one"""
         machine = self.machine()
         code, shown = self.passwd(machine, (NEW, GOOD), (AGAIN, GOOD), as_person=False)
         self.assertEqual(code, 0, shown)
         self.assertNotIn("12", shown.replace(machine.name, ""))
 
     def test_chpasswd(self):
-        """chpasswd, which answers every question with one password: it works, and warns"""
+        """chpasswd, which gives every question the same password: it works, and warns"""
         machine = self.machine()
         machine.stack("chpasswd", *machine.stacks["passwd"])
         for password, warned in (("weaker", True), (GOOD, False)):
@@ -211,7 +211,7 @@ class Root(Case):
 
 
 class Stack(Case):
-    """The same without a program: what others leave in the stack."""
+    """The same without a program: with tokens that other modules leave in the stack."""
 
     def change(self, machine, *typed, uids=None):
         def run():
@@ -243,21 +243,21 @@ class Stack(Case):
         self.assertIn("12", lines[0])
 
     def test_present_root(self):
-        """root's, without a former one, with a warning"""
+        """for root, without a former password, with a warning"""
         machine = self.machine()
         self.lab(machine, "weaker", former=None)
         code, prompts, lines = self.change(machine, uids=(0, 0, 0))
         self.assertEqual((code, prompts, len(lines)), (PAM_SUCCESS, [], 1))
 
     def test_expired_login(self):
-        """at a login that demands a new password the real uid is root's, and the rules hold"""
+        """at a login that demands a new password the real uid is root's, and the rules apply"""
         machine = self.machine()
         self.lab(machine, "weaker")
         code, _, lines = self.change(machine, uids=(0, 0, 0))
         self.assertEqual((code, len(lines)), (PAM_AUTHTOK_ERR, 1))
 
     def test_expired_passwd(self):
-        """the real pam_unix there: it asks for the former one"""
+        """with the real pam_unix there: it asks for the former password"""
         machine = self.machine()
         with machine.login("passwd", [LOGIN, "weaker", "weaker2", "weaker3"]) as transaction:
             # PAM_CHANGE_EXPIRED_AUTHTOK
@@ -265,7 +265,7 @@ class Stack(Case):
             self.assertEqual(transaction.talk.prompts, [CURRENT, NEW, NEW, NEW])
 
     def test_conversation_dies(self):
-        """at either question: refused, nothing changed, nothing asked behind us"""
+        """at either question: refused, nothing changed, and the modules after ours ask nothing"""
         machine = self.machine()
         for typed in ((LOGIN, PAM_CONV_ERR), (LOGIN, GOOD, PAM_CONV_ERR), (LOGIN, None)):
             with machine.login("passwd", typed) as transaction:
@@ -281,7 +281,7 @@ class Stack(Case):
                 self.assertEqual(transaction.chauthtok(0x20), PAM_AUTHTOK_ERR)
 
     def test_policy_changes(self):
-        """the policy that was in force when the change began holds to its end"""
+        """the policy that was in force when the change began applies to its end"""
         machine = self.machine("ThrottleAfter=0")
 
         def typed():
@@ -292,7 +292,7 @@ class Stack(Case):
             self.assertEqual(transaction.chauthtok(0x20), PAM_SUCCESS)
 
     def test_rule_that_cannot_run(self):
-        """a rule of the administrator's that cannot run refuses"""
+        """an administrator's rule that cannot run refuses"""
         machine = self.machine(
             "[Passcode]\n" + daemonlab.CHEAP + "[Rule shape]\nMatch=badger\n",
             options=["--rules-socket", "/nonexistent/rules"])

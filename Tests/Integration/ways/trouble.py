@@ -1,5 +1,5 @@
-"""AppVault's own trouble, with the real daemon in each of the ways: whoever the next module knows gets in, within the
-deadlines, and nobody else does."""
+"""Faults of AppVault itself, with the real daemon in each of the ways: a person whom the next
+module knows is let in, within the deadlines, and nobody else is."""
 
 import os
 import signal
@@ -12,8 +12,8 @@ from daemonlab import IS_ROOT
 from pamlab import PAM_AUTH_ERR, PAM_AUTHINFO_UNAVAIL, PAM_SUCCESS, Footprint
 from wayslab import LOGIN, NEW_LOGIN, PASSCODE, WRONG, Machine, in_child
 
-# Two silent seconds for a call that finds a daemon that says nothing, five for one that fell silent; and some room,
-# because the machine of the tests is a busy one.
+# Two seconds for a call to a daemon that sends nothing, five for one to a daemon that fell silent;
+# and some margin, because the machine of the tests is busy.
 SILENT, FELL_SILENT, ROOM = 2, 5, 1.5
 
 
@@ -37,7 +37,7 @@ class Case(unittest.TestCase):
         return value
 
     def assertFallsThrough(self, machine, most):
-        """Each way: auth, setcred and the session; and alone we are never success."""
+        """Tests each way: auth, setcred and the session; and our module alone never succeeds."""
         for service in ("login", "sudo"):
             with machine.login(service, [LOGIN, LOGIN]) as login:
                 code = self.timed(most * (2 if service == "sudo" else 1), login.authenticate)
@@ -87,7 +87,7 @@ class Daemon(Case):
             return self.timed(FELL_SILENT + SILENT, login.authenticate), login.talk.prompts
 
     def test_while_typing(self):
-        """killed or stopped while the person types: what they typed goes to the next module, and proves nothing here"""
+        """killed or stopped while the person types: the next module gets what they typed, which proves nothing here"""
         for what in ("kill", "pause"):
             for typed, code in ((LOGIN, PAM_SUCCESS), (PASSCODE, PAM_AUTH_ERR)):
                 with self.subTest(what=what, typed=typed):
@@ -97,7 +97,7 @@ class Daemon(Case):
                     machine.close()
 
     def test_during_derivation(self):
-        """killed in a derivation: the login goes on, the try is counted, and no right passcode leads to an erase"""
+        """killed during a derivation: the login goes on, the try is counted, and no right passcode leads to an erase"""
         machine = self.machine("RetryLimit=2\nThrottleAfter=0")
         for _ in range(3):
             machine.daemon.hold()
@@ -124,7 +124,7 @@ class Daemon(Case):
         self.assertNotEqual(machine.daemon.status().fields["lock"], "erased")
 
     def test_restarted(self):
-        """started anew between auth and setcred: the login goes on, and the try stays"""
+        """restarted between auth and setcred: the login goes on, and the try stays counted"""
         machine = self.machine()
         with machine.login("sudo", [LOGIN]) as login:
             self.assertEqual(login.authenticate(), PAM_SUCCESS)
@@ -134,7 +134,7 @@ class Daemon(Case):
         self.assertEqual((machine.own, machine.apart), (1, 0))
 
     def test_stranger(self):
-        """a socket of another user's: nothing is sent there"""
+        """a socket of another user: nothing is sent to it"""
         if not IS_ROOT:
             self.skipTest("needs root: another user")
         machine = self.machine()
@@ -173,7 +173,7 @@ class Daemon(Case):
 
 class Crowds(Case):
     def test_two_at_once(self):
-        """two transactions in one process, step by step in turn: each confirms its own"""
+        """two transactions in one process, one step each in turn: each confirms its own"""
         machine = self.machine("RetryLimit=9\nThrottleAfter=0")
         with machine.login("sudo", [LOGIN]) as one, machine.login("sudo", [WRONG]) as two:
             self.assertEqual((one.authenticate(), two.authenticate()), (PAM_SUCCESS, PAM_AUTH_ERR))
@@ -182,12 +182,12 @@ class Crowds(Case):
         self.assertEqual(machine.own, 1)
 
     def crowd(self, machine, each, threads):
-        """50 at once; the codes they got."""
+        """50 logins at once. Returns their codes."""
         results, start = [], threading.Barrier(50)
 
         def one(index):
             def enter():
-                # Who waits for a turn is told *working*, so that no deadline passes.
+                # A peer that waits for its turn gets *working*, so that no deadline passes.
                 return machine.enter(*each(index)).code
 
             start.wait()
@@ -201,7 +201,7 @@ class Crowds(Case):
         return results
 
     def test_fifty_passcodes(self):
-        """50 logins with the passcode at once, in one process and in many: each gets in"""
+        """50 logins with the passcode at once, in one process and in many: each is let in"""
         machine = self.machine()
         for threads in (True, False):
             with self.subTest(threads=threads):
@@ -210,7 +210,7 @@ class Crowds(Case):
         self.assertEqual((machine.own, machine.apart), (0, 0))
 
     def test_fifty_login_passwords(self):
-        """50 logins with the login password at once, way (a) and way (b): each gets in, and nothing stays counted"""
+        """50 logins with the login password at once, way (a) and way (b): each is let in, and no try stays counted"""
         machine = self.machine(way="followLogin")
         self.assertEqual(self.crowd(machine, lambda _: ("login", [LOGIN]), False), [PAM_SUCCESS] * 50)
         self.assertTrue(machine.is_open)
@@ -219,14 +219,14 @@ class Crowds(Case):
         self.assertEqual((machine.own, machine.apart), (0, 0))
 
     def test_fifty_with_a_limit(self):
-        """and with a retry limit and the default throttle the store is there afterwards"""
+        """with a retry limit and the default throttle, too, the store exists afterwards"""
         machine = self.machine("RetryLimit=5")
         self.assertEqual(self.crowd(machine, lambda _: ("sudo", [LOGIN, LOGIN]), False), [PAM_SUCCESS] * 50)
         self.assertEqual(machine.daemon.status().fields["lock"], "locked")
         self.assertEqual(machine.own, 0)
 
     def test_mixed(self):
-        """passcodes, login passwords and wrong ones at once: each as if alone"""
+        """passcodes, login passwords and wrong ones at once: each is handled as if it were alone"""
         machine = self.machine()
         kinds = ((PASSCODE, PAM_SUCCESS), (LOGIN, PAM_SUCCESS), (WRONG, PAM_AUTH_ERR))
         found = self.crowd(machine, lambda index: ("sudo", [kinds[index % 3][0]]), False)
