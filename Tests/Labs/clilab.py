@@ -27,7 +27,7 @@ from places import ROOT
 
 BUILD = os.environ.get("APPVAULT_BUILD", os.path.join(ROOT, ".build", "release"))
 APPVAULT = os.path.join(BUILD, "appvault")
-# What the daemon says of fingers, with what no terminal should be shown.
+# What the daemon says about fingers, with characters that no terminal should be shown.
 FINGERS = {
     "on": True,
     "ready": False,
@@ -48,7 +48,7 @@ FINGERS = {
 
 
 class Aborted(Exception):
-    """The front end said that no answer will come."""
+    """The front end said that it will not answer."""
 
 
 class Daemon:
@@ -67,7 +67,7 @@ class Daemon:
         self.reply("refused", code=code, message=message, hint=hint, parameters=parameters)
 
     def ask(self, purpose, text="", echo=False):
-        """The answer's bytes; raises Aborted where none comes."""
+        """Returns the answer's bytes; raises Aborted if none comes."""
         self.question += 1
         self.reply("ask", question=self.question, purpose=purpose, echo=echo, line=text)
         message = self.channel.receive(30)
@@ -149,7 +149,8 @@ class Lab:
                     continue
                 handler = self.handlers.get(message.name)
                 if handler is None and message.name == "texts":
-                    # What the tool asks for before it speaks of itself: it has English of its own.
+                    # The tool asks for this before it shows texts of its own; it also has them in
+                    # English.
                     channel.send("textList", message.tag, texts=[])
                     continue
                 self.requests.append(message)
@@ -176,7 +177,7 @@ class Lab:
         return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", **more}
 
     def run(self, *arguments, input=b"", passcodes=None, env=None, timeout=30, **more):
-        """Without any terminal. `passcodes` are the lines of --passcode-fd."""
+        """Runs the tool without any terminal. `passcodes` are the lines of --passcode-fd."""
         arguments, keep = list(arguments), ()
         if passcodes is not None:
             reading, writing = os.pipe()
@@ -204,7 +205,7 @@ class Screen:
         self.master, slave = os.openpty()
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.before = termios.tcgetattr(slave)
-        # Kept open, so that the terminal's settings can still be read when the process is gone.
+        # Kept open, so that the terminal's settings can still be read when the process has ended.
         self.slave = slave
         self.seen = b""
 
@@ -263,14 +264,14 @@ class Screen:
         return self.settings == self.before
 
     def end_declining(self):
-        """The exit status where a recovery key is offered on the way out: no, for good."""
+        """The exit status if a recovery key is offered at the end: answers no, for good."""
         self.expect("Make a recovery key now")
         self.expect("[y/n] ")
         self.type("n\n")
         return self.end()
 
     def end(self, timeout=10):
-        """The exit status; what was left on the screen is in `seen` then."""
+        """The exit status. What was left on the screen is then in `seen`."""
         end = time.monotonic() + timeout
         while self.process.poll() is None:
             if time.monotonic() > end:

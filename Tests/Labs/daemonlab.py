@@ -1,4 +1,4 @@
-"""The real appvaultd in a temporary folder of its own, and whoever talks to it.
+"""The real appvaultd in a temporary folder of its own, and clients that talk to it.
 
     with Daemon(policy="RetryLimit=10\\nThrottleAfter=0") as daemon:
         daemon.create("correct horse")                         # a store for `daemon.person`
@@ -36,14 +36,15 @@ import wire
 ROOT = pamlab.ROOT
 IS_ROOT = os.getuid() == 0
 PASSCODE = "correct horse"
-# Cheap derivations: what is tested here is how many there are.
+# Cheap derivations: the tests count how many there are.
 CHEAP = "DerivationMemory=19MiB\nDerivationPasses=2\n"
-# Of a slots file: a block stands at the start of its page.
+# Of a slots file: each block begins a page of its own.
 BLOCK, PAGE = 512, 4096
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-# Tries of root's are a person's own only where the daemon itself sees that they are made at a console.
+# Root's tries count as a person's own only if the daemon itself sees that they are made at a
+# console.
 loginlab.at_console()
 
 
@@ -57,7 +58,8 @@ def build(name):
 
 
 def wait_until(condition, what, seconds=10.0):
-    """Polls an outside condition; its value. Fails loudly, never passes for luck."""
+    """Polls a condition until it holds; returns its value. Fails with a message if the time is
+    over."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -69,7 +71,8 @@ def wait_until(condition, what, seconds=10.0):
 
 
 def as_uid(uid, function, gid=None):
-    """Runs the function in a child with that uid and gives what it returns; what it raises is raised here."""
+    """Runs the function in a child with that uid and returns its result. An exception in the
+    child is raised here, too."""
     def become():
         group = uid if gid is None else gid
         os.setgroups([])
@@ -83,13 +86,13 @@ _accounts = itertools.count(1)
 
 
 def account_name():
-    """A name that no other run of a test on this machine has."""
+    """A name that no other test run on this machine has."""
     return f"avt{os.getpid()}n{next(_accounts)}"
 
 
 def change_accounts(*command, typed=None):
-    """useradd, usermod, userdel or chpasswd; who else changes accounts now is waited for, and so is the end of what an
-    account's processes do still."""
+    """Runs useradd, usermod, userdel or chpasswd. Waits while another program changes accounts,
+    and until the account's processes have ended."""
     end = time.monotonic() + 20
     while True:
         done = subprocess.run(command, capture_output=True, text=True, check=False, input=typed)
@@ -101,25 +104,26 @@ def change_accounts(*command, typed=None):
 
 
 def set_password(name, password):
-    """As an administrator does, with chpasswd: nobody hears of it."""
-    # -c: without PAM, whose chpasswd service belongs to the host.
+    """Sets it with chpasswd, as an administrator does: AppVault is not told."""
+    # -c: without PAM, because PAM's chpasswd service belongs to the host.
     change_accounts("chpasswd", "-c", "SHA256", "-s", "1000", typed=f"{name}:{password}")
 
 
 def own_uids():
-    """For useradd: uids that no suite beside this one takes, where the runner says which."""
+    """For useradd: uids that no other suite uses, if the runner names them."""
     words = os.environ.get("APPVAULT_UIDS", "").split()
-    # Those of the system end below the first, unless it is said where.
+    # System uids end below the first of these, unless the option says where.
     keys = ("UID_MIN", "UID_MAX", "SYS_UID_MAX") if words else ()
     return [word for key, value in zip(keys, (*words, "999")) for word in ("-K", f"{key}={value}")]
 
 
 def add_account(name=None, *options):
-    """A throw-away account; its name and uid. What a killed run left behind goes."""
+    """Makes a throw-away account; returns its name and uid. Removes what a killed run left
+    behind."""
     for entry in pwd.getpwall():
         stale = re.fullmatch(r"avt(\d+)n\d+", entry.pw_name)
         if stale and not os.path.exists(f"/proc/{stale.group(1)}"):
-            # Something of that run may still be there: the next one tries again.
+            # A process of that run may still be running: the next attempt comes later.
             with contextlib.suppress(AssertionError):
                 remove_account(entry.pw_name)
     name = name or account_name()
@@ -128,7 +132,7 @@ def add_account(name=None, *options):
 
 
 def remove_account(name):
-    """Gone afterwards, whether it was there or not."""
+    """Removes the account, whether it exists or not."""
     try:
         pwd.getpwnam(name)
     except KeyError:
@@ -137,9 +141,11 @@ def remove_account(name):
 
 
 def answers(passcode=PASSCODE, **by_purpose):
-    """A conversation: answers by the purpose of the question; one without an answer aborts.
+    """A conversation that answers by the purpose of the question; a question without an answer
+    is aborted.
 
-    A list is used up one by one. `passcode` answers the passcode and, unless said otherwise, the new one twice.
+    A list gives its answers one after the other. `passcode` answers the passcode and, unless
+    given otherwise, the new one twice.
     """
     script = {"passcode": passcode, "newPasscode": passcode, "loginPassword": passcode, "former": passcode}
     script.update(by_purpose)
@@ -175,7 +181,7 @@ class Tries:
 
 
 class Tally:
-    """Block 2 of a slots file, as FORMAT.md has it."""
+    """Block 2 of a slots file, as FORMAT.md describes it."""
 
     def __init__(self, block):
         payload = block[48:480]
@@ -193,8 +199,9 @@ class Tally:
 
 
 class Daemon:
-    """`options` and `env` go to the daemon; `before` is a command line in front of its own (unshare, for one); with
-    `runtime` failed tokens are remembered over its restarts, as they are under its unit."""
+    """`options` and `env` go to the daemon; `before` is a command line before its own (unshare,
+    for example); with `runtime` it remembers failed tokens over its restarts, as it does under
+    its unit."""
 
     def __init__(
         self, policy="", options=(), env=(), uid=None, start=True, before=(), socket_activated=False, runtime=False
@@ -213,7 +220,7 @@ class Daemon:
         os.mkdir(self.state, 0o700)
         os.mkdir(self.runtime, 0o700)
         os.mkdir(self.config, 0o755)
-        # Without --socket it would be the system's own.
+        # Without --socket it would use the system's own.
         if runtime or socket_activated:
             self.options += ["--runtime-dir", self.runtime]
         for path in (self.log_path, self.count_path):
@@ -243,7 +250,7 @@ class Daemon:
     # its life
 
     def policy(self, text, reload=False):
-        """Writes the policy: lines of [Passcode], or a whole file that has sections of its own."""
+        """Writes the policy: lines of [Passcode], or a whole file with sections of its own."""
         if "[" not in text:
             text = "[Passcode]\n" + (CHEAP if "DerivationMemory" not in text else "") + text + "\n"
         with open(os.path.join(self.config, "policy.conf"), "w") as file:
@@ -263,7 +270,7 @@ class Daemon:
     def environment(self):
         return {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-            # No logind but the one that a test brings.
+            # No logind except the one that a test starts.
             "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.folder}/no-bus",
             "LD_PRELOAD": derivation_counter(),
             "DERIVATIONS": self.count_path,
@@ -271,7 +278,7 @@ class Daemon:
         }
 
     def spawn(self):
-        """Starts the process and waits for nothing."""
+        """Starts the process and does not wait."""
         uid, activated = self.uid, self.socket_activated
         environment = self.environment()
         if activated:
@@ -283,13 +290,13 @@ class Daemon:
                 os.setgroups([])
                 os.setresgid(uid, uid, uid)
                 os.setresuid(uid, uid, uid)
-            # Whatever becomes of the test, its daemon ends with it; a change of user would forget it.
+            # The daemon ends with the test in any case; a change of user would undo this.
             _libc.prctl(1, signal.SIGKILL, 0, 0, 0)
 
         command = self.command()
         kept = ()
         if activated:
-            # LISTEN_PID must be the daemon's own: the shell that becomes it knows.
+            # LISTEN_PID must be the daemon's pid: the shell that becomes the daemon knows it.
             kept = (self.listener.fileno(),)
             script = f'export LISTEN_PID=$$; exec "$@" 3<&{kept[0]}'
             command = ["/bin/sh", "-c", script, "sh", *command]
@@ -314,7 +321,7 @@ class Daemon:
         return self
 
     def wait_ready(self, seconds=10.0):
-        """Until it answers a greeting."""
+        """Waits until it answers a greeting."""
         end = time.monotonic() + seconds
         while True:
             if self.process.poll() is not None:
@@ -338,7 +345,7 @@ class Daemon:
         return self.process is not None and self.process.poll() is None
 
     def end(self, number=signal.SIGTERM, seconds=10.0):
-        """Sends the signal and waits for the end; the exit status."""
+        """Sends the signal and waits for the end; returns the exit status."""
         if self.is_running:
             self.process.send_signal(number)
             if number != signal.SIGKILL:
@@ -382,14 +389,15 @@ class Daemon:
             return file.read()
 
     def derivations(self):
-        """Derivations that began since the daemon's folder was made; needs no word of the daemon."""
+        """Derivations that began since the daemon's folder was made; counted without asking the
+        daemon."""
         return self._notes().count("(")
 
     def derivations_ended(self):
         return self._notes().count(")")
 
     def hold(self):
-        """Derivations begin and do not end, until `release`."""
+        """Derivations begin and do not end until `release`."""
         with open(self.count_path + ".hold", "w"):
             pass
 
@@ -397,7 +405,7 @@ class Daemon:
         os.unlink(self.count_path + ".hold")
 
     def stores(self):
-        """The folders of the stores there are."""
+        """The folders of the existing stores."""
         folder = os.path.join(self.state, "stores")
         return sorted(os.path.join(folder, name) for name in os.listdir(folder) if not name.startswith("."))
 
@@ -426,21 +434,22 @@ class Daemon:
         return client
 
     def ask(self, request, script=(), payloads=(), hello=(), **fields):
-        """One request on a connection of its own; its last word."""
+        """One request on a connection of its own; returns the last answer."""
         with self.client(**dict(hello)) as client:
             if "subject" not in fields and ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields:
                 fields["subject"] = self.person
             return client.run(request, script, payloads, **fields)
 
     def create(self, passcode=PASSCODE, way="ownPasscode", subject=None, store=""):
-        """Makes a store, open afterwards; as `program`, so that no recovery key is made."""
+        """Makes a store, which is open afterwards; as `program`, so that no recovery key is
+        made."""
         done = self.ask("create", answers(passcode), way=way, subject=subject or self.person, store=store)
         if done is None or done.name != "done":
             raise AssertionError(f"no store: {done}")
         return done
 
     def create_with_recovery(self, passcode=PASSCODE, way="ownPasscode", subject=None):
-        """The same on a terminal; the recovery key that was shown."""
+        """The same on a terminal; returns the recovery key that was shown."""
         with self.client(frontEnd="terminal") as client:
             done = client.run("create", answers(passcode), way=way, subject=subject or self.person)
             if done is None or done.name != "done":
@@ -448,7 +457,7 @@ class Daemon:
             return client.revealed[0]
 
     def authenticate(self, typed=PASSCODE, token=b"", service="login", subject=None, hello=(), **fields):
-        """What pam_appvault asks; the verdict."""
+        """Sends what pam_appvault sends; returns the verdict."""
         greeting = {"frontEnd": "pamAuth", "service": service, **dict(hello)}
         script = answers(typed) if typed is not None else ()
         return self.ask(
@@ -456,7 +465,7 @@ class Daemon:
         )
 
     def unlock(self, typed=PASSCODE, subject=None, hello=()):
-        """What `appvault unlock` asks: always an apart try."""
+        """Sends what `appvault unlock` sends: always an apart try."""
         return self.ask("openStore", answers(typed), subject=subject or self.person, hello=hello)
 
     def lock(self, subject=None):
@@ -470,7 +479,7 @@ _counter = None
 
 
 def derivation_counter():
-    """derivations.c, built once a process, in a folder that everybody may read."""
+    """derivations.c, built once per process, in a folder that everybody may read."""
     global _counter
     if _counter is None or not os.path.exists(_counter):
         _counter = pamlab.compiled("derivations.c", "derivations.so", "-shared", "-fPIC", "-ldl")

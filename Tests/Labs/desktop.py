@@ -1,4 +1,5 @@
-"""A booted machine with a desktop that one can look at: LightDM with its GTK greeter and openbox, on Xvfb.
+"""A booted machine with a desktop whose screen a test can see: LightDM with its GTK greeter and
+openbox, on Xvfb.
 
     with Desktop() as desktop:
         desktop.greeter()                        # until it asks for a password
@@ -6,7 +7,8 @@
         desktop.session("alice")                 # until alice's terminal is there
         desktop.picture("desktop")               # .build/e2e/screenshots/desktop.png
 
-The greeter selects alice, and later who logged in last. In a session a terminal is open.
+The greeter selects alice, and later the person who logged in last. In a session a terminal is
+open.
 """
 
 import collections
@@ -70,7 +72,7 @@ END
 )
 
 
-# By these the greeter is recognised: its entry has the focus, it shows a line.
+# The signs by which the greeter is recognised: its entry has the focus, it shows a line.
 FOCUS, LINE = bytes.fromhex("3584e4"), bytes.fromhex("f1e6d9")
 
 READER_UNIT = f"""
@@ -113,7 +115,7 @@ class Desktop(machine.Machine):
         self.x("xdotool key " + " ".join(keys))
 
     def type(self, text):
-        """And Enter."""
+        """Types the text and Enter."""
         self.x(f"xdotool type --delay 4 -- {shlex.quote(text)}")
         self.key("Return")
 
@@ -127,7 +129,7 @@ class Desktop(machine.Machine):
         return os.path.join("/proc", str(self.leader), "root", path)
 
     def picture(self, name):
-        """Keeps what the screen shows, to be looked at."""
+        """Saves what the screen shows, so that people can look at it."""
         os.makedirs(SCREENSHOTS, exist_ok=True)
         path = os.path.join(SCREENSHOTS, f"{name}.png")
         with open(path, "wb") as file:
@@ -135,7 +137,7 @@ class Desktop(machine.Machine):
         return path
 
     def colours(self):
-        """How many pixels have which colour."""
+        """How many pixels each colour has."""
         screen = self._import("rgb")
         return collections.Counter(screen[at : at + 3] for at in range(0, len(screen), 3))
 
@@ -151,19 +153,19 @@ class Desktop(machine.Machine):
         return ready
 
     def greeter(self, asks=True, line=False):
-        """Until the greeter is there, and asks for a password, and shows a line above the button."""
+        """Waits until the greeter asks for a password and shows a line above the button."""
         self.wait(self._greeter(asks, line), f"the greeter, asking: {asks}, with a line: {line}", 30)
 
     # the session
 
     def session(self, name="alice"):
-        """Until that person's terminal is open; what is typed goes there."""
-        self.seen = 0  # of what the terminal has shown
+        """Waits until that person's terminal is open, which then gets what is typed."""
+        self.seen = 0  # position in what the terminal has shown
         self.wait(
             lambda: self.run(f"{ROOTS} xdotool search --name '^{name}@'")[0] == 0, f"the desktop of {name}", 30)
 
     def shows(self, text, seconds=15):
-        """Until the terminal has shown it, after what was shown before."""
+        """Waits until the terminal has shown it, after what it showed before."""
         def ready():
             shown = self.run("cat /tmp/terminal")[1].replace("\r", "")
             at = shown.find(text, self.seen)
@@ -180,15 +182,15 @@ class Desktop(machine.Machine):
     # the reader
 
     def play_reader(self):
-        """A reader of libfprint's own that is played. systemd's socket and a fake reader never meet, so that it has a
-        worker apart, whom the daemon asks."""
+        """Plays one of libfprint's own virtual readers. systemd's socket allows no fake reader,
+        so it has a worker of its own, which the daemon asks."""
         self.write("/etc/systemd/system/reader.service", READER_UNIT)
         self.write("/etc/systemd/system/appvaultd.service.d/reader.conf", READER_DROP_IN)
         self.check(
             "systemctl daemon-reload && systemctl enable --now --quiet reader.service && systemctl restart appvaultd")
 
     def touch(self, finger):
-        """Once the reader waits for a finger."""
+        """Touches the reader once it waits for a finger."""
         def played():
             with socket.socket(socket.AF_UNIX) as reader:
                 try:

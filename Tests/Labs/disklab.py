@@ -14,7 +14,7 @@ def mount(*arguments):
 
 
 def ext4(test, lab, size, *options):
-    """An ext4 in a file, on the lab's state folder; the name of its loop device."""
+    """An ext4 in a file, mounted on the lab's state folder; returns the name of its loop device."""
     image = os.path.join(lab.folder, "disk")
     with open(image, "wb") as file:
         file.truncate(size)
@@ -55,12 +55,12 @@ class Mounted(unittest.TestCase):
         subprocess.run(["umount", "-l", self.lab.state], check=False)
 
     def ballast(self):
-        """What `make_room` takes away again."""
+        """The file that `make_room` removes."""
         with open(os.path.join(self.lab.state, "filler"), "wb") as file:
             file.write(bytes(1 << 19))
 
     def fill(self):
-        """Until not a byte more fits."""
+        """Fills it until not one more byte fits."""
         size = 1 << 16
         with open(os.path.join(self.lab.state, "filler"), "ab", buffering=0) as file:
             while size:

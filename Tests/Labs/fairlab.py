@@ -1,4 +1,5 @@
-"""A machine with fifty people on it who may do their worst, beside a daemon whose watchdog is listened to."""
+"""A machine with fifty people on it who may do their worst, and a daemon whose watchdog messages
+are recorded."""
 
 import contextlib
 import ctypes
@@ -24,11 +25,11 @@ ThrottleAfter=0
 RetryLimit=0
 """
 FULL_COST = "DerivationMemory=64MiB\nDerivationPasses=3\n"
-# Uids that no machine of a test has: the daemon alone sees accounts with them.
+# Uids that no test machine has: only the daemon sees accounts with them.
 FIRST, PEOPLE, EACH = 61_000, 70, 16
 CROWD = 50
 OWNER = ("fairowner", 60_900)
-# No account has these.
+# No account has these uids.
 STRANGERS = 2_000_000_000
 BEAT = 1.0
 FIRST_OF_ALL = -15
@@ -41,16 +42,17 @@ def hostile():
 
 
 def goes_first(pid):
-    """What else this computer does is not to be measured: this process goes first, and what it starts from now on."""
+    """This process, and what it starts from now on, goes before everything else on this
+    computer: the rest is not to be measured."""
     for thread in os.listdir(f"/proc/{pid}/task"):
         os.setpriority(os.PRIO_PROCESS, int(thread), FIRST_OF_ALL)
-    # Where the kernel weighs sessions against each other, and not processes.
+    # For kernels that give processor time to sessions and not to processes.
     with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w") as file:
         file.write(str(FIRST_OF_ALL))
 
 
 class Watchdog:
-    """systemd's end of sd_notify: when the daemon said that its loop turns."""
+    """systemd's end of sd_notify: records when the daemon said that its loop runs."""
 
     def __init__(self, path):
         self.path, self.beats = path, []
@@ -78,14 +80,16 @@ class Watchdog:
 
 
 class Machine:
-    """A daemon with a watchdog, which sees fifty people and an owner among the machine's accounts."""
+    """A daemon with a watchdog, for which fifty people and an owner are among the machine's
+    accounts."""
 
     def __init__(self, policy=POLICY, options=(), env=()):
         self.lab = Lab()
         self.folder = tempfile.mkdtemp(prefix="appvault-fair-")
         os.chmod(self.folder, 0o755)
         self.watchdog = Watchdog(os.path.join(self.folder, "notify"))
-        # A folder of its own in the place of /etc: other tests change the machine's accounts meanwhile.
+        # A folder of its own in the place of /etc, because other tests change the machine's
+        # accounts meanwhile.
         etc = os.path.join(self.folder, "etc")
         os.mkdir(etc)
         for name in ("group", "ld.so.cache", "machine-id", "nsswitch.conf", "passwd", "shells"):
@@ -95,7 +99,8 @@ class Machine:
         with open(os.path.join(etc, "passwd"), "a") as file:
             for name, uid in people:
                 file.write(f"{name}:x:{uid}:{uid}::/nonexistent:/bin/sh\n")
-        # Everybody's is the daemon's own, and where the fifty stand; logins go where root alone may.
+        # Everybody's socket is the daemon's own, and the fifty use it; logins use the one that only
+        # root may use.
         self.door = os.path.join(self.folder, "root.socket")
         self.daemon = Daemon(
             policy=policy, options=[*options, "--root-socket", self.door],
@@ -109,7 +114,7 @@ class Machine:
         self.daemon.create(PASSCODE, subject=("root", 0))
 
     def add_account(self, name, uid):
-        """As an administrator's useradd does it, where the daemon looks."""
+        """Adds an account as useradd does, where the daemon looks."""
         passwd = os.path.join(self.folder, "etc", "passwd")
         with open(passwd) as file:
             text = file.read()
@@ -124,7 +129,7 @@ class Machine:
         shutil.rmtree(self.folder)
 
     def login(self, service="lab"):
-        """By the real module; how long it took, or None where it failed."""
+        """A login with the real module; returns how long it took, or None if it failed."""
         began = time.monotonic()
         with self.lab.transaction(service, "root", Talk([PASSCODE])) as pam:
             result = pam.authenticate()
@@ -146,7 +151,7 @@ class Machine:
         return subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True)
 
     def resident(self):
-        """MiB that belong to no file."""
+        """MiB of memory that belong to no file."""
         with open(f"/proc/{self.daemon.pid}/status") as file:
             fields = dict(line.split(":", 1) for line in file)
         return int(fields["RssAnon"].split()[0]) / 1024

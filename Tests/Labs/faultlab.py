@@ -1,4 +1,5 @@
-"""What the suites that break things add to daemonlab: the runner's own stores, several of them, and their files."""
+"""What the suites about faults add to daemonlab: stores of the user who runs the tests, several
+of them, and their files."""
 
 import os
 import pwd
@@ -17,7 +18,8 @@ def policy(**keys):
 
 
 class Lab(Daemon):
-    """A daemon whose person is whoever runs the tests: records are read and written by their owner alone."""
+    """A daemon whose person is the user who runs the tests: only the owner can read and write
+    records."""
 
     def __init__(self, policy_text=None, **settings):
         start = settings.pop("start", True)
@@ -31,7 +33,7 @@ class Lab(Daemon):
                 raise
 
     def wait_ready(self, seconds=20.0):
-        """As soon as it can be."""
+        """Waits until it serves, as briefly as possible."""
         end = time.monotonic() + seconds
         while True:
             try:
@@ -45,7 +47,7 @@ class Lab(Daemon):
                 time.sleep(0.001)
 
     def make(self, passcode, store="", way="ownPasscode"):
-        """A store, open afterwards; the text of its recovery key."""
+        """Makes a store, which is open afterwards; returns the text of its recovery key."""
         with self.client(frontEnd="terminal") as client:
             done = client.run("create", answers(passcode), way=way, store=store)
             if done is None or done.name != "done":
@@ -72,7 +74,7 @@ class Lab(Daemon):
 
 
 class Slots:
-    """A slots file as bytes: what is in which block, by FORMAT.md."""
+    """A slots file as bytes, and what each block contains, by FORMAT.md."""
 
     def __init__(self, folder):
         with open(os.path.join(folder, "slots"), "rb") as file:
@@ -103,7 +105,7 @@ def uuid_text(raw):
 
 
 def code(answer):
-    """The code of a refusal or a verdict; 0 where it is none."""
+    """The code of a refusal or a verdict; 0 for everything else."""
     if answer is None:
         raise ConnectionError("the daemon hung up")
     return answer.fields.get("code", 0)

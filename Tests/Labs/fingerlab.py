@@ -1,4 +1,4 @@
-"""A fingerprint worker of the test's own making, which says what the test wants it to, and a person with a finger.
+"""A fingerprint worker that the test controls, and a person with a finger.
 
     with FakeWorker() as worker, Desk(worker) as desk:      # a daemon with a store that its passcode has opened
         desk.enroll()                                       # the passcode, and a finger that the worker knows
@@ -60,11 +60,11 @@ class Request:
 
 
 class Gone(Exception):
-    """The daemon has hung up."""
+    """The daemon has disconnected."""
 
 
 class Visit:
-    """One connection of the daemon's."""
+    """One connection from the daemon."""
 
     def __init__(self, worker, connection):
         self.worker, self.connection, self.data = worker, connection, b""
@@ -79,7 +79,7 @@ class Visit:
         self.send(SCAN, request, bytes([event, stage, stages, retry]))
 
     def receive(self, seconds=None):
-        """The daemon's next request; None where none came in time."""
+        """The daemon's next request; None if none came in time."""
         end = None if seconds is None else time.monotonic() + seconds
         while True:
             if len(self.data) >= 10:
@@ -102,14 +102,15 @@ class Visit:
             self.data += more
 
     def is_cancelled(self, seconds):
-        """Whether the daemon calls the request back in that time."""
+        """Whether the daemon cancels the request within that time."""
         request = self.receive(seconds)
         assert request is None or request.kind == CANCEL
         return request is not None
 
 
 class FakeWorker:
-    """`behave(visit, request)` answers one request; the default is an honest worker that touches are put into."""
+    """`behave(visit, request)` answers one request. The default is an honest worker that gets
+    its touches from the test."""
 
     def __init__(self, *readers):
         self.folder = tempfile.mkdtemp(prefix="appvault-fake-")
@@ -133,7 +134,7 @@ class FakeWorker:
         self.close()
 
     def close(self):
-        # Its thread must be gone before the descriptor is: the next one gets its number.
+        # Its thread must have ended before the descriptor is closed: the next one gets its number.
         self.listener.shutdown(socket.SHUT_RDWR)
         self.thread.join()
         self.listener.close()
@@ -143,15 +144,15 @@ class FakeWorker:
         return [request.kind for request in self.heard]
 
     def forget(self):
-        """What was heard, and the touches that nobody has made."""
+        """Forgets the requests so far, and the touches that were not made."""
         self.heard.clear()
         with contextlib.suppress(queue.Empty):
             while True:
                 self._touches.get_nowait()
 
     def waits_again(self, number):
-        """For `enter`: at the place of the nth touch that is asked for from now on. It is counted by then, and will be
-        given back; the line that says "again" comes before that."""
+        """For `enter`: waits until the nth touch from now on is asked for. It is counted by
+        then, and will be given back; the line that says "again" comes before that."""
         number += self.kinds().count(MATCH)
         return lambda scan: scan.event == "place" and self.kinds().count(MATCH) == number
 
@@ -173,7 +174,8 @@ class FakeWorker:
                 visit.start()
 
     def rest(self):
-        """Until all is read that a daemon sent which is gone: on a busy machine it was taken for the next one's."""
+        """Waits until everything is read that an ended daemon sent: on a busy machine it was
+        taken for the next daemon's."""
         def rests():
             with self.lock:
                 self.visits = [visit for visit in self.visits if visit.is_alive()]
@@ -210,7 +212,7 @@ class FakeWorker:
             visit.send(STORED_PRINTS, request, struct.pack("<H", len(self.chip)) + found)
 
     def touch(self, visit, request):
-        """The next one that was put there; "cancelled" where the daemon calls back first."""
+        """The next touch that the test has set; "cancelled" if the daemon cancels first."""
         while True:
             try:
                 return self._touches.get_nowait()
@@ -251,7 +253,8 @@ class FakeWorker:
 
 
 class Finger:
-    """Follows one exchange: what is shown, and Enter where the test says so. The last word is in `last`."""
+    """Follows one exchange: what is shown, and Enter when the test says so. The last answer is
+    in `last`."""
 
     def __init__(self, client, script=(), enter=None):
         self.client, self.script, self.scans, self.enter = client, script, [], enter
@@ -292,13 +295,13 @@ class Finger:
 
     @property
     def lines(self):
-        """The ids of what was said in the scans."""
+        """The ids of the lines that the scans showed."""
         return [scan.line[0] for scan in self.scans if scan.line[0]]
 
 
 @contextlib.contextmanager
 def effective(uid):
-    """What connects within is that user's; as an ordinary user nothing changes."""
+    """Connections made within it are that user's; for an ordinary user nothing changes."""
     if not IS_ROOT:
         yield
         return
@@ -310,7 +313,8 @@ def effective(uid):
 
 
 class Private(Daemon):
-    """Its peers are its own user, who is taken at their word about who sits where."""
+    """A private daemon: its only peer is its own user, and it believes what this user says about
+    who is where."""
 
     def client(self, *arguments, **fields):
         with effective(self.uid):
@@ -318,8 +322,8 @@ class Private(Daemon):
 
 
 class Desk:
-    """A private daemon, its own person and their store. As root it is another account's, because logind is asked about
-    root's peers."""
+    """A private daemon, its own person and their store. As root it runs as another account,
+    because logind is asked about root's peers."""
 
     def __init__(self, worker, policy="", path=None, create=True, options=(), **more):
         self.worker = worker

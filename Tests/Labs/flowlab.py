@@ -1,5 +1,6 @@
-"""What the policy demands of a store, at the real module under the real libpam: a machine whose policy changes under a
-person, a conversation that can be cut at any question, and the slots file as FORMAT.md has it.
+"""What the policy demands of a store, with the real module under the real libpam: a machine
+whose policy changes while a person uses it, a conversation that can be interrupted at any
+question, and the slots file as FORMAT.md describes it.
 
     with Flows("MinLength=8") as machine:
         machine.create(PASSCODE)
@@ -55,7 +56,7 @@ class Slots:
 
     @property
     def kinds(self):
-        """Which ways in there are."""
+        """Which kinds of slots there are."""
         names = {3: "passcode", 4: "passcode", 5: "device", 6: "recovery", 7: "recovery"}
         return sorted({names[number] for number in self.blocks if number in names})
 
@@ -70,7 +71,7 @@ class Slots:
 
 
 class Flows(Machine):
-    """`policy` changes under a store that is there."""
+    """`policy` changes while the store exists."""
 
     def policy(self, text):
         self.daemon.policy(text, reload=True)
@@ -79,7 +80,7 @@ class Flows(Machine):
         return Slots(self.daemon)
 
     def set_fingerprint(self, allowed=1, on=1):
-        """As the fingerprints of a later release leave it."""
+        """Writes into the slots file what a store with a fingerprint has there."""
         self.daemon.stop()
         slots = self.slots()
         seen, _, _, offered, flow, reason, salt = slots.terms()
@@ -88,7 +89,7 @@ class Flows(Machine):
         return self
 
     def unmark(self):
-        """As if no flow had begun."""
+        """Removes the marker, as if no flow had begun."""
         self.daemon.stop()
         slots = self.slots()
         if slots.pending != (0, 0):
@@ -101,7 +102,8 @@ class Flows(Machine):
         self.daemon.start()
 
     def opens(self, passcode):
-        """At the slots file itself, whatever flow is due: None where nothing opens it so."""
+        """Whether this passcode opens the store, tried at the slots file itself, whatever flow
+        is due."""
         slots = self.slots()
         with open(os.path.join(self.daemon.state, "machine.key"), "rb") as file:
             key = file.read()
@@ -119,7 +121,7 @@ class Flows(Machine):
     # stacks: our module in front of pam_unix, and behind it
 
     def front(self, service="login", option=""):
-        """Asking in front; what is no passcode goes on to pam_unix."""
+        """The authenticator before pam_unix; what is not the passcode goes on to pam_unix."""
         self.stack(
             service,
             f"auth [success=2 default=ignore] {{ours}} or_password {option}",
@@ -133,13 +135,14 @@ class Flows(Machine):
         return []
 
     def behind(self, service="login", option=""):
-        """A step of its own behind pam_unix."""
+        """A step of its own after pam_unix."""
         self.stack(service, self.unix("required"), f"auth required {{ours}} {option}", "session optional {ours}")
         return [LOGIN]
 
 
 def without_passcode(case):
-    """A store in state none by the person's choice, and a policy that does not allow it any more."""
+    """A store without a passcode by the person's choice, and a policy that no longer allows
+    that."""
     machine = Flows("MinLength=8")
     case.addCleanup(machine.close)
     done = machine.daemon.ask("create", way="noPasscode", subject=machine.daemon.person)
@@ -150,14 +153,14 @@ def without_passcode(case):
 
 
 class Cut(Talk):
-    """Ends at its nth question, counted from one: `how` is what the application gives then."""
+    """Stops at its nth question, counted from one: then the application gives `how`."""
 
     def __init__(self, answers, at, how):
         super().__init__(answers[: at - 1] + [how])
 
 
 def age(machine, days):
-    """The passcode becomes so old: the daemon's wall clock goes on."""
+    """Makes the passcode so old: the daemon's wall clock goes forward."""
     shim = pamlab.compiled("wallclock.c", "wallclock.so", "-shared", "-fPIC")
     daemon = machine.daemon
     daemon.stop()

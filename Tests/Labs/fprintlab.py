@@ -35,7 +35,7 @@ FAULTS = {
 EVENTS = {1: "place", 2: "stage", 3: "retry"}
 RETRIES = {0: "none", 1: "tooShort", 2: "center", 3: "removeFinger", 4: "general"}
 
-# libfprint's virtual readers: name here, variable, id of the worker.
+# libfprint's virtual readers: name here, environment variable, id at the worker.
 VIRTUAL = {
     "device": ("FP_VIRTUAL_DEVICE", "virtual_device/0"),
     "storage": ("FP_VIRTUAL_DEVICE_STORAGE", "virtual_device_storage/0"),
@@ -68,7 +68,7 @@ def templates(found, seconds=0):
 
 
 class Fields:
-    """Walks through a body."""
+    """Reads a body field by field."""
 
     def __init__(self, body):
         self.body, self.at = body, 0
@@ -95,7 +95,7 @@ class Fields:
 
 
 def decode(kind, body):
-    """(nonce, what was said)."""
+    """(nonce, message)."""
     fields = Fields(body)
     nonce = fields.take(16)
     if kind == READERS:
@@ -128,7 +128,7 @@ def decode(kind, body):
 
 
 class Ended(Exception):
-    """The worker has closed."""
+    """The worker has closed the connection."""
 
 
 class Link:
@@ -174,7 +174,7 @@ class Link:
         return data
 
     def next(self):
-        """The next answer, which is about the last request."""
+        """The next answer, which must belong to the last request."""
         length, kind, tag = struct.unpack("<IHI", self._receive(10))
         assert tag == 0
         nonce, said = decode(kind, self._receive(length))
@@ -182,7 +182,7 @@ class Link:
         return said
 
     def event(self, *wanted):
-        """The next answer, which is a scan that begins with these."""
+        """The next answer, which must be a scan that begins with these values."""
         said = self.next()
         assert said[: 1 + len(wanted)] == ("scan", *wanted), (said, wanted)
         return said
@@ -201,12 +201,12 @@ class Link:
         return found
 
     def begin_enroll(self, reader="device", port=""):
-        """Until the reader waits for the first touch."""
+        """Begins, and waits until the reader waits for the first touch."""
         self.send(ENROLL, choice(reader, port))
         self.event("place")
 
     def begin_match(self, reader, found, seconds=0, port=""):
-        """Until the reader waits for the touch."""
+        """Begins, and waits until the reader waits for the touch."""
         self.send(MATCH, choice(reader, port) + templates(found, seconds))
         self.event("place")
 
@@ -220,7 +220,7 @@ class Link:
 
 
 def unread(pipe):
-    """How many bytes wait in it; none where it is shut."""
+    """How many unread bytes it has; none if it is closed."""
     try:
         return struct.unpack("i", fcntl.ioctl(pipe.fileno(), termios.FIONREAD, b"\0" * 4))[0]
     except ValueError:
@@ -228,7 +228,7 @@ def unread(pipe):
 
 
 class Worker:
-    """The real one at a socket of its own, with readers that are played through sockets."""
+    """The real worker at a socket of its own, with readers that the test plays through sockets."""
 
     def __init__(self, *options, readers=("device",), fixed=True, linger=0, environment=(), variables=(), wrapper=()):
         self.folder = tempfile.mkdtemp(prefix="appvault-finger-")
@@ -252,14 +252,14 @@ class Worker:
         return os.path.join(self.folder, name)
 
     def start(self):
-        """Also after its end: as systemd would."""
+        """Starts the worker, also after its end, as systemd would."""
         def prepare():
             _libc.prctl(1, signal.SIGKILL, 0, 0, 0)
 
         if self.process is not None:
             self.process.wait()
             self.logged.join(5)
-        # The worker cannot write to a file, its log neither.
+        # The worker cannot write to a file, not even its log.
         self.process = subprocess.Popen(
             [*self.wrapper, build("appvault-fingerprint"), *self.arguments], env=self.environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=prepare,
@@ -294,7 +294,7 @@ class Worker:
     def close(self):
         if self.process is not None:
             if self.wrapper and self.process.poll() is None:
-                # It takes its test bed away.
+                # It removes its test bed.
                 self.process.terminate()
                 try:
                     self.process.wait(10)
@@ -309,7 +309,8 @@ class Worker:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def log(self):
-        """What it has said, all of it: no word before an answer that came is still on its way."""
+        """Everything that it has logged. Waits until lines before a received answer have
+        arrived."""
         if self.process is not None and self.process.poll() is not None:
             self.logged.join(5)
         while True:
@@ -323,7 +324,7 @@ class Worker:
         return Link(self.socket, seconds)
 
     def is_open(self, reader="device"):
-        """Whether the worker has that reader."""
+        """Whether the worker has opened that reader."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             try:
                 connection.connect(self.reader_socket(reader))
@@ -332,7 +333,7 @@ class Worker:
                 return False
 
     def enroll(self, link, finger, reader="device"):
-        """The template of that finger."""
+        """Enrols that finger; returns the template."""
         link.begin_enroll(reader)
         while True:
             self.play(reader, f"SCAN {finger}")
@@ -344,13 +345,14 @@ class Worker:
             return template
 
     def match(self, link, found, finger, reader="device"):
-        """What a touch with that finger comes to."""
+        """Returns the result of a touch with that finger."""
         link.begin_match(reader, found)
         self.play(reader, f"SCAN {finger}")
         return link.last()
 
     def play(self, reader, *commands, seconds=5.0):
-        """Commands to a virtual reader, which hears them while it is open; a connection each."""
+        """Sends commands to a virtual reader, which takes them while it is open; one connection
+        for each."""
         path, answer = self.reader_socket(reader), b""
         for command in commands:
             deadline = time.monotonic() + seconds
@@ -375,7 +377,7 @@ class Worker:
 
 
 class HandedOver:
-    """The worker as systemd starts it: with a listening socket, in whatever environment."""
+    """The worker as systemd starts it: with a listening socket, in any environment."""
 
     def __init__(self, *options, environment=()):
         self.folder = tempfile.mkdtemp(prefix="appvault-finger-")

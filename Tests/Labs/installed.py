@@ -12,7 +12,7 @@ import machine
 import packages
 
 QUIET = "DEBIAN_FRONTEND=noninteractive"
-# No try goes unnoticed, none is refused for coming too soon, and none erases.
+# No try is left uncounted, none is refused for coming too soon, and none erases.
 COUNTING = "[Passcode]\nRetryLimit=50\nOnRetryLimit=lock\nThrottleAfter=0\n"
 
 
@@ -22,7 +22,8 @@ class Person:
 
 
 class Case(unittest.TestCase):
-    """`self.machine` is booted; where INSTALLED, with the packages, and POLICY as the administrator's file."""
+    """`self.machine` is booted; if INSTALLED, with the packages, and with POLICY as the
+    administrator's file."""
 
     INSTALLED = True
     POLICY = COUNTING
@@ -46,7 +47,8 @@ class Case(unittest.TestCase):
 
     @classmethod
     def policy(cls, text):
-        """The administrator's file; nothing is none. In force when this returns."""
+        """Writes the administrator's file; without text there is none. It is in force when this
+        returns."""
         read = "journalctl -b -q -u appvaultd -o cat | grep -cx 'the policy was read'"
         runs = cls.machine.run("systemctl is-active --quiet appvaultd.service")[0] == 0
         before = cls.machine.run(read)[1]
@@ -65,12 +67,13 @@ class Case(unittest.TestCase):
 
     @classmethod
     def goes_first(cls):
-        """What else this computer does is not to be measured: everything in the machine goes first."""
+        """Everything in the machine goes before the rest of this computer, which is not to be
+        measured."""
         cls.machine.check("for pid in $(ps -eo pid=); do chrt --all-tasks --rr --pid 5 $pid || true; done")
 
     @classmethod
     def crowd(cls, count, sudo=True):
-        """So many new accounts."""
+        """Makes so many new accounts."""
         numbers = range(cls.people + 1, cls.people + count + 1)
         cls.people += count
         crowd = [Person(f"p{number:03}", f"otter-{number:03}-login") for number in numbers]
@@ -98,7 +101,7 @@ class Case(unittest.TestCase):
         return status.get("ownTriesLeft"), status.get("apartTriesLeft")
 
     def until(self, what, timeout=20):
-        """Waits until it holds: what follows a logout follows by itself."""
+        """Waits until it holds: what follows a logout happens by itself."""
         deadline = time.monotonic() + timeout
         while not what():
             self.assertLess(time.monotonic(), deadline, "it does not come to hold")
@@ -122,10 +125,10 @@ class Case(unittest.TestCase):
         return Shell(terminal)
 
     def with_store(self, person):
-        """Somebody whose first login made their store."""
+        """A person whose first login made their store."""
         shell = self.login(person)
         shell.ready()
-        # A login waits 5 s for it at most.
+        # A login waits at most 5 s for the store.
         self.until_state(person, "unlocked")
         shell.leave()
         self.until_state(person, "locked")
@@ -143,9 +146,9 @@ class Shell:
         return self
 
     def __call__(self, command, timeout=20):
-        """Its exit status and what it shows."""
+        """Runs a command; returns its exit status and what it shows."""
         self.terminal.send(command + "; echo \"=$?\"=")
-        # What was typed is shown too.
+        # The terminal also shows what was typed.
         self.terminal.expect(r'\$\?"=\n')
         code = self.terminal.expect(r"=(\d+)=\n", timeout)
         shown = self.terminal.before

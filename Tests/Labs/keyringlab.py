@@ -1,4 +1,5 @@
-"""A login by finger with `set_authtok`: the store keeps the login password, and what stands behind us looks at it."""
+"""A login by finger with `set_authtok`: the store keeps the login password, and a module after
+ours looks at it."""
 
 import touchlab
 from daemonlab import answers
@@ -12,7 +13,7 @@ SEALED = 13
 
 
 class Case(touchlab.Case):
-    """Way (b): a passcode of its own, in front of pam_unix; what stands behind looks at the token."""
+    """Way (b): a passcode of its own, before pam_unix; a module after ours looks at the token."""
 
     def setUp(self):
         super().setUp()
@@ -20,14 +21,15 @@ class Case(touchlab.Case):
         self.profile()
 
     def profile(self, service="login", options=OPTIONS, password=LOGIN, behind=()):
-        """Our profile, as pam-auth-update writes it, with a keyring behind."""
+        """Our profile, as pam-auth-update writes it, with a keyring module after it."""
         self.machine.stack(
             service, f"auth [success=2 default=ignore] {{ours}} {options}",
             f"auth [success=1 default=ignore] {{lab}} want={password}", "auth requisite pam_deny.so",
             "auth required pam_permit.so", "auth optional {ours} unlock", "auth optional {lab} look=TOKEN", *behind)
 
     def enter(self, typed, *fingers, service="login", confirm=True, **items):
-        """A login at the locked store; the token that what stands behind us found, None where it failed."""
+        """A login with the locked store; returns the token that the module after ours found,
+        None if the login failed."""
         self.machine.lock()
         talk = Touching(self.worker, typed, fingers)
         with self.machine.login(service, talk, tty=":0", **items) as login:
@@ -44,7 +46,7 @@ class Case(touchlab.Case):
         self.assertEqual(self.enter([password], **more), password)
 
     def passcode(self):
-        """Fingers open the store from here on."""
+        """Types the passcode; from here on fingers open the store."""
         self.assertEqual(self.machine.daemon.unlock(PASSCODE).name, "done")
         self.machine.lock()
 
@@ -53,7 +55,7 @@ class Case(touchlab.Case):
             return client.run(request, answers(*script), subject=self.person, **fields)
 
     def assertKept(self, kept):
-        """What the daemon says, and what lies on the disk."""
+        """Checks what the daemon says, and what is on the disk."""
         block = self.machine.daemon.blocks()[SEALED]
         self.assertEqual((self.root("fingerprintList").keepsPassword, any(block)), (kept, kept))
 

@@ -1,6 +1,8 @@
-"""A daemon that is killed at random instants, again and again, and a model of what it must still know afterwards.
+"""A daemon that is killed at random instants, again and again, and a model of what it must still
+know afterwards.
 
-What was answered is certain; what was sent and not answered may have happened or not, and nothing in between.
+What was answered is certain. What was sent and not answered has happened completely or not at
+all.
 """
 
 import os
@@ -19,7 +21,7 @@ NO_PASSCODE = None
 
 
 class Cut(Exception):
-    """The daemon is gone; what was asked has no answer."""
+    """The daemon was killed; the request has no answer."""
 
 
 class Broken(AssertionError):
@@ -32,7 +34,7 @@ def require(condition, text):
 
 
 class Tries:
-    """How many of a kind are on the count, at least and at most."""
+    """How many tries of a kind are on the count, at least and at most."""
 
     def __init__(self):
         self.answered = self.begun = 0
@@ -83,7 +85,7 @@ class Store:
 
 
 class Worker(threading.Thread):
-    """Does what a person does, until the daemon is gone."""
+    """Does what a person does, until the daemon is killed."""
 
     def __init__(self, lab, store, random_, prefix="", only_values=False):
         super().__init__(daemon=True)
@@ -107,7 +109,7 @@ class Worker(threading.Thread):
     # talking
 
     def ask(self, request, script=(), payloads=(), hello=(), **fields):
-        """The last word; Cut where there is none."""
+        """Returns the last answer; raises Cut if there is none."""
         try:
             client = wire.Client(self.lab.socket, 60.0)
         except OSError as error:
@@ -180,7 +182,7 @@ class Worker(threading.Thread):
             self.refused(answer, name, before)
 
     def refused(self, answer, name, before):
-        """Only because the store is shut: another worker does that."""
+        """A refusal is allowed only because the store is locked: another worker does that."""
         require(code(answer) == wire.CODES["locked"], f"{self.store.name}: {answer}")
         self.store.values[name] = before
 
@@ -201,7 +203,7 @@ class Worker(threading.Thread):
         self.right("apart", "openStore", answers(self.store.passcode or ""), store=self.store.name)
 
     def right(self, kind, request, script, **fields):
-        """A passcode that opens; its answer, or None where the count stood in the way."""
+        """Types a passcode that opens; returns its answer, or None if the count refused it."""
         store = self.store
         if store.passcode is not NO_PASSCODE:
             store.tries[kind].begins()
@@ -217,7 +219,7 @@ class Worker(threading.Thread):
         return answer
 
     def make_way(self):
-        """The count is full: the recovery key, or root."""
+        """The count is full: uses the recovery key, or root."""
         if self.store.recovery is not None and self.random.random() < 0.5:
             return self.recover()
         self.store.may_be_cleared()
@@ -239,7 +241,7 @@ class Worker(threading.Thread):
             store.can_be.add("erased")
         answer = self.ask("authenticate", answers("no passcode of mine"), hello=LOGIN, subject=ME)
         if code(answer) == wire.CODES["retryLimitReached"]:
-            # Erased, or refused because kills had filled the count: the next status says which.
+            # Erased, or refused because kills had filled the count: the next status tells which.
             self.limit_reached()
         elif code(answer) == wire.CODES["invalidPasscode"]:
             store.tries["own"].was_wrong()
@@ -324,7 +326,8 @@ class Worker(threading.Thread):
         store = self.store
         former = store.recovery
         if former is not None and self.has_two_recovery_slots():
-            # A kill came between two keys: the next one goes over the newer, which may be the one that was shown.
+            # A kill came between two keys: the next key overwrites the newer one, which may be the
+            # one that was shown.
             store.recovery = None
         if store.passcode is not NO_PASSCODE:
             store.tries["apart"].begins()
@@ -414,7 +417,8 @@ class Kills:
         try:
             for kill in range(self.kills):
                 self.kill = kill
-                # Now and then from an empty state folder: the machine key's first minute is one as well.
+                # Now and then it starts with an empty state folder, so that the making of the
+                # machine key is tested, too.
                 if kill and kill % 40 == 0:
                     self.lab.close()
                     self.fresh()
@@ -438,7 +442,7 @@ class Kills:
     def once(self):
         chance = self.random
         if chance.random() < 0.15:
-            # Killed while it starts, what it finishes there included.
+            # Killed while it starts, also while it completes what an earlier kill interrupted.
             self.lab.spawn()
             time.sleep(chance.uniform(0, 0.02))
             self.lab.kill()
@@ -541,7 +545,8 @@ class Kills:
         for passcode in [one for one in reversed(store.passcodes) if one is not NO_PASSCODE]:
             answer = self.lab.open(passcode, store.name)
             if code(answer) == wire.CODES["changeRequired"]:
-                # Killed between the recovery key and the new passcode: what it began is due.
+                # Killed between the recovery key and the new passcode: the recovery that began is
+                # due.
                 require(dict(answer.parameters) == {"flow": "3", "reason": "recovery"}, f"{store.name}: {answer}")
                 new = f"{passcode} anew"
                 answer = self.lab.ask(
@@ -595,6 +600,6 @@ def run(kills):
         f" {kills.doubted} passcodes were changing",
         flush=True,
     )
-    # A run in which nothing was at stake proves nothing.
+    # A run in which nothing could go wrong proves nothing.
     if kills.kills >= 60:
         require(min(kills.counted, kills.unanswered) > 0, "no kill came while a try was on the count")

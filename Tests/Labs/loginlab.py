@@ -1,5 +1,5 @@
-"""Who is at the machine, as the daemon under test sees it: the kernel's control groups are real, and what logind
-writes down lies in a folder that only that daemon sees in the place of /run/systemd.
+"""Who is at the machine, as the daemon under test sees it: the kernel's control groups are real,
+and logind's files are in a folder that only that daemon sees in the place of /run/systemd.
 
     logind = Logind(uid)                                   # "here" is the person's own session in front, and so on
     daemon = Daemon(before=logind.before, env=logind.env)
@@ -8,7 +8,8 @@ writes down lies in a folder that only that daemon sees in the place of /run/sys
     logind.set(unit="lightdm.service")                     # a unit of the system's manager
     logind.set()                                           # a console's login, its terminal in front
 
-As root alone. The test's own process moves, because the daemon looks at the process that connects.
+Only as root. The test's own process moves, because the daemon looks at the process that
+connects.
 """
 
 import atexit
@@ -58,7 +59,8 @@ def _own_group():
 
 
 def move(path, pid=0):
-    """Puts a process, this one unless said otherwise, into a control group; its threads and later children too."""
+    """Moves a process, by default this one, into a control group, with its threads and later
+    children."""
     global _home
     if os.getuid() != 0:
         return
@@ -73,13 +75,13 @@ def move(path, pid=0):
                 file.write(str(pid))
             return
         except OSError as error:
-            # Another suite that was there has taken the empty group away meanwhile.
+            # Another suite that used the empty group has removed it meanwhile.
             if error.errno not in (errno.ENOENT, errno.ENODEV):
                 raise
 
 
 def _note(path):
-    """What goes at the end, as far as nobody else is in it."""
+    """Notes what to remove at the end, if nobody else uses it."""
     folder = CGROUPS + path
     while len(folder) > len(CGROUPS):
         _made.add(folder)
@@ -87,7 +89,7 @@ def _note(path):
 
 
 def _sweep():
-    """Back to where it was; what others still use stays."""
+    """Moves back, and removes the groups that nobody else uses."""
     with contextlib.suppress(OSError):
         with open(os.path.join(CGROUPS + _home, "cgroup.procs"), "w") as file:
             file.write("0")
@@ -97,7 +99,7 @@ def _sweep():
 
 
 def console(terminal=None):
-    """A unit of the system's manager: the login at a terminal, the one in front unless said otherwise."""
+    """A unit of the system manager: the login at a terminal, by default the one in front."""
     return f"/system.slice/system-getty.slice/getty@{terminal or front_terminal()}.service"
 
 
@@ -106,18 +108,19 @@ def session(name, uid):
 
 
 def manager(uid, below="app.slice/some.service"):
-    """A user's own manager, and what that user may call anything below it."""
+    """A user's own manager, and any name below it that the user may choose."""
     return f"/user.slice/user-{uid}.slice/user@{uid}.service/{below}"
 
 
 def at_console():
-    """As root: this process logs people in at the console in front."""
+    """As root: makes this process one that logs people in at the console in front."""
     if os.getuid() == 0 and CGROUPS:
         move(console())
 
 
 class Desk:
-    """What logind and the kernel say of sessions, seats and terminals, in files that a test changes at any time."""
+    """What logind and the kernel report about sessions, seats and terminals, in files that a
+    test can change at any time."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="appvault-desk-")
@@ -130,7 +133,7 @@ class Desk:
 
     @property
     def before(self):
-        """The command line in front of a daemon that sees this desk."""
+        """The command line before the daemon's, with which it sees this desk."""
         script = f"mount --bind '{self.folder}/run' /run/systemd && "
         if os.path.exists(FRONT):
             script += f"mount --bind '{self.folder}/front' '{os.path.realpath(FRONT)}' && "
@@ -160,7 +163,7 @@ class Desk:
         self._write(f"users/{uid}", NAME=f"u{uid}", STATE="active", **({"DISPLAY": session} if session else {}))
 
     def front(self, terminal):
-        # In place: the daemon sees this very file.
+        # Written in place, because the daemon sees this same file.
         with open(os.path.join(self.folder, "front"), "w") as file:
             file.write(terminal + "\n")
 
@@ -186,8 +189,8 @@ class Desk:
 
 
 class Logind(Desk):
-    """A desk with sessions of every kind that a person may have, and a bus with a logind that knows of the lid and of
-    sleep."""
+    """A desk with sessions of every kind that a person may have, and a bus with a logind that
+    knows about the lid and about sleep."""
 
     def __init__(self, uid):
         super().__init__()
@@ -206,7 +209,7 @@ class Logind(Desk):
         self.set()
 
     def people(self):
-        """The person in front, and in all the other ways in which they may be here."""
+        """The person in front, and in all other ways in which they may be here."""
         uid = self.uid
         self.session("here", uid)
         self.session("remote", uid, remote=True, seat=None)
@@ -223,7 +226,7 @@ class Logind(Desk):
         return {"DBUS_SYSTEM_BUS_ADDRESS": self.address}
 
     def set(self, session=None, user=None, unit=None, display="here"):
-        """Where this process is from now on, and the person's display session."""
+        """Sets where this process is from now on, and the person's display session."""
         self.display(self.uid, display)
         if session:
             move(globals()["session"](session, OTHER if session == "others" else self.uid))
@@ -267,7 +270,7 @@ class Logind(Desk):
         return process
 
     def lid(self, shut):
-        """Whether the manager says that the lid is shut."""
+        """Sets whether the manager reports that the lid is shut."""
         import dbus
 
         connection = dbus.bus.BusConnection(self.address)
@@ -293,7 +296,8 @@ class Logind(Desk):
 
 
 def in_child(whose, become, function):
-    """Runs both in a child and gives what the second returns; what is raised there is raised here."""
+    """Runs both in a child and returns the result of the second. An exception in the child is
+    raised here, too."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -319,7 +323,8 @@ def in_child(whose, become, function):
 
 
 def as_peer(function, path=None, real=0, effective=0):
-    """Runs the function in a child in that control group, whose real and effective uid are these; what it returns."""
+    """Runs the function in a child in that control group, with that real and effective uid;
+    returns its result."""
     def become():
         if path:
             move(path)
@@ -333,7 +338,7 @@ def as_peer(function, path=None, real=0, effective=0):
 
 
 class Standby:
-    """A process that is there and does nothing, as somebody's agent."""
+    """A process that only waits, and stands for an agent."""
 
     def __init__(self, path, real=0, effective=0):
         read, write = os.pipe()
@@ -362,7 +367,7 @@ def polkit(instance):
     return "/system.slice/system-polkit\\x2dagent\\x2dhelper.slice/polkit-agent-helper@" + instance + ".service"
 
 
-# Where the process that asks is, by the name that tables have for it.
+# Where the process that asks is, by the names that the tables use.
 PLACES = {
     "at the seat": dict(session="here"),
     "remote": dict(session="remote"),
@@ -381,7 +386,7 @@ PLACES = {
 
 
 def place(logind, name):
-    """Goes there."""
+    """Moves this process there."""
     fields = dict(PLACES[name])
     if name.startswith("user manager"):
         fields["user"] = logind.uid

@@ -9,9 +9,10 @@
         machine.reboot()                                 # what was written is still there
         machine.cut()                                    # as the power does
 
-An image is debootstrapped once and kept in .build/e2e/; a machine writes into an overlay in memory, in a mount
-namespace that ends with this process. Whatever becomes of it, no mount, no process and no file stays behind.
-Machine() raises unittest.SkipTest with a plain reason where none can run.
+An image is debootstrapped once and kept in .build/e2e/. A machine writes into an overlay in
+memory, in a mount namespace that ends with this process. So no mount, no process and no file
+stays behind in any case. Machine() raises unittest.SkipTest with a plain reason where none can
+run.
 
 alice, bob and carol have passwords (PASSWORDS); alice and bob may use sudo, carol may not.
 """
@@ -62,7 +63,8 @@ for tree in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/systemd; do
     done
 done
 """
-# systemd-nspawn makes its groups below the one that it is in: each machine has one to itself.
+# systemd-nspawn makes its control groups below the one that it is in: each machine has one of its
+# own.
 IN_GROUP = """
 for tree in /sys/fs/cgroup/unified /sys/fs/cgroup; do
     [ -w "$tree/cgroup.procs" ] || continue
@@ -91,7 +93,7 @@ _USERS = "\n".join(
 )
 
 IMAGES = {
-    # What takes long, apart from what changes.
+    # The slow part, separate from the part that changes.
     "debian": Image(
         "systemd,systemd-sysv,dbus,libpam-systemd,udev,kmod,procps,psmisc,iproute2,sudo,login,passwd,adduser,debconf,"
         "openssh-server,openssh-client,sshpass,cron,at,polkitd,pkexec,dovecot-core,pamtester,python3,libpam-modules,"
@@ -152,7 +154,7 @@ def _environment():
 
 
 def image(name):
-    """The folder of an image, made if it is not there yet; half a minute or more then."""
+    """The folder of an image, which is made if it is missing; that takes half a minute or more."""
     os.makedirs(CACHE, exist_ok=True)
     folder = os.path.join(CACHE, f"{name}-{_recipe(name)[:12]}")
     with open(os.path.join(CACHE, f"{name}.lock"), "w") as lock:
@@ -181,7 +183,7 @@ def _make(name, folder):
     if done.returncode != 0:
         raise AssertionError(f"the image {name} cannot be prepared: {done.stdout.decode(errors='replace')}")
     os.rename(fresh, folder)
-    # A recipe that changed leaves a gigabyte behind.
+    # After a change of the recipe the former image, a gigabyte, is still there: remove it.
     for former in glob.glob(os.path.join(CACHE, f"{name}-*")):
         if former != folder:
             shutil.rmtree(former, ignore_errors=True)
@@ -242,7 +244,7 @@ class Terminal:
             words, stdin=slave, stdout=slave, stderr=slave, env=environment or {"TERM": "dumb", "PATH": PATH},
             start_new_session=True, preexec_fn=prepare)
         os.close(slave)
-        self.text = ""  # all that was shown, without escapes
+        self.text = ""  # everything that was shown, without escapes
         self.place = 0  # where the next expect begins
 
     def __enter__(self):
@@ -252,7 +254,7 @@ class Terminal:
         self.close()
 
     def read(self, timeout):
-        """Takes in what came; False at the end."""
+        """Reads what has arrived; False at the end."""
         if not select.select([self.master], [], [], timeout)[0]:
             return True
         try:
@@ -263,7 +265,8 @@ class Terminal:
         return bool(data)
 
     def expect(self, pattern, timeout=15):
-        """Waits for this regular expression; gives the match. `before` is then what came before it."""
+        """Waits for this regular expression; returns the match. `before` is then what came
+        before it."""
         until = time.monotonic() + timeout
         while True:
             found = re.compile(pattern).search(self.text, self.place)
@@ -277,7 +280,7 @@ class Terminal:
                 raise Ended(f"{pattern!r} {why}; shown was: {self.text[self.place:]!r}")
 
     def shows_more(self, after, timeout=1):
-        """Whether anything came, or the end, once `after` was done."""
+        """Whether anything arrived, or the end, after `after` was done."""
         length = len(self.text)
         after()
         return not self.read(timeout) or len(self.text) > length
@@ -291,7 +294,7 @@ class Terminal:
         os.write(self.master, bytes([ord(letter.upper()) & 0x1F]))
 
     def wait(self, timeout=15):
-        """Waits for its end; gives the exit status."""
+        """Waits for its end; returns the exit status."""
         until = time.monotonic() + timeout
         while self.read(max(0.0, until - time.monotonic())):
             if time.monotonic() >= until:
@@ -311,7 +314,8 @@ class Terminal:
 
 
 class Machine:
-    """See the top of this file. `bind` maps folders of the host to where they are seen, read only, in the machine."""
+    """See the top of this file. `bind` maps folders of the host to their places in the machine,
+    where they are read-only."""
 
     _consoles = itertools.count(1)
     _machines = itertools.count(1)
@@ -323,8 +327,8 @@ class Machine:
         self.folder = globals()["image"](image)
         self.bind = dict(bind or {})
         self.console = self.leader = None
-        # Keeps the mount namespace with the overlay. When its input ends, and be it that this process was killed, it
-        # ends what it was told of and clears up.
+        # Holds the mount namespace with the overlay. When its input ends, also because this process
+        # was killed, it ends the processes that it was told of and cleans up.
         self.mounted = tempfile.mkdtemp(prefix="appvault-e2e-")
         self.root = os.path.join(self.mounted, "root")
         self.name = f"appvault-{os.getpid()}-{next(self._machines)}"
@@ -345,7 +349,7 @@ class Machine:
         self.stop()
 
     def boot(self):
-        """Until the console shows its login prompt; gives the seconds that it took."""
+        """Boots until the console shows its login prompt; returns the seconds that it took."""
         began = time.monotonic()
         words = [
             "sh", "-ec", IN_GROUP, "sh", self.name, "nsenter", "-t", str(self.holder.pid), "-m",
@@ -377,7 +381,7 @@ class Machine:
             self.cut()
 
     def cut(self):
-        """Turns it off as a power cut does: nothing is told, nothing ends by itself."""
+        """Turns it off as a power cut does: no program is told, and none ends by itself."""
         if self.console is None:
             return
         if self.leader is not None:
@@ -391,7 +395,7 @@ class Machine:
         return self.boot()
 
     def stop(self):
-        """Off, and gone."""
+        """Turns it off and removes it."""
         try:
             self.off()
         finally:
@@ -417,14 +421,15 @@ class Machine:
         return self._enter() + words + ["/bin/sh", "-c", command]
 
     def run(self, command, user=None, stdin="", timeout=60):
-        """A command of the shell, in a unit of its own; its exit status, and stdout and stderr as they came."""
+        """Runs a shell command in a unit of its own; returns its exit status, and stdout and
+        stderr as they came."""
         done = subprocess.run(
             self._unit(command, user, "--pipe"), input=stdin.encode(), stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=timeout, preexec_fn=_die_with_parent, check=False)
         return done.returncode, done.stdout.decode(errors="replace")
 
     def check(self, command, **options):
-        """As `run`, for what cannot but work; gives the output."""
+        """Like `run`, for a command that must work; returns the output."""
         code, output = self.run(command, **options)
         if code != 0:
             raise AssertionError(f"{command}: {code}: {output}")
@@ -435,7 +440,8 @@ class Machine:
         return Terminal(self._unit(command, user, "--pty", "--setenv=TERM=dumb"))
 
     def getty(self, command):
-        """The same in a unit that is called as a console's getty is: a login there is one at this machine."""
+        """The same in a unit whose name is that of a console's getty: a login there is one at
+        this machine."""
         unit = f"--unit=console-getty-{next(self._consoles)}"
         return Terminal(self._unit(command, None, "--pty", "--setenv=TERM=dumb", unit))
 

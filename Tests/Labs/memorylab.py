@@ -1,4 +1,4 @@
-"""Looks for secrets in a process's memory, also where only a piece of one is left."""
+"""Searches a process's memory for secrets, also for a piece of one."""
 
 import mmap
 import os
@@ -13,7 +13,8 @@ CHUNK = 8 << 20
 
 
 class Needles:
-    """Secrets by name, each as the pieces that would give it away: a freed block loses its first bytes to malloc."""
+    """Secrets by name, each with the pieces that would reveal it: a freed block loses its first
+    bytes to malloc."""
 
     def __init__(self, **secrets):
         self.pieces = {}
@@ -28,7 +29,7 @@ class Needles:
             self.pieces[secret[at : at + size]] = name
 
     def add_text(self, name, text):
-        """As UTF-8, and as 32-bit scalars, which is how normalising sees it."""
+        """Adds it as UTF-8, and as 32-bit scalars, which is how the normalisation stores it."""
         self.add(name, text)
         self.add(f"{name}, as scalars", text.encode("utf-32-le"), WIDE_PIECE)
 
@@ -43,7 +44,8 @@ class Needles:
 
 
 def word(random_=random.SystemRandom()):
-    """A passcode that no memory holds by chance, ASCII so that normalising leaves it as it is."""
+    """A passcode that is in no memory by chance, in ASCII so that normalisation does not change
+    it."""
     letters = "abcdefghijkmnpqrstuvwxyzACDEFGHJKLMNPQRSTUVWXYZ23456789"
     return "".join(random_.choice(letters) for _ in range(32))
 
@@ -64,7 +66,7 @@ def maps(pid):
 
 
 def used(pid, start, end):
-    """The stretches of a mapping that are backed by memory at all; the others were never written."""
+    """The parts of a mapping that have memory behind them; the others were never written."""
     page = mmap.PAGESIZE
     with open(f"/proc/{pid}/pagemap", "rb", buffering=0) as file:
         file.seek(start // page * 8)
@@ -82,14 +84,16 @@ def used(pid, start, end):
 
 
 def scan(pid, needles, stop=True):
-    """Names of what was found, with the mappings: {"passcode": {"[heap]"}}. The process stands still meanwhile."""
+    """The names of what was found, with the mappings: {"passcode": {"[heap]"}}. The process is
+    stopped meanwhile."""
     if stop and pid != os.getpid():
         os.kill(pid, signal.SIGSTOP)
     found = {}
     try:
         with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
             for start, end, rights, name in list(maps(pid)):
-                # What comes from a file and cannot be written holds no secret; guarded memory may be closed.
+                # A read-only mapping of a file contains no secret; guarded memory may be
+                # inaccessible.
                 if name in ("[vvar]", "[vsyscall]", "[vdso]") or (name.startswith("/") and "w" not in rights):
                     continue
                 for first, last in used(pid, start, end):
@@ -110,9 +114,11 @@ def scan(pid, needles, stop=True):
 
 
 def gone(pid, needles, seconds=10.0):
-    """What is still found when the daemon has had time to come to rest; empty is good.
+    """What is still found after the daemon has had time to come to rest; an empty result is
+    good.
 
-    Longer and longer between two looks: a process that is stopped again before a busy machine let it run never rests.
+    The pause between two scans grows: on a busy machine, a process that is stopped again too
+    soon never comes to rest.
     """
     end, pause = time.monotonic() + seconds, 0.02
     while True:

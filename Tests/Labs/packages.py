@@ -24,6 +24,6 @@ def file(name):
 
 
 def install(machine):
-    """By apt, from a folder."""
+    """Installs them with apt, from a folder."""
     names = " ".join(f"/packages/{os.path.basename(file(name))}" for name in NAMES)
     return machine.check(f"{APT} install {names} 2>&1", timeout=300)

@@ -53,7 +53,8 @@ ERROR_MSG = 3
 TEXT_INFO = 4
 
 
-# The first thread of a process has glibc catch a signal of its own: before any footprint is taken.
+# When a process starts its first thread, glibc installs a signal handler of its own: do that before
+# any footprint is taken.
 _first = threading.Thread(target=int)
 _first.start()
 _first.join()
@@ -158,7 +159,7 @@ class Talk:
                 if isinstance(answer, int):
                     return answer
                 given.append(answer.encode() if isinstance(answer, str) else answer)
-            # Memory of malloc's: the module frees it.
+            # Memory from malloc: the module frees it.
             memory = libc.calloc(count, ctypes.sizeof(_Response))
             array = ctypes.cast(memory, ctypes.POINTER(_Response))
             for index, answer in enumerate(given):
@@ -245,7 +246,7 @@ class Footprint:
             try:
                 self.fds[name] = os.readlink(f"/proc/self/fd/{name}")
             except OSError:
-                pass  # the one that listed them
+                pass  # the descriptor that was used to list them
         self.status = {}
         with open("/proc/self/status") as file:
             for line in file:
@@ -285,7 +286,7 @@ class Peer(wire.Channel):
         return self.request
 
     def ask(self, question=1, purpose="passcode", line="AppVault passcode", echo=False, tag=2):
-        """One question; its reply or abort."""
+        """Asks one question; returns its reply or abort."""
         self.send("ask", tag, question=question, purpose=purpose, echo=echo, line=line)
         return self.receive(130)
 
@@ -296,7 +297,7 @@ class Peer(wire.Channel):
         self.send("verdict", 2, outcome=outcome, code=code, handle=handle)
 
     def hang(self):
-        """Says nothing more until the other side hangs up."""
+        """Sends nothing more until the other side hangs up."""
         self.socket.settimeout(60)
         while self.socket.recv(65536):
             pass
@@ -305,7 +306,7 @@ class Peer(wire.Channel):
 class FakeDaemon:
     """A process that listens and runs `handler(peer)` for each connection, each in a thread of its own.
 
-    What it received is in `messages()`, whatever became of the process since.
+    What it received is in `messages()`, whatever happened to the process since.
     """
 
     def __init__(self, path, handler, log, uid=None, backlog=64, accepts=True):
@@ -407,7 +408,7 @@ class FakeDaemon:
         return "\n".join(line["fault"] for line in self._lines() if "fault" in line)
 
     def kill(self, number=signal.SIGKILL):
-        """By pid, and only our own child."""
+        """Kills it by pid, and only this child."""
         os.kill(self.pid, number)
 
     def stop(self):
@@ -422,7 +423,8 @@ class FakeDaemon:
 
 
 class Appvaultd:
-    """The real daemon, private to a lab. `wrapper` words stand before its own (unshare, valgrind ...)."""
+    """The real daemon, private to a lab. The words of `wrapper` come before its own (unshare,
+    valgrind ...)."""
 
     def __init__(self, lab, policy="", wrapper=(), program=None, options=()):
         self.options = list(options)
@@ -517,7 +519,7 @@ class Lab:
         self.services = os.path.join(self.folder, "pam.d")
         os.mkdir(self.services)
         self.socket = os.path.join(self.folder, "socket")
-        # A copy, which other users can read and no build replaces under us.
+        # A copy that other users can read, and that no build replaces during the test.
         self.module = os.path.join(self.folder, "pam_appvault.so")
         shutil.copyfile(module_path(), self.module)
         os.chmod(self.module, 0o644)
@@ -555,7 +557,7 @@ class Lab:
 
     def daemon(self, handler, path=None, **options):
         log = os.path.join(self.folder, f"log-{len(self.daemons)}")
-        # Written by whoever the daemon becomes.
+        # The user that the daemon becomes writes this.
         os.close(os.open(log, os.O_WRONLY | os.O_CREAT, 0o666))
         os.chmod(log, 0o666)
         daemon = FakeDaemon(path or self.socket, handler, log, **options)
@@ -577,7 +579,7 @@ _lab_module = None
 
 
 def lab_module():
-    """labmodule.c, built once a process."""
+    """labmodule.c, built once per process."""
     global _lab_module
     if _lab_module is None or not os.path.exists(_lab_module):
         _lab_module = compiled("labmodule.c", "labmodule.so", "-shared", "-fPIC", "-lpam")
@@ -588,7 +590,8 @@ _compiled = None
 
 
 def as_user(uid, work):
-    """Runs `work()` in a child with that uid and no other group; what it returns, as JSON can carry it."""
+    """Runs `work()` in a child with that uid and no other group; returns its result, which must
+    fit into JSON."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -612,7 +615,7 @@ def as_user(uid, work):
 
 
 def compiled(source, name, *flags):
-    """A C file of the folder C, built into a folder that goes away with the process."""
+    """A C file of the folder C, built into a folder that is removed with the process."""
     global _compiled
     if _compiled is None:
         _compiled = tempfile.TemporaryDirectory(prefix="appvault-lab-c-")

@@ -1,4 +1,4 @@
-"""Somebody at a terminal of their own, at which our module watches the keys."""
+"""A person at a terminal of their own, at which our module watches the keys."""
 
 import json
 import os
@@ -13,7 +13,8 @@ RAW = termios.ICANON | termios.ECHO | termios.ISIG
 
 
 class Person:
-    """Somebody at a terminal: `work()` runs there, in a process of its own whose controlling terminal it is."""
+    """A person at a terminal: `work()` runs there, in a process of its own with that controlling
+    terminal."""
 
     def __init__(self, work, ready=lambda person: None):
         read, write = os.pipe()
@@ -51,7 +52,7 @@ class Person:
             time.sleep(0.005)
 
     def press(self, keys):
-        """As soon as the terminal is the module's."""
+        """Presses keys as soon as the module has the terminal."""
         self.wait(self.is_raw)
         os.write(self.terminal, keys)
 
@@ -69,7 +70,7 @@ class Person:
         return answer["value"]
 
     def shown(self):
-        """What the terminal has echoed or was written so far."""
+        """What the terminal has echoed and shown so far."""
         seen = b""
         while select.select([self.terminal], [], [], 0.1)[0]:
             try:

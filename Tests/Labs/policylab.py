@@ -1,5 +1,5 @@
-"""A daemon whose policy changes under it: groups that a test makes up, a directory service that hangs, and a boot clock
-that goes on while the machine sleeps."""
+"""A daemon whose policy changes while it runs: groups that a test makes up, a directory service
+that hangs, and a boot clock that goes on while the machine sleeps."""
 
 import os
 
@@ -32,7 +32,7 @@ class PolicyLab(Lab):
         return environment
 
     def groups(self, **accounts):
-        """The groups of each account, from now on."""
+        """Sets the groups of each account, from now on."""
         with open(self.groups_path + ".new", "w", encoding="utf-8") as file:
             for account, groups in accounts.items():
                 print(account, *groups, file=file)
@@ -51,7 +51,7 @@ class PolicyLab(Lab):
             file.write(str(seconds))
 
     def write(self, text, name="policy.conf"):
-        """As a careful editor writes: whole, under another name first."""
+        """Writes as a careful editor does: the whole file, under another name first."""
         path = os.path.join(self.config, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path + "~", "w", encoding="utf-8") as file:
@@ -59,7 +59,7 @@ class PolicyLab(Lab):
         os.rename(path + "~", path)
 
     def wakeups(self):
-        """How often the daemon's threads gave the processor up so far."""
+        """How often the daemon's threads have given up the processor so far."""
         count = 0
         folder = f"/proc/{self.pid}/task"
         for thread in os.listdir(folder):

@@ -12,7 +12,7 @@ import unittest
 from daemonlab import IS_ROOT
 from wayslab import PASSCODE, Machine
 
-# Behind the bind mounts everything is as it is on the host.
+# Except for the bind mounts, everything is as it is on the host.
 NAMESPACE = (
     'mount --bind "$1" /etc/pam.d && { test -z "$2" || mount --bind "$2" /etc/sudoers; } && shift 2 && exec "$@"')
 SUDOERS = """\
@@ -23,7 +23,7 @@ root ALL=(ALL:ALL) ALL
 
 
 class Terminal:
-    """A program on a terminal, typed at by prompts."""
+    """A program on a terminal, to which the test types at prompts."""
 
     def __init__(self, command):
         self.shown = ""
@@ -59,7 +59,7 @@ class Terminal:
         os.write(self.fd, text.encode() + b"\n")
 
     def end(self, seconds=20):
-        """Its exit status, once it has shown everything."""
+        """Waits until it has shown everything; returns its exit status."""
         end = time.monotonic() + seconds
         while self._read(end):
             pass

@@ -1,9 +1,10 @@
-"""Everything on a Debian that asks who somebody is, or acts for them without asking: each as a function that plays it
-through and gives what a person saw, without what differs from one time to the next.
+"""Every program on a Debian that asks who a person is, or acts for a person without asking. Each
+is a function that runs it and returns what a person saw, without what differs from one time to
+the next.
 
     heard = programs.su(case, person, password, meanwhile)
 
-`meanwhile()` is called where somebody is in: inside the shell, the command or the job.
+`meanwhile()` is called while the person is logged in: inside the shell, the command or the job.
 """
 
 import re
@@ -13,12 +14,12 @@ from machine import Ended
 SSH = (
     "ssh -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o NumberOfPasswordPrompts=1 "
     "-o PubkeyAuthentication={key} -o PreferredAuthentications={way}")
-# Says that it is in, and waits for Enter.
+# Says that the person is logged in, and waits for Enter.
 INSIDE = "echo inside; read end"
 
 
 def heard(text, person):
-    """What was shown, the same at any time and for anybody."""
+    """What was shown, with everything removed that depends on the time or the person."""
     text = text.replace(person.name, "NAME")
     text = re.sub(r"(?m)^Last login: .*\n", "", text)
     text = re.sub(r"(?m)^Linux machine .*\n", "", text)
@@ -28,7 +29,8 @@ def heard(text, person):
 
 
 def _talk(case, person, terminal, answers, meanwhile, prompts=r"[Pp]assword[^\n]*: \Z"):
-    """Answers prompts one after another until somebody is in or the program ends; the text and the exit status."""
+    """Answers prompts one after another until the person is logged in or the program ends;
+    returns the text and the exit status."""
     answers = list(answers)
     with terminal:
         try:
@@ -40,7 +42,7 @@ def _talk(case, person, terminal, answers, meanwhile, prompts=r"[Pp]assword[^\n]
                 elif answers:
                     terminal.send(answers.pop(0))
                 else:
-                    # sudo may flush what is typed in the moment after its prompt.
+                    # sudo may drop what is typed in the moment after its prompt.
                     while not terminal.shows_more(after=lambda: terminal.key("c")):
                         pass
         except Ended as end:
@@ -171,7 +173,7 @@ def user_manager(case, person, _, meanwhile):
 
 
 def polkit(case, person, password, meanwhile):
-    """pkexec, and polkit-agent-helper-1 behind an agent on another terminal"""
+    """pkexec, and polkit-agent-helper-1 for an agent on another terminal"""
     with case.machine.getty(f"exec login -f {person.name}") as terminal:
         terminal.expect(r"\$ $")
         terminal.send("mkfifo agent; echo shell=$$=")
@@ -182,7 +184,7 @@ def polkit(case, person, password, meanwhile):
         with agent:
             tty = agent.expect(r"/dev/pts/\d+").group()
             agent.expect(r"assword: \Z", 30)
-            # It turns the echo off after its prompt, and drops what was typed before.
+            # It turns the echo off after its prompt, and drops what was typed before that.
             case.until(lambda: case.machine.run(f"stty -a -F {tty} | grep -qw -- -echo")[0] == 0)
             agent.send(password)
             if agent.expect("COMPLETE|FAILED", 30).group() == "COMPLETE":
@@ -193,7 +195,7 @@ def polkit(case, person, password, meanwhile):
 
 
 def dovecot(case, person, password, meanwhile):
-    """A service that is none of a login's"""
+    """A service that logs nobody in"""
     code, output = case.machine.run(f"doveadm auth test {person.name} '{password}'")
     if code == 0:
         meanwhile()

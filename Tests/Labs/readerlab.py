@@ -9,7 +9,7 @@ from fprintlab import Worker
 
 
 class RealDesk(Desk):
-    """A daemon whose worker comes after it, as its account's."""
+    """A daemon whose worker starts after it, as the user of its account."""
 
     def __init__(self, *readers, policy="", daemon_env=(), **options):
         self.reader, self.readers, self.options, self.real = readers[0], readers, options, None
@@ -23,13 +23,13 @@ class RealDesk(Desk):
 
     def work(self):
         uid = self.daemon.uid
-        # A change of user forgets that it ends with the test.
+        # A change of user undoes that the process ends with the test.
         wrapper = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--pdeathsig=KILL"]
         self.real = Worker(readers=self.readers, wrapper=wrapper if IS_ROOT else [], **self.options)
         os.symlink(self.real.socket, self.folder_path)
 
     def close(self):
-        # Its account goes last.
+        # Its account is removed last.
         if self.real is not None:
             self.real.close()
         super().close()
@@ -37,11 +37,11 @@ class RealDesk(Desk):
             os.unlink(self.folder_path)
 
     def playing(self, *commands):
-        """One command for each touch that the reader waits for."""
+        """Sends one command for each touch that the reader waits for."""
         left = list(commands)
 
         def touch(scan):
-            # After what did not match the reader says anew that it waits.
+            # After a touch that did not match, the reader says again that it waits.
             if left and (scan.event in ("place", "stage") or scan.line[0].startswith("fingerprint.retry")):
                 command = left.pop(0)
                 command() if callable(command) else self.real.play(self.reader, command)

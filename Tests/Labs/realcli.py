@@ -12,7 +12,7 @@ POLICY = "[Passcode]\nDerivationMemory=19MiB\nDerivationPasses=2\nThrottleAfter=
 
 
 class Real(clilab.Lab):
-    """The lab's way of running the tool, with appvaultd at the socket."""
+    """Runs the tool as the lab does, with appvaultd at the socket."""
 
     def __init__(self, policy=POLICY):
         self.folder = tempfile.mkdtemp(prefix="appvault-cli-")

@@ -21,7 +21,7 @@ from daemonlab import build, wait_until
 QUESTION, ANSWER = 0x60, 0x61
 OUTCOMES = ("satisfied", "unmet", "cannotRun")
 MATCHES, REJECTS, DICTIONARY = 1, 2, 3
-# With 64 letters for a candidate, glibc needs years.
+# For a candidate of 64 letters glibc needs years.
 CATASTROPHE = r"^(.*)(.*)(.*)(.*)(.*)\1\2\3\4\5b$"
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -61,7 +61,7 @@ def receive(connection, count):
         try:
             more = connection.recv(count - len(data))
         except ConnectionResetError:
-            # Closed with something of ours unread.
+            # The worker closed the connection without reading all that the test sent.
             return data
         if not more:
             return data
@@ -100,7 +100,7 @@ def read_answers(connection):
 
 
 class Worker:
-    """The real one at a socket of its own."""
+    """The real worker at a socket of its own."""
 
     def __init__(self, *options, env=(), uid=None):
         self.folder = tempfile.mkdtemp(prefix="appvault-rules-")
@@ -156,12 +156,12 @@ class Worker:
         return connection
 
     def ask(self, data):
-        """Sends bytes; every answer until the end."""
+        """Sends bytes; returns every answer until the end."""
         with self.connect() as connection:
             try:
                 connection.sendall(data)
             except BrokenPipeError:
-                # Closed before it was asked.
+                # Closed before the question was sent.
                 pass
             return read_answers(connection)
 

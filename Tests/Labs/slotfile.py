@@ -54,7 +54,7 @@ class Machine:
 
 class Block:
     def __init__(self, data, number, store, machine):
-        """With a machine the block is the machine's, without one it is anybody's."""
+        """With a machine key, the machine guards the block; without one, anybody can check it."""
         magic, version, found, self.sequence = struct.unpack_from("<4sHHQ", data)
         if (magic, version, found, data[16:32]) != (b"AVSB", 1, number, store):
             raise Damaged(f"block {number}")
@@ -70,7 +70,7 @@ class Block:
 
 
 def read(data, machine):
-    """The store's id and its blocks, all checked; without a machine the recovery slots alone."""
+    """The store's id and its blocks, all checked; without a machine key only the recovery slots."""
     if len(data) != 16 * PAGE:
         raise Damaged("length")
     store = data[16:32]
@@ -200,7 +200,7 @@ def owner(data, machine_key):
 
 
 def terms(data, machine_key):
-    """What the store was left on, and the flow that is begun for the passcode slot that is there."""
+    """The terms of the store, and the flow that has begun for the present passcode slot."""
     _store, blocks = read(data, Machine(machine_key))
     if TERMS_BLOCK not in blocks:
         return {"seen": 0, "allowed": 1, "on": 0, "offered": 0, "pending": None, "failures": 0}
@@ -262,7 +262,7 @@ class OtherBoot(Exception):
 
 
 def token_key(data, boot):
-    """The key of the runtime folder's hashes."""
+    """The key of the hashes in the runtime folder."""
     if len(data) != 56 or data[:8] != b"AVBK" + struct.pack("<HH", 1, 0):
         raise Damaged("key")
     if data[8:24] != boot:
@@ -275,8 +275,8 @@ def token_hash(key, store, token):
 
 
 def tokens(data, store, boot):
-    """A store's file of the runtime folder: the refund (None unspent, a hash, or True where it is spent), the failed
-    hashes, the confirmed ones and strangers'."""
+    """A store's file in the runtime folder: the refund (None if unspent, a hash, or True if it
+    is spent), the failed hashes, the confirmed ones and strangers'."""
     if len(data) < 64:
         raise Damaged("length")
     magic, version, refund, *counts, rest, made, whose, _salt = struct.unpack_from("<4sHBBBB6s16s16s16s", data)

@@ -1,5 +1,6 @@
-"""Runs in the machine: ROUNDS NAME PASSWORD. Times su, sudo and login under each of the stacks in /var/tmp/pam, in
-turns; a line each: program, stack, the median, and the median of what it took more than "without", in seconds."""
+"""Runs in the machine: ROUNDS NAME PASSWORD. Times su, sudo and login under each of the stacks
+in /var/tmp/pam, in turns. Prints one line each: program, stack, the median, and the median of
+how much longer it took than "without", in seconds."""
 
 import os
 import pty
@@ -19,7 +20,8 @@ PROGRAMS = {
 
 
 def once(user, words):
-    """Until it asks, and from the answer to its end; what a shell does meanwhile is no login's."""
+    """The time until the prompt, and from the answer to the end; the time of the shell in
+    between does not belong to the login."""
     began = time.monotonic()
     pid, terminal = pty.fork()
     if pid == 0:

@@ -1,5 +1,5 @@
-"""A person with a finger at PAM: the real module, the real daemon, the real worker with libfprint's virtual reader, and
-logind by python3-dbusmock."""
+"""A person with a finger who logs in by PAM: the real module, the real daemon, the real worker
+with libfprint's virtual reader, and logind by python3-dbusmock."""
 
 import os
 import time
@@ -17,7 +17,7 @@ PLACE = "{}: place your finger on the reader, or press Enter to type the passcod
 
 
 class Touching(Talk):
-    """Touches the reader with these fingers, one at each line that waits for one."""
+    """Touches the reader with these fingers, one at each line that waits for a touch."""
 
     def __init__(self, worker, answers=(), fingers=()):
         super().__init__(answers)
@@ -25,7 +25,7 @@ class Touching(Talk):
         self.opened = None
 
     def opening(self):
-        """Which opening of the reader this is."""
+        """Identifies the present opening of the reader; None if it is not open."""
         try:
             found = os.stat(self.worker.reader_socket("device"))
         except FileNotFoundError:
@@ -37,7 +37,8 @@ class Touching(Talk):
         if style == TEXT_INFO and waits and self.fingers:
             finger = self.fingers.pop(0)
             if "try again" in text:
-                # For another touch the reader is opened anew: what is said to the former one is lost.
+                # For another touch the reader is opened again: what was sent to the former opening
+                # is lost.
                 wait_until(lambda: self.opening() not in (None, self.opened), "the reader is opened again")
             self.opened = self.opening()
             self.worker.play("device", finger if " " in finger else f"SCAN {finger}")
@@ -86,7 +87,7 @@ class Case(unittest.TestCase):
             self.assertEqual(done.name, "done", (done, self.machine.daemon.log(), self.worker.log()))
 
     def enter(self, *fingers, typed=(), service="login", flags=0, tty=":0", **items):
-        """A whole login at a display; `code`, what was asked, what was told, and how long it took."""
+        """A whole login at a display: `code`, the questions, the lines, and how long it took."""
         talk = Touching(self.worker, typed, fingers)
         began = time.monotonic()
         with self.machine.login(service, talk, tty=tty, **items) as login:

@@ -1,5 +1,5 @@
-"""A machine that is wired for AppVault: the real daemon, the real module under the real libpam, a person with a
-login password, and the stacks of the ways to live with it.
+"""A machine that is set up for AppVault: the real daemon, the real module under the real libpam,
+a person with a login password, and the stacks of the ways to live with it.
 
     with Machine() as machine:
         machine.create(LOGIN, way="followLogin")
@@ -43,7 +43,7 @@ def account():
         owner = os.getpid()
 
         def remove():
-            # Children of fork run this too.
+            # Children of fork run this, too.
             if os.getpid() == owner:
                 subprocess.run(["userdel", "--force", name], capture_output=True, check=False)
 
@@ -53,7 +53,7 @@ def account():
 
 
 def in_child(function, uids=None, watch=None):
-    """Runs it in a child, with these real, effective and saved uids; gives what it returns."""
+    """Runs it in a child, with these real, effective and saved uids; returns its result."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -111,7 +111,7 @@ class Machine:
     # the system's own password
 
     def change_password(self, password):
-        """As an administrator does, with chpasswd: nobody hears of it."""
+        """Changes it with chpasswd, as an administrator does: AppVault is not told."""
         self.password = password
         if IS_ROOT:
             daemonlab.set_password(self.name, password)
@@ -119,7 +119,7 @@ class Machine:
             self.stack(service, *lines)
 
     def unix(self, control, *options):
-        """pam_unix, or what stands for it: takes the stack's token, asks where there is none."""
+        """pam_unix, or what stands for it: takes the stack's token, and asks if there is none."""
         if IS_ROOT:
             return f"auth {control} pam_unix.so nodelay try_first_pass " + " ".join(options)
         return f"auth {control} {{lab}} want={{password}}"
@@ -143,7 +143,7 @@ class Machine:
         )
 
     def way_b(self, service="login", between=(), unlock=True):
-        """The same with our asking profile in front."""
+        """The same with our asking profile before it."""
         between = [f"auth optional {line}" for line in between]
         return self.stack(
             service,
@@ -158,7 +158,7 @@ class Machine:
         )
 
     def beside(self, service="login"):
-        """Ours as a required step behind pam_unix, with a prompt of its own."""
+        """Our line as a required step after pam_unix, with a prompt of its own."""
         return self.stack(
             service,
             self.unix("required"),
@@ -167,14 +167,15 @@ class Machine:
         )
 
     def login(self, service="login", typed=(), tty="/dev/tty1", **items):
-        """A transaction of an application at this machine; `typed` are the answers to what it will be asked."""
+        """A transaction of an application at this machine; `typed` are the answers to its
+        questions."""
         given = {PAM_TTY: tty} if tty else {}
         given.update({getattr(pamlab, "PAM_" + key): value for key, value in items.items()})
         talk = typed if isinstance(typed, Talk) else Talk(typed)
         return self.lab.transaction(service, self.name, talk, items=given)
 
     def enter(self, service="login", typed=(), confirm=True, **items):
-        """A whole login that ends at once: PAM's code, with what was asked and shown."""
+        """A whole login that ends at once: PAM's code, with the questions and lines."""
         with self.login(service, typed, **items) as login:
             code = login.authenticate()
             if confirm and code == pamlab.PAM_SUCCESS:
@@ -202,7 +203,7 @@ class Machine:
         return self.daemon.status().fields["lock"] == "unlocked"
 
     def opens_with(self, passcode):
-        """Whether this opens the store, tried at the daemon itself; shut again."""
+        """Whether this opens the store, tried directly at the daemon; locked again afterwards."""
         self.lock()
         message = self.daemon.unlock(passcode)
         self.lock()
@@ -222,17 +223,18 @@ class Machine:
 
     @property
     def others(self):
-        """Of whoever is not known to be the person at this machine. A private daemon knows no strangers."""
+        """The count of those who are not known to be the person at this machine. A private
+        daemon knows no strangers."""
         return self.apart + self.stranger
 
     def derivations(self, work):
-        """How many derivations that cost, and what it gave."""
+        """How many derivations the call took, and its result."""
         before = self.daemon.derivations()
         value = work()
         return self.daemon.derivations() - before, value
 
     def appvault(self, *words, passcodes=(), **options):
-        """The CLI, by the person; each passcode is a line of its own descriptor."""
+        """The CLI, run by the person; each passcode is a line of --passcode-fd."""
         read, write = os.pipe()
         os.write(write, "".join(line + "\n" for line in passcodes).encode())
         os.close(write)

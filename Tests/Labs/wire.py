@@ -1,4 +1,5 @@
-"""The protocol once more, in plain Python and independent of Sources/Wire: for tests on both sides of the socket.
+"""The protocol a second time, in plain Python and independent of Sources/Wire: for tests on both
+sides of the socket.
 
     encode("authenticate", tag=2, payloads=[b"token"], subject=("alice", 1000), orPassword=True, ...)
     message, rest = decode_some(buffer)      message.name, message.tag, message.fields, message.payloads
@@ -124,7 +125,7 @@ CODES = {
 
 
 class WireError(Exception):
-    """These bytes are no message."""
+    """These bytes are not a message."""
 
 
 def _bytes(value):
@@ -181,7 +182,7 @@ class Reader:
 
 
 class Kind:
-    """How one field is written and read, and what it is when it is left out."""
+    """How one field is written and read, and its value when it is left out."""
 
     def __init__(self, default, write, read):
         self.default, self.write, self.read = default, write, read
@@ -596,7 +597,7 @@ def decode(number, tag, body):
 
 
 def decode_some(buffer, limit=FRAME):
-    """The first message of a buffer and the bytes behind it; (None, buffer) until it is whole."""
+    """The first message of a buffer and the bytes after it; (None, buffer) until it is complete."""
     if len(buffer) < 10:
         return None, buffer
     length, number, tag = struct.unpack("<IHI", buffer[:10])
@@ -608,7 +609,7 @@ def decode_some(buffer, limit=FRAME):
 
 
 class Channel:
-    """A connected socket that speaks messages."""
+    """A connected socket that sends and receives messages."""
 
     def __init__(self, connected):
         self.socket, self.buffer = connected, b""
@@ -620,7 +621,7 @@ class Channel:
         self.socket.sendall(data)
 
     def receive(self, timeout=10.0):
-        """The next message; None where the other side hung up between two."""
+        """The next message; None if the other side hung up between two messages."""
         end = time.monotonic() + timeout
         while True:
             message, self.buffer = decode_some(self.buffer)
@@ -675,7 +676,7 @@ class Client(Channel):
         self.close()
 
     def hello(self, frontEnd="program", realUID=None, **fields):
-        """Sends the greeting and answers the welcome (or the refusal)."""
+        """Sends the greeting and returns the welcome (or the refusal)."""
         import os
 
         self.tag += 1
@@ -684,7 +685,8 @@ class Client(Channel):
         return self.receive(self.timeout)
 
     def run(self, request, /, answers=(), payloads=(), **fields):
-        """One request to its last word: done, refused, verdict, state, value, names, chunk or progress."""
+        """Runs one request to its last answer: done, refused, verdict, state, value, names,
+        chunk or progress."""
         self.tag += 1
         self.send(request, self.tag, payloads, **fields)
         return self.follow(answers)
