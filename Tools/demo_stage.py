@@ -1,5 +1,5 @@
-"""What Tools/demo plays with: the page it writes on, a terminal, libpam, and a daemon of its own. Python's own
-library is all it needs."""
+"""What Tools/demo uses: the page that it writes, a terminal, libpam, and a daemon of its own. It
+needs only Python's own library."""
 
 import ctypes
 import fcntl
@@ -21,12 +21,12 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Wider than a terminal it would break each line of a step in two.
+# If this were wider than a terminal, each line of a step would be broken in two.
 WIDTH = min(88, max(60, shutil.get_terminal_size((88, 24)).columns)) if sys.stdout.isatty() else 88
 
 
 class Page:
-    """A transcript: headings, why, what was shown and typed, and how each step came out."""
+    """A transcript: headings, reasons, what was shown and typed, and the result of each step."""
 
     COLOURS = {"bold": "1", "faint": "2", "red": "31", "green": "32", "typed": "33", "blue": "34", "command": "36"}
 
@@ -39,7 +39,7 @@ class Page:
         return f"\033[{self.COLOURS[colour]}m{text}\033[0m" if self.coloured and text else text
 
     def typed(self, text):
-        """What somebody typed where nothing shows."""
+        """What a person typed at a prompt that does not show it."""
         return self.paint(text, "typed") if self.coloured else f">{text}<"
 
     def write(self, line=""):
@@ -77,7 +77,8 @@ class Page:
         return f"{seconds * 1000:.{0 if seconds >= 0.01 else 1}f} ms"
 
     def step(self, good, text, seconds, wanted=""):
-        """How a step came out and how long it took; one that is not as it should be says what was wanted."""
+        """The result of a step and how long it took; if it is not as it should be, also what was
+        wanted."""
         took = "" if seconds is None else self.time(seconds)
         mark = "ok" if good else "NO"
         room = " " * max(2, WIDTH - 8 - len(text) - len(took))
@@ -92,7 +93,7 @@ class Page:
 
 
 class Stopwatch:
-    """Time that passed, without the time that a person took."""
+    """Measures time, without the time that a person took."""
 
     def __init__(self):
         self.began, self.waited = time.monotonic(), 0.0
@@ -109,15 +110,16 @@ class Stopwatch:
         return time.monotonic() - self.began - self.waited
 
 
-# A terminal for programs that ask a person, and for nobody else.
+# A terminal for programs that ask only a person.
 
 
 class Ended(Exception):
-    """The program ended, or went silent, where a question was due."""
+    """The program ended, or showed nothing more, when a question was due."""
 
 
 class Screen:
-    """A program on a terminal of its own. What it shows comes out line by line; its questions are answered."""
+    """A program on a terminal of its own. What it shows is printed line by line; its questions
+    are answered."""
 
     def __init__(self, command, environment):
         self.pid, self.fd = pty.fork()
@@ -129,7 +131,8 @@ class Screen:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, WIDTH, 0, 0))
 
     def run(self, answers, page, patience=30):
-        """Plays it to its end with `answers`, (start of the question, answer) in their order. Gives status and text."""
+        """Runs it to its end with `answers`, (start of the question, answer) in their order.
+        Returns status and text."""
         answers, text, rest, deadline = list(answers), "", "", time.monotonic() + patience
         while True:
             *lines, rest = rest.split("\n")
@@ -142,7 +145,7 @@ class Screen:
                 page.line(question, answer)
                 text += question + "\n"
                 os.write(self.fd, answer.encode() + b"\n")
-                # The newline that ends the question; what was typed must not come with it.
+                # The newline that ends the question. What was typed must not be shown with it.
                 rest = self._skip_newline(deadline)
                 continue
             data = self._read(deadline)
@@ -159,7 +162,7 @@ class Screen:
         return os.waitstatus_to_exitcode(status), text + rest
 
     def _read(self, deadline):
-        """What it shows next; nothing at its end, None where it is silent for too long."""
+        """What it shows next; nothing at its end, None if it shows nothing for too long."""
         if not select.select([self.fd], [], [], max(0, deadline - time.monotonic()))[0]:
             return None
         try:
@@ -247,7 +250,7 @@ class Login:
         self.pam.pam_set_item(self.handle, PAM_TTY, b"demo")
 
     def call(self, name, flags=0):
-        """The call's code and its seconds, the person's own time left out."""
+        """The call's code and its seconds, without the person's time."""
         self.watch = Stopwatch()
         self.result = getattr(self.pam, "pam_" + name)(self.handle, flags)
         if self.error is not None:
@@ -282,18 +285,18 @@ class Login:
                 if isinstance(answer, int):
                     return answer
                 if answer is not None:
-                    # The module's to free: memory of malloc's.
+                    # Memory from malloc, which the module frees.
                     array[index].text = self.c.strdup(answer)
             responses[0] = array
             return PAM_SUCCESS
         except BaseException as error:
-            # Nothing may pass through libpam; Ctrl-C goes on when it is back.
+            # No exception may pass through libpam; Ctrl-C continues when libpam has returned.
             self.error = error
             return PAM_CONV_ERR
 
 
 class Stage:
-    """A temporary folder with everything in it; nothing is left of it afterwards."""
+    """A temporary folder with everything in it; nothing of it is left afterwards."""
 
     def __init__(self):
         build = os.environ.get("APPVAULT_BUILD") or os.path.join(ROOT, ".build", "release")
@@ -304,7 +307,7 @@ class Stage:
         for path in (*(os.path.join(build, name) for name in programs), module):
             if not os.path.exists(path):
                 sys.exit(f"appvault: {path} is missing\nhint: run make first")
-        # A socket's path has 107 bytes; some TMPDIRs are longer.
+        # A socket's path has at most 107 bytes; some TMPDIRs are longer.
         place = tempfile.gettempdir()
         self.folder = tempfile.mkdtemp(prefix="appvault-demo.", dir=place if len(place) < 64 else "/tmp")
         self.daemon = self.reader = None
@@ -324,7 +327,7 @@ class Stage:
             file.write(text)
 
     def start_daemon(self):
-        """Until it serves."""
+        """Starts it and waits until it serves."""
         with open(self.at("journal"), "ab") as journal:
             self.daemon = subprocess.Popen(
                 ["./appvaultd", "--socket", "socket", "--state-dir", "state", "--config-dir", "etc",
@@ -339,7 +342,8 @@ class Stage:
         return True
 
     def start_reader(self):
-        """libfprint's own make-believe reader, behind the real worker, until it can be asked for."""
+        """Starts the real worker with libfprint's own virtual reader, and waits until it can be
+        asked."""
         with open(self.at("reader.log"), "wb") as log:
             self.reader = subprocess.Popen(
                 ["./appvault-fingerprint", "--listen", "fingerprint", "--linger", "0", "--fixed",
@@ -353,7 +357,8 @@ class Stage:
         return True
 
     def touch(self, finger, times=1):
-        """So many touches, one after the other, from the moment at which the reader is open."""
+        """Makes so many touches, one after the other, from the moment at which the reader is
+        open."""
         thread = threading.Thread(target=self._touch, args=(finger, times), daemon=True)
         thread.start()
         return thread
