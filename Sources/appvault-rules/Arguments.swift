@@ -2,7 +2,7 @@ import Posix
 
 /// The command line of appvault-rules.
 struct Arguments: Equatable {
-    /// A socket of our own; nil where systemd hands a connection over.
+    /// Where it makes a socket of its own; nil where systemd hands a connection over.
     var listen: String?
     /// The only user who may ask.
     var user: UInt32
@@ -48,7 +48,7 @@ struct Arguments: Equatable {
         return .run(arguments)
     }
 
-    /// What is wrong with the value.
+    /// Returns what is wrong with the value; nil if it was taken.
     private mutating func take(_ option: String, _ value: String) -> String? {
         switch option {
         case "--listen": listen = value

@@ -1,15 +1,15 @@
 internal import CPwquality
 
-/// cracklib asks libc for the account that it runs as and refuses every word where there is none.
-/// A throw-away user is in no file, and no directory can be reached from here. Public, so that the
-/// libraries find it before libc's.
+/// cracklib asks libc for the account that it runs as, and refuses every word if there is none. The
+/// throw-away user of this process is in no file, and the process cannot reach a directory service.
+/// Public, so that the libraries find this function before libc's.
 @_cdecl("getpwuid_r")
 public func noAccount(
     _ uid: UInt32, _ entry: UnsafeMutableRawPointer?, _ room: UnsafeMutablePointer<CChar>?,
     _ size: Int, _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> Int32 {
     let name: [CChar] = Array("appvault-rules".utf8CString)
-    // SAFETY: only looked at whether they are there.
+    // SAFETY: the pointers are only compared with null.
     guard let entry = unsafe entry, let room = unsafe room, let result = unsafe result else {
         return EINVAL
     }

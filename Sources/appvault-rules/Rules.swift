@@ -2,21 +2,21 @@ internal import CPwquality
 import Posix
 import Wire
 
-/// One rule over one candidate.
+/// Judges one candidate by one rule.
 enum Rules {
     /// Where cracklib has its dictionaries, on Debian and elsewhere.
     static let dictionaries: [StaticString] = [
         "/var/cache/cracklib", "/usr/share/cracklib", "/usr/lib/cracklib",
     ]
 
-    /// The candidate is what `text` ends with.
+    /// The candidate is the end of `text`, from `start` on.
     static func judge(
         _ rule: RuleQuestion.Rule, _ text: inout SecretBuffer, from start: Int
     ) -> (RuleAnswer.Outcome, reason: [UInt8]) {
         let pattern = rule.pattern.map { CChar(bitPattern: $0) } + [0]
         var reason = [CChar](repeating: 0, count: RuleLink.reason)
-        // SAFETY: `start` lies within the text, which ends with a NUL in there, and so does the
-        // pattern; the reason is given with its size.
+        // SAFETY: `start` lies within the text. Both the text and the pattern end with a NUL. The
+        // reason is passed with its size.
         let tested = unsafe text.withCString { whole in
             let candidate = unsafe whole + start
             switch rule.kind {

@@ -32,15 +32,15 @@ enum Worker {
         serve(connection, for: arguments.user)
     }
 
-    /// One candidate, and the end.
+    /// Judges one candidate; then the process ends.
     private static func serve(_ connection: consuming FileDescriptor, for user: UInt32) -> Never {
         let number = connection.raw
         do throws(PosixError) {
-            // The peer is known before its first byte is read.
+            // Check who the peer is before reading its first byte.
             guard try PeerCredentials.of(number).uid == user else { ThisProcess.leave(1) }
             let socket = try ClientSocket(
                 connected: connection, silence: Int32(RuleLink.wait))
-            // Before the sandbox, because it is to be locked in memory.
+            // Made before the sandbox, because it must be locked in memory.
             let room = SecretBuffer(capacity: FrameHeader.size + RuleLink.questionFrame + 1)
             try Sandbox.enter(connection: number, dictionaries: Rules.dictionaries)
             try answer(socket, room)
@@ -69,7 +69,8 @@ enum Worker {
         }
     }
 
-    /// The one question, and where in `room` its candidate begins, which is the last thing there.
+    /// Returns the one question, and where its candidate begins in `room`. The candidate is the
+    /// last thing in `room`.
     private static func question(
         _ socket: borrowing ClientSocket, _ room: inout SecretBuffer
     ) throws(PosixError) -> (RuleQuestion, Int)? {
