@@ -2,8 +2,8 @@ import Posix
 import Secrets
 import Wire
 
-/// What appvault-fingerprint says, taken apart as it comes. It parses what a stranger's device sends, so nothing is
-/// believed that does not answer the request under way.
+/// Takes apart what appvault-fingerprint sends. The worker parses what an unknown device sends, so
+/// the daemon believes nothing that does not answer the request under way.
 package struct FingerInbox {
     package enum Question: Sendable {
         case list, enroll, delete, stored
@@ -21,11 +21,11 @@ package struct FingerInbox {
     }
 
     package enum Next: Sendable {
-        /// Not whole yet.
+        /// No frame is whole yet.
         case more
         case scan(FingerprintScan)
         case answer(Answer)
-        /// No worker of ours says this.
+        /// appvault-fingerprint never sends this.
         case nonsense
     }
 
@@ -34,7 +34,7 @@ package struct FingerInbox {
     private let pending = WipedBuffer(capacity: 4096)
     private var frames = 0
 
-    /// More than anybody's patience has touches.
+    /// More frames than a person has patience for touches.
     private static let framesMost = 1000
     private static let room = 8192
     private static let longest = max(
@@ -49,11 +49,12 @@ package struct FingerInbox {
         pending.append(bytes)
     }
 
-    /// One read of what has come, into memory that is wiped.
+    /// Reads once from the channel, into memory that is wiped.
     package func take(from channel: Channel) -> Channel.Transfer {
         let start = pending.count
         pending.grow(to: start + Self.room)
-        // SAFETY: the room lies behind what is there, and the channel says how much of it was filled.
+        // SAFETY: the room lies behind the bytes that are there, and the channel reports how much
+        // of it was filled.
         let transfer = unsafe pending.withRoom(from: start) { room in
             unsafe channel.read(into: room)
         }
@@ -61,7 +62,7 @@ package struct FingerInbox {
         return transfer
     }
 
-    /// What carries another nonce belongs to another request, and is passed over.
+    /// The next message. A frame with another nonce belongs to another request and is skipped.
     package mutating func next() -> Next {
         while true {
             let found: (next: Next?, used: Int)?
@@ -87,7 +88,7 @@ package struct FingerInbox {
         }
     }
 
-    /// Nil for what is none of ours.
+    /// Nil for a frame with the nonce of another request.
     private func read(_ header: FrameHeader, _ body: Span<UInt8>) throws(WireError) -> Next? {
         guard header.tag == 0 else { throw .unknownValue }
         var peek = Reader()

@@ -8,26 +8,27 @@ import Words
 
 /// Why a scan stopped before the reader said anything.
 package enum FingerStop: Equatable, Sendable {
-    /// Enter, or Ctrl-C: on without the finger.
+    /// The person pressed Enter or Ctrl-C, to go on without the finger.
     case person
     /// The front end is gone.
     case gone
     /// Another request has the reader now.
     case preempted
-    /// The machine goes to sleep, or the finger was turned off.
+    /// The machine goes to sleep, the finger was turned off, or the person is no longer seen at the
+    /// reader.
     case withdrawn
-    /// Nobody touched the reader for so long that nobody is there.
+    /// The reader was not touched for so long that no person can be there.
     case nobody
 }
 
-/// Why nothing that the worker says is worth anything any more.
+/// Why the daemon believes nothing more from the worker.
 package enum FingerLost: Equatable, Sendable {
     case missing, tooSlow, ended, nonsense
 }
 
-/// What a scan has come to.
+/// The result of a scan.
 package enum FingerEnd: Sendable {
-    /// The place among the templates that were handed over.
+    /// The index of the template that matched, among those that were sent.
     case matched(Int)
     case noMatch
     case enrolled(SecretBox)
@@ -36,13 +37,13 @@ package enum FingerEnd: Sendable {
     case stopped(FingerStop)
 }
 
-/// One scan on its way from the reader to the person; either of them may end it, and the first end counts: a match
-/// that comes behind a cancel is nothing.
+/// One scan, between the reader and the person. Either of them may end it, and the first end
+/// counts: a match that comes after a cancel is ignored.
 @LoopActor
 package final class FingerRun {
     package enum Step: Sendable {
         case heard(FingerprintScan)
-        /// A touch that matched none, and how many more there may be.
+        /// A touch that matched no finger, and how many more touches are left.
         case noMatch(left: Int)
         case ended(FingerEnd)
     }
@@ -53,9 +54,10 @@ package final class FingerRun {
     private var isSettled = false
     package private(set) var isOver = false
     package private(set) var stop: FingerStop?
-    /// The match did what it was asked for, and is on nobody's count any more.
+    /// The caller accepted the match and cleared the failures. Otherwise the failure that was
+    /// counted for this scan is given back.
     package var isAccepted = false
-    /// Wakes whoever waits for the worker.
+    /// Wakes the task that waits for the worker.
     package var whenStopped: (@LoopActor () -> Void)?
 
     package init() {}
@@ -91,7 +93,7 @@ package final class FingerRun {
 
     // MARK: the reader is free again when both sides are done
 
-    /// Whoever followed the scan has done what follows from it.
+    /// The caller has done what follows from the scan's result.
     package func settle() {
         isSettled = true
         settling?.resume()
@@ -104,20 +106,23 @@ package final class FingerRun {
     }
 }
 
-/// One finger request at a time: one that waits is stopped, never answered, when another begins.
+/// One finger request at a time. When another one begins, the one that waits is stopped, never
+/// answered.
 @LoopActor
 package final class FingerSeat {
     private let gate = Gate(width: 1, ownLimit: 16, apartLimit: 16)
     private var current: (run: FingerRun, store: StoreID?)?
     private var newest = 0
     package var whenTaken: (@LoopActor () -> Void)?
-    /// Longer than it takes to stop whoever has the reader.
+    /// Milliseconds: longer than it takes to stop the run that has the reader.
     private static let patience: UInt64 = 4_000
 
     package init() {}
 
-    /// From here on the run can be stopped, so that whatever it is about is read behind this. `.busy` where another
-    /// one came meanwhile. No store: one that a login makes when it is confirmed.
+    /// Stops the run that has the reader and waits until the reader is free. Afterwards this run
+    /// can be stopped in turn, so the caller reads what the scan depends on after this call. Throws
+    /// `.busy` if another request came meanwhile. `store` is nil for a store that a login makes
+    /// only once it is confirmed.
     package func take(_ run: FingerRun, of store: StoreID?) async throws(Refusal) {
         newest += 1
         let mine = newest
@@ -131,7 +136,7 @@ package final class FingerSeat {
         whenTaken?()
     }
 
-    /// For what nobody waits for at the reader: false where somebody has it.
+    /// For work at the reader for which no person waits. False if another run has the reader.
     package func takeIfFree(_ run: FingerRun, of store: StoreID) -> Bool {
         guard gate.enterAtOnce(leaving: 0) else { return false }
         current = (run, store)
@@ -144,7 +149,7 @@ package final class FingerSeat {
         gate.leave()
     }
 
-    /// Of one store, or whatever is under way or waits for it.
+    /// Stops the run of this store. Without a store: stops any run, and refuses those that wait.
     package func withdraw(of store: StoreID? = nil) {
         if store == nil { newest += 1 }
         guard let current, store == nil || store == current.store else { return }
@@ -154,7 +159,7 @@ package final class FingerSeat {
     package var isTaken: Bool { current != nil }
 }
 
-/// Ends what waits for a person who does nothing. Each `begin` gives them the whole time again.
+/// Ends a wait for a person who does nothing. Each `begin` gives the person the whole time again.
 @LoopActor
 package final class Patience {
     private let seconds: Int

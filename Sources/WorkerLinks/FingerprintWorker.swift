@@ -6,38 +6,39 @@ import StoreKeeping
 import Wire
 import Words
 
-/// appvault-fingerprint, the one process that touches a reader, and that may hang, crash or lie. Whatever it does,
-/// each question has its answer within a time.
+/// appvault-fingerprint as the daemon uses it. It is the one process that touches a reader, so it
+/// may hang, crash or lie. Whatever it does, each question gets an answer in time.
 @LoopActor
 package final class FingerprintWorker: FingerScanner {
     private let path: String
-    /// For the journal: what an administrator wants to know.
+    /// Writes to the journal what an administrator wants to know.
     private let noteFault: (String) -> Void
     /// It serves one request at a time.
     private let gate = Gate(width: 1, ownLimit: 64, apartLimit: 64)
     private var seen: (readers: [FingerprintReader], at: UInt64)?
     private var notedAt: UInt64?
-    /// While the machine sleeps, no reader is there.
+    /// While the machine sleeps there is no reader.
     private var isAsleep = false
     private var sleeps = 0
     private var missed: [FingerprintReader] = []
-    /// Readers that were ready at once, when they were asked last.
+    /// Readers that were ready quickly when they were last used.
     private var quick: Set<[UInt8]> = []
     private var hungAt: UInt64?
-    /// A request that nobody can call back.
+    /// The channel of a request without a run, which no caller can stop. `letGo` closes it.
     private var uncalled: Channel?
 
-    /// Milliseconds: to name the readers, to be ready for a finger, to stop.
+    /// Milliseconds to wait: for the list of readers, for a reader to be ready, for a scan to stop.
     private static let listWait: UInt64 = 2_000
     private static let readyWait: UInt64 = 6_000
-    /// For a reader that has been ready within half of it, and where one has just hung.
+    /// For a reader that was ready within half of this time, and for any reader when one has just
+    /// hung.
     private static let shortReadyWait: UInt64 = 2_000
     private static let hangRemembered: UInt64 = 60_000
     private static let stopWait: UInt64 = 1_500
     private static let letGoWait: UInt64 = 3_000
     private static let firstLook: UInt64 = 250
     private static let lastLook: UInt64 = 30_000
-    /// How long a list is good for those to whom a reader is only an offer.
+    /// How long a list may be used by callers that only offer a reader.
     private static let fresh: UInt64 = 5_000
 
     package init(path: String, noteFault: @escaping (String) -> Void) {
@@ -69,7 +70,7 @@ package final class FingerprintWorker: FingerScanner {
         return readers
     }
 
-    /// One touch, compared with all of them.
+    /// Waits for one touch and compares it with all `prints`.
     package func match(
         _ prints: [SecretBox], at reader: ReaderChoice, seconds: UInt8, _ run: FingerRun
     ) async -> FingerEnd {
@@ -124,7 +125,7 @@ package final class FingerprintWorker: FingerScanner {
         _ = try await ask(.delete, nonce, frame, within: FingerprintLink.readerWait * 2)
     }
 
-    /// What a reader's chip holds, and which of it is ours.
+    /// What a reader's chip holds, and which of the prints are ours.
     package func stored(
         _ prints: [SecretBox], at reader: ReaderChoice, _ run: FingerRun
     ) async throws(ScannerFailure) -> [FingerprintStored.Print] {
@@ -140,7 +141,7 @@ package final class FingerprintWorker: FingerScanner {
 
     // MARK: sleep
 
-    /// From here on nobody is given a reader.
+    /// From here on no request gets a reader.
     package func beginSleep() {
         isAsleep = true
         sleeps += 1
@@ -148,7 +149,7 @@ package final class FingerprintWorker: FingerScanner {
         seen = nil
     }
 
-    /// Ends when nobody has a reader any more, or does not let go of it.
+    /// Returns when no request has a reader any more, or when one did not let go of it in time.
     package func letGo() async {
         uncalled?.close()
         guard (try? await gate.enter(.own, until: Self.soon(Self.letGoWait))) != nil else { return }
@@ -162,7 +163,7 @@ package final class FingerprintWorker: FingerScanner {
         EventLoop.shared.task { await self.lookAgain(mine) }
     }
 
-    /// A reader comes back when its bus does, which may take a while, or not at all.
+    /// After a sleep a reader comes back when its bus does. That may take a while, or never happen.
     private func lookAgain(_ mine: Int) async {
         var wait = Self.firstLook
         while true {
@@ -225,7 +226,7 @@ package final class FingerprintWorker: FingerScanner {
     ) async throws(ScannerFailure) -> FingerInbox.Answer {
         var inbox = inbox
         var deadline = end
-        // A reader that is never ready would keep the person from the passcode.
+        // A reader that never gets ready would keep the person from typing the passcode.
         let began = Clock.bootMilliseconds()
         var ready = reader.map { began + readyWait($0) }
         var isCancelled = false
@@ -259,7 +260,8 @@ package final class FingerprintWorker: FingerScanner {
         }
     }
 
-    /// Some readers take seconds, and one that hangs keeps a person from the passcode for as long.
+    /// How long to wait for a reader to be ready. Some take seconds; but one that hangs keeps the
+    /// person from typing the passcode for as long.
     private func readyWait(_ reader: ReaderChoice) -> UInt64 {
         if let hungAt, Clock.bootMilliseconds() - hungAt < Self.hangRemembered {
             return Self.shortReadyWait
@@ -284,7 +286,7 @@ package final class FingerprintWorker: FingerScanner {
         while true {
             do throws(PosixError) {
                 let socket = try OutgoingSocket.connect(to: path)
-                // Who listens there hears prints: systemd's socket, or our own worker.
+                // The peer receives prints, so it must be systemd's socket or our own worker.
                 let peer = try PeerCredentials.of(socket.raw)
                 guard peer.uid == 0 || peer.uid == ThisProcess.uid else {
                     throw .init(call: "", number: 1)
@@ -293,7 +295,7 @@ package final class FingerprintWorker: FingerScanner {
             } catch {
                 guard error.isTimeout else { throw .lost(.missing) }
             }
-            // Its queue is full.
+            // The worker's queue of connections is full: try again.
             let next = Clock.bootMilliseconds() + 10
             guard next < deadline else { throw .lost(.tooSlow) }
             await EventLoop.sleep(until: next)
@@ -316,7 +318,7 @@ package final class FingerprintWorker: FingerScanner {
         }
     }
 
-    /// False where the worker has ended.
+    /// False if the worker has ended.
     private static func read(_ channel: Channel, into inbox: FingerInbox) -> Bool {
         switch inbox.take(from: channel) {
         case .bytes, .wouldBlock: true
@@ -337,7 +339,7 @@ package final class FingerprintWorker: FingerScanner {
         return buffer
     }
 
-    /// Nil where there are too many, or one is gone.
+    /// Nil if there are too many prints, or one can no longer be read.
     private static func frame(
         _ prints: [SecretBox], _ type: UInt16, _ body: TemplatesRequest
     ) -> WipedBuffer? {
@@ -362,7 +364,8 @@ package final class FingerprintWorker: FingerScanner {
         return frame
     }
 
-    /// An administrator wants to know; a worker that is not installed is no fault.
+    /// Notes that the worker gave no answer, not more often than every ten seconds. A worker that
+    /// is not installed is no fault.
     private func note(_ lost: FingerLost) {
         let now = Clock.bootMilliseconds()
         if lost == .missing { return }

@@ -2,13 +2,13 @@ import Policy
 import Wire
 import Words
 
-/// What appvault-rules answers, taken apart as it comes. The worker runs an administrator's pattern
-/// over a passcode, so that nothing it says is believed which it was not asked for.
+/// Takes apart what appvault-rules answers. The worker runs an administrator's pattern over a
+/// passcode, so the daemon believes nothing that it did not ask for.
 package struct RuleAnswers {
     package enum State: Equatable {
         case more
         case complete
-        /// Another nonce, another place, another type, too long, too much: no answer counts.
+        /// Another nonce, place or type than expected, or too many bytes: no answer counts.
         case nonsense
     }
 
@@ -23,7 +23,7 @@ package struct RuleAnswers {
         self.nonce = nonce
     }
 
-    /// The most that a right worker sends at all.
+    /// The most bytes that a correct worker sends.
     package var limit: Int { rules.count * (FrameHeader.size + RuleLink.answerFrame) }
 
     package mutating func take(_ bytes: Span<UInt8>) {
@@ -51,8 +51,8 @@ package struct RuleAnswers {
         state = pending.isEmpty ? .complete : .nonsense
     }
 
-    /// In the order of the rules. `fault` is why no more came: it is the first missing rule's, and
-    /// the others were not reached.
+    /// One finding for each rule, in their order. `fault` says why no more answers came. It is the
+    /// finding of the first rule without an answer; the rules after that one were not reached.
     package func findings(fault: RuleFault) -> [Finding] {
         switch state {
         case .complete: return found

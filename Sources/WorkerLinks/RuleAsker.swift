@@ -1,10 +1,11 @@
 import Posix
 import StoreKeeping
 
-/// Whose candidate it is. Each has one place with the rule worker, so that whoever opens many
-/// connections waits for themselves alone.
+/// Whose candidate it is. Each asker has one place with the rule worker. So a person who opens many
+/// connections only delays their own requests.
 package struct RuleAsker: Hashable, Sendable {
-    /// Not the line in which the person's own programs stand: those cannot hold up their login.
+    /// A program of the system asks. It has a line of its own, so that the person's own programs
+    /// cannot delay the person's login.
     package let isTrusted: Bool
     package let uid: UInt32
 
@@ -13,6 +14,6 @@ package struct RuleAsker: Hashable, Sendable {
         self.uid = uid
     }
 
-    /// Who sets a passcode at a program of the system's goes first.
+    /// A passcode that is set in a program of the system goes first.
     package var kind: Gate.Class { isTrusted ? .own : .apart }
 }

@@ -5,16 +5,17 @@ import StoreKeeping
 import Wire
 import Words
 
-/// The administrator's own rules, judged by appvault-rules: a process for each candidate, which may
-/// hang, crash or lie. Whatever it does, a rule without a good answer is unmet.
+/// Has appvault-rules judge a candidate by the administrator's own rules. The worker is a new
+/// process for each candidate; it may hang, crash or lie. Whatever it does, a rule without a good
+/// answer is unmet.
 @LoopActor
 package final class RuleWorker {
     private let path: String
-    /// For the journal: what an administrator wants to know.
+    /// Writes to the journal what an administrator wants to know.
     private let noteFault: (String) -> Void
     /// A candidate holds a place for a second at most.
     private let gate = Gate(width: 4, ownLimit: 64, apartLimit: 16)
-    /// In front of it, one at a time of each.
+    /// In front of the gate: each asker has one candidate at a time.
     private var lines: [RuleAsker: Gate] = [:]
     private var notedAt: UInt64?
 
@@ -25,7 +26,7 @@ package final class RuleWorker {
 
     package enum Journaling {
         case faults
-        /// Nobody's passcode hangs on the answer.
+        /// No passcode depends on the answer.
         case nothing
     }
 
@@ -68,8 +69,8 @@ package final class RuleWorker {
         return answers.findings(fault: fault)
     }
 
-    /// For whoever waits for nothing and keeps nothing: the question goes out before this returns, or
-    /// not at all, and what it finds is told whenever it comes.
+    /// For a caller that does not wait. The question is sent before this returns, or not at all.
+    /// `then` gets the findings whenever they come.
     package func judgeAside(
         _ candidate: TypedPasscode, _ rules: [CustomRule],
         _ then: @escaping @LoopActor @Sendable ([Finding]) -> Void
@@ -143,11 +144,11 @@ package final class RuleWorker {
         case failed(RuleFault)
     }
 
-    /// nil where its queue is full.
+    /// Nil if the worker's queue of connections is full.
     private func connectAtOnce() -> Connected? {
         do throws(PosixError) {
             let socket = try OutgoingSocket.connect(to: path)
-            // Who listens there hears a passcode: systemd's socket, or our own worker.
+            // The peer receives a passcode, so it must be systemd's socket or our own worker.
             let peer = try PeerCredentials.of(socket.raw)
             guard peer.uid == 0 || peer.uid == ThisProcess.uid else { return .failed(.noWorker) }
             return .connected(try Channel(owning: socket))
@@ -180,7 +181,7 @@ package final class RuleWorker {
         return true
     }
 
-    /// False where the worker has ended.
+    /// False if the worker has ended.
     private static func read(_ channel: Channel, _ answers: inout RuleAnswers) -> Bool {
         // SAFETY: the channel reports how many bytes of the room it has filled.
         unsafe withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 1) { room in
@@ -209,12 +210,13 @@ package final class RuleWorker {
         return buffer
     }
 
-    /// The worker's own second ends a moment before or behind ours.
+    /// The worker's own limit of a second ends a moment before or after ours.
     private static func fault(at deadline: UInt64) -> RuleFault {
         Clock.bootMilliseconds() + 100 < deadline ? .ended : .tooSlow
     }
 
-    /// An administrator wants to know; anybody can make it happen, so not every time.
+    /// Notes that a rule could not be run. Anybody can make that happen, so not more often than
+    /// every ten seconds.
     private func note(_ fault: RuleFault) {
         let now = Clock.bootMilliseconds()
         if let notedAt, now - notedAt < 10_000 { return }
