@@ -3,14 +3,15 @@ import Policy
 import Posix
 import Words
 
-/// The disk that all stores of one person take together, and how much they may. What a commit under way may still
-/// take is set aside before it begins: commits of several stores cannot share one rest.
+/// How much disk all stores of one person take together, and how much they may take. What a commit
+/// may add is set aside before it begins, so that commits of several stores do not use the same
+/// free space.
 @LoopActor
 package final class Allotment {
-    /// What one of the stores takes.
+    /// What one of the person's stores takes.
     private struct Share {
         let bytes: Int
-        /// Of these: a log, which can be emptied at any time.
+        /// How many of these bytes are a log, which can be emptied at any time.
         let log: Int
         weak var records: OpenRecordsQueue?
     }
@@ -18,17 +19,18 @@ package final class Allotment {
     /// What a commit may take.
     package struct Promise: Sendable {
         package let bytes: Int
-        /// All that it can need: nothing has to be counted.
+        /// The promise covers all that the commit can need, so nothing has to be counted.
         package let isAmple: Bool
-        /// What is left beside it.
+        /// What is left of the quota beside this promise.
         package let rest: Int
-        /// What is taken beyond the quota already.
+        /// By how much the stores exceed the quota already.
         package let excess: Int
     }
 
-    /// Bytes; 0 is no limit.
+    /// In bytes; 0 means no limit.
     package private(set) var quota = Int(clamping: Policy.builtIn.storeQuota)
-    /// Which reading of the policy says so; nil where that has to be asked for.
+    /// The reading of the policy that the quota comes from; nil if the policy has to be asked
+    /// again.
     package private(set) var reading: Int?
     package private(set) var used = 0
     private var shares: [StoreID: Share] = [:]
@@ -39,7 +41,7 @@ package final class Allotment {
         self.reading = reading
     }
 
-    /// What one of the stores takes from now on.
+    /// Notes what one of the stores takes from now on.
     package func note(_ bytes: Int, log: Int, of store: StoreID, _ records: OpenRecordsQueue) {
         used += bytes - (shares[store]?.bytes ?? 0)
         shares[store] = Share(bytes: bytes, log: log, records: records)
@@ -49,15 +51,16 @@ package final class Allotment {
         used -= shares.removeValue(forKey: store)?.bytes ?? 0
     }
 
-    /// Of somebody without a store.
+    /// The person has no store, and none is being made.
     package var isUnused: Bool { shares.isEmpty && promised == 0 }
 
-    /// Nil is no limit.
+    /// What is left of the quota; nil means no limit.
     package var left: Int? {
         quota == 0 ? nil : max(0, quota - used - promised)
     }
 
-    /// So much of what is left as is needed at the most; nil is no limit. To be ended with `end`.
+    /// Sets aside at most `most` bytes of what is left; nil means no limit. The caller ends it with
+    /// `end`.
     package func promise(most: Int) -> Promise? {
         guard let left else { return nil }
         let given = min(left, most)
@@ -67,12 +70,13 @@ package final class Allotment {
             bytes: given, isAmple: given == most, rest: left - given, excess: excess)
     }
 
-    /// The commit is over, and `note` knows what the store takes now.
+    /// Ends a promise when the commit is over; `note` has the new size by then.
     package func end(_ promise: Promise?) {
         promised -= promise?.bytes ?? 0
     }
 
-    /// Where logs of other stores stand in the way of this one; false where there are none.
+    /// Empties the logs of the person's other stores, to make room for this one. False if there are
+    /// none.
     package func emptyLogs(besides store: StoreID?) async -> Bool {
         let others = shares.filter { $0.key != store && $0.value.log > 0 }
         for share in others.values { await share.records?.emptyLog() }

@@ -4,7 +4,7 @@ package enum AuditEvent: String, Sendable {
 }
 
 extension AuditEvent {
-    /// syslog's levels.
+    /// The level of syslog.
     package var priority: Int {
         switch self {
         case .erase, .fault: 4

@@ -3,7 +3,7 @@ import Posix
 import Secrets
 import Words
 
-/// What a store is going to open with.
+/// The passcode that a store will open with.
 package enum ComingPasscode: Sendable {
     /// One of its own, and the digest of the rules that it was judged by.
     case own(TypedPasscode, digest: [UInt8])
@@ -16,7 +16,7 @@ package enum ComingPasscode: Sendable {
         }
     }
 
-    /// A slot's details, with a salt of its own.
+    /// Details for a new slot, with a new salt.
     package func details(_ cost: KeyDerivation.Cost) throws(Refusal) -> PasscodeDetails {
         do throws(SecretsError) {
             switch self {

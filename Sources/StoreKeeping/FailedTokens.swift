@@ -4,20 +4,22 @@ import Posix
 import Secrets
 import Words
 
-/// What is known of the token that a login ended with, beside the one that was wrong at our prompt.
+/// What the daemon knows of the token that a login ended with, compared with the token that was
+/// wrong at AppVault's prompt.
 package enum EndingToken: Sendable {
-    /// No line of ours stood behind to see it.
+    /// There was no `unlock` line of AppVault at the end of the stack to see it.
     case unseen
     case same
     case different
 }
 
-/// Tokens that did not open a store, remembered as hashes until the machine starts again: the same token again is
-/// refused without a derivation and without a count, so that a login password that has drifted away costs one try.
-/// With a runtime folder the end of this daemon forgets nothing of it.
+/// Tokens that did not open a store, remembered as hashes until the machine restarts. If the same
+/// token comes again, it is refused without a derivation and without a count. So a login password
+/// that is no longer the passcode costs one try. With a runtime folder the hashes outlive the
+/// daemon.
 @LoopActor
 package final class FailedTokens {
-    /// What becomes of a wrong own try after the login it belonged to was confirmed.
+    /// What becomes of a wrong own try after its login was confirmed.
     package enum Settlement: Equatable {
         case givenBack
         case moved(Reason)
@@ -25,16 +27,17 @@ package final class FailedTokens {
         case stays
 
         package enum Reason: Equatable {
-            /// No line of ours saw the token that the login succeeded with.
+            /// No `unlock` line saw the token that the login succeeded with.
             case unseen
-            /// The store has given one token back in this boot, and this is another one.
+            /// The store has given back one token in this boot already, and this is another one.
             case spent
-            /// That the refund is spent could not be kept, so that a restart would give another.
+            /// It could not be written down that the refund is spent, so a restart would give
+            /// another one.
             case notKept
         }
     }
 
-    /// Where a daemon cannot keep what it gave back, it gives nothing back.
+    /// A daemon that cannot write down what it gave back gives nothing back.
     private enum Refunds {
         case possible
         case withheld
@@ -44,13 +47,14 @@ package final class FailedTokens {
     private var refunds: Refunds
     private let report: (TokenFolder.Unusable) -> Void
     private var known: [StoreID: StoreTokens] = [:]
-    /// Drawn when the first token comes.
+    /// Made at random when the first token comes.
     private var key: SecretBox?
     private var isKeyKept = false
-    /// Of these stores nothing is known to be wrong any more.
+    /// Called with a store whose failed tokens were forgotten.
     package var whenForgotten: ((StoreID) -> Void)?
 
-    /// Without a path everything is kept in memory. `report` hears, once, of a folder that cannot be used.
+    /// Without a path everything stays in memory. `report` is called once if the folder cannot be
+    /// used.
     package init(folderAt path: String?, report: @escaping (TokenFolder.Unusable) -> Void) {
         self.report = report
         refunds = .possible
@@ -67,7 +71,7 @@ package final class FailedTokens {
         }
     }
 
-    /// What an earlier daemon of this boot left.
+    /// Loads what an earlier daemon of this boot has written.
     package func load(_ hosts: [StoreHost]) {
         guard let folder else { return }
         do throws(TokenFolder.Unusable) {
@@ -75,7 +79,8 @@ package final class FailedTokens {
         } catch {
             fails(error)
         }
-        // The passcode was changed, and that daemon killed before it forgot what was wrong until then.
+        // The earlier daemon may have been killed after the passcode changed, before it forgot what
+        // was wrong until then.
         for host in hosts where known[host.id]?.isBound(to: host.newestPasscode) == false {
             forget(host)
         }
@@ -100,7 +105,7 @@ package final class FailedTokens {
 
     package var hasHashes: Bool { known.values.contains { $0.hasHashes } }
 
-    /// Whether the next daemon knows what this one does.
+    /// Whether the next daemon will know what this one knows.
     package var outlivesDaemon: Bool {
         switch refunds {
         case .possible: folder != nil
@@ -112,7 +117,8 @@ package final class FailedTokens {
 
     // MARK: what is known
 
-    /// A login password has failed here that no later one has mended.
+    /// A token has failed here, and nothing has made the daemon forget it since: the login password
+    /// is probably not the passcode any more.
     package func hasDrifted(_ host: StoreHost) -> Bool {
         known[host.id].map { !$0.failed.isEmpty } ?? false
     }
@@ -167,13 +173,15 @@ package final class FailedTokens {
 
     // MARK: what comes to be known
 
-    /// A derivation has shown it to be wrong; kept before anybody hears so.
+    /// Remembers a token that a derivation has shown to be wrong. The caller does this before it
+    /// answers.
     package func remember(_ hash: TokenHash, of host: StoreHost, _ kind: TryKind) {
         _ = change(host) { $0.remember(hash, kind) }
     }
 
-    /// The login with a wrong own try was confirmed. What a guesser can win by modules that succeed without the token
-    /// is this: one try, once a boot; every other one goes to the apart count, while that has room.
+    /// Decides what becomes of a wrong own try after its login was confirmed. Some modules succeed
+    /// without looking at the token. With them a guesser can win back one try, once in a boot.
+    /// Every other try moves to the apart count, as long as that has room.
     package func settle(
         _ hash: TokenHash, _ token: EndingToken, of host: StoreHost
     ) -> Settlement {
@@ -205,7 +213,8 @@ package final class FailedTokens {
         case notKept
     }
 
-    /// Of one that cannot be kept this daemon still knows; a refund stays spent in it, although nothing was given.
+    /// A change that cannot be written down still counts in this daemon's memory: a refund stays
+    /// spent, even if nothing was given back.
     private func change(_ host: StoreHost, _ body: (inout StoreTokens) -> Void) -> Kept {
         noticeForgotten()
         let before = known[host.id] ?? StoreTokens()
@@ -226,7 +235,7 @@ package final class FailedTokens {
 
     // MARK: what is forgotten
 
-    /// The passcode changed: what was wrong may be right now.
+    /// After the passcode changed: what was wrong may be right now.
     package func forget(_ host: StoreHost) {
         whenForgotten?(host.id)
         guard var tokens = known[host.id] else { return }
@@ -237,14 +246,15 @@ package final class FailedTokens {
         }
     }
 
-    /// The store is gone.
+    /// After the store was removed.
     package func remove(_ host: StoreHost) {
         whenForgotten?(host.id)
         known[host.id] = nil
         tell { (folder) throws(TokenFolder.Unusable) in try folder.remove(host.id) }
     }
 
-    /// Before memory goes to a disk: every hash, and the key. Which refunds are spent stays known.
+    /// Before memory goes to a disk: forgets every hash and the key. Which refunds are spent stays
+    /// known.
     package func forgetAll() {
         forgetInMemory()
         tell { (folder) throws(TokenFolder.Unusable) in try folder.forgetHashes() }
@@ -259,7 +269,8 @@ package final class FailedTokens {
         }
     }
 
-    /// `appvaultd --forget-tokens` has wiped the folder of a daemon that had begun meanwhile.
+    /// `appvaultd --forget-tokens` may wipe the folder after this daemon has begun. Then the memory
+    /// forgets, too.
     private func noticeForgotten() {
         if let folder, isKeyKept, !folder.hasKey { forgetInMemory() }
     }

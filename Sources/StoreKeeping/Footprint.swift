@@ -2,16 +2,17 @@ import KeySlots
 import Posix
 import SealedStore
 
-/// What a store takes on the disk, looked at once; the records' part is followed from then on.
+/// What a store takes on the disk when the daemon first looks. `OpenRecordsQueue` keeps the numbers
+/// up to date from then on.
 package struct Footprint: Sendable {
     package let records: RecordsSize
-    /// Slots and fingers.
+    /// The bytes of slots and fingers.
     package let besides: Int
 
-    /// Of a store that holds nothing yet.
+    /// What a new, empty store takes.
     package static let ofNew = Records.sizeOfNew + SlotFile.size
 
-    /// `state` is where fingers are looked for; a new store has none.
+    /// `state` is the folder with the fingers; nil for a new store, which has none.
     package init(of id: StoreID, _ folder: Folder, in state: Folder?) {
         records = Records.size(inFolder: folder.path)
         besides = SlotFile.size + (state.map { FingerFolder.bytes(of: id, in: $0) } ?? 0)

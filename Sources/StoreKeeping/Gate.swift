@@ -2,9 +2,10 @@ import Policy
 import Posix
 import Words
 
-/// Lets so many in at once, own tries before the person's apart ones and those before strangers'; those of one kind by person in turn, each
-/// person's in their order. In a queue that is full whoever has most in it loses the last: nobody
-/// keeps another out by their number.
+/// Lets a fixed number in at the same time. Own tries go before the person's apart ones, and those
+/// before strangers' tries. Within one kind the people take turns, and each person's requests keep
+/// their order. When a queue is full and another request comes, the person with the most requests
+/// in it loses the last one, so no person can keep others out by numbers.
 @LoopActor
 package final class Gate {
     package enum Class: CaseIterable, Sendable {
@@ -21,7 +22,7 @@ package final class Gate {
     }
 
     private let width: Int
-    /// What those inside may weigh together; whoever weighs more is alone.
+    /// What those inside may weigh together. One that weighs more enters alone.
     private let strength: Int
     private var inside = 0
     private var weight = 0
@@ -45,7 +46,7 @@ package final class Gate {
     private struct Line {
         let limit: Int
         var count = 0
-        /// Whose turn it is, first the next.
+        /// In the order of their turns: the first is next.
         var people: [UInt32] = []
         var waiting: [UInt32: [Waiter]] = [:]
 
@@ -79,7 +80,8 @@ package final class Gate {
             }
         }
 
-        /// The last of whoever has most, where that is more than this person would have.
+        /// Removes the last request of the person who has the most, if that is more than this
+        /// person would have. Nil if there is no such person.
         mutating func giveWay(to person: UInt32) -> Waiter? {
             guard
                 let (crowded, all) = waiting.max(by: { $0.value.count < $1.value.count }),
@@ -103,7 +105,7 @@ package final class Gate {
 
     package var waiting: Int { lines.values.reduce(0) { $0 + $1.count } }
 
-    /// `person` is whose turn it takes, where more than one stands here.
+    /// `person` is the uid whose turn this takes, at a gate that serves more than one person.
     package func enter(
         _ kind: Class, of person: UInt32 = 0, weighing weight: Int = 0, until deadline: UInt64
     ) async throws(Refusal) {
@@ -139,7 +141,7 @@ package final class Gate {
         weight += more
     }
 
-    /// For whoever does not wait; some places stay free for those who do.
+    /// For a caller that does not wait. `free` places stay free for those who do.
     package func enterAtOnce(leaving free: Int) -> Bool {
         guard inside + free < width else { return false }
         inside += 1
@@ -151,7 +153,8 @@ package final class Gate {
         self.weight -= weight
         for kind in Class.allCases {
             while let next = lines[kind]?.next {
-                // Nobody passes whoever is too heavy just now: that one would wait for ever.
+                // A light request does not pass a heavy one that does not fit yet: otherwise the
+                // heavy one might wait for ever.
                 guard fits(next.weight) else { return }
                 lines[kind]?.removeNext()
                 take(next.weight)

@@ -5,15 +5,15 @@ import Secrets
 import Wire
 import Words
 
-/// The records of one store while it is open. A get is served on the loop itself while nobody
-/// writes; sets that wait share one commit; one after the other, because a second reader would
-/// check old rows against new sums.
+/// The records of one store while it is open. A get runs on the loop itself while no write is under
+/// way. Sets that wait share one commit. Only one task at a time uses the records, because a second
+/// reader would check old rows against new sums.
 @LoopActor
 package final class OpenRecordsQueue {
     private let workers: Workers
     private let folder: String
     private let id: StoreID
-    /// What the owner's stores take together; set by the vault.
+    /// What the owner's stores take together. Set by the vault.
     package var allotment = Allotment() {
         didSet {
             oldValue.forget(id)
@@ -21,16 +21,17 @@ package final class OpenRecordsQueue {
         }
     }
     private var records: Records?
-    /// Shut for everybody, but their file is not yet: it must be before it is opened again.
+    /// Closed for all requests, but the file is still open. It must be closed before it is opened
+    /// again.
     private var closing: [Records] = []
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var changes: [Pending] = []
     private var isDraining = false
-    /// Batches that were stored: by it a quiet moment is known.
+    /// Counts stored batches. While it does not change, the store is quiet.
     private var commits: UInt64 = 0
     package private(set) var damage: Refusal.Damage?
-    /// Which opening this is: a scan of an earlier one stops.
+    /// Goes up with each opening and each closing. A scan that began under an earlier number stops.
     private var generation = 0
 
     private struct Pending {
@@ -39,9 +40,11 @@ package final class OpenRecordsQueue {
     }
 
     private static let batch = 512
-    /// Of values in one batch, unless the first alone has more: as much may stand in the log for a moment.
+    /// Bytes of values in one batch, unless the first value alone has more. The log may hold this
+    /// much for a moment.
     private static let batchBytes = 16 << 20
-    /// More than the smallest records in one piece of an import can take, in the log and in the file.
+    /// More than one piece of an import can take in the log and in the file, even if it has only
+    /// the smallest records.
     private static let pieceMost = 128 << 20
 
     package init(workers: Workers, folder: String, id: StoreID) {
@@ -52,9 +55,9 @@ package final class OpenRecordsQueue {
 
     // MARK: what it takes
 
-    /// As of the last change.
+    /// After the last change.
     private var size = RecordsSize()
-    /// Of slots and fingers.
+    /// The bytes of slots and fingers.
     private var besides = 0
 
     package func take(_ size: RecordsSize, besides: Int? = nil) {
@@ -73,9 +76,9 @@ package final class OpenRecordsQueue {
     }
 
     package var isOpen: Bool { records != nil }
-    /// As of the last change: the records themselves may be on another thread just now.
+    /// After the last change: the records themselves may be in use on another thread.
     package private(set) var count: UInt64 = 0
-    /// Which opening this is; what began under another one has ended.
+    /// The number of this opening. Work that began under another number must end.
     package var opening: Int { generation }
 
     // MARK: one at a time
@@ -96,7 +99,7 @@ package final class OpenRecordsQueue {
         }
     }
 
-    /// Blocking work with the records in hand.
+    /// Runs blocking work on the records, on a disk thread, with no other user of them.
     private func onDisk<R: Sendable>(
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
@@ -139,7 +142,7 @@ package final class OpenRecordsQueue {
         }
         damage = nil
         let made = try get(opened, .open)
-        // Locked, erased or given away while it was being opened: that answer stands.
+        // The store was locked, erased or given to another owner during the opening. That wins.
         guard generation == before else {
             closing.append(made)
             await finishClosing()
@@ -152,7 +155,7 @@ package final class OpenRecordsQueue {
         scanLater(generation)
     }
 
-    /// After this nothing in memory opens the store, and no opening that was under way will.
+    /// After this, nothing in memory opens the store, and an opening that was under way fails.
     package func close() async {
         generation += 1
         if let open = records {
@@ -178,7 +181,7 @@ package final class OpenRecordsQueue {
             })
     }
 
-    /// All buckets are looked at once after unlocking, when nobody is in a hurry any more.
+    /// Verifies all buckets once, some seconds after unlocking, so that the check delays no person.
     private func scanLater(_ opening: Int) {
         EventLoop.shared.task {
             await EventLoop.sleep(until: Clock.bootMilliseconds() + 3_000)
@@ -186,7 +189,8 @@ package final class OpenRecordsQueue {
             while self.generation == opening, next < Records.bucketCount {
                 let slice = next..<min(next + 32, Records.bucketCount)
                 next = slice.upperBound
-                // Damage is kept for `status`, and refused again when somebody comes to it.
+                // Damage is noted for `status`. A request that reads the damaged place is refused
+                // then.
                 try? await self.onDisk { (records) throws(RecordsError) in
                     try records.verify(buckets: slice)
                 }
@@ -201,12 +205,14 @@ package final class OpenRecordsQueue {
 
     // MARK: giving back
 
-    /// Less is not worth moving others' pages for; it is room for new records all the same.
+    /// Giving back less than this is not worth moving pages of other records. New records can use
+    /// the space in any case.
     private static let worthGiving = 1 << 20
     private static let quiet: UInt64 = 1_000
     private var isShrinkPlanned = false
 
-    /// What deleted records have left goes back to the disk, once nobody has changed anything for a moment.
+    /// Gives the space of deleted records back to the disk, once the store has not changed for a
+    /// moment.
     private func shrinkLater() {
         guard size.free >= Self.worthGiving, !isShrinkPlanned else { return }
         isShrinkPlanned = true
@@ -226,11 +232,12 @@ package final class OpenRecordsQueue {
         while generation == opening, changes.isEmpty {
             let step = try? await onDisk { (records) throws(RecordsError) in
                 let left = try records.shrink()
-                // What was moved is in the log twice: a disk that is nearly full has no room for more of it.
+                // Each moved page is in the log as well until the log is emptied: a disk that is
+                // nearly full has no room for more.
                 records.emptyLog()
                 return left
             }
-            // A disk that is too full even for this, or a store that is shut: another time.
+            // The disk is too full even for this, or the store was closed: try another time.
             guard let left = step, left > 0 else { return }
         }
         shrinkLater()
@@ -275,14 +282,14 @@ package final class OpenRecordsQueue {
         return Names(cursor: page.cursor, names: page.names)
     }
 
-    /// For what walks over many records: export and import.
+    /// For work that walks over many records: export and import.
     package func walk<R: Sendable>(
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
         try await onDisk(body)
     }
 
-    /// As above, for what stores much: within the room that there is for it.
+    /// The same for work that stores much, within the room that there is for it.
     package func store<R: Sendable>(
         _ body: @escaping @Sendable (Records, Room) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
@@ -301,7 +308,7 @@ package final class OpenRecordsQueue {
         }
     }
 
-    /// Whether that much more can be stored, as far as it can be told before.
+    /// Refuses if that much more cannot be stored, as far as this can be told before.
     package func requireRoom(for growth: Int, _ during: Refusal.During) async throws(Refusal) {
         let reserve = workers.reserve
         let room = await workers.disk.run { try? reserve.roomForRecords() }
@@ -311,7 +318,7 @@ package final class OpenRecordsQueue {
         if let room, growth > room { throw .storageFailed(during, .noSpace) }
     }
 
-    /// Answered after the commit, which other changes that wait share.
+    /// Returns after the commit, which other waiting changes share.
     package func change(_ change: Change) async throws(Refusal) {
         guard records != nil else { throw .locked }
         let result = await withCheckedContinuation { continuation in
@@ -361,10 +368,10 @@ package final class OpenRecordsQueue {
         shrinkLater()
     }
 
-    /// With the records in hand.
+    /// The caller has acquired the records.
     private func commit(_ all: [Change]) async -> [Result<ChangeResult, RecordsError>] {
         guard let records else { return all.map { _ in .failure(.closed) } }
-        // A store that is given away meanwhile has another one.
+        // Kept here, because the store gets another allotment if its owner changes meanwhile.
         let allotment = allotment
         let promise = allotment.promise(most: RoomyWriter.most(all))
         defer { allotment.end(promise) }
@@ -380,7 +387,7 @@ package final class OpenRecordsQueue {
         return applied.results
     }
 
-    /// Those that found no room, now that there is more.
+    /// Tries the changes again that found no room, now that there is more.
     private func commitAgain(
         _ all: [Change], _ first: [Result<ChangeResult, RecordsError>]
     ) async -> [Result<ChangeResult, RecordsError>] {
@@ -405,7 +412,7 @@ package final class OpenRecordsQueue {
         return batch
     }
 
-    /// Damage is kept for `status`.
+    /// Notes damage for `status`.
     private func refusal(_ error: RecordsError, _ during: Refusal.During) -> Refusal {
         let refusal = Self.plainRefusal(error, during)
         if case .storeDamaged(let what) = refusal { damage = what }
@@ -440,7 +447,7 @@ package final class OpenRecordsQueue {
 }
 
 extension Result<ChangeResult, RecordsError> {
-    /// Refused for what the owner's stores take.
+    /// Refused because of the owner's quota.
     fileprivate var wantsRoom: Bool {
         switch self {
         case .success(.noRoom(.owner)): true

@@ -1,4 +1,5 @@
-/// An account, by both its names. A store belongs to the pair: uids are given away again.
+/// An account: its uid and its name. A store belongs to the pair, because a uid, or a name, can be
+/// given to another person later.
 package struct Person: Equatable, Hashable, Sendable {
     package let uid: UInt32
     package let name: [UInt8]

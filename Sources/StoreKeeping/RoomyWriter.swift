@@ -1,40 +1,44 @@
 import Posix
 import SealedStore
 
-/// Stores changes within the room that there is for them. On a disk thread.
+/// Stores changes within the room that there is for them. Runs on a disk thread.
 package struct RoomyWriter {
     package let records: Records
     package let reserve: DiskReserve
-    /// What the owner's stores may take by this; nil is no limit.
+    /// What the owner's stores may add with this; nil means no limit.
     package let promise: Allotment.Promise?
     /// What the records took before.
     package let before: RecordsSize
 
-    /// A log that is longer is emptied at once: it is written over from its start, and never shrinks by itself.
+    /// A longer log is emptied at once: SQLite writes over it from its start, but never makes it
+    /// shorter by itself.
     private static let longestLog = 8 << 20
-    /// With less than that left for records nothing stays in the log: what is there needs room in the file as well, and
-    /// on a small disk the reserve alone would not have it.
+    /// If the disk has less than this left for records, nothing stays in the log. What is in the
+    /// log needs room in the file as well, and on a small disk the reserve alone would not have
+    /// that room.
     private static let tightDisk = 96 << 20
 
-    /// Pages that a row splits on its way into the tree are known afterwards: so much beyond the limit is forgiven
-    /// where a new record has the place of a deleted one, and it never adds up to more.
+    /// How many pages a row splits on its way into the tree is known only afterwards. So this much
+    /// beyond the limit is forgiven where a new record takes the place of a deleted one. It never
+    /// adds up to more.
     private static let slack = 64 << 10
 
-    /// What changes need at the most, while they are in the log and in the file.
+    /// What changes need at most, while they are both in the log and in the file.
     package static func most(_ changes: [Change]) -> Int { 2 * Records.most(changes) }
 
-    /// For `changes`, or for what is not known yet.
+    /// The room for `changes`; nil if they are not known yet.
     package func room(for changes: [Change]?) -> Room {
         var room = Room(owner: nil, disk: try? reserve.roomForRecords())
         guard let promise, !promise.isAmple else { return room }
-        // What only a log takes is no reason to refuse anything.
+        // Space that only a log takes is no reason to refuse a change.
         if before.log > 0 { records.emptyLog() }
         let freed = before.log - (records.size?.log ?? before.log)
         room.owner = promise.bytes + freed - max(0, promise.excess - Self.slack)
         return room
     }
 
-    /// The last of the owner's room is not left to a log. What the records take then.
+    /// Empties the log if the room is tight: the last of it must not be taken by a log. Returns
+    /// what the records take then.
     package func tidy(_ room: Room) -> RecordsSize {
         guard let size = records.size else { return before }
         let grown = size.total - before.total
@@ -64,8 +68,8 @@ package struct RoomyWriter {
         }
     }
 
-    /// On a full disk: what makes room has to pass through the log first, so it comes alone, with the log emptied
-    /// before it and for the next.
+    /// Deletes on a full disk. A delete has to pass through the log before it makes room. So it is
+    /// committed alone, and the log is emptied before it and after it, for the next one.
     private func delete(_ change: Change) -> Result<ChangeResult, RecordsError> {
         let result = Result { () throws(RecordsError) in
             try reserve.spending(whereFull: { $0 == .full }) { () throws(RecordsError) in
@@ -86,7 +90,7 @@ extension Change {
         }
     }
 
-    /// Of the value.
+    /// The length of the value.
     package var bytes: Int {
         switch self {
         case .set(_, let value): value.count

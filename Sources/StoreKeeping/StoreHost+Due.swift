@@ -4,7 +4,7 @@ import Posix
 import Secrets
 import Words
 
-/// What the policy may demand of a store, and what was noted of it.
+/// What the policy may demand of a store, and what was noted about it.
 extension StoreHost {
     package var passcodeState: PasscodeState {
         PasscodeState(hasPasscode: hasPasscode, snapshot.terms, identity)
@@ -24,7 +24,8 @@ extension StoreHost {
             clock)
     }
 
-    /// What is due as far as is known: whether the passcode falls short is seen when it is typed.
+    /// What is due, as far as the daemon knows. Whether the passcode falls short of the rules is
+    /// seen only when it is typed.
     package func due(
         _ inForce: PolicyInForce, _ hardware: Hardware, _ compliance: Compliance = .notYetKnown
     ) -> Due {
@@ -40,22 +41,22 @@ extension StoreHost {
         )
     }
 
-    /// What was found when the passcode was typed last, by which rules. Never written down: of a
-    /// login password not even that much is kept.
+    /// The result of judging the passcode when it was last typed, and the rules that it was judged
+    /// by. It is never written down: not even that much about a login password goes to the disk.
     package struct Judged {
         package let digest: [UInt8]
         package let salt: [UInt8]
         package let compliance: Compliance
     }
 
-    /// One passcode, and one set of rules that is looking at it.
+    /// One judgement under way: one passcode against one set of rules.
     package struct Judging {
         package let number: UInt64
         package let digest: [UInt8]
         package let salt: [UInt8]
     }
 
-    /// nil where it is known already.
+    /// Nil if the result is known already, or if it is not sure to which slot the passcode belongs.
     package func beginJudging(_ policy: Policy) -> Judging? {
         let slots = snapshot.passcodes
         guard let slot = provenSlot ?? (slots.count == 1 ? slots.first : nil) else { return nil }
@@ -68,7 +69,7 @@ extension StoreHost {
         return Judging(number: judgings, digest: policy.ruleDigest, salt: slot.details.salt)
     }
 
-    /// An answer that comes after the next question is too late.
+    /// Keeps the result, unless a later judgement has begun meanwhile.
     package func note(_ compliance: Compliance, _ judging: Judging) {
         guard judging.number == judgings else { return }
         judged = Judged(digest: judging.digest, salt: judging.salt, compliance: compliance)
@@ -83,11 +84,12 @@ extension StoreHost {
         return judged.compliance
     }
 
-    /// The marker that makes an interrupted flow go on.
+    /// Writes the marker that makes an interrupted flow go on.
     package func begin(_ step: DueStep) async throws(Refusal) {
         guard pending != Terms.Pending(step.flow, step.reason) else { return }
         try await writeTerms(.terms) { terms, slot in
-            // A finger that stood alone opens nothing any more: what is left is to create.
+            // A finger without a passcode opens nothing any more. What is left to do is to create a
+            // passcode.
             if step.reason == .migration { terms.fingerprintIsOn = false }
             terms.begin(Terms.Pending(step.flow, step.reason), on: slot)
         }
@@ -110,8 +112,8 @@ extension StoreHost {
         }
     }
 
-    /// Judged, and nothing was due: from here on changes count. None of this may keep anybody out,
-    /// so that the caller does without it where the disk does.
+    /// Notes that the store was judged and nothing was due: from here on only changes of the policy
+    /// matter. A disk that refuses this must keep no person out, so the caller goes on without it.
     package func noteJudged(
         _ policy: Policy, _ ground: Ground, byNow why: NothingDue
     ) async throws(Refusal) {
@@ -119,7 +121,7 @@ extension StoreHost {
         try await writeTerms(.terms) { terms, _ in
             terms.end()
             if why != .noPasscodeMode { terms.fingerprintWasAllowed = policy.allowFingerprint }
-            // Once a day is enough for a clock.
+            // Noting the clock once a day is enough.
             if now.doubt == nil, now.now >= now.lastKnown + 86_400 { terms.seenAt = now.now }
         }
         switch why {

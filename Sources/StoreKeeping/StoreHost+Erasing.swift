@@ -6,7 +6,7 @@ import Words
 /// The end of a store.
 extension StoreHost {
     package func erase(_ file: SlotFile) async throws(Refusal) {
-        // Whatever happens from here on, nothing of this store opens again.
+        // Whatever happens from here on, no part of this store opens again.
         condition = .erased
         whenErased?(self)
         cancelShut()
@@ -28,12 +28,12 @@ extension StoreHost {
         records.take(RecordsSize())
     }
 
-    /// For a reset: nothing stays but what the caller removes with the folder.
+    /// For a reset: erases everything except what the caller removes with the folder.
     package func eraseForReset() async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let folder = folder
             let eraseKeys: @Sendable () throws(KeyError) -> Void
-            // By whatever way there is to them.
+            // Overwrite the keys in the way that this condition allows.
             switch condition {
             case .live(let file):
                 eraseKeys = { () throws(KeyError) in try file.eraseKeys() }

@@ -4,9 +4,10 @@ import Posix
 import Secrets
 import Words
 
-/// Fingers: those that are enrolled, and the resident slot that a match opens.
+/// The enrolled fingers, and the resident slot that a match opens.
 extension StoreHost {
-    /// The store key, in guarded memory alone, from the moment at which a passcode has opened the store.
+    /// The store key, kept in guarded memory only, from the moment at which a passcode has opened
+    /// the store.
     package struct Resident {
         package let key: StoreKey
         package let made: ResidentTime
@@ -27,7 +28,7 @@ extension StoreHost {
     /// forgotten. Nobody is kept out where this fails.
     package func keepResident(_ key: StoreKey, _ ground: Ground, _ policy: Policy) async {
         if fingerprintIsOn { try? await clearFingerFailures() }
-        // As it is now that the disk is done.
+        // Look at the state only now: it may have changed during the wait for the disk.
         guard fingerprintIsOn, hasPasscode, isUsable, policy.allowFingerprint,
             (try? require(ground)) != nil
         else { return wipeResident() }
@@ -57,14 +58,14 @@ extension StoreHost {
                 UInt32(snapshot.terms.fingerFailures)))
     }
 
-    /// Before a scan: whoever ends the daemon in the middle of it has failed.
+    /// Counted before the scan, so a scan during which the daemon is ended counts as a failure.
     package func countFingerFailure() async throws(Refusal) {
         try await writeTerms(.count) { terms, _ in
             terms.fingerFailures = terms.fingerFailures.addingSaturating(1)
         }
     }
 
-    /// Nothing was compared.
+    /// For a scan that compared nothing.
     package func giveBackFingerFailure() async throws(Refusal) {
         try await writeTerms(.count) { terms, _ in
             terms.fingerFailures = terms.fingerFailures.subtractingSaturating(1)
@@ -113,11 +114,11 @@ extension StoreHost {
         return try await onFingers(.read) { (folder) throws(KeyError) in try folder.all() }
     }
 
-    /// The finger's file first, then the word that fingers are on: between the two there is only a file too many,
-    /// which the next start removes.
+    /// Writes the finger's file first, and then that fingers are on. After a crash in between there
+    /// is only a file too many, which the next start removes.
     package func keepFinger(_ finger: EnrolledFinger, _ ground: Ground) async throws(Refusal) {
         try require(ground)
-        // What an earlier time has left must not come to life again.
+        // Files that are left from an earlier enrolment must not become valid again.
         if !fingerprintIsOn {
             try await onFingers(.finger) { (folder) throws(KeyError) in try folder.removeAll() }
         }
@@ -128,7 +129,7 @@ extension StoreHost {
                 terms.fingerprintWasAllowed = true
             }
         } catch {
-            // What is refused opens nothing.
+            // A finger whose enrolment is refused must open nothing.
             try? await forgetFinger(finger.finger)
             throw error
         }
@@ -138,7 +139,8 @@ extension StoreHost {
         try await onFingers(.finger) { (folder) throws(KeyError) in try folder.remove(number) }
     }
 
-    /// First the word, then the resident slot, then what is on disk and on chips.
+    /// First writes that fingers are off, then wipes the resident slot, then removes the files and
+    /// the prints on chips.
     package func turnFingerprintOff() async throws(Refusal) {
         let chips = await fingersOnChips()
         try await writeTerms(.finger) { terms, _ in
@@ -148,8 +150,8 @@ extension StoreHost {
         await forgetFingers(chips)
     }
 
-    /// Nobody's fingers open this store any more, and nothing is left of them. What cannot be removed now is removed
-    /// at the next start.
+    /// From now on no finger opens this store, and nothing of the fingers is left. What cannot be
+    /// removed now is removed at the next start.
     package func forgetFingers(_ onChips: [EnrolledFinger]? = nil) async {
         wipeResident()
         whenFingersGo?()

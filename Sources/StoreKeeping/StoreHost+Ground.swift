@@ -1,23 +1,23 @@
 import KeySlots
 import Words
 
-/// What a store key rests on. Where that is gone, by whatever was done meanwhile, so is what the key
-/// lets anybody do.
+/// What a store key rests on. If another exchange removes that, the key no longer allows anything.
 package enum Ground: Equatable, Sendable {
-    /// State none: nobody was asked.
+    /// The store has no passcode, so no person was asked.
     case device
     /// The passcode slot with this salt.
     case passcode(salt: [UInt8])
     /// The recovery slot with this sequence number.
     case recovery(UInt64)
-    /// A finger, and the key that a passcode has left in memory for it.
+    /// A finger, and the key that a passcode has left in memory for the finger.
     case finger
-    /// A recovery key, at a store that is not under this machine's key.
+    /// A recovery key, for a store that is not under this machine's key.
     case foreign
 }
 
 extension StoreHost {
-    /// A person may take minutes between two answers, and another exchange does not wait for them.
+    /// Checks that the ground still stands: a person may take minutes between two answers, and
+    /// another exchange may change the store meanwhile.
     package func require(_ ground: Ground) throws(Refusal) {
         guard stands(ground) else { throw .passcodeChanged }
     }

@@ -3,7 +3,7 @@ import Policy
 import Secrets
 import Words
 
-/// Former passcodes, which may not come back.
+/// Former passcodes, which may not be used again.
 extension StoreHost {
     package func isReused(
         _ candidate: TypedPasscode, _ key: StoreKey, latest count: UInt32,
@@ -26,7 +26,7 @@ extension StoreHost {
         }
     }
 
-    /// The present passcode gets its entry while somebody knows it.
+    /// Enters the present passcode into the history now, because the person has just typed it.
     package func remember(_ opening: Opening, keep count: UInt32) async throws(Refusal) {
         let key = opening.key
         guard count > 0, let typed = opening.typed, let slot = slot(of: opening.ground),

@@ -8,7 +8,7 @@ import Words
 extension StoreHost {
     package var keepsKeyringPassword: Bool { snapshot.hasKeyringPassword }
 
-    /// What a match gives; nothing where nothing can be read.
+    /// The kept login password, for a login by finger; nil if there is none or it cannot be read.
     package func keyringPassword(_ opening: Opening) async -> SecretBox? {
         guard keepsKeyringPassword else { return nil }
         let kept = try? await inTurn(.own) { () async throws(Refusal) in
@@ -24,7 +24,7 @@ extension StoreHost {
         return kept ?? nil
     }
 
-    /// False where it was kept already.
+    /// False if this password was kept already.
     package func keepKeyringPassword(
         _ password: TypedPasscode, _ opening: Opening
     ) async throws(Refusal) -> Bool {
@@ -37,7 +37,8 @@ extension StoreHost {
         }
     }
 
-    /// The login password changed: what is kept changes with it, if it was the former one. True where it did.
+    /// After the login password changed: replaces the kept one, if it was the former one. True if
+    /// it was replaced.
     package func renewKeyringPassword(
         from former: TypedPasscode, to new: TypedPasscode, _ opening: Opening
     ) async throws(Refusal) -> Bool {
@@ -54,7 +55,7 @@ extension StoreHost {
         }
     }
 
-    /// False where none was kept.
+    /// False if none was kept.
     @discardableResult
     package func forgetKeyringPassword() async throws(Refusal) -> Bool {
         try await inTurn(.own) { () async throws(Refusal) in

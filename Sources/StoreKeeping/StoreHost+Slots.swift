@@ -5,9 +5,9 @@ import SealedStore
 import Secrets
 import Words
 
-/// Ways in, added and removed.
+/// Adds and removes the ways to open a store.
 extension StoreHost {
-    /// The store key of a store in state none.
+    /// The store key of a store without a passcode.
     package func deviceKey() async throws(Refusal) -> Opening {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
@@ -18,15 +18,15 @@ extension StoreHost {
         }
     }
 
-    /// A passcode in place.
+    /// The result of replacing a passcode.
     package struct Replaced: Sendable {
         package let ground: Ground
-        /// One that was made without a passcode went with the state that it was made in.
+        /// A recovery key that was made while there was no passcode was removed with that state.
         package let recoveryIsRevoked: Bool
     }
 
-    /// The new passcode is proven to open before the former one goes; a crash leaves one of the
-    /// two, or both.
+    /// Replaces the passcode. The new one is proven to open the store before the former one is
+    /// removed; a crash leaves one of the two, or both.
     package func replacePasscode(
         _ opening: Opening, with new: consuming ComingPasscode, _ cost: KeyDerivation.Cost,
         _ policy: Policy
@@ -50,7 +50,7 @@ extension StoreHost {
                 var along = Along(
                     history: change.history, terms: file.terms, identity: file.identity)
                 along.terms?.end()
-                // A finger that was on stays on, but not one that stood alone.
+                // A finger that was on stays on, but not one that was on without a passcode.
                 if isNone { along.terms?.fingerprintIsOn = false }
                 along.identity?.way = change.details.way
                 along.identity?.withoutPasscode = .hasPasscode
@@ -62,7 +62,8 @@ extension StoreHost {
         }
     }
 
-    /// The new slot beside the present one: the next unlock proves one of them, and the other goes.
+    /// Adds a slot beside the present one. The next unlock proves one of them, and the other is
+    /// removed.
     package func addPasscode(
         _ opening: Opening, _ new: TypedPasscode, _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) {
@@ -79,7 +80,7 @@ extension StoreHost {
         }
     }
 
-    /// The slot that the last right passcode opened, in whatever exchange.
+    /// The slot that the last right passcode opened, in any exchange.
     package var provenSlot: PasscodeSlot? {
         snapshot.passcodes.first { $0.details.salt == proven?.details.salt }
     }
@@ -91,12 +92,12 @@ extension StoreHost {
         package let history: HistoryChange
     }
 
-    /// Everything that takes long, before the store's turn.
+    /// Does everything that takes long, before the store's turn.
     private func slotChange(
         _ opening: Opening, _ new: ComingPasscode, _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) -> SlotChange {
         let details = try new.details(cost)
-        // The login password's past is not ours to keep.
+        // AppVault keeps no history of login passwords.
         var history = HistoryChange(former: nil, present: nil, keep: 0)
         if case .own(let typed, _) = new, policy.historyCount > 0 {
             history.keep = Int(policy.historyCount)
@@ -112,7 +113,7 @@ extension StoreHost {
         return SlotChange(key: opening.key, derived: derived, details: details, history: history)
     }
 
-    /// The device slot stands in for the passcode.
+    /// Replaces the passcode with the device slot.
     package func turnOff(
         _ opening: Opening, _ why: Identity.WithoutPasscode, _ policy: Policy
     ) async throws(Refusal) {
@@ -139,7 +140,8 @@ extension StoreHost {
         package let slot: RecoverySlot
     }
 
-    /// Makes a recovery key beside the former one, which stays until the new one was seen.
+    /// Makes a recovery key beside the former one, which stays until the person has seen the new
+    /// one.
     package func addRecoveryKey(_ opening: Opening) async throws(Refusal) -> NewRecoveryKey {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
@@ -154,7 +156,7 @@ extension StoreHost {
         }
     }
 
-    /// The new key was shown: the former one opens nothing any more.
+    /// After the new key was shown: removes the former one.
     package func settle(_ new: NewRecoveryKey) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
@@ -164,7 +166,7 @@ extension StoreHost {
         }
     }
 
-    /// Nobody saw the new key: the former one stays the one that opens.
+    /// If the new key was not shown: removes it, and the former one stays valid.
     package func withdraw(_ new: NewRecoveryKey) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
@@ -185,7 +187,8 @@ extension StoreHost {
         }
     }
 
-    /// True where the recovery key that did it went as well.
+    /// Brings a store under this machine's key. True if the recovery key that did it was removed as
+    /// well.
     package func adopt(_ foreign: UncheckedSlotFile, _ change: SlotChange) async throws(Refusal)
         -> Bool
     {
@@ -227,7 +230,7 @@ extension StoreHost {
     package func rewrite(_ change: @escaping @Sendable (inout Identity) -> Void)
         async throws(Refusal)
     {
-        // The next owner does not hear of the former one's password.
+        // The next owner must not learn anything about the former owner's password.
         judgings += 1
         judged = nil
         try await inTurn(.own) { () async throws(Refusal) in

@@ -39,7 +39,7 @@ extension StoreHost {
         return state
     }
 
-    /// What opens it, for how long, and what is due before it opens again.
+    /// Fills in what opens the store, for how long, and what is due before it opens again.
     private func tellOfPasscode(
         in state: inout State, _ inForce: PolicyInForce, _ hardware: Hardware
     ) {
@@ -74,7 +74,7 @@ extension StoreHost {
             inForce.policy.allowRecoveryKey && !hasRecovery && !snapshot.terms.recoveryWasOffered
     }
 
-    /// Flow 1 or 2: whether there is a reader makes the difference.
+    /// Flow 1 or 2 may follow; which of them depends on whether there is a reader.
     package var mayGetPasscode: Bool {
         switch passcodeState {
         case .none, .fingerprintOnly: true
@@ -119,7 +119,7 @@ extension StoreHost {
 }
 
 extension StoreHost {
-    /// A store that opens by itself needs no other way in.
+    /// A store that opens without a passcode needs no other way in.
     package func isRecoveryOfferDue(_ policy: Policy) -> Bool {
         isUsable && hasPasscode && !hasRecovery && policy.allowRecoveryKey
             && !snapshot.terms.recoveryWasOffered

@@ -8,22 +8,23 @@ import Words
 
 /// One store of the running daemon: its slots, its tries, and its records while it is open.
 ///
-/// The slots file is used by one at a time, by whoever has the store's turn; what others need to
-/// know of it is in the snapshot.
+/// One task at a time uses the slots file: the one that has the store's turn. The snapshot holds
+/// what others need to know of it.
 @LoopActor
 package final class StoreHost {
-    /// What its folder holds, each with what there is then.
+    /// What the store's folder holds. Each case has what is available then.
     package enum Condition {
         case live(SlotFile)
-        /// Under another machine's key, or damaged where its recovery key does not lie: only that key
-        /// brings it back, under this machine's.
+        /// Sealed under another machine's key, or damaged outside its recovery slot. Only the
+        /// recovery key can bring it back, under this machine's key.
         case recoverable(Foreign, Refusal.Damage)
         /// With what could be read of it.
         case damaged(UncheckedSlotFile?, Refusal.Damage)
         case erased
     }
 
-    /// Its tries are counted in memory: there is no file of ours to write them to.
+    /// A recoverable store. Its tries are counted in memory, because its file cannot be written
+    /// under this machine's key.
     @LoopActor
     package final class Foreign {
         package let file: UncheckedSlotFile
@@ -40,7 +41,7 @@ package final class StoreHost {
         case damaged(Refusal.Damage)
     }
 
-    /// What is known of the slots file without reading it.
+    /// What is known of the slots file without reading it again.
     package struct Snapshot: Sendable {
         package var identity: Identity
         package var tally = Tally()
@@ -50,7 +51,7 @@ package final class StoreHost {
         package var terms = Terms()
         package var hasKeyringPassword = false
 
-        /// Made while there was no passcode: it does not outlive that.
+        /// A recovery key was made while there was no passcode. It is removed when there is one.
         package var hasUnprovenRecovery: Bool { recovery.contains { !$0.details.isProven } }
     }
 
@@ -65,14 +66,14 @@ package final class StoreHost {
     package var proven: PasscodeSlot?
     package var judged: Judged?
     package var judgings: UInt64 = 0
-    /// Set by the vault: for what is kept beside the slots, and for a store of another machine.
+    /// Set by the vault: for the fingers' files, and for a store of another machine.
     package var machineForAdoption: MachineKey?
     package var stateFolder = ""
 
     // MARK: fingers
 
     package var resident: Resident?
-    /// Made anew, or gone.
+    /// Called when the resident slot was made anew or wiped.
     package var whenResident: (@LoopActor (StoreHost) -> Void)?
     package var whenFingersGo: (@LoopActor () -> Void)?
     package var forgetOnChips: (@LoopActor ([EnrolledFinger]) -> Void)?
@@ -80,18 +81,18 @@ package final class StoreHost {
 
     // MARK: idle
 
-    /// Of the boot clock, in milliseconds.
+    /// By the boot clock, in milliseconds.
     package private(set) var lastUse: UInt64 = 0
-    /// Milliseconds without a request after which the store locks; nil is never.
+    /// Milliseconds without a request after which the store locks; nil means never.
     package var idleLimit: UInt64?
     /// Set by the vault.
     package var whenOpened: (@LoopActor (StoreHost) -> Void)?
 
-    /// When its idle time is over, if nobody uses it until then.
+    /// When its idle time is over, if it is not used until then.
     package var idleEnd: UInt64? { idleLimit.map { lastUse + $0 } }
     package var isIdle: Bool { idleEnd.map { Clock.bootMilliseconds() >= $0 } ?? false }
 
-    /// Each request on the open store begins its idle time anew.
+    /// Each request on the open store starts its idle time again.
     private func use() throws(Refusal) {
         guard isOpen else { throw .locked }
         lastUse = Clock.bootMilliseconds()
@@ -126,18 +127,18 @@ package final class StoreHost {
         case live(SlotFile, Snapshot)
         case erased(Identity)
         case damaged(UncheckedSlotFile, what: Refusal.Damage, isRecoverable: Bool)
-        /// Not even its owner is sure.
+        /// Even its owner is uncertain.
         case unreadable(Identity?, what: Refusal.Damage)
     }
 
-    /// The owner of a store that does not even say whose it is: no uid and no name that a person
-    /// has.
+    /// The owner of a store that does not say whose it is: no person has this uid or this name.
     private static let nobody = Identity(
         uid: UInt32.max, account: [], createdAt: 0, way: .own, storeName: [], policyKey: [])
 
     package nonisolated static func snapshot(of file: SlotFile) -> Snapshot {
         var snapshot = Snapshot(identity: file.identity, tally: file.tally)
-        // The slots were checked when the file was read; what cannot be decoded opens nothing.
+        // The slots were checked when the file was read. A slot that cannot be decoded opens
+        // nothing.
         snapshot.passcodes = (try? file.passcodeSlots) ?? []
         snapshot.hasDevice = file.hasDeviceSlot
         snapshot.terms = file.terms
@@ -165,7 +166,7 @@ package final class StoreHost {
 
     package var identity: Identity { snapshot.identity }
     package var owner: Person { Person(uid: identity.uid, name: identity.account) }
-    /// A store whose idle time is over is shut for everybody, also before it was locked.
+    /// A store whose idle time is over is closed for all requests, even before it is locked.
     package var isOpen: Bool { records.isOpen && !isIdle }
     package var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
     package var hasRecovery: Bool { foreign != nil || !snapshot.recovery.isEmpty }
@@ -193,7 +194,7 @@ package final class StoreHost {
         Moment(bootID: Boot.id, milliseconds: Clock.bootMilliseconds())
     }
 
-    /// Whether a try may be made now; costs nothing and gives nothing.
+    /// Refuses if no try may be made now. This counts nothing and derives nothing.
     package func mayTry(_ kind: TryKind, _ policy: Policy) throws(Refusal) {
         if foreign == nil || kind != .recovery { _ = try requireLive() }
         let tally = foreign?.tally ?? snapshot.tally
@@ -204,7 +205,7 @@ package final class StoreHost {
         }
     }
 
-    /// Only the recovery key or root opens the way again.
+    /// The limit of tries is reached: only the recovery key or root can make tries possible again.
     package func isRetryLocked(_ policy: Policy) -> Bool {
         snapshot.tally.isRetryLocked(policy)
     }
@@ -215,7 +216,7 @@ package final class StoreHost {
 
     // MARK: the store's turn
 
-    /// Runs with the slots file in hand, alone.
+    /// Runs `body` when it is the store's turn: no other task uses the slots file meanwhile.
     package func inTurn<R>(
         _ kind: Gate.Class, _ body: () async throws(Refusal) -> R
     ) async throws(Refusal) -> R {
@@ -224,7 +225,7 @@ package final class StoreHost {
         return try await body()
     }
 
-    /// Blocking work on the slots file, on a disk thread; the snapshot is fresh afterwards.
+    /// Runs blocking work on the slots file, on a disk thread. Afterwards the snapshot is fresh.
     package func onDisk<R: Sendable>(
         _ file: SlotFile, _ during: Refusal.During,
         _ body: @escaping @Sendable (SlotFile) throws(KeyError) -> R
@@ -269,7 +270,7 @@ package final class StoreHost {
 
     // MARK: opening and locking
 
-    /// Opens the records. What was open stays open.
+    /// Opens the records. If they are open already, they stay open.
     package func open(_ opening: Opening) async throws(Refusal) {
         _ = try requireLive()
         try require(opening.ground)
@@ -286,7 +287,7 @@ package final class StoreHost {
         await records.close()
     }
 
-    /// Locks at that moment, unless a session of the owner comes first.
+    /// Locks at that moment, unless a session of the owner begins first.
     package func shut(at moment: UInt64, _ then: @escaping @LoopActor @Sendable () -> Void) {
         cancelShut()
         shutTimer = EventLoop.shared.at(moment) {
@@ -317,7 +318,7 @@ package final class StoreHost {
         try await records.change(change)
     }
 
-    /// For what stores much: an import.
+    /// For work that stores much: an import.
     package func store<R: Sendable>(
         _ body: @escaping @Sendable (Records, Room) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
@@ -330,7 +331,7 @@ package final class StoreHost {
         return try await records.names(prefix: prefix, cursor: cursor)
     }
 
-    /// For what walks over many records: export, and an import that is checked.
+    /// For work that walks over many records: export, and an import that is checked.
     package func walk<R: Sendable>(
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
