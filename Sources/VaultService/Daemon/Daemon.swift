@@ -23,8 +23,8 @@ public enum Daemon {
         case .run(let parsed): options = parsed
         }
         if case .failed(let error) = ThisProcess.harden() {
-            // Without these an open store could be read out of a dump: better no daemon than that
-            // one.
+            // Without these protections an open store could be read out of a dump, so the daemon
+            // does not run at all.
             complain(
                 error.description,
                 hint: "appvaultd keeps keys only in a process that cannot be dumped")
@@ -37,8 +37,8 @@ public enum Daemon {
         let signals: Channel
         do throws(PosixError) {
             try Sandbox.enterKeeper()
-            // Before the first thread: one that does not block them would take them, and the
-            // process with it.
+            // Before the first thread starts: a thread that does not block these signals would
+            // receive them, and the process would end.
             signals = try Channel(
                 owning: try Signals.descriptor(for: [
                     Signals.terminate, Signals.interrupt, Signals.hangup,
@@ -53,21 +53,21 @@ public enum Daemon {
         return outcome.status
     }
 
-    /// Before memory goes to a disk, by systemd, when no daemon runs.
+    /// systemd runs this before memory goes to a disk, when no daemon runs.
     private static func forgetTokens(_ options: Options) -> Int32 {
         guard let path = options.tokenFolder else { return 0 }
         do throws(TokenFolder.Unusable) {
             try TokenFolder(path: path, boot: Boot.id).forgetHashes()
             return 0
         } catch {
-            // Nothing was ever remembered.
+            // The folder is missing, so nothing was ever remembered.
             if case .storage(let failure) = error, failure.isMissing { return 0 }
             complain("\(path): \(error)", hint: "failed tokens may go to the disk with the memory")
             return 1
         }
     }
 
-    /// Written on the loop, read after it.
+    /// Written on the loop, read after the loop has ended.
     private final class Outcome: @unchecked Sendable {
         var status: Int32 = 0
     }
@@ -169,7 +169,7 @@ public enum Daemon {
         }
     }
 
-    /// Tells systemd's watchdog that the loop turns, where the unit asks for it.
+    /// Tells systemd's watchdog that the loop runs, if the unit asks for it.
     @LoopActor
     private static func watch() {
         var interval: UInt64 = 0
@@ -178,7 +178,8 @@ public enum Daemon {
         beat(every: period)
     }
 
-    /// From a timer, which comes after each pass of the loop: a queue that is long is no loop that hangs.
+    /// Runs from a timer, which comes after each pass of the loop: a long queue is not a loop that
+    /// hangs.
     private static func beat(every period: UInt64) {
         _ = unsafe sd_notify(0, "WATCHDOG=1")
         _ = EventLoop.shared.at(Clock.bootMilliseconds() + period) { beat(every: period) }

@@ -6,7 +6,7 @@ import Words
 /// What a connection may ask for now. Each state permits a stated set of requests; PROTOCOL.md has
 /// the table.
 enum Phase {
-    /// Nothing was said yet: only a greeting is heard.
+    /// Nothing has come yet: only a greeting is accepted.
     case greeting
     /// Between requests. Inside one, the conversation reads the replies itself.
     case ready(Caller)
@@ -69,7 +69,7 @@ final class Dispatcher {
         }
     }
 
-    /// False where the connection has said all that it may.
+    /// False if the connection is over with this.
     private func handle(_ request: Request, tag: UInt32) async throws(ConnectionEnd) -> Bool {
         switch phase {
         case .greeting:
@@ -108,7 +108,7 @@ final class Dispatcher {
         }
     }
 
-    /// What each family may be asked for is in PROTOCOL.md; here is when.
+    /// PROTOCOL.md says what each family may be asked for; this decides when.
     private func serve(_ request: Request, of caller: Caller, tag: UInt32)
         async throws(ConnectionEnd) -> Bool
     {
@@ -229,7 +229,7 @@ final class Dispatcher {
         try await connection.send(state, .state, tag: tag)
     }
 
-    /// A question with an answer of its own kind.
+    /// Answers a query that has an answer type of its own.
     private func answer<Answer: Body & Sendable>(
         _ type: AnswerType, _ caller: Caller, _ tag: UInt32,
         _ body: () async throws(Interruption) -> Answer

@@ -2,7 +2,7 @@ import Posix
 import Wire
 import Words
 
-/// Who comes in, by which door, and whether there is a place for them.
+/// Accepts connections at the two doors, if there is a place for them.
 @LoopActor
 final class FrontDoor {
     private let desk: Desk
@@ -23,8 +23,9 @@ final class FrontDoor {
         self.serve = serve
     }
 
-    /// Where they come in. Root has a door of its own: at everybody's, whoever connects and leaves all the time keeps
-    /// the line full, and the kernel keeps the order of a line.
+    /// Where connections come in. Root has a door of its own. At everybody's door, a program that
+    /// connects and leaves all the time keeps the line full, and the kernel keeps the order of a
+    /// line.
     enum Door {
         case everybodys
         case roots
@@ -35,12 +36,13 @@ final class FrontDoor {
         EventLoop.shared.task { await self.acceptAll(channel, door) }
     }
 
-    /// So many at a time, then others' work.
+    /// Connections accepted in one go; then other work gets its turn.
     private static let accepts = 32
-    /// Of the accepting itself, in nanoseconds, which lies before what can be measured here.
+    /// The cost of accepting itself, in nanoseconds: it comes before what can be measured here.
     private static let acceptCost: UInt64 = 4_000
-    /// At everybody's door coming in takes a quarter of a processor at most, and a tenth while somebody waits for a
-    /// derivation: whoever connects and leaves all the time would have a whole one. Logins come in by root's.
+    /// At everybody's door, accepting takes a quarter of a processor at most, and a tenth while a
+    /// derivation is waited for. Without this limit a program that connects and leaves all the time
+    /// would take a whole one. Logins come in by root's door.
     private var coming = Allowance(
         percent: FrontDoor.comingPercent, most: 2_000_000, at: Clock.monotonicNanoseconds())
     private static let comingPercent: Int64 = 25
@@ -55,7 +57,7 @@ final class FrontDoor {
             case .wouldBlock:
                 guard await channel.readable(until: nil) == .ready else { return }
             case .failed:
-                // Out of descriptors: those who hold them leave in time.
+                // No descriptors are left. Connections that hold some will end in time.
                 await EventLoop.sleep(until: Clock.bootMilliseconds() + 50)
             }
             accepted += 1
@@ -78,7 +80,7 @@ final class FrontDoor {
         }
     }
 
-    /// Cheap where there is no place: anybody can connect again and again.
+    /// Must be cheap where there is no place, because anybody can connect again and again.
     private func admit(_ descriptor: consuming FileDescriptor, _ door: Door) {
         let began = Clock.monotonicNanoseconds()
         defer {
@@ -87,7 +89,7 @@ final class FrontDoor {
             case .everybodys: coming.spend(Clock.monotonicNanoseconds() - began + Self.acceptCost)
             }
         }
-        // The peer is known before its first byte is read.
+        // Know the peer before reading its first byte.
         guard let peer = try? PeerCredentials.of(descriptor.raw), !peer.isNobody else { return }
         switch crowd.place(for: peer.uid) {
         case .none(tells: true): SocketEnd.write(busy(), to: descriptor)
@@ -106,7 +108,7 @@ final class FrontDoor {
         }
     }
 
-    /// What whoever finds no place hears, as a whole frame.
+    /// The answer to a peer that finds no place, as a whole frame.
     private func busy() -> [UInt8] {
         if let made = busyFrame, made.reading == desk.policies.reading { return made.bytes }
         var bytes: [UInt8] = []
@@ -126,7 +128,8 @@ final class FrontDoor {
 
     private var restedAt: UInt64 = 0
 
-    /// Nobody is here: what the last ones needed goes, but not after every single call.
+    /// When no connection and no open store is left, memory goes back to the system, but not after
+    /// every single call.
     private func rest() {
         let now = Clock.bootMilliseconds()
         guard crowd.isEmpty, !desk.vault.hasOpenStores, now - restedAt > 10_000 else { return }

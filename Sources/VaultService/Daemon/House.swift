@@ -8,7 +8,7 @@ import Wire
 import Words
 import WorkerLinks
 
-/// The whole daemon, put together: here each family of flows is handed the few things that it needs.
+/// Puts the whole daemon together and hands each family of flows the few things that it needs.
 /// Nothing else knows them all.
 @LoopActor
 final class House {
@@ -187,7 +187,7 @@ final class House {
         startIdling()
     }
 
-    /// A socket-activated daemon leaves when nothing would be lost by it.
+    /// A socket-activated daemon ends itself when nothing would be lost by that.
     func startIdling() {
         upkeep.sleep.look()
         guard isActivated, crowd.isEmpty, idleTimer == nil else { return }
@@ -204,11 +204,11 @@ final class House {
 
     private func leaveIfIdle() {
         idleTimer = nil
-        // The end of each of these begins the wait anew.
+        // When one of these ends, the wait begins anew.
         guard crowd.isEmpty, !desk.vault.hasOpenStores, sessions.isEmpty, !upkeep.isHeldByTokens,
             !desk.vault.hasResidents
         else { return }
-        // These end by themselves, and nobody says so.
+        // These end by themselves without telling the daemon, so it looks again later.
         guard upkeep.transactions.isEmpty, upkeep.onboarding.isEmpty else { return startIdling() }
         desk.audit.note(.stop, "nothing to do")
         EventLoop.shared.stop()

@@ -6,8 +6,8 @@ import StoreKeeping
 import Wire
 import Words
 
-/// Where each request comes first: who is meant, whose policy holds, which store it is about, and
-/// what the journal hears of it.
+/// What each request asks first: which person is meant, which policy holds, which store it is
+/// about, and what goes into the journal.
 @LoopActor
 final class Desk {
     let policies: PolicyKeeper
@@ -31,8 +31,8 @@ final class Desk {
 
     // MARK: for whom
 
-    /// The account that a request is about. A peer that is not root speaks for itself alone, and is
-    /// told the same about everybody else, whether they exist or not.
+    /// The account that a request is about. A peer that is not root speaks only for itself. For
+    /// every other name it gets the same refusal, whether that account exists or not.
     func person(_ subject: Subject, _ caller: Caller) async throws(Interruption) -> Person {
         switch caller.standing {
         case .root:
@@ -67,15 +67,15 @@ final class Desk {
 
     // MARK: whose policy
 
-    /// What a policy is asked for.
+    /// What a policy is needed for.
     enum PolicyUse {
         case opening
-        /// Creating and changing: not by a policy that nobody may be sure of.
+        /// Creating and changing: not by a policy of which the daemon is not sure.
         case changing
     }
 
-    /// The person's policy, with their groups and the store's policy key: asked for once in a
-    /// request, which then sees the old or the new one whole.
+    /// The person's policy, with their groups and the store's policy key. It is asked for once in a
+    /// request, so the request sees either the old or the new policy, and that as a whole.
     func policy(
         for person: Person, _ host: StoreHost?, _ use: PolicyUse = .opening
     ) async throws(Refusal) -> PolicyInForce {
@@ -102,7 +102,7 @@ final class Desk {
         return people.isKnown(person) ? .known : .groupsUnknown
     }
 
-    /// Why what is shown is not what the files say.
+    /// Why the policy that is shown is not what the files say.
     func problem(_ answer: PolicyPeople.Answer, _ voice: Voice) -> [UInt8] {
         switch policies.standing {
         case .good:
@@ -119,9 +119,10 @@ final class Desk {
             ?? .standard
     }
 
-    /// One number for all stores of a person, whatever their policy keys: the one that holds for
-    /// `default`.
-    /// Asks for the person's groups where they make a difference: when a store is opened, and after the policy changed.
+    /// Takes the quota over from the policy. It is one number for all stores of a person, whatever
+    /// their policy keys: the one that holds for `default`.
+    /// This asks for the person's groups if the policy depends on them. It is called when a store
+    /// is opened, and after the policy changed.
     func followQuota(of person: Person) async {
         let reading = policies.reading
         let answer = await people.policy(
@@ -130,7 +131,8 @@ final class Desk {
             answer.policy.policy, reading: answer.isKnown ? reading : nil)
     }
 
-    /// Asks nobody: a `set` waits for no directory service. By the groups that were last known.
+    /// The quota by the groups that were last known. It asks for no groups, because a `set` must
+    /// not wait for the directory service.
     @discardableResult
     func quotaNow(of person: Person) -> Allotment {
         let allotment = vault.allotment(of: person)
@@ -144,7 +146,7 @@ final class Desk {
 
     // MARK: which store
 
-    /// nil where the person has none.
+    /// Nil if the person has none.
     func ownStore(of person: Person, named name: [UInt8] = []) throws(Interruption) -> StoreHost? {
         try refusing { () throws(Refusal) in try vault.store(of: person, named: name) }
     }
@@ -182,12 +184,12 @@ final class Desk {
         return Visit(person: person, host: host, exchange: exchange, inForce: inForce)
     }
 
-    /// The policy that holds now, also where it changed since the visit began.
+    /// The visit under the policy that holds now, which may have changed since the visit began.
     func renewed(_ visit: Visit) async throws(Interruption) -> Visit {
         try await self.visit(visit.host, visit.person, visit.exchange)
     }
 
-    // MARK: what the journal hears
+    // MARK: what goes into the journal
 
     func noteRefusal(_ refusal: Refusal, _ caller: Caller) {
         guard !refusal.isEveryday else { return }

@@ -5,14 +5,14 @@ import StoreKeeping
 import Wire
 import WorkerLinks
 
-/// What was seen of who asks, at one moment.
+/// What the daemon saw of the asking process at one moment.
 struct Sighting: Equatable, Sendable {
     var whereabouts: Whereabouts
-    /// Who started the process that asks; nil where that is not known.
+    /// Who started the process that asks; nil if that is not known.
     var startedBy: UInt32?
 
-    /// Another person's program asks about this person: they are told the same of everybody, and try nothing where
-    /// another module decides.
+    /// Another person's program asks about this person. It is told the same about every person, and
+    /// no try is made where another module decides.
     var isAnothers: Bool {
         switch whereabouts {
         case .elsewhere(.anotherPerson), .elsewhere(.agentOfAnother): true
@@ -29,7 +29,8 @@ extension Standing {
         }
     }
 
-    /// What holds where both were seen, one after the other: somebody else may have come in front meanwhile.
+    /// What holds after two looks, one after the other: another person may have come in front
+    /// meanwhile.
     func and(_ later: Standing) -> Standing {
         switch (self, later) {
         case (.stranger, _): self
@@ -40,7 +41,7 @@ extension Standing {
     }
 }
 
-/// Who is seen at this machine, and on whose count a try goes.
+/// Sees who is at this machine, and so on which count a try goes.
 @LoopActor
 final class Lookout {
     let directory: Directory
@@ -49,16 +50,17 @@ final class Lookout {
         self.directory = directory
     }
 
-    /// Asked anew each time: people come and go.
+    /// Looks anew each time, because people come and go.
     func sighting(_ caller: Caller, _ person: Person, _ policy: Policy) async -> Sighting {
         switch caller.standing {
-        // Root there; nobody else is at a private daemon.
+        // At a private daemon its owner counts as root, and no other person uses it.
         case .privateOwner:
             return Sighting(whereabouts: .here(.session), startedBy: caller.credentials.uid)
         case .root, .other: break
         }
         let seen = await directory.surroundings(of: caller.process, person: person.uid)
-        // One that has left may have had its pid given away before it was looked at for the first time.
+        // If the peer has left, its pid may have been given to another process before the first
+        // look at it.
         let process = caller.process.isHeld || !caller.hasHungUp ? seen.process : nil
         return Sighting(
             whereabouts: whereabouts(
@@ -77,7 +79,8 @@ final class Lookout {
             whereabouts: seen.whereabouts)
     }
 
-    /// On whose count a try goes now; from here on the front end is told as much as that one may hear.
+    /// The count on which a try goes now. From here on the front end is told only what it may know
+    /// under this standing.
     func standing(_ visit: Visit, typed: Bool = true) async -> Standing {
         let seen = await sighting(visit.caller, visit.person, visit.policy)
         return standing(of: visit.exchange, visit.person, visit.policy, seen, typed: typed)
@@ -97,8 +100,8 @@ final class Lookout {
 
     private static let lookAgain: UInt64 = 300
 
-    /// Ends a scan as soon as the person is not known to be at the reader any more. A match is judged by its own
-    /// look, so that nothing is gained between two of these.
+    /// Ends a scan as soon as it is not known any more that the person is at the reader. A match is
+    /// judged by a look of its own, so a touch between two of these looks wins nothing.
     func watchOver(_ run: FingerRun, _ isStillHere: @escaping @LoopActor () async -> Bool) {
         EventLoop.shared.task {
             while !run.isOver {

@@ -2,16 +2,16 @@ import Policy
 import Posix
 import Words
 
-/// The machine's policy, read from the real files; the last good one outlives a broken file and the
-/// daemon.
+/// The machine's policy, read from the real files. If a file breaks, the last good policy stays in
+/// force, also after a restart of the daemon.
 @LoopActor
 final class PolicyKeeper {
     enum Standing: Equatable {
         case good
         /// A file is broken; the last good policy is in force.
         case lastGood(PolicyProblem)
-        /// A file is broken and there never was a good one: stores open, creating and changing is
-        /// refused.
+        /// A file is broken and there never was a good policy: stores open, but creating and
+        /// changing are refused.
         case broken(PolicyProblem)
     }
 
@@ -27,12 +27,12 @@ final class PolicyKeeper {
     var texts: [String: String] { book.texts }
     private(set) var book = PolicyBook.builtIn
     private(set) var standing = Standing.good
-    /// Counts policies; an answer that was kept under another number is asked for anew.
+    /// Counts policies. An answer that was kept under another number is asked for anew.
     private(set) var reading = 0
     let reader: PolicyReader
     /// One thread, so that what was read first is taken first.
     private let pool = WorkerPool(name: "policy", threads: 1)
-    /// For what somebody only asks about: it does not hold the reading of the real one up.
+    /// For policies that are only asked about: they do not delay the reading of the real one.
     private let candidates = WorkerPool(name: "candidate", threads: 1)
     /// A good policy was read since the start: a broken file later changes nothing of it.
     private var hasGood = false
@@ -43,7 +43,7 @@ final class PolicyKeeper {
 
     private struct Outcome: Sendable {
         let book: Result<PolicyBook, PolicyProblem>
-        /// Looked for only where it is needed.
+        /// Read only if it is needed.
         var lastGood: PolicyBook?
     }
 
@@ -60,7 +60,7 @@ final class PolicyKeeper {
         }
     }
 
-    /// Before anybody is served.
+    /// Called before any connection is served.
     func start() {
         _ = take(Self.read(reader.found(), reader, needsLastGood: true))
     }
@@ -68,18 +68,20 @@ final class PolicyKeeper {
     private static let settling: UInt64 = 20
     private static let mostReadings = 25
 
-    /// Whoever writes a file in place empties it first, and may be kept from going on.
+    /// A program that writes a file in place empties it first, and may be interrupted before it
+    /// goes on.
     private static func isBegun(_ found: PolicyReader.Found) -> Bool {
         guard case .success(let files) = found else { return false }
         return files.administrators?.text.isEmpty == true
             || files.dropIns.contains { $0.text.isEmpty }
     }
 
-    /// Reads everything anew, on a thread that may wait; nobody else does.
+    /// Reads everything anew, on a thread that may wait. No request waits for it.
     func reload() async -> Change {
         let reader = reader
         var found = await pool.run { reader.found() }
-        // A file that is being written has no end yet, or nothing in it: half a policy is none.
+        // A file that is being written may have no end yet, or be empty, and half a policy must not
+        // come into force. So read until nothing changes any more.
         for _ in 0..<Self.mostReadings {
             await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.settling)
             let again = await pool.run { reader.found() }
@@ -92,7 +94,7 @@ final class PolicyKeeper {
             await pool.run { Self.read(settled, reader, needsLastGood: needsLastGood) })
     }
 
-    /// Whoever asked for the reading wants groups asked for anew, too.
+    /// For a reading that an administrator asked for: groups are asked for anew, too.
     func forgetAnswers() {
         reading += 1
     }
@@ -142,7 +144,7 @@ final class PolicyKeeper {
         if case .broken(let problem) = standing { throw Self.refusal(problem) }
     }
 
-    /// For what concerns nobody in particular.
+    /// For what concerns no particular person.
     var inForce: PolicyInForce {
         book.inForce(for: PolicySubject())
     }

@@ -2,8 +2,8 @@ import Policy
 import Posix
 import StoreKeeping
 
-/// Each person's policy. Where it depends on groups the directory service is asked, and where that
-/// does not answer, the policy that was in force for this person stays.
+/// Each person's policy. If it depends on groups, the directory service is asked. If that does not
+/// answer, the policy that was in force for this person stays.
 @LoopActor
 final class PolicyPeople {
     struct Answer: Sendable {
@@ -11,20 +11,21 @@ final class PolicyPeople {
         let book: PolicyBook
         let subject: PolicySubject
         let policy: PolicyInForce
-        /// False where nobody could ever say which groups the person is in: good enough to open
-        /// with, not to set a passcode by.
+        /// False if the directory service has never said which groups the person is in. Such a
+        /// policy is good enough to open a store, but not to set a passcode by.
         let isKnown: Bool
     }
 
     private struct Known {
         var groups: [[UInt8]]?
-        /// Nobody has said these groups: there was no such account, and nothing was known before.
+        /// The directory service did not name these groups: it knew no such account, and nothing
+        /// was known before.
         var isAssumed = false
         /// The policy as it was when the groups were last known.
         var book: PolicyBook
         var reading: Int
         var until: UInt64
-        /// By store's policy key, of this book and these groups.
+        /// By the store's policy key, for this book and these groups.
         var decided: [[UInt8]: PolicyInForce] = [:]
         var saved: [[UInt8]]?
 
@@ -41,7 +42,8 @@ final class PolicyPeople {
     private let file: GroupsFile
     private let disk: WorkerPool
     private var known: [Person: Known] = [:]
-    /// Nothing is asked before: a login has several requests, and waits but once.
+    /// After a silence, nothing is asked before this time: a login has several requests, and must
+    /// wait only once.
     private var silentUntil: [Person: UInt64] = [:]
     private var asking: [Person: [CheckedContinuation<Void, Never>]] = [:]
 
@@ -65,7 +67,7 @@ final class PolicyPeople {
             take(person, known[person]?.groups, until: 0)
         }
         guard known[person] != nil else {
-            // Nobody has ever said: without groups.
+            // No answer has ever come: treat the person as being in no group.
             let subject = PolicySubject(user: person.name, groups: [], store: key)
             let book = keeper.book
             return Answer(
@@ -75,21 +77,22 @@ final class PolicyPeople {
         return known[person]!.decide(person, key)
     }
 
-    /// Whether a policy that was asked for is one to set a passcode by.
+    /// Whether the person's policy is certain enough to set a passcode by.
     func isKnown(_ person: Person) -> Bool { known[person] != nil }
 
-    /// The person's groups, as far as anybody has ever said; for a policy that is not in force.
+    /// The person's groups, asked for if no fresh answer is known; for a policy that is not in
+    /// force.
     func groups(of person: Person) async -> [[UInt8]]? {
         await learn(person)
         return known[person]?.groups
     }
 
-    /// Without asking anybody.
+    /// The person's groups as last known, without asking the directory service.
     func lastGroups(of person: Person) -> [[UInt8]]? { known[person]?.groups }
 
     // MARK: groups
 
-    /// Asks, where the answer is not known already; one question for all who wait for it.
+    /// Asks if no fresh answer is known. All who wait share one question.
     private func learn(_ person: Person) async {
         let now = Clock.bootMilliseconds()
         if let entry = known[person], entry.reading == keeper.reading, now < entry.until {
@@ -120,8 +123,9 @@ final class PolicyPeople {
         }
     }
 
-    /// An account that only its front end knows of is in no group; one that had groups and is gone
-    /// may be a directory service that is half there, after a restart too.
+    /// The directory service knows no such account. An account that only its front end knows is in
+    /// no group. But if the account had groups before, the service may have come up only in part,
+    /// so the groups stay, also after a restart.
     private func hearOfNone(_ person: Person) async {
         var kept: [[UInt8]]?
         if known[person]?.groups == nil {

@@ -1,8 +1,8 @@
 import Policy
 import Posix
 
-/// Where the policy lies, and how it is read: whole, or not at all. Blocking; on a worker, but at
-/// the start.
+/// Where the policy files are, and how they are read: all of them, or none. Blocking: it runs on a
+/// worker, except at the start.
 struct PolicyReader: Sendable {
     let configFolder: String
     let standard: String?
@@ -64,7 +64,8 @@ struct PolicyReader: Sendable {
         }
     }
 
-    /// nil where there is no such file; a file that cannot be read is broken, never "no policy".
+    /// Nil if there is no such file. A file that cannot be read is broken, and never counts as "no
+    /// policy".
     private func read(_ path: String) throws(PolicyProblem) -> PolicyFile? {
         do throws(PosixError) {
             return PolicyFile(
@@ -87,7 +88,7 @@ struct PolicyReader: Sendable {
         return try? PolicyBook(lastGood: PolicyFile(name: lastGoodPath, text: text))
     }
 
-    /// Without the file the policy in force is only forgotten sooner; nothing rests on this write.
+    /// If this write fails, the policy in force is only forgotten sooner. Nothing depends on it.
     func save(_ book: PolicyBook) {
         let text = book.render()
         if let present = try? TextFile.read(at: lastGoodPath, limit: PolicyBook.mostLastGoodBytes),
@@ -100,9 +101,9 @@ struct PolicyReader: Sendable {
 
     // MARK: what to watch
 
-    /// The files themselves, because a name may lead elsewhere; their folders, because most editors
-    /// put another file in the place of the old one; and above those whatever is there already, to
-    /// see them come.
+    /// What to watch: the files themselves, because a name may lead elsewhere; their folders,
+    /// because most editors put another file in the place of the old one; and the folders above
+    /// that exist already, to see missing ones appear.
     func watched() -> [(path: String, interest: FileWatch.Interest)] {
         var paths = watched(file)
         paths.append((configFolder, .coming(Self.dropInName)))
@@ -118,8 +119,8 @@ struct PolicyReader: Sendable {
         while let slash = below.lastIndex(of: "/"), slash != below.startIndex {
             let name = String(below[below.index(after: slash)...])
             below = String(below[..<slash])
-            // A folder that is renamed with all it holds is seen in the one above; one that is
-            // missing is waited for in the nearest one that is there.
+            // If a folder is renamed with all that it holds, the folder above shows it. A missing
+            // folder is awaited in the nearest one that exists.
             paths.append((below, paths.count == 1 ? .name(name) : .coming(name)))
             if paths.count > 2, (try? Folder(path: below)) != nil { break }
         }

@@ -3,8 +3,8 @@ import Posix
 import Wire
 import Words
 
-/// In whose language people are answered: the administrator's texts over the catalogues over the
-/// built-in English, as they are at this moment.
+/// Chooses the words for a person: the administrator's texts before the catalogues, those before
+/// the built-in English, as they are at this moment.
 @LoopActor
 final class Speech {
     private let catalogues: [String: Catalogue]
@@ -23,7 +23,7 @@ final class Speech {
         return Voice(texts: texts, language: texts.language(caller.hello.language))
     }
 
-    /// To a peer that has not said which language it reads.
+    /// For a peer that has not said which language it reads.
     var voice: Voice { Voice(texts: texts, language: .english) }
 
     func textList(for caller: Caller) -> SharedBody {

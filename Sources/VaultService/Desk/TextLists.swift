@@ -2,8 +2,9 @@ import Posix
 import Wire
 import Words
 
-/// The answers to `texts`, made once for each language and reading of the policy: anybody may ask
-/// as often as they like, and making one takes the loop longer than all else that is free to ask.
+/// The answers to `texts`, made once for each language and reading of the policy. Anybody may ask
+/// as often as they like, and making one takes the loop longer than everything else that anybody
+/// may ask for.
 @LoopActor
 final class TextLists {
     private var reading = -1

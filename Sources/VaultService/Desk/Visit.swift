@@ -4,8 +4,8 @@ import StoreKeeping
 import Wire
 import Words
 
-/// One person at one store in one exchange, under the policy that was in force when it began: a
-/// request sees that one whole, whatever is read anew meanwhile.
+/// One person at one store in one exchange, under the policy that was in force when it began. The
+/// request sees that policy as a whole, whatever is read anew meanwhile.
 @LoopActor
 struct Visit {
     let person: Person

@@ -1,6 +1,6 @@
 import Posix
 
-/// Which uids have an account, as far as it is known without waiting for anybody.
+/// Which uids have an account, as far as this is known without waiting for the directory service.
 @LoopActor
 final class AccountBook {
     enum Answer {
@@ -15,7 +15,7 @@ final class AccountBook {
     private var version: FileVersion?
     private var lookedAt: UInt64?
     private var people: Set<UInt32> = []
-    /// Until when nobody is asked again.
+    /// Uids without an account, and until when the directory is not asked about them again.
     private var without: [UInt32: UInt64] = [:]
     /// Questions to the directory: twenty a second, and some more at once.
     private var questions = Allowance(
@@ -46,7 +46,7 @@ final class AccountBook {
         return .unknown
     }
 
-    /// The machine's own accounts, read where the file is another one; looked at once a second.
+    /// Reads the machine's own accounts if their file has changed. Looks once a second at most.
     private func readLocal(_ now: UInt64) {
         if let lookedAt, now - lookedAt < Self.pause { return }
         lookedAt = now
@@ -70,8 +70,8 @@ final class AccountBook {
         return uids
     }
 
-    /// Asks the directory; nil where that is asked too much already. One that does not answer is as
-    /// good as none, until it is asked again.
+    /// Asks the directory service; nil if it has been asked too often already. A service that does
+    /// not answer counts as one that knows no such account, until it is asked again.
     func ask(_ uid: UInt32) async -> Answer? {
         questions.refresh(Clock.monotonicNanoseconds())
         guard questions.isLeft else { return nil }

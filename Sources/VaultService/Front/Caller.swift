@@ -10,13 +10,13 @@ final class Caller {
     let credentials: PeerCredentials
     let hello: Hello
     let standing: Peer
-    /// The peer's own account, once it was asked for: the directory service has no part in every
-    /// single get.
+    /// The peer's own account, once it was looked up, so that a get does not ask the directory
+    /// service each time.
     var account: Person?
     private let findProcess: () -> PeerProcess
     private let hangsUp: () -> Bool
-    /// The process itself. Of root's it is held on to from the greeting: it speaks for others, and its pid must not
-    /// be another's by the time somebody looks.
+    /// The peer's process. A process of root's is held from the greeting on: it speaks for others,
+    /// and its pid must not belong to another process when the daemon looks at it.
     private(set) lazy var process = findProcess()
 
     init(
@@ -31,10 +31,10 @@ final class Caller {
         if standing == .root { _ = process }
     }
 
-    /// Its program has left, or another one has its socket now.
+    /// The peer's end of the socket is closed, or this connection is over.
     var hasHungUp: Bool { hangsUp() }
 
-    /// A private daemon of an ordinary user takes its own uid for root.
+    /// A private daemon of an ordinary user treats its own uid as root.
     nonisolated static func standing(of uid: UInt32, daemonUID: UInt32) -> Peer {
         if uid == 0 { return .root }
         return uid == daemonUID ? .privateOwner : .other
@@ -55,7 +55,7 @@ final class Caller {
         }
     }
 
-    /// At a remote front end neither the tries left nor an erasure are told.
+    /// A remote front end is told neither how many tries are left nor that a store was erased.
     var isRemote: Bool { !hello.remoteHost.isEmpty }
 
     var isTerminal: Bool {
@@ -67,7 +67,8 @@ final class Caller {
 }
 
 extension Caller {
-    /// Root's programs speak for whoever started them; those that nobody started, for the person.
+    /// A program of root's speaks for the user who started it, or, if root started it, for the
+    /// person that the request is about.
     func asker(for person: Person) -> RuleAsker {
         guard isTrusted else { return RuleAsker(isTrusted: false, uid: credentials.uid) }
         return RuleAsker(

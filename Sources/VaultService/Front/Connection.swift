@@ -3,8 +3,7 @@ import Secrets
 import Wire
 import WorkerLinks
 
-/// Why a connection is over. None of it is told to the peer: it is gone, or it does not speak our
-/// language.
+/// Why a connection is over. A peer that is gone or too late is told nothing.
 enum ConnectionEnd: Error, Equatable {
     case closed
     case timedOut
@@ -12,8 +11,9 @@ enum ConnectionEnd: Error, Equatable {
     case outOfMemory
 }
 
-/// Memory that frames pass through: one piece in each direction for everybody, locked where the
-/// limit allows, wiped after each use. What does not fit takes a buffer of its own.
+/// Memory that frames pass through: one piece in each direction, shared by all connections, locked
+/// where the limit allows it, wiped after each use. A frame that does not fit gets a buffer of its
+/// own.
 @LoopActor
 final class Slabs {
     static let size = 64 << 10
@@ -22,13 +22,14 @@ final class Slabs {
     let output = WipedBuffer(lockedCapacity: size)
 }
 
-/// While the machine goes to sleep nothing that opens a store waits for a person's answer.
+/// On while the machine goes to sleep: no question waits for a person then if its flow holds a
+/// secret that opens a store.
 @LoopActor
 final class Curfew {
     var isOn = false
 }
 
-/// One peer's socket: whole frames in, whole frames out.
+/// One peer's socket: reads whole frames and writes whole frames.
 @LoopActor
 final class Connection: Lodger {
     let credentials: PeerCredentials
@@ -37,35 +38,35 @@ final class Connection: Lodger {
     private let turns: Turns
     private let rooms: Rooms
     let curfew: Curfew
-    /// Whose place it has.
+    /// The party whose place the connection has.
     private(set) var home: Share
-    /// Whose turns and time it takes.
+    /// The party whose turns and time it takes.
     private(set) var share: Share
     private(set) var isClaimed = false
-    /// Bytes of a frame that did not come whole, or of one that came behind another.
+    /// Bytes of a frame that is not whole yet, or that came together with the frame before it.
     private var pending: WipedBuffer?
     private(set) var lastSent: UInt64 = 0
     private var isSending = false
-    /// The tag of a request that takes its time, for the ticker that says so.
+    /// The tag of a request that takes long. The ticker tells the peer that it is being worked on.
     var workingTag: UInt32?
     var workingSince: UInt64 = 0
-    /// A person is being waited for: the peer is not reading.
+    /// The daemon waits for a person's answer, so the peer is not waiting for the daemon.
     var isAsking = false
-    /// What the flow has at hand then opens a store, or nearly.
+    /// The flow that asks holds a secret that opens a store, or nearly does.
     var holdsSecret = false
 
     /// The pass of the loop in which it had its last turn.
     private var lastTurn: UInt64 = 0
-    /// A turn or a room that is waited for; otherwise a reader waits for bytes.
+    /// Set while the connection waits for a turn or for room. Otherwise its reader waits for bytes.
     private var wait: Wait?
-    /// Of whatever is received now.
+    /// The deadline of the `receive` under way.
     private var deadline: UInt64?
-    /// It is over for the frame that is being read.
+    /// The time for the frame that is being read is over.
     private var isLate = false
     private var frameBegan: UInt64?
     private var unreadSince: UInt64?
 
-    /// Of a large frame.
+    /// The room that this connection has for a large frame.
     var lodging = Lodging.none
 
     init(
@@ -94,20 +95,20 @@ final class Connection: Lodger {
 
     var hasHungUp: Bool { channel.hasHungUp }
 
-    /// Ends a `receive` that waits, as if its time were over; what came of a frame stays.
+    /// Ends a `receive` that waits, as if its time were over. What has come of a frame is kept.
     func wakeReader() {
         if let wait { wait.end(.timedOut) } else { channel.wakeReader() }
     }
 
     // MARK: whose it is
 
-    /// It was not known at first.
+    /// Moves the connection to its party, which was not known at first.
     func move(to share: Share) {
         home = share
         if !isClaimed { self.share = share }
     }
 
-    /// Root's program acts for somebody.
+    /// A program of root's acts for another party: the connection uses that party's turns and time.
     func claim(_ share: Share) {
         self.share = share
         isClaimed = true
@@ -125,8 +126,8 @@ final class Connection: Lodger {
         }
     }
 
-    /// A byte that comes at this very moment has the reader at work, and must not save it: it ends as soon as it wants
-    /// to wait for more.
+    /// If a byte comes at this very moment, the reader is at work, and the byte must not save it.
+    /// `isLate` makes it end as soon as it wants to wait for more.
     private func endReading() {
         isLate = true
         wakeReader()
@@ -138,8 +139,8 @@ final class Connection: Lodger {
 
     // MARK: in
 
-    /// The next frame, decoded where it lies: the closure copies out what it keeps, then the bytes
-    /// are wiped. A turn for each frame, and for each piece of one.
+    /// The next frame, decoded in place: the closure copies out what it keeps, then the bytes are
+    /// wiped. Each frame, and each piece of one, takes a turn.
     func receive<R>(
         limit: Int, until deadline: UInt64?,
         _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
@@ -147,10 +148,11 @@ final class Connection: Lodger {
         self.deadline = deadline
         isLate = false
         defer { self.deadline = nil }
-        // What came in the frame before is done with.
+        // The frame before has been dealt with, so its room is given back.
         rooms.leave(self)
         while true {
-            // Until there is something to read or to decode, and it is this connection's turn.
+            // Wait until there is something to read or to decode. Then wait for this connection's
+            // turn.
             if let left = try bytesLeft(limit: limit) {
                 if isLate { throw .timedOut }
                 if pending != nil, frameBegan == nil { frameBegan = Clock.bootMilliseconds() }
@@ -179,7 +181,7 @@ final class Connection: Lodger {
         case large(Int)
     }
 
-    /// nil where a whole frame has come.
+    /// Nil if a whole frame has come.
     private func bytesLeft(limit: Int) throws(ConnectionEnd) -> Left? {
         guard let buffer = pending else { return .small }
         guard let header = try Self.header(buffer, limit: limit) else { return .small }
@@ -188,7 +190,8 @@ final class Connection: Lodger {
         return header.length > Limits.smallFrame ? .large(whole) : .small
     }
 
-    /// Nothing is read, and no memory set aside, before there is room for all of it.
+    /// Waits until there is room for the whole frame. Before that, no more of it is read and no
+    /// memory is set aside.
     private func enter(_ whole: Int) async throws(ConnectionEnd) {
         switch share.party {
         case .accountless: throw .notUnderstood(.tooLong)
@@ -198,10 +201,10 @@ final class Connection: Lodger {
         try await come(wait)
     }
 
-    /// A large answer of the same person is not read yet.
+    /// The same party has not read an earlier large answer yet.
     var mustWaitToAnswer: Bool { share.unread > 0 && share.isLimited }
 
-    /// Before an answer that may be large: one of each person waits to be read.
+    /// Called before an answer that may be large: each party has at most one that it has not read.
     func waitToAnswer() async throws(ConnectionEnd) {
         while let wait = rooms.answer(share) { try await come(wait) }
     }
@@ -235,8 +238,8 @@ final class Connection: Lodger {
         limit: Int, _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
     ) throws(ConnectionEnd) -> R? {
         if let buffer = pending {
-            // Room for what has come and as much again, up to the frame that was announced: no memory
-            // for a promise.
+            // Room for what has come and as much again, up to the length that the header announces.
+            // A peer gets no memory for a mere announcement.
             let header = try Self.header(buffer, limit: limit)
             let whole = FrameHeader.size + (header?.length ?? 0)
             if whole > FrameHeader.size + Limits.smallFrame {
@@ -244,7 +247,7 @@ final class Connection: Lodger {
             } else {
                 buffer.grow(to: max(whole, buffer.count + 512))
             }
-            // SAFETY: the room lies behind what is there, and the read stays within it.
+            // SAFETY: the room lies behind the bytes that are there, and the read stays within it.
             let transfer = unsafe buffer.withRoom(from: buffer.count) { room in
                 unsafe channel.read(into: room)
             }
@@ -253,9 +256,10 @@ final class Connection: Lodger {
             return try decodePending(limit: limit, decode)
         }
         let slab = slabs.input
-        // What is left of it is kept: no more than a small frame for everybody.
+        // What is left of the bytes after a frame is kept, so a limited party reads no more than a
+        // small frame at once.
         let most = share.isLimited ? FrameHeader.size + Limits.smallFrame : Slabs.size
-        // SAFETY: the read stays within the room, of which it gets the beginning.
+        // SAFETY: the read stays within the beginning of the room, which is all that it gets.
         let transfer = unsafe slab.withRoom { room in
             unsafe channel.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]))
         }
@@ -330,7 +334,7 @@ final class Connection: Lodger {
 
     private var staged: WipedBuffer?
 
-    /// Makes a frame now, from bytes that will not be there any more when it is sent.
+    /// Makes a frame now, from bytes that will be gone when it is sent.
     func stage<B: Body>(_ body: B, _ type: AnswerType, tag: UInt32, payload: Span<UInt8>) {
         let isLarge = payload.count > Slabs.size / 2
         var sink = BufferSink(
@@ -339,7 +343,8 @@ final class Connection: Lodger {
         staged = sink.buffer
     }
 
-    /// To be called in the same breath: the slab is everybody's.
+    /// Must be called before any other connection's job runs, because all connections share the
+    /// slab.
     func sendStaged() async throws(ConnectionEnd) {
         guard let buffer = staged else { return }
         staged = nil
@@ -356,7 +361,8 @@ final class Connection: Lodger {
         try await flush(sink.buffer)
     }
 
-    /// *Working*, if it goes out whole at once; never in the middle of another frame.
+    /// Sends *working* if it can be written whole at once, and never in the middle of another
+    /// frame.
     func sendWorking(tag: UInt32) {
         guard !isSending else { return }
         var frame: [UInt8] = []
@@ -384,8 +390,8 @@ final class Connection: Lodger {
                 throw error
             }
         }
-        // A slow reader: the slab is for everybody, so the rest moves out of it before anybody
-        // waits.
+        // The peer reads slowly. All connections share the slab, so the rest moves out of it before
+        // this one waits.
         let rest: WipedBuffer
         if buffer === slabs.output {
             rest = WipedBuffer(capacity: total - sent)
@@ -405,7 +411,7 @@ final class Connection: Lodger {
         }
     }
 
-    /// Writes what is left, whenever the peer has read some.
+    /// Writes what is left, each time the peer has read some.
     private func push(
         from start: Int, to end: Int, _ write: (Int) -> Channel.Transfer
     ) async throws(ConnectionEnd) {
@@ -423,7 +429,8 @@ final class Connection: Lodger {
         }
     }
 
-    /// A body that many peers get: none has a copy of its own, also where it is not read at once.
+    /// Sends a body that many peers get. None of them needs a copy of its own, even if it does not
+    /// read at once.
     func send(_ body: SharedBody, _ type: AnswerType, tag: UInt32) async throws(ConnectionEnd) {
         charge()
         lastSent = Clock.bootMilliseconds()

@@ -5,32 +5,32 @@ import Wire
 import Words
 import WorkerLinks
 
-/// What a flow sees of a front end: *show this*, *ask this*. Every flow is written against it once,
-/// and reaches every face on that day; a test plays the face.
+/// What a flow sees of a front end: *show this*, *ask this*. Each flow is written once against this
+/// protocol and then works in every front end. A test can play the front end.
 @LoopActor
 protocol Conversation: AnyObject {
     var caller: Caller { get }
     var voice: Voice { get }
-    /// Who may hear what depends on a store.
+    /// Whether the front end may be told what depends on a store.
     var audience: Audience { get set }
-    /// New passcodes that were held against former ones.
+    /// How many new passcodes were compared with former ones.
     var candidates: Int { get set }
-    /// In a flow that somebody has to go through at a front end that shows no lines (sudo), they
-    /// stand in front of the next question.
+    /// Set in a flow that the person has to go through. At a front end that shows no lines (sudo)
+    /// its lines are then put in front of the next question.
     var carriesLines: Bool { get set }
 
     func show(_ message: Message, _ style: Show.Style) async throws(Interruption)
-    /// What has to be heard also where no lines are shown: in front of the next question.
+    /// Shows a line that the person needs even where no lines are shown: there it is put in front
+    /// of the next question.
     func say(_ message: Message, _ style: Show.Style) async throws(Interruption)
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox
-    /// A question that is answered with yes, in the person's language or in English, or with
-    /// anything else, which is no.
+    /// Asks a yes-or-no question. Yes counts in the person's language or in English; any other
+    /// answer is no.
     func choose(_ message: Message) async throws(Interruption) -> Bool
     func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption)
-    /// What becomes the stack's token, if the verdict lets the person in: this, or, where it is
-    /// nothing, what they answered last.
+    /// Sets what becomes the stack's token: `token`, or, if that is nil, the person's last answer.
     func give(token: SecretBox?) async throws(Interruption)
-    /// Shows what the reader says until the scan has ended; the person may end it at any time.
+    /// Shows what the reader reports until the scan has ended. The person may end it at any time.
     func follow(
         _ run: FingerRun, _ words: (FingerRun.Step) -> Message?
     ) async throws(Interruption) -> FingerEnd
@@ -49,7 +49,7 @@ extension Conversation {
     }
 }
 
-/// Why a conversation stops in the middle: the person's no, or the connection's end.
+/// Why a conversation stops before its end: something was refused, or the connection is over.
 enum Interruption: Error, Equatable {
     case refused(Refusal)
     case gone(ConnectionEnd)
@@ -58,11 +58,12 @@ enum Interruption: Error, Equatable {
 /// Whether a front end may be told what depends on a store.
 enum Audience: Equatable, Sendable {
     case person
-    /// Whoever it is hears the same of a store with no tries left, of an erased one and of none.
+    /// A stranger is told the same about a store with no tries left, about an erased one and about
+    /// none.
     case stranger
 }
 
-/// What is refused below ends the conversation.
+/// A refusal inside `body` ends the conversation.
 func refusing<R>(_ body: () throws(Refusal) -> R) throws(Interruption) -> R {
     do throws(Refusal) { return try body() } catch { throw .refused(error) }
 }

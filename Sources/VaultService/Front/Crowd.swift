@@ -1,7 +1,7 @@
 import Posix
 import Wire
 
-/// Who is connected: whose share each of them uses, and how long it may take.
+/// All connections: whose share each of them uses, and how long it may take.
 @LoopActor
 final class Crowd {
     let turns: Turns
@@ -9,7 +9,7 @@ final class Crowd {
     private let book: AccountBook
     private var shares: [Party: Share] = [:]
     private var connections: [ObjectIdentifier: Connection] = [:]
-    /// All that are not root's.
+    /// How many connections are not root's.
     private var others = 0
     private var isSweeping = false
     private var asked: Set<UInt32> = []
@@ -26,7 +26,7 @@ final class Crowd {
 
     // MARK: parties
 
-    /// Where nothing is known of the uid, the directory is asked meanwhile.
+    /// The party of a uid. If nothing is known of it, the directory service is asked meanwhile.
     private func party(of uid: UInt32) -> Party {
         if uid == 0 || uid == ThisProcess.uid { return .root }
         switch book.look(uid) {
@@ -36,7 +36,7 @@ final class Crowd {
         }
     }
 
-    /// The party that it counts with at this moment.
+    /// The party that the uid counts with at this moment. The directory service is not asked.
     func partyNow(of uid: UInt32) -> Party {
         if uid == 0 || uid == ThisProcess.uid { return .root }
         return switch book.look(uid) {
@@ -86,11 +86,11 @@ final class Crowd {
 
     enum Place {
         case taken(Share)
-        /// No place: whether there is time to say so.
+        /// There is no place. `tells`: there is time to tell the peer so.
         case none(tells: Bool)
     }
 
-    /// Whether one more of this uid comes in.
+    /// Whether there is a place for one more connection of this uid.
     func place(for uid: UInt32) -> Place {
         let share = share(of: party(of: uid))
         guard share.places < share.mostPlaces,
@@ -114,9 +114,9 @@ final class Crowd {
         rooms.leave(connection)
     }
 
-    /// Programs that act for a person with root's rights (sudo, su) share that person's places, turns
-    /// and time: else whoever starts enough of them takes root's, and nobody logs in. False where
-    /// that person has as many already.
+    /// A program that acts for a person with root's rights (sudo, su) uses that person's turns and
+    /// time, and has a limit of its own. Otherwise a person could start so many of them that they
+    /// take root's, and nobody could log in. False if that person has too many of them already.
     func claim(_ connection: Connection, by realUID: UInt32) -> Bool {
         guard connection.credentials.uid == 0, realUID != 0 else { return true }
         let party: Party

@@ -5,11 +5,12 @@ import WorkerLinks
 
 /// A scan as the person sees it.
 extension Exchange {
-    /// Longer than anybody's patience, and shorter than a module's.
+    /// More lines than a person has patience for, and fewer than a module accepts.
     private static let mostLines = 40
 
-    /// Shows what the reader says until the scan has ended; the person may end it at any time. The front end hears of
-    /// it by the line that asks for the finger; where nobody was asked it hears nothing.
+    /// Shows what the reader reports until the scan has ended. The person may end it at any time.
+    /// The front end learns of the scan by the line that asks for the finger; if there was no such
+    /// line, it is told nothing.
     func follow(
         _ run: FingerRun, _ words: (FingerRun.Step) -> Message?
     ) async throws(Interruption) -> FingerEnd {
@@ -72,12 +73,13 @@ extension Exchange {
         case .ended: return
         }
         if let message { scan.line = voice.line(message) }
-        // The person's turn again, as after an answer.
+        // The person acts next, so the time for *working* starts again, as after an answer.
         connection.workingSince = Clock.bootMilliseconds()
         try await connection.send(scan, .scan, tag: tag)
     }
 
-    /// While the scan goes on, the front end may only say that the person goes on without it.
+    /// Reads from the front end while the scan goes on. It may only say that the person goes on
+    /// without the scan.
     private func listen(_ question: UInt32, _ run: FingerRun) async -> ConnectionEnd? {
         while !run.isOver {
             let request: (UInt32, Request)
@@ -95,7 +97,7 @@ extension Exchange {
                 run.stop(.gone)
                 return .notUnderstood(.unknownValue)
             }
-            // One that crossed with the end of an earlier scan is no answer to anything.
+            // An abort that crossed with the end of an earlier scan is ignored.
             if abort.question == question { run.stop(.person) }
         }
         return nil
@@ -108,7 +110,7 @@ extension FingerRun.Step {
         return scan.stage
     }
 
-    /// What a worker has to say first.
+    /// The `place` step, for a worker that left it out: the front end needs it first.
     fileprivate var forgottenPlace: FingerRun.Step? {
         switch self {
         case .heard(let scan):

@@ -12,7 +12,7 @@ final class Exchange: Conversation {
     let voice: Voice
     let connection: Connection
     private var questions: UInt32 = 0
-    /// Scans that have ended: an abort may have crossed with the end.
+    /// The numbers of all scans of this exchange: an abort may come after its scan has ended.
     private var scans: Set<UInt32> = []
     private let began = Clock.bootMilliseconds()
     var candidates = 0
@@ -22,11 +22,11 @@ final class Exchange: Conversation {
     private var carried: [Message] = []
     /// libpam's own limit for a message, with room to spare.
     private static let longestPrompt = 480
-    /// A secret was answered in this exchange: what an authentication may rest on.
+    /// The person answered with a secret in this exchange.
     private(set) var answered = false
-    /// Until somebody looks, a remote front end is a stranger's.
+    /// Until the daemon has looked who asks, a remote front end counts as a stranger's.
     var audience: Audience
-    /// The request itself brought one.
+    /// The request itself brought a secret.
     var cameWithSecret = false
 
     init(connection: Connection, caller: Caller, voice: Voice, tag: UInt32) {
@@ -55,7 +55,7 @@ final class Exchange: Conversation {
         try await show(message, style)
     }
 
-    /// The number of a scan.
+    /// The number of a new scan.
     func newScan() -> UInt32 {
         questions &+= 1
         scans.insert(questions)
@@ -160,7 +160,8 @@ final class Exchange: Conversation {
         } catch {
             throw .gone(error)
         }
-        // Written to a socket is not seen: the front end says when it has shown it.
+        // Text that was written to a socket may not have been seen. The front end says when it has
+        // shown it.
         _ = try await ask(message, .acknowledge)
     }
 }

@@ -1,7 +1,7 @@
 import Posix
 import Wire
 
-/// Whoever has, or waits for, room for a large frame.
+/// A connection that has, or waits for, room for a large frame.
 @LoopActor
 protocol Lodger: AnyObject {
     var share: Share { get }
@@ -21,13 +21,13 @@ final class Rooms {
     private var entering: [(lodger: any Lodger, bytes: Int, wait: Wait)] = []
     private var answering: [(share: Share, wait: Wait)] = []
 
-    /// All together, and the answers of one party.
+    /// Bytes: the limit for all together, and for the unread answers of one party.
     private static let most = 64 << 20
     private static let mostUnread = 4 << 20
 
     // MARK: frames
 
-    /// One large frame of each person at a time; nil where it may come now.
+    /// Asks for room. Each person has one large frame at a time. Nil if it may come now.
     func enter(_ lodger: any Lodger, _ bytes: Int) -> Wait? {
         if take(lodger, bytes) { return nil }
         let wait = Wait()
@@ -59,7 +59,7 @@ final class Rooms {
         admit()
     }
 
-    /// After room was given back, or a connection became a person's.
+    /// Called after room was given back, or after a connection's party became known.
     func admit() {
         entering.removeAll { entry in
             if entry.wait.isOver { return true }
@@ -76,7 +76,7 @@ final class Rooms {
 
     // MARK: answers
 
-    /// nil where nothing large of this party waits to be read.
+    /// Nil if this party has no large answer that it has not read.
     func answer(_ share: Share) -> Wait? {
         guard share.isLimited, share.unread > 0 else { return nil }
         let wait = Wait()
@@ -86,7 +86,7 @@ final class Rooms {
 
     enum Kept { case kept, noRoom }
 
-    /// An answer that is there already, and that its peer does not read.
+    /// Counts an answer that is made already and that its peer does not read at once.
     func keep(_ bytes: Int, _ share: Share) -> Kept {
         guard share.isLimited else { return .kept }
         guard share.unread + bytes <= Self.mostUnread, used + bytes <= Self.most else {
@@ -102,7 +102,7 @@ final class Rooms {
         share.unread -= bytes
         used -= bytes
         if share.unread == 0 {
-            // All of them: each looks again before it makes an answer.
+            // Wake all of them: each looks again before it makes an answer.
             answering.removeAll { entry in
                 guard entry.share === share else { return entry.wait.isOver }
                 entry.wait.end(.ready)

@@ -11,14 +11,14 @@ final class Share: JobAccount {
     /// Root's connections that act for it.
     var claims = 0
     private(set) var time: Allowance
-    /// In the order in which they came; some may be over already.
+    /// In the order in which they came. Some may be over already.
     var waiting: [Wait] = []
     /// Bytes of a large frame that is coming in, or is being worked on.
     var frame = 0
     /// Bytes of large answers that wait to be read.
     var unread = 0
 
-    /// A tenth of a processor, and a moment's work at once.
+    /// A tenth of a processor, and 200 ms at once.
     private static let percent: Int64 = 10
     private static let burst: Int64 = 200_000_000
 
@@ -28,7 +28,7 @@ final class Share: JobAccount {
         time = Allowance(percent: Self.percent, most: Self.burst, at: turns.now())
     }
 
-    /// Root waits for none of these limits: whoever logs people in, or mends the machine.
+    /// These limits do not hold for root, which logs people in and repairs the machine.
     var isLimited: Bool {
         switch party {
         case .root: false
@@ -36,7 +36,7 @@ final class Share: JobAccount {
         }
     }
 
-    /// Greeted by name, as it were: all others have small frames alone.
+    /// Only root and people with an account may send large frames.
     var mayHaveLargeFrames: Bool {
         switch party {
         case .root, .person: true
@@ -61,7 +61,7 @@ final class Share: JobAccount {
         time.spend(nanoseconds)
     }
 
-    /// Nothing would be forgotten with it, a debt least of all.
+    /// Nothing would be lost with it, least of all a debt.
     func isForgettable(_ now: UInt64) -> Bool {
         guard places == 0, claims == 0, waiting.isEmpty, frame == 0, unread == 0 else {
             return false

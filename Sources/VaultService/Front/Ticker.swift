@@ -1,13 +1,14 @@
 import Posix
 import Wire
 
-/// Says *working* each second to whoever waits for something long, so that silence always means a
-/// fault. Runs only while somebody waits: an idle daemon has no timer.
+/// Sends *working* each second to every peer that waits for something long, so that silence always
+/// means a fault. Its timer runs only while a peer waits, so an idle daemon has none.
 @LoopActor
 final class Ticker {
     private var waiting: [ObjectIdentifier: Connection] = [:]
     private var isArmed = false
-    /// A queue's minute, and what was derived in it; it begins anew with each answer of the person.
+    /// A minute in a queue, and the derivation after it. It begins anew with each answer of the
+    /// person.
     private static let longest: UInt64 = 120_000
 
     func begin(_ connection: Connection, _ tag: UInt32) {
@@ -22,7 +23,7 @@ final class Ticker {
         waiting[ObjectIdentifier(connection)] = nil
     }
 
-    /// Whoever is asked while a secret lies with the flow is asked no longer, as if they had not answered in time.
+    /// Ends every question whose flow holds a secret, as if the person had not answered in time.
     func endQuestions() {
         for connection in waiting.values where connection.isAsking && connection.holdsSecret {
             connection.wakeReader()
@@ -34,7 +35,7 @@ final class Ticker {
         isArmed = true
         let next = Clock.bootMilliseconds() + UInt64(Limits.workingEvery)
         _ = EventLoop.shared.at(next) {
-            // From the timer itself: behind no queue.
+            // Called from the timer itself, so that it waits behind no queue.
             LoopActor.assumed { self.tick() }
         }
     }
@@ -43,7 +44,7 @@ final class Ticker {
         isArmed = false
         let now = Clock.bootMilliseconds()
         for connection in waiting.values where !connection.isAsking {
-            // What takes longer than any queue may is a fault: silence tells the peer so.
+            // What takes longer than any queue may take is a fault. Silence tells the peer so.
             guard let tag = connection.workingTag, now - connection.lastSent >= 900,
                 now - connection.workingSince < Self.longest
             else { continue }

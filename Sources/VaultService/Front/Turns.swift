@@ -1,20 +1,21 @@
 import Posix
 
-/// Who goes on next: one frame of a connection in each pass of the loop, root's first, then one
-/// party after the other. Those who have used up their time share what is left over.
+/// Decides which connection goes on next: one frame of each in a pass of the loop, root's first,
+/// then one party after the other. Parties that have used up their time share what is left over.
 @LoopActor
 final class Turns {
-    /// In nanoseconds; a test has a clock of its own.
+    /// In nanoseconds. A test has a clock of its own.
     let now: () -> UInt64
     private let pass: () -> UInt64
     private var root: [Wait] = []
-    /// Parties of which a connection waits; whoever had a turn goes to the end.
+    /// Parties with a connection that waits. After its turn a party goes to the end.
     private var line: [Share] = []
     private var granted = 0
     private var grantedIn: UInt64 = 0
 
-    /// Of a processor, for all together that are within their time, and for all that are not: less
-    /// where somebody waits for a derivation, which wants the processors for itself.
+    /// Percent of a processor: for all parties within their time together, and as much for all
+    /// others together. It is less while a derivation is waited for, because that needs the
+    /// processors.
     private static let percent: Int64 = 30
     private static let percentBeside: Int64 = 5
     private static let burst: Int64 = 100_000_000
@@ -22,9 +23,9 @@ final class Turns {
     private var regular: Allowance
     private var leftover: Allowance
 
-    /// Milliseconds between two looks at those who wait.
+    /// Milliseconds between two looks at the parties that wait, at most.
     private static let longest: UInt64 = 10
-    /// So many in a pass: root's never waits behind more.
+    /// At most this many turns of other parties in a pass, so that root never waits longer.
     private static let inPass = 4
 
     init(
@@ -39,7 +40,7 @@ final class Turns {
         leftover = regular
     }
 
-    /// nil where it goes on at once; `last` is the pass in which this connection had its last turn.
+    /// Nil if the connection may go on at once. `last` is the pass in which it had its last turn.
     func take(_ share: Share, last: UInt64) -> Wait? {
         let current = pass()
         if last != current, mayGoOn(share, current) { return nil }
@@ -75,7 +76,7 @@ final class Turns {
         leftover.refresh(now)
     }
 
-    /// Whether there is time for a word to a connection that cannot be served.
+    /// Whether there is time to tell a connection that it cannot be served.
     func hasTime(for share: Share) -> Bool {
         guard share.isLimited else { return true }
         let now = now()
@@ -83,7 +84,8 @@ final class Turns {
         return regular.isLeft && share.isWithin(now)
     }
 
-    /// Once in each pass; in how many milliseconds at most it wants to be asked again, -1 for never.
+    /// Gives turns; called once in each pass. Returns the milliseconds after which it must be
+    /// called again at the latest; -1 for never.
     func grant() -> Int32 {
         for wait in root { wait.end(.ready) }
         root.removeAll(keepingCapacity: true)
@@ -91,7 +93,7 @@ final class Turns {
         let now = now()
         refresh(now)
         var left = Self.inPass
-        // Those within their time first.
+        // First the parties that are within their time.
         for isWithin in [true, false] where (isWithin ? regular : leftover).isLeft {
             var served: [Share] = []
             line.removeAll { share in
@@ -104,21 +106,21 @@ final class Turns {
             line += served.filter { !$0.waiting.isEmpty }
         }
         guard !line.isEmpty else { return -1 }
-        // Whoever is over their time now may be within it soon.
+        // A party that is over its time now may soon be within it.
         let soon = left < Self.inPass ? 1 : min(restOfWait, Self.longest)
         return Int32(clamping: soon)
     }
 
     private var restOfWait: UInt64 {
         switch (regular.isLeft, leftover.isLeft) {
-        // Somebody waits all the same: theirs is the other one.
+        // There is time in one group, and a party still waits: so it belongs to the other group.
         case (true, false): leftover.wait
         case (false, true): regular.wait
         case (true, true), (false, false): min(regular.wait, leftover.wait)
         }
     }
 
-    /// False where all that waited have gone.
+    /// False if all that waited are gone.
     private func serveNext(of share: Share) -> Bool {
         while !share.waiting.isEmpty {
             let wait = share.waiting.removeFirst()
@@ -131,7 +133,7 @@ final class Turns {
 
     func took(_ nanoseconds: UInt64, _ share: Share) {
         guard share.isLimited else { return }
-        // What others leave costs nothing of what is theirs by right.
+        // Time that others leave over is not taken from a party's own time.
         guard share.time.isLeft else { return leftover.spend(nanoseconds) }
         regular.spend(nanoseconds)
         share.spend(nanoseconds)

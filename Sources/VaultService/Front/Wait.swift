@@ -1,6 +1,7 @@
 import Posix
 
-/// What a connection waits for, but for bytes: it is given, or the connection's time is over first.
+/// What a connection waits for, apart from bytes: a turn or room. It is granted, or the
+/// connection's time ends first.
 // SAFETY: the continuation is resumed exactly once, where it is taken out of its variable.
 @safe
 @LoopActor
@@ -20,7 +21,7 @@ final class Wait {
 
     func value() async -> Channel.Wake {
         if let outcome { return outcome }
-        // SAFETY: `end` comes once: with the grant, the deadline or the close.
+        // SAFETY: it is resumed once: `end` takes it out, at the grant, the deadline or the close.
         return await unsafe withUnsafeContinuation { unsafe continuation = $0 }
     }
 }

@@ -1,10 +1,10 @@
 import WorkerLinks
 
-/// One option of appvaultd: reading the command line, help and the manual page go by this table.
+/// One option of appvaultd. The command line, the help and the manual page follow this table.
 package struct OptionEntry: Sendable {
     package let flag: String
     package let short: String?
-    /// What has to follow.
+    /// The value that must follow.
     package let argument: String?
     package let summary: String
     let effect: Effect
@@ -14,7 +14,7 @@ package struct OptionEntry: Sendable {
         case version
         case texts
         case flag(@Sendable (inout Options) -> Void)
-        /// `wrong` is what is said where the value is missing or is none.
+        /// `wrong` is printed if the value is missing or not valid.
         case set(wrong: String, @Sendable (inout Options, String) -> Bool)
     }
 

@@ -1,28 +1,29 @@
 import Posix
 import Words
 
-/// The command line of appvaultd; what it may hold stands in `OptionEntry.all`.
+/// The command line of appvaultd. `OptionEntry.all` lists what it may hold.
 public struct Options: Sendable, Equatable {
     public var stateFolder = "/var/lib/appvault"
     public var configFolder = "/etc/appvault"
-    /// The default policy's file; nil where the built-in values are the default, as for a private
+    /// The default policy's file; nil if the built-in values are the default, as for a private
     /// daemon.
     public var defaultPolicy: String? = "/usr/lib/appvault/policy.conf"
     /// Where the catalogues of other languages are: LL/LC_MESSAGES/appvault.mo.
     public var localeFolder = "/usr/share/locale"
-    /// A socket of our own; nil where systemd hands one over.
+    /// Where to make a socket; nil if systemd hands one over.
     public var socket: String?
-    /// One for root alone beside it.
+    /// Where to make a second socket, for root alone.
     public var rootSocket: String?
     /// Where appvault-rules is asked about custom rules.
     public var rulesSocket = "/run/appvault/rules.socket"
     /// Where appvault-fingerprint is asked for readers.
     public var fingerprintSocket = "/run/appvault/fingerprint.socket"
-    /// Where failed tokens are remembered over the end of the daemon; nil where it was not said.
+    /// Where failed tokens are kept beyond the end of the daemon; nil if the option was not given.
     public var runtimeFolder: String?
     /// Where logind has a file for each session.
     public var sessionFolder = "/run/systemd/sessions"
-    /// Otherwise a sleep that may be a hibernation takes what a finger opens.
+    /// systemd ends this daemon before a hibernation. If not, the daemon wipes what a finger opens
+    /// before each sleep that may be a hibernation.
     public var isStoppedBeforeHibernation = false
     public var deadlines = Deadlines()
     public var job = Job.serve
@@ -34,10 +35,11 @@ public struct Options: Sendable, Equatable {
 
     static let standardRootSocket = "/run/appvault/root.socket"
 
-    /// systemd's makes the folder of its own daemon; another one's memory is its own.
+    /// systemd makes this folder for the daemon that it starts. A daemon with `--socket` does not
+    /// use it by default.
     public static let runtimeFolder = "/run/appvaultd"
 
-    /// nil: they are remembered as long as the daemon runs.
+    /// Nil: failed tokens are remembered only as long as the daemon runs.
     var tokenFolder: String? {
         runtimeFolder ?? (socket == nil ? Self.runtimeFolder : nil)
     }
@@ -47,9 +49,9 @@ public struct Options: Sendable, Equatable {
         public var session = 60
         /// Seconds that a transaction waits for its confirmation.
         public var transaction = 60
-        /// Seconds without anything to do after which a socket-activated daemon leaves.
+        /// Seconds without anything to do after which a socket-activated daemon ends.
         public var idle = 60
-        /// Seconds that somebody who enrols a finger is waited for, at each touch.
+        /// Seconds that the daemon waits, at each touch, for a person who enrols a finger.
         public var touch = 60
     }
 
@@ -99,7 +101,8 @@ public struct Options: Sendable, Equatable {
 }
 
 extension Options.Deadlines {
-    /// Only ever shorter: an option must not be a way to keep a store open.
+    /// Shortens a deadline. It never makes one longer: an option must not be a way to keep a store
+    /// open.
     mutating func shorten(_ setting: String) -> Bool {
         let parts = setting.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, let seconds = Int(parts[1]), (1...60).contains(seconds) else {

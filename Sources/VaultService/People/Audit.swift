@@ -19,7 +19,7 @@ final class Audit {
             at = now
         }
 
-        /// As one that was never used.
+        /// The bucket is like one that was never used.
         func isFresh(_ now: UInt64) -> Bool {
             var bucket = self
             bucket.refill(now)
@@ -29,7 +29,7 @@ final class Audit {
 
     private let toStandardError: Bool
     private var buckets: [Party: Bucket] = [:]
-    /// Of those who find the table full.
+    /// One bucket for all parties that find the table full.
     private var common: Bucket?
     private var clearedAt: UInt64 = 0
     /// Uids without an account share one bucket: anybody has as many of them as they like.
@@ -67,8 +67,8 @@ final class Audit {
         }
     }
 
-    /// Whose lines are counted. Root speaks for everybody, so there it is the person's; the daemon's own lines are
-    /// nobody's, and never swallowed.
+    /// On whose account a line goes. Root speaks for everybody, so with root it is the person's.
+    /// The daemon's own lines are on no account and are never swallowed.
     private static func bucket(_ uid: UInt32?, _ person: Person?) -> UInt32? {
         if let uid, uid != 0 { return uid }
         return person?.uid ?? uid
@@ -93,8 +93,8 @@ final class Audit {
         return swallowed
     }
 
-    /// Room is made by dropping those who have nothing to be remembered for, and nobody else: who is
-    /// being limited stays so.
+    /// Makes room by dropping only parties of which nothing has to be remembered. A party that is
+    /// being limited stays limited.
     private func hasRoom(_ now: UInt64) -> Bool {
         if buckets.count >= Self.most, now - clearedAt >= 1000 {
             clearedAt = now

@@ -2,16 +2,17 @@ import Policy
 import Posix
 import StoreKeeping
 
-/// The directory service, asked on a thread of its own with a deadline: it may hang, and then the
-/// answer is "unknown", never "another person". Nothing that serves people waits for it.
+/// The directory service, asked on threads of its own and with a deadline. It may hang; then the
+/// answer is "unknown", never "another person". The loop does not wait for it.
 @LoopActor
 final class Directory {
-    // Threads of their own for each: a logind that hangs must not take the accounts along.
+    // Each has threads of its own, so that a logind that hangs does not block the questions about
+    // accounts.
     let accounts = Questions(name: "accounts")
     fileprivate let lids = Questions(name: "lid")
-    // As many as root may have connections: none of them waits for anybody's service.
+    // As many as root may have connections. None of these questions waits for a service.
     private let surroundings = Questions(name: "surroundings", limit: 1024)
-    // Anybody can have these asked: their line is not the one of requests.
+    // Anybody can cause these questions, so they do not share a line with those that requests ask.
     private let owners = Questions(name: "owners", threads: 1)
     private let memberships = Questions(name: "groups", threads: 4)
     let edges: Edges
@@ -24,19 +25,19 @@ final class Directory {
         await accounts.ask(otherwise: .unknown) { Accounts.of(uid: uid) }
     }
 
-    /// Only whether there is one, for whoever is at the other end of a connection.
+    /// Asks only whether the uid of a connection has an account.
     func owner(of uid: UInt32) async -> Accounts.Answer {
         await owners.ask(otherwise: .unknown) { Accounts.of(uid: uid) }
     }
 
-    /// What comes too late is still heard, by `late`.
+    /// An answer that comes too late is given to `late`.
     func groups(
         of person: Person, late: @escaping @LoopActor @Sendable (Groups.Answer) -> Void
     ) async -> Groups.Answer {
         await memberships.ask(otherwise: .unknown, late: late) { Groups.of(person.name) }
     }
 
-    /// The same deadline: what is not known in time is unknown.
+    /// With the same deadline: what is not known in time is unknown.
     func surroundings(of peer: PeerProcess, person: UInt32) async -> Surroundings {
         await surroundings.ask(otherwise: .unknown) { [look = edges.look] in
             look(peer, person)
@@ -67,7 +68,7 @@ final class Questions {
         otherwise: Answer, late: (@LoopActor @Sendable (Answer) -> Void)? = nil,
         _ question: @escaping @Sendable () -> Answer
     ) async -> Answer {
-        // Threads that hang in a dead service are not joined by more and more questions.
+        // If threads hang in a dead service, do not let more and more questions hang with them.
         guard inFlight < limit else { return otherwise }
         inFlight += 1
         let box = First<Answer>()

@@ -2,10 +2,10 @@ import Policy
 import Posix
 import StoreKeeping
 
-/// Whose first login makes a store: people, not system accounts.
+/// Whether a first login makes a store: only for people, not for system accounts.
 enum Eligibility: Equatable {
     case person
-    /// Root, a system account, the overflow uid, or nobody at all.
+    /// Root, a system account, the overflow uid, or a uid without an account.
     case systemAccount
     case noHome
     case noLoginShell
@@ -29,7 +29,7 @@ enum Eligibility: Equatable {
 
     private static func isHome(_ path: [UInt8]) -> Bool {
         guard path.first == UInt8(ascii: "/") else { return false }
-        // However often the slash is written.
+        // The slash may be written several times.
         let parts = path.split(separator: UInt8(ascii: "/"))
         return !parts.isEmpty && parts != [Array("nonexistent".utf8)[...]]
     }
@@ -41,7 +41,8 @@ enum Eligibility: Equatable {
 }
 
 extension Directory {
-    /// Not there in time is no person: whoever is one logs in again.
+    /// Without an answer in time the account does not count as a person's. A person will log in
+    /// again.
     func eligibility(of person: Person) async -> Eligibility {
         let byUID = Eligibility.of(uid: person.uid)
         guard byUID == .person else { return byUID }

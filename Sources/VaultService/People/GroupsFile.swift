@@ -1,8 +1,9 @@
 import Posix
 import StoreKeeping
 
-/// The groups that each person was last known to be in: one small file a person, so that a restart
-/// while the directory service is silent changes nobody's policy. Blocking; on a worker.
+/// The groups that each person was last known to be in: one small file for each person. So a
+/// restart while the directory service is silent does not change a policy. Blocking: runs on a
+/// worker.
 struct GroupsFile: Sendable {
     private let stateFolder: String
     private static let folderName = "groups"
@@ -17,7 +18,7 @@ struct GroupsFile: Sendable {
         "\(stateFolder)/\(Self.folderName)/\(person.uid)"
     }
 
-    /// nil where nothing is known: uids are given away again, so the name must be the same.
+    /// Nil if nothing is known. Uids are given to other people later, so the name must be the same.
     func read(_ person: Person) -> [[UInt8]]? {
         guard let text = try? TextFile.read(at: path(person), limit: Self.limit) else { return nil }
         let lines = text.split(separator: 0x0A, omittingEmptySubsequences: true).map(Array.init)
@@ -27,7 +28,7 @@ struct GroupsFile: Sendable {
         return Array(lines[1..<(lines.count - 1)])
     }
 
-    /// Without the file the groups are only forgotten sooner.
+    /// If this write fails, the groups are only forgotten sooner.
     func write(_ groups: [[UInt8]], _ person: Person) {
         let lines = [person.name] + groups + [Self.end]
         guard !lines.contains(where: { $0.isEmpty || $0.contains(0x0A) }) else { return }

@@ -4,8 +4,8 @@ enum Party: Hashable, Sendable {
     case root
     /// A uid that has an account; also root's programs that say they act for it.
     case person(UInt32)
-    /// All uids without an account together: anybody may have 65,536 of them.
+    /// All uids without an account together, because one person may have 65,536 of them.
     case accountless
-    /// Of these uids the directory service has not said yet whether they have an account.
+    /// Uids of which the directory service has not said yet whether they have an account.
     case unresolved
 }

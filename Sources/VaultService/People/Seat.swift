@@ -4,7 +4,7 @@ import Posix
 
 /// The lid, as logind knows it. Blocking: on a worker only.
 enum Seat {
-    /// Machines without one say that it is open.
+    /// Machines without a lid report it as open.
     static func lid() -> Lid {
         guard let bus = Bus.open(), let isShut = bus.lidIsShut() else { return .unknown }
         return isShut ? .shut : .open

@@ -2,11 +2,12 @@ internal import CSystemd
 import Policy
 import Posix
 
-/// Who asks and who is at this machine, by the kernel, systemd and logind: what they have written down, so that no
-/// crowd at the bus can keep the answer away. Blocking: on a worker only.
+/// Which process asks and who is at this machine, according to the kernel, systemd and logind. It
+/// is read from what they have written down, so that a crowd at the bus cannot delay the answer.
+/// Blocking: runs on a worker only.
 struct Surroundings: Equatable, Sendable {
     var process: KnownProcess?
-    /// Nil where there is no logind.
+    /// Nil if there is no logind.
     var machine: MachineView?
 
     static let unknown = Surroundings(process: nil, machine: nil)
@@ -28,7 +29,8 @@ struct Surroundings: Equatable, Sendable {
             realUID: uid, place: place, connector: connector(of: instance, before: pid))
     }
 
-    /// systemd started the helper when that process connected: one that began later has its pid by chance.
+    /// systemd started the helper when the connecting process connected. A process that began after
+    /// the helper only has the same pid by chance.
     private static func connector(
         of instance: PolkitInstance, before helper: Int32
     ) -> KnownProcess.Connector? {
@@ -42,11 +44,12 @@ struct Surroundings: Equatable, Sendable {
     }
 
     private static func place(of pid: Int32) -> ProcessPlace {
-        // SAFETY: each writes a word that ends within the room, which `word` has made; so in all of this file.
+        // SAFETY: each call writes a word that ends within the room, which `word` has made. The
+        // same holds in all of this file.
         guard let slice = unsafe word({ unsafe appvault_slice_of(pid, $0, room) }),
             let unit = unsafe word({ unsafe appvault_unit_of(pid, $0, room) })
         else { return .unknown }
-        // A slice's name has its parents' in it.
+        // The name of a slice contains the names of its parents.
         if slice == "system.slice" || slice.hasPrefix("system-") { return .systemUnit(unit) }
         let (user, end) = ("user-", ".slice")
         guard slice.hasPrefix(user), slice.hasSuffix(end),
@@ -62,7 +65,8 @@ struct Surroundings: Equatable, Sendable {
     // MARK: the machine
 
     private static func machine(person: UInt32) -> MachineView? {
-        // logind always knows a seat: where there is none, nothing here was written by one that runs.
+        // A running logind always knows a seat. If there is none, these files are not from a
+        // running logind.
         guard let seats = unsafe words({ unsafe sd_get_seats($0) }), !seats.isEmpty,
             let ids = unsafe words({ unsafe sd_get_sessions($0) })
         else { return nil }
@@ -80,7 +84,7 @@ struct Surroundings: Equatable, Sendable {
             frontTerminal: frontTerminal())
     }
 
-    /// Nil where it has ended meanwhile.
+    /// Nil if the session has ended meanwhile.
     private static func session(_ id: String) -> LoginSession? {
         var uid: uid_t = 0
         guard unsafe sd_session_get_uid(id, &uid) >= 0 else { return nil }
@@ -88,13 +92,13 @@ struct Surroundings: Equatable, Sendable {
         return LoginSession(
             id: id, uid: uid,
             kind: kind(unsafe word { unsafe appvault_session_class(id, $0, room) }),
-            // What is not said counts as the worse.
+            // If logind does not say, assume the worse.
             isRemote: unsafe sd_session_is_remote(id) != 0,
             isActive: unsafe sd_session_is_active(id) > 0 && state == "active",
             hasSeat: unsafe word { unsafe appvault_session_seat(id, $0, room) } != nil)
     }
 
-    /// logind's classes; later ones have endings (user-early, manager-early, background-light).
+    /// logind's classes. Later versions add endings (user-early, manager-early, background-light).
     private static func kind(_ name: String?) -> LoginSession.Kind {
         guard let name else { return .other }
         if name == "greeter" { return .greeter }

@@ -3,8 +3,9 @@ import Policy
 import Posix
 import StoreKeeping
 
-/// Locks stores that nobody has used for a time, even in front. One alarm for all of them, set for
-/// the first that may be due and not moved by each request; none while nothing is open.
+/// Locks stores that were not used for a time, even while their owner's session is in front. There
+/// is one alarm for all of them, set for the first that may be due and not moved by each request;
+/// there is none while no store is open.
 @LoopActor
 final class IdleLocks {
     private var open: [StoreID: StoreHost] = [:]
@@ -16,7 +17,7 @@ final class IdleLocks {
         self.lock = lock
     }
 
-    /// By the owner's policy, when the store was opened or the policy changed; 0 is never.
+    /// Follows the owner's policy, when the store was opened or the policy changed; 0 means never.
     func follow(_ host: StoreHost, seconds: UInt32) {
         host.idleLimit = seconds > 0 ? UInt64(seconds) * 1000 : nil
         open[host.id] = seconds > 0 ? host : nil
@@ -25,7 +26,7 @@ final class IdleLocks {
 
     private func setAlarm() {
         let next = open.values.compactMap { $0.idleEnd }.min()
-        // One that rings too early sets the next one itself.
+        // An alarm that rings too early sets the next one itself.
         if let next, let setFor, setFor <= next { return }
         guard next != setFor else { return }
         if alarm == nil { start() }
@@ -34,7 +35,7 @@ final class IdleLocks {
     }
 
     private func start() {
-        // Without an alarm a store is still shut for everybody when its time is over.
+        // Even without an alarm, a store is closed for all requests when its time is over.
         guard let made = try? BootAlarm() else { return }
         alarm = made
         EventLoop.shared.task {
@@ -63,7 +64,7 @@ extension Upkeep {
         idleLocks.follow(host, seconds: host.isOpen ? inForce.policy.idleTimeout : 0)
     }
 
-    /// Of all open stores, after the policy changed.
+    /// Does this for all open stores, after the policy changed.
     func followIdleAgain() {
         for host in desk.vault.openStores {
             EventLoop.shared.task {

@@ -2,12 +2,13 @@ import Posix
 
 /// Reads the policy anew when its files change. No timer runs while nothing happens.
 extension Upkeep {
-    /// Quiet for so long, and what was written is written.
+    /// After this much quiet the writer is taken to be done.
     private static let quiet: UInt64 = 100
-    /// Under a flood of changes.
+    /// The longest wait under a flood of changes.
     private static let longest: UInt64 = 1_000
 
-    /// Ends only with the daemon; where nothing can be watched, SIGHUP still reads the policy.
+    /// Ends only with the daemon. Where nothing can be watched, SIGHUP still makes the daemon read
+    /// the policy.
     func watchPolicy() async {
         let watch: FileWatch
         do throws(PosixError) {
@@ -22,7 +23,7 @@ extension Upkeep {
                 told = failure
                 cannotWatch(failure)
             }
-            // Looked at after the watches are set: what was written meanwhile is not missed.
+            // Read after the watches are set, so that nothing written meanwhile is missed.
             await readPolicy(isAsked: false)
             await waitForChange(watch)
         }
@@ -46,7 +47,7 @@ extension Upkeep {
         desk.audit.note(.policy, "\(error): the policy is read anew on SIGHUP only", code: .unknown)
     }
 
-    /// Everybody's policy from here on; what is open obeys it at once.
+    /// Reads the policy. It holds for everybody from here on, and open stores obey it at once.
     func readPolicy(isAsked: Bool) async {
         let change = await desk.policies.reload()
         if isAsked { desk.policies.forgetAnswers() }

@@ -1,12 +1,12 @@
 import Posix
 import StoreKeeping
 
-/// Keeps the disk's reserve: made when the daemon starts, and again when there is room.
+/// Keeps the reserve on the disk: makes it when the daemon starts, and again when there is room.
 extension Upkeep {
     private static let pause: UInt64 = 30_000
 
-    /// Ends as soon as it is kept. Called anew when it was given up: then not at once, because whatever needed the room
-    /// has not taken it yet.
+    /// Ends as soon as the reserve is kept. It is called anew when the reserve was given up. Then
+    /// it waits first, because the work that needed the room has not taken it yet.
     func keepReserve(after wait: UInt64 = 0) async {
         guard !isKeepingReserve else { return }
         isKeepingReserve = true

@@ -5,13 +5,14 @@ import StoreKeeping
 import Wire
 import WorkerLinks
 
-/// Wipes resident slots when PasscodeEvery is over: one alarm for all of them, none while there are none.
+/// Wipes resident slots when PasscodeEvery is over. There is one alarm for all of them, and none
+/// while there are none.
 @LoopActor
 final class Residents {
     private var ends: [StoreID: (host: StoreHost, end: UInt64)] = [:]
     private var alarm: BootAlarm?
 
-    /// By the owner's policy, when the slot was made or the policy changed; 0 is never.
+    /// Follows the owner's policy, when the slot was made or the policy changed; 0 means never.
     func follow(_ host: StoreHost, seconds: UInt32) {
         ends[host.id] = nil
         if let resident = host.resident, seconds > 0 {
@@ -30,7 +31,8 @@ final class Residents {
     }
 
     private func start() {
-        // Without an alarm a slot that is too old opens nothing; it is only there for longer.
+        // Even without an alarm, a slot that is too old opens nothing. It only stays in memory for
+        // longer.
         guard let made = try? BootAlarm() else { return }
         alarm = made
         EventLoop.shared.task {
@@ -62,7 +64,7 @@ extension Upkeep {
         residents.follow(host, seconds: policy.passcodeEvery)
     }
 
-    /// Of all that there are, after the policy changed.
+    /// Does this for all resident slots, after the policy changed.
     func followResidentsAgain() {
         for host in desk.vault.all where host.resident != nil {
             EventLoop.shared.task { await self.followResident(host) }

@@ -4,8 +4,9 @@ import Posix
 import StoreKeeping
 import WorkerLinks
 
-/// Before the machine sleeps, stores are locked and readers let go; afterwards readers are looked for again. logind is
-/// listened to as long as there is something that must not be open in a sleep, and not without.
+/// Before the machine sleeps, locks stores and lets go of readers; afterwards looks for the readers
+/// again. The daemon listens to logind only while there is something that must not be open during a
+/// sleep.
 @LoopActor
 final class Sleep {
     private unowned let upkeep: Upkeep
@@ -13,16 +14,17 @@ final class Sleep {
     private var hibernation: First<Bool>?
     private var isRefusalNoted = false
     private var retryWait: UInt64?
-    /// From the word that sleep comes to the word that it is over.
+    /// True from logind's signal that a sleep comes until its signal that the sleep is over.
     private(set) var isComing = false
-    /// Memory may go to the disk in it.
+    /// In this sleep, memory may go to the disk.
     private(set) var wipesResidents = false
     private var sleeps: UInt64 = 0
 
     /// Milliseconds. logind waits for 5 s at most, in its factory setting.
     private static let longest: UInt64 = 4_000
     private static let answerWait: UInt64 = 1_000
-    /// Awake for so long and nobody says that the sleep is over: it is.
+    /// If the machine is awake for this long and no signal has said that the sleep is over, it is
+    /// over.
     private static let forgotten: UInt64 = 30_000
     private static let firstRetry: UInt64 = 250
     private static let lastRetry: UInt64 = 30_000
@@ -37,10 +39,10 @@ final class Sleep {
             || (upkeep.failedTokens.hasHashes && !upkeep.isStoppedBeforeHibernation)
     }
 
-    /// Something was opened, or the last thing shut.
+    /// Called when something was opened, or when the last thing was closed.
     func look() {
         guard isNeeded else {
-            // Whoever waits for the end of a sleep goes on listening.
+            // During a sleep, go on listening for its end.
             if !isComing { leave() }
             return
         }
@@ -53,7 +55,8 @@ final class Sleep {
         bus = nil
     }
 
-    /// Where there is no bus, nobody tells us anything, and nobody is asked again before something else is opened.
+    /// Without a bus the daemon learns of no sleep. It tries to connect again when something else
+    /// is opened.
     private func connect() {
         guard let made = SleepBus() else { return }
         bus = made
@@ -61,7 +64,7 @@ final class Sleep {
     }
 
     private func listen(to made: SleepBus) async {
-        // One that was left in the meantime is closed.
+        // A bus that was left in the meantime has been closed.
         while await made.wait(), bus === made {
             guard let news = made.news() else { return lost() }
             if news.isLogindThere { retryWait = nil }
@@ -69,12 +72,12 @@ final class Sleep {
             if let may = news.mayHibernate { hibernation?.settle(may) }
             if news.begins { begin() }
             if news.ends { end() }
-            // What was granted after nobody needed it any more.
+            // Lets go of a delay that was granted after it was no longer needed.
             look()
         }
     }
 
-    /// The bus has gone: it comes back, and nobody says what happened meanwhile.
+    /// The bus is gone. When it comes back, no signal will say what happened meanwhile.
     private func lost() {
         leave()
         end()
@@ -112,7 +115,7 @@ final class Sleep {
         EventLoop.shared.task {
             await self.prepare()
             self.bus?.release()
-            // It was called off meanwhile.
+            // The sleep may have been called off meanwhile.
             self.look()
         }
         _ = EventLoop.shared.at(Clock.bootMilliseconds() + Self.longest) {
@@ -127,7 +130,7 @@ final class Sleep {
         }
     }
 
-    /// The store keys first; then what takes its time.
+    /// Wipes the store keys first; what takes longer comes after.
     private func prepare() async {
         upkeep.readers.fingerprints.beginSleep()
         let wiped = EventLoop.shared.task { await self.wipeResidents() }
@@ -136,7 +139,8 @@ final class Sleep {
         await wiped.value
     }
 
-    /// A suspend to RAM leaves them, and logind does not say which of the two it will be.
+    /// Before a possible hibernation. A suspend to RAM could leave the resident slots, but logind
+    /// does not say which of the two it will be.
     private func wipeResidents() async {
         guard await mayHibernate() else { return }
         wipesResidents = isComing
@@ -167,7 +171,7 @@ final class Sleep {
 }
 
 extension Upkeep {
-    /// Nothing that opens a store is left in memory but what a finger opens.
+    /// After this, nothing that opens a store is left in memory, except what a finger opens.
     func lockForSleep() async {
         stopFingers(wiping: false)
         ticker.endQuestions()
@@ -183,7 +187,7 @@ extension Upkeep {
 
     func opened(_ host: StoreHost) async {
         sleep.look()
-        // Too late for this one.
+        // It was opened too late, when a sleep is coming already: lock it again.
         if sleep.isComing { return await host.lock() }
         await followIdle(host)
         await desk.followQuota(of: host.owner)

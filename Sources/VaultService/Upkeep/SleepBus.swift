@@ -1,11 +1,11 @@
 internal import CSystemd
 import Posix
 
-/// logind on the system bus, as far as it speaks of sleep. Nothing of this waits for the bus.
+/// logind on the system bus, as far as it concerns sleep. No call here waits for the bus.
 @LoopActor
 @safe
 final class SleepBus {
-    /// What has come since it was looked at last.
+    /// What has come since the last look.
     struct News {
         var begins = false
         var ends = false
@@ -18,10 +18,11 @@ final class SleepBus {
     private let channel: Channel
     private var isAsked = false
 
-    /// Nil where there is no system bus.
+    /// Nil if there is no system bus.
     init?() {
         let state = UnsafeMutablePointer<appvault_sleep>.allocate(capacity: 1)
-        // SAFETY: it stays where it is until the bus, which keeps its address, is closed; so in all of this file.
+        // SAFETY: the memory stays where it is until the bus, which keeps its address, is closed.
+        // The same holds in all of this file.
         unsafe state.initialize(to: appvault_sleep())
         guard unsafe appvault_sleep_open(state) >= 0 else {
             unsafe state.deallocate()
@@ -37,12 +38,12 @@ final class SleepBus {
         self.channel = channel
     }
 
-    /// False when the connection was closed here.
+    /// False if the connection was closed on this side.
     func wait() async -> Bool {
         await channel.readable(until: nil) == .ready
     }
 
-    /// Nil where the bus is gone.
+    /// Nil if the bus is gone.
     func news() -> News? {
         guard unsafe appvault_sleep_turn(state) >= 0 else { return nil }
         channel.drained()
@@ -50,7 +51,7 @@ final class SleepBus {
         unsafe news.begins = state.pointee.begins > 0
         unsafe news.ends = state.pointee.ends > 0
         unsafe news.isRefused = state.pointee.refused != 0
-        // Whoever has said no is not asked again.
+        // A logind that has refused is not asked again, but a new one is.
         if unsafe state.pointee.renewed != 0, unsafe state.pointee.owner.0 != 0 { isAsked = false }
         unsafe state.pointee.renewed = 0
         unsafe news.isLogindThere = state.pointee.owner.0 != 0
@@ -66,7 +67,7 @@ final class SleepBus {
         return news
     }
 
-    /// Sleep waits for us from now on.
+    /// From now on, a sleep waits for the daemon.
     func delay() {
         guard !isAsked else { return }
         isAsked = unsafe appvault_sleep_inhibit(state) >= 0
@@ -81,7 +82,7 @@ final class SleepBus {
         unsafe appvault_sleep_ask(state) >= 0
     }
 
-    /// Has to be called, once; nothing else is afterwards.
+    /// Must be called, once. Nothing else may be called afterwards.
     func close() {
         channel.close()
         unsafe appvault_sleep_close(state)

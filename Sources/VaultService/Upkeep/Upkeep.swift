@@ -4,8 +4,8 @@ import Posix
 import StoreKeeping
 import WorkerLinks
 
-/// What becomes of stores that nobody is asking about: shut when they lie idle or the machine
-/// sleeps, in step with the policy, and with room on the disk.
+/// Takes care of stores while no request uses them: locks them when they are idle or the machine
+/// sleeps, follows changes of the policy, and keeps room on the disk.
 @LoopActor
 final class Upkeep {
     let desk: Desk
@@ -20,7 +20,7 @@ final class Upkeep {
     private(set) lazy var sleep = Sleep(self)
     private(set) lazy var idleLocks = IdleLocks { [unowned self] host in await self.lockIdle(host) }
     var isKeepingReserve = false
-    /// Something ended: perhaps there is nothing left to do.
+    /// Called when something ended: perhaps there is nothing left to do.
     var whenLess: () -> Void = {}
 
     init(
@@ -38,7 +38,7 @@ final class Upkeep {
         self.isStoppedBeforeHibernation = isStoppedBeforeHibernation
     }
 
-    /// Opens what an earlier daemon left; the reason, where the stores could not all be looked at.
+    /// Loads what an earlier daemon left. Returns the reason if the stores could not all be read.
     func begin() async -> String? {
         desk.vault.prepare = { host in self.follow(host) }
         readers.fingerSeat.whenTaken = { self.sleep.look() }
@@ -65,7 +65,7 @@ final class Upkeep {
         }
     }
 
-    /// What becomes of a store from now on is heard of here.
+    /// From now on, the store reports here what happens to it.
     func follow(_ host: StoreHost) {
         host.whenOpened = { host in EventLoop.shared.task { await self.opened(host) } }
         host.whenResident = { host in
@@ -81,7 +81,8 @@ final class Upkeep {
         host.forgetOnChips = { self.readers.forgetOnChips($0) }
     }
 
-    /// The next daemon has to know them, and none must be left to be wiped when nobody is there to
+    /// Failed tokens keep the daemon running: either because the next daemon would not know them,
+    /// or because their hashes must be wiped before a hibernation, and no daemon would be there to
     /// do it.
     var isHeldByTokens: Bool {
         guard failedTokens.outlivesDaemon else { return !failedTokens.isEmpty }

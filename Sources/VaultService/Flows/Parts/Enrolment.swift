@@ -8,8 +8,8 @@ import Wire
 import Words
 import WorkerLinks
 
-/// A finger that was read in a login whose passcode is made when it is confirmed. One that is never kept does not
-/// stay on a chip.
+/// A finger that was read in a login. It is kept when the login is confirmed and its passcode is
+/// made. If it is never kept, its print is deleted from the reader's chip.
 final class ComingFinger: Sendable {
     let finger: EnrolledFinger
     private let isKept = Mutex(false)
@@ -29,8 +29,8 @@ final class ComingFinger: Sendable {
     }
 }
 
-/// A new finger: read, kept, and offered where a passcode was just made. Whatever comes of it, the passcode stays, and
-/// so does the login.
+/// Reads and keeps a new finger, and offers to enrol one where a passcode was just made. Whatever
+/// the result, the passcode and the login stand.
 @LoopActor
 final class Enrolment {
     let desk: Desk
@@ -50,7 +50,7 @@ final class Enrolment {
         self.touchSeconds = touchSeconds
     }
 
-    /// To a person who can see the line.
+    /// Offers a finger to a person who can see the line.
     func offerFinger(_ visit: Visit, _ opening: Opening) async throws(Interruption) {
         guard await isFingerToOffer(visit.inForce), visit.host.hasPasscode,
             await readers.noFinger(.enroll, visit) == nil
@@ -61,7 +61,8 @@ final class Enrolment {
         }
     }
 
-    /// In a login, after the passcode was chosen and before it is made; so nothing is kept yet.
+    /// Offers a finger in a login, after the passcode was chosen and before it is made. So nothing
+    /// is kept yet.
     func offerComingFinger(
         _ person: Person, _ host: StoreHost?, _ exchange: any Conversation
     ) async throws(Interruption) -> ComingFinger? {
@@ -108,7 +109,7 @@ final class Enrolment {
         }
     }
 
-    /// The login was confirmed, and the passcode is there.
+    /// Keeps the finger after the login was confirmed and the passcode was made.
     func keep(
         _ coming: ComingFinger, _ opening: Opening, _ host: StoreHost, _ person: Person,
         _ caller: Caller
@@ -135,7 +136,7 @@ final class Enrolment {
 
     // MARK: a new finger
 
-    /// The key is one that the passcode has just given.
+    /// `opening` has the key that the passcode has just given.
     func enroll(
         _ finger: Finger, _ visit: Visit, _ opening: Opening
     ) async throws(Interruption) -> Message {
@@ -157,7 +158,8 @@ final class Enrolment {
         }
     }
 
-    /// The reader's part: a finger that nobody keeps yet, and those that are enrolled beside it.
+    /// The reader's part: returns a finger that is not kept yet, and the fingers that are enrolled
+    /// so far.
     func readNewFinger(
         _ finger: Finger, of person: Person, _ policy: Policy, _ exchange: any Conversation,
         beside visit: Visit?
@@ -184,7 +186,7 @@ final class Enrolment {
         EventLoop.shared.task {
             let end = await self.readers.fingerprints.enroll(at: reader.choice, run)
             if case .enrolled(let print) = end, run.isOver {
-                // Nobody waits for it: it must not stay on the chip.
+                // The scan has ended, so the print is not wanted: it must not stay on the chip.
                 if reader.stores {
                     self.readers.forgetOnChips([Self.enrolled(finger, reader, print)])
                 }
@@ -195,7 +197,8 @@ final class Enrolment {
             self.readers.fingerSeat.leave()
         }
         defer { run.settle() }
-        // Whoever comes in front of the reader meanwhile enrols no finger for this person.
+        // Another person who comes in front of the reader meanwhile must not enrol a finger for
+        // this person.
         func isStillHere() async -> Bool {
             await readers.isAtReader(person, policy, exchange.caller)
         }

@@ -7,13 +7,13 @@ import Wire
 import Words
 import WorkerLinks
 
-/// What came of asking for a finger.
+/// The result of asking for a finger.
 enum FingerOutcome: Sendable {
-    /// A finger that is enrolled was seen, and what it was asked for is done.
+    /// An enrolled finger matched, and what it was asked for is done.
     case matched
-    /// Nobody was asked: at once to the passcode.
+    /// No finger was asked for: the passcode is asked for at once.
     case notAsked(NoFinger)
-    /// Somebody was asked, and it goes on with the passcode.
+    /// A finger was asked for without success: the passcode comes next.
     case ended(FingerFailure)
 }
 
@@ -21,12 +21,12 @@ enum FingerFailure: Equatable, Sendable {
     case cancelled
     case timedOut
     case noMatch(left: Int)
-    /// Another request has the reader now, or it was called back.
+    /// Another request has the reader now, or the scan was withdrawn.
     case stopped
     case trouble(Refusal.FingerprintReason)
 }
 
-/// Whether a finger is asked for, and the scan.
+/// Decides whether a finger is asked for, and runs the scan.
 @LoopActor
 final class FingerScans {
     let desk: Desk
@@ -39,13 +39,13 @@ final class FingerScans {
         self.readers = readers
     }
 
-    /// Touches that match nothing, in one request.
+    /// The most touches in one request.
     private static let rounds = 3
     static let fingerSeconds: UInt8 = 30
     private static let mostSeconds: UInt8 = 120
 
-    /// Asks for a finger and, on a match, does `opening` with the store key; or says why it did not. Only `.gone`
-    /// and what `opening` throws end the exchange.
+    /// Asks for a finger and, on a match that opens the store, calls `opening` with the store key;
+    /// otherwise returns why not. Only `.gone` and what `opening` throws end the exchange.
     func scanFinger(
         _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false, seconds: UInt8 = 0,
         opening: (Opening) async throws(Interruption) -> Void
@@ -75,7 +75,7 @@ final class FingerScans {
         }
         defer { run.settle() }
         lookout.watchOver(run) { await self.readers.absence(visit) == nil }
-        // Said once: a second touch has its own line.
+        // Shown once: a second touch has its own line.
         var place: Message? = placeMessage(purpose, visit)
         let followed = try await visit.exchange.follow(run) { step in
             defer { if case .heard = step { place = nil } }
@@ -105,16 +105,16 @@ final class FingerScans {
         return .ended(.trouble(why))
     }
 
-    /// The match counts as long as everything still is as it was when the finger was asked for.
+    /// The match counts only if everything is still as it was when the finger was asked for.
     private func matched(
         _ purpose: FingerPurpose, _ visit: Visit, _ run: FingerRun,
         _ opening: (Opening) async throws(Interruption) -> Void
     ) async throws(Interruption) -> FingerOutcome {
         let present = try await desk.renewed(visit)
-        // This scan's own count is none any more.
+        // The failure that was counted for this scan does not count here.
         let input = readers.fingerInput(purpose, present, isSwitchedOff: false, uncounted: 1)
         if let why = obstacleToFinger(of: input, present.inForce) { return .notAsked(why) }
-        // Somebody else may have come in front of the reader, and touched it.
+        // Another person may have come in front of the reader and touched it.
         if let why = await readers.absence(present) { return .notAsked(why) }
         switch purpose {
         case .open:
@@ -133,13 +133,13 @@ final class FingerScans {
         return .matched
     }
 
-    /// One touch after the other, each counted before it is made. Goes on behind the back of whoever has cancelled,
-    /// until the reader is free.
+    /// Takes one touch after the other and counts each before it is made. If the person cancels,
+    /// this goes on in the background until the reader is free.
     private func match(
         _ target: FingerTarget, _ visit: Visit, _ run: FingerRun, until end: UInt64
     ) async {
         let host = visit.host
-        // A reader that compares with one print alone was given one finger alone.
+        // A reader that can compare with one print only gets one finger only.
         let fingers = target.reader.identifies ? target.fingers : Array(target.fingers.prefix(1))
         for round in 1...Self.rounds {
             let now = Clock.bootMilliseconds()
@@ -156,7 +156,8 @@ final class FingerScans {
                     run.finish(found)
                     await run.settled()
                 }
-                // Whoever follows the scan clears the count, unless nothing came of it.
+                // If the match was accepted, the count is cleared. Otherwise the match had no
+                // effect, and the failure that was counted for it is given back.
                 if !run.isAccepted { try? await host.giveBackFingerFailure() }
                 return
             case .failed, .lost(.missing):
@@ -167,7 +168,7 @@ final class FingerScans {
                 guard left > 0, round < Self.rounds, !run.isOver else { return run.finish(found) }
                 run.say(.noMatch(left: left))
             case .lost:
-                // Nobody knows what it saw.
+                // It is unknown what the reader saw, so this counts as a failure.
                 _ = noteNoMatch(visit)
                 return run.finish(found)
             case .enrolled, .stopped: return run.finish(.lost(.nonsense))
@@ -185,15 +186,11 @@ final class FingerScans {
         return left
     }
 
-    // MARK: whether
-
-    // MARK: readers
-
     // MARK: words
 
     private func placeMessage(_ purpose: FingerPurpose, _ visit: Visit) -> Message {
         switch purpose {
-        // No passcode is asked for behind it.
+        // No passcode is asked for after it.
         case .verify: return .fingerprintPlace
         case .open, .enroll: break
         }
@@ -210,8 +207,8 @@ final class FingerScans {
         FingerTurn.isAtDisplay(visit.caller.hello.service, tty: visit.caller.hello.tty)
     }
 
-    /// A greeter leaves the last line standing, so that it must be true until the next one. A locker may want a key
-    /// for each line.
+    /// The last line, for a greeter only. A greeter leaves it on the screen, so it must be true
+    /// until the next one. A locker may want a key pressed for each line.
     private static func lastWords(_ end: FingerEnd, _ visit: Visit) -> Message? {
         guard isDisplay(visit), FingerTurn.isGreeter(visit.caller.hello.service) else { return nil }
         return switch end {
@@ -269,7 +266,7 @@ extension Refusal.FingerprintReason {
 }
 
 extension FingerRun.Step {
-    /// What is shown of it.
+    /// The line that is shown for this step.
     func message(place: Message?) -> Message? {
         switch self {
         case .heard(let scan):

@@ -5,8 +5,8 @@ import Wire
 enum FingerTurn: Equatable, Sendable {
     case first, onEmpty, only, never
 
-    /// By the service where the option does not say: first where lines are shown and somebody sees them. What a
-    /// pipe answers is nobody's wish to touch a reader.
+    /// If the option does not say, the service decides: first, where lines are shown and a person
+    /// sees them. An empty answer from a pipe is no person's wish to touch a reader.
     init(_ asked: FingerUse, at service: [UInt8], _ presence: Presence) {
         let place = Place(service)
         self =
@@ -31,7 +31,7 @@ enum FingerTurn: Equatable, Sendable {
             }
     }
 
-    /// A greeter or a locker, by X's names of displays: the module sees no keys there.
+    /// A greeter or a locker: its tty is named like a display of X. The module sees no keys there.
     static func isAtDisplay(_ service: [UInt8], tty: [UInt8]) -> Bool {
         switch Place(service) {
         case .input, .terminal: false
@@ -43,9 +43,9 @@ enum FingerTurn: Equatable, Sendable {
 
     /// Where the service shows a line and takes an answer.
     private enum Place {
-        /// Its input, whatever that is.
+        /// Its standard input, whatever that is.
         case input
-        /// The terminal, also where its input is something else.
+        /// The terminal, even if its input is something else.
         case terminal
         case greeter
         case other

@@ -6,8 +6,9 @@ import StoreKeeping
 import Wire
 import Words
 
-/// `set_authtok`: the login password, for the keyrings behind a login by finger. It is learned where a password logs in
-/// at a service with that option, given where a finger does, and nothing ever asks for it.
+/// `set_authtok`: keeps the login password, so that keyrings open after a login by finger. The
+/// daemon learns it when a password logs in at a service with that option, and gives it when a
+/// finger does. It never asks for it.
 @LoopActor
 final class Keyrings {
     let desk: Desk
@@ -18,8 +19,8 @@ final class Keyrings {
         self.transactions = transactions
     }
 
-    /// A root peer's login by somebody whose fingers open the store. Nobody else's login teaches anything, and nobody
-    /// else is given anything.
+    /// Whether this is a login at a peer that is root, of a person whose fingers open the store. No
+    /// other login teaches the daemon a password or is given one.
     func setsToken(_ request: Authenticate, _ visit: Visit) -> Bool {
         request.setsToken && visit.caller.isTrusted && !visit.caller.isRemote
             && visit.policy.acts(.login, at: visit.caller.hello.service)
@@ -27,7 +28,8 @@ final class Keyrings {
             && visit.host.hasPasscode
     }
 
-    /// From here to its confirmation the login may teach the password that another module takes.
+    /// From here to its confirmation, the login may teach the daemon the password that another
+    /// module accepts.
     func teaching(_ verdict: Verdict, _ visit: Visit) -> Verdict {
         var verdict = verdict
         if verdict.handle.isNone {
@@ -69,8 +71,9 @@ final class Keyrings {
         }
     }
 
-    /// `passwd`: with the store key that the former password gave, or the one that a finger would. Where there is
-    /// neither nobody knows whether what is kept is still right: it goes.
+    /// After `passwd`: replaces the kept login password. This needs the store key that the former
+    /// password gave, or the one that a finger would give. Without a key the daemon cannot know
+    /// whether the kept password is still right, so it forgets it.
     func renewKeyring(
         _ host: StoreHost, from former: TypedPasscode, to new: TypedPasscode, _ opening: Opening?,
         _ person: Person, _ policy: Policy
@@ -97,7 +100,7 @@ final class Keyrings {
         }
     }
 
-    /// Needs no passcode: it opens nothing to anybody.
+    /// Needs no passcode, because it opens nothing for anybody.
     func forgetKeyring(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {

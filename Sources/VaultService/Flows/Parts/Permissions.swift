@@ -4,7 +4,8 @@ import StoreKeeping
 import Wire
 import Words
 
-/// What may be done with a store: listed here, and asked again by whoever performs it.
+/// Decides what may be done with a store. `actions` lists it, and each flow asks again before it
+/// acts.
 @LoopActor
 final class Permissions {
     let desk: Desk
@@ -40,7 +41,7 @@ final class Permissions {
             })
     }
 
-    /// The same decision, where the action is performed.
+    /// The same decision, at the moment at which the action is performed.
     func require(
         _ action: PasscodeAction, _ person: Person, _ host: StoreHost, _ inForce: PolicyInForce,
         _ caller: Caller
@@ -115,7 +116,7 @@ final class Permissions {
         }
     }
 
-    /// What the person types.
+    /// The command that the person types.
     private func verb(
         of action: PasscodeAction, _ input: ActionInput, _ person: Person, _ caller: Caller
     ) -> [UInt8] {
@@ -153,7 +154,7 @@ extension Refusal.Action {
 }
 
 extension Refusal {
-    /// As an entry of the list, which names the action itself.
+    /// The reason in an entry of the list, which names the action itself.
     fileprivate var actionReason: Phrase {
         if case .invalidAction(_, let reason) = self { return reason.phrase }
         return message

@@ -7,13 +7,13 @@ import Wire
 import Words
 import WorkerLinks
 
-/// A reader that is there, and those enrolled fingers that it can tell.
+/// A reader that is there, and the enrolled fingers that it can recognise.
 struct FingerTarget: Sendable {
     let reader: FingerprintReader
     let fingers: [EnrolledFinger]
 }
 
-/// Which reader would be asked for which fingers, and why none is.
+/// Decides which reader is asked for which fingers, or why none is.
 @LoopActor
 final class Readers {
     let desk: Desk
@@ -33,7 +33,8 @@ final class Readers {
         self.fingerSeat = fingerSeat
     }
 
-    /// Everything that can be said without the reader and before anybody else is kept from it.
+    /// Why no finger can be asked for, as far as this is known without the reader and before any
+    /// other request is kept from it.
     func noFinger(
         _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false
     ) async -> NoFinger? {
@@ -42,13 +43,13 @@ final class Readers {
         return await absence(visit)
     }
 
-    /// Why the person is not known to be at the reader now.
+    /// Why it is not known that the person is at the reader now; nil if it is known.
     func absence(_ visit: Visit) async -> NoFinger? {
         let seen = await lookout.sighting(visit.caller, visit.person, visit.policy)
         return obstacleToFinger(at: lookout.circumstances(visit.caller, visit.person, seen))
     }
 
-    /// Those that can be read.
+    /// The enrolled fingers whose files can be read.
     func enrolledFingers(_ visit: Visit) async -> [EnrolledFinger] {
         let found = try? await visit.host.enrolledFingers()
         for number in found?.damaged ?? [] {
@@ -59,7 +60,7 @@ final class Readers {
         return found?.fingers ?? []
     }
 
-    /// Which reader, of those that are there now.
+    /// Picks a reader from those that are there now.
     func fingerTarget(
         _ purpose: FingerPurpose, _ enrolled: [EnrolledFinger], _ policy: Policy
     ) async -> FingerAnswer<FingerTarget> {
@@ -103,7 +104,7 @@ final class Readers {
             lid: .unknown, readers: .found([]), enrolled: [])
     }
 
-    /// As they were found last.
+    /// By the readers that were found last.
     func hardware(_ policy: Policy) -> Hardware {
         switch policy.fingerprintReaders {
         case .internal:
@@ -112,13 +113,13 @@ final class Readers {
         }
     }
 
-    /// Where it matters whether there is a reader.
+    /// Looks for readers, if the policy makes it matter whether there is one.
     func lookForReaders(_ policy: Policy) async {
         guard policy.allowFingerprint else { return }
         _ = try? await fingerprints.readers(mayBeOld: true)
     }
 
-    /// Best effort: what we deleted is deleted on the reader's chip as well.
+    /// Deletes prints on the readers' chips, too. Best effort: a failure is only noted.
     func forgetOnChips(_ fingers: [EnrolledFinger]) {
         EventLoop.shared.task {
             for finger in fingers {
@@ -132,7 +133,8 @@ final class Readers {
         }
     }
 
-    /// As for any other enrolment; the passcode that it wants is there in a moment.
+    /// Whether the person is known to be at the reader. This does not look at the store: an
+    /// enrolment in a login comes just before its passcode is made.
     func isAtReader(_ person: Person, _ policy: Policy, _ caller: Caller) async -> Bool {
         let seen = await lookout.sighting(caller, person, policy)
         return obstacleToFinger(at: lookout.circumstances(caller, person, seen)) == nil

@@ -2,7 +2,7 @@ import Policy
 import Wire
 import Words
 
-/// Why a flow begins, before it does: read, and ended with Enter.
+/// Shows why a flow begins, before it does. The person reads it and presses Enter.
 extension Settling {
     func notify(of step: DueStep, _ exchange: any Conversation) async throws(Interruption) {
         guard let notice = step.notice else { return }

@@ -6,30 +6,30 @@ import Wire
 
 /// What one PAM transaction did, kept until setcred confirms it, for a minute at most.
 struct Transaction: Sendable {
-    /// The store is to follow a new login password, once the login with it is confirmed.
+    /// The store will follow a new login password, once the login with it is confirmed.
     struct Rekey: Sendable {
         let opening: Opening
         let token: TypedPasscode
     }
 
-    /// What a confirmation teaches of the login password.
+    /// What a confirmed login teaches the daemon about the login password.
     enum Lesson: Sendable {
         case none
-        /// Of the token that the stack is going to end with.
+        /// The token that the stack will end with. It is not known yet.
         case awaited
         case learned(TypedPasscode)
     }
 
     let store: StoreID
     let person: Person
-    /// The wrong own try of this transaction, by its token.
+    /// The wrong own try of this transaction: the hash of its token.
     var wrongOwn: TokenHash?
-    /// A token that this transaction used and that confirmation proves to be the login password.
+    /// Whether the stack ended with the token of that wrong try.
     var token = EndingToken.unseen
     var rekey: Rekey?
-    /// A passcode for a store in state none, once the login is confirmed.
+    /// A passcode for a store without one, to be set once the login is confirmed.
     var coming: NewPasscode?
-    /// And a finger beside it.
+    /// A finger to be kept with that passcode.
     var finger: ComingFinger?
     var lesson = Lesson.none
 }
@@ -59,7 +59,8 @@ final class Transactions {
         return handle
     }
 
-    /// Looks without taking: an `unlock` line behind an `or_password` line of the same transaction.
+    /// Changes a transaction without taking it: for an `unlock` line behind an `or_password` line
+    /// of the same PAM transaction.
     func update(_ handle: Handle, _ change: (inout Transaction) -> Void) {
         guard entries[handle] != nil else { return }
         change(&entries[handle]!.transaction)
@@ -69,7 +70,7 @@ final class Transactions {
         entries[handle]?.transaction
     }
 
-    /// A lock wipes what opens the store, and with it what waits for a confirmation.
+    /// A lock wipes what opens the store, also what waits for a confirmation.
     func forgetKeys(of store: StoreID) {
         for handle in entries.keys where entries[handle]?.transaction.store == store {
             entries[handle]?.transaction.rekey = nil
@@ -79,7 +80,7 @@ final class Transactions {
         forgetLessons(of: store)
     }
 
-    /// The passcode changed: a try that was wrong before it says nothing about the new one.
+    /// After the passcode changed: an earlier wrong try says nothing about the new passcode.
     func forgetWrong(of store: StoreID) {
         for handle in entries.keys where entries[handle]?.transaction.store == store {
             entries[handle]?.transaction.wrongOwn = nil
@@ -99,7 +100,7 @@ final class Transactions {
         for transaction in entries.values.map(\.transaction) { forgetKeys(of: transaction.store) }
     }
 
-    /// One confirmation each.
+    /// Each transaction is confirmed at most once.
     func take(_ handle: Handle) -> Transaction? {
         guard let entry = entries.removeValue(forKey: handle) else { return nil }
         EventLoop.shared.cancel(entry.timer)
@@ -111,7 +112,7 @@ final class Transactions {
 @LoopActor
 final class Sessions {
     private var open: [UInt32: [[UInt8]: Int]] = [:]
-    /// Those that logind knew of when they began.
+    /// The sessions that logind knew of when they began.
     private var listed: Set<[UInt8]> = []
 
     var isEmpty: Bool { open.isEmpty }
@@ -125,7 +126,7 @@ final class Sessions {
         if isListed { listed.insert(id) }
     }
 
-    /// True where this was the person's last one.
+    /// True if this was the person's last session.
     func remove(_ id: [UInt8], of uid: UInt32) -> Bool {
         guard var sessions = open[uid], let times = sessions[id] else { return false }
         sessions[id] = times > 1 ? times - 1 : nil
@@ -134,7 +135,8 @@ final class Sessions {
         return sessions.isEmpty
     }
 
-    /// Forgets those that logind knew of and no longer does; whose last one that was.
+    /// Forgets the sessions that logind knew of and no longer knows. Returns the uids that have no
+    /// session left.
     func forget(where isGone: ([UInt8]) -> Bool) -> [UInt32] {
         let gone = listed.filter(isGone)
         listed.subtract(gone)

@@ -59,7 +59,7 @@ final class HealthQuery {
         Text.clean(path)
     }
 
-    /// Whether a secret that is made now can be kept out of a swap.
+    /// Whether a secret that is made now can be kept out of swap.
     private var memory: Health.Memory {
         let before = SecretBytes.unlockedCount
         guard (try? SecretBytes(count: 32)) != nil, before == 0,
@@ -83,7 +83,7 @@ final class HealthQuery {
         }
     }
 
-    /// A rule that anything meets, in the line of whoever asks.
+    /// Asks the rules worker with a rule that the candidate meets, in the caller's own line.
     private func rulesHealth(for caller: Caller) async -> (Health.Worker, [UInt8]) {
         guard let text = try? SecretBytes(copying: Array("doctor".utf8).span),
             let candidate = try? TypedPasscode(text)
@@ -122,7 +122,7 @@ extension Vault {
         }
     }
 
-    /// By one store at least the time was as late; 0 where nobody knows.
+    /// The latest time that any store has noted; 0 if none has.
     var lastTimeKnown: UInt64 { all.map(\.clock.lastKnown).max() ?? 0 }
 
     func lastTimeKnown(of uid: UInt32) -> UInt64 {

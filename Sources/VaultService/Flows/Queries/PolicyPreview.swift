@@ -7,7 +7,8 @@ import Words
 
 /// What another policy.conf would ask of people, before it is installed.
 extension PolicyQueries {
-    /// Nobody waits longer for a directory service that answers nothing.
+    /// Milliseconds after which a preview asks the directory service no more and uses the groups
+    /// that were last known.
     private static let previewPatience: UInt64 = 10_000
 
     /// Which flows another policy.conf would cause, at which store.
@@ -48,7 +49,7 @@ extension PolicyQueries {
             })
     }
 
-    /// What has something to do first, because a long list may be cut.
+    /// Stores with something to do come first, because a long list may be cut.
     private nonisolated static func isBefore(_ left: Preview.Entry, _ right: Preview.Entry) -> Bool
     {
         if left.flows.isEmpty != right.flows.isEmpty { return right.flows.isEmpty }
@@ -97,7 +98,8 @@ extension PolicyQueries {
         case .certain: entry.certainty = .certain
         case .onlyWhereItFallsShort: entry.certainty = .ifFallsShort
         }
-        // The flows say what they are; this is seen nowhere else before somebody needs the key.
+        // The list shows the flows anyway. But without this reason, the person would learn that the
+        // recovery key opens nothing only when they need it.
         if host.hasRecovery, !inForce.policy.allowRecoveryKey {
             entry.reason = voice.bytes(Phrase(.troubleRecoveryOff))
             return entry

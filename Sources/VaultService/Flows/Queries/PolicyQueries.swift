@@ -13,7 +13,7 @@ final class PolicyQueries {
     let desk: Desk
     let readers: Readers
     let ruleWorker: RuleWorker
-    /// Uids that have the policy look at something of theirs: one thing at a time.
+    /// Uids with a check or a preview under way: each has one at a time.
     var checking: Set<UInt32> = []
 
     init(desk: Desk, readers: Readers, ruleWorker: RuleWorker) {
@@ -75,7 +75,7 @@ final class PolicyQueries {
         guard check.custom, !policy.customRules.isEmpty else {
             return checklist(candidate.judgement(policy, custom: []), policy, caller)
         }
-        // A process for each candidate: one at a time is what a person types.
+        // Each candidate takes a process. One at a time is as much as a person types.
         let uid = caller.credentials.uid
         guard checking.insert(uid).inserted else { throw .refused(.busy) }
         defer { checking.remove(uid) }
@@ -104,14 +104,14 @@ final class PolicyQueries {
     }
 }
 
-/// Lists of an answer, as much of them as a frame holds.
+/// Cuts the lists of an answer, so that they fit in a frame.
 struct ListRoom {
     private var left = Limits.frame - 8192
 
     mutating func fitting<Entry>(_ entries: [Entry], _ size: (Entry) -> Int) -> [Entry] {
         var fitting: [Entry] = []
         for entry in entries.prefix(Limits.page) {
-            // The lengths of the fields, and the numbers beside them.
+            // 64 for the lengths of the fields and for the numbers beside them.
             left -= size(entry) + 64
             guard left >= 0 else { break }
             fitting.append(entry)
@@ -143,7 +143,7 @@ extension Checklist.Entry.Finding {
 }
 
 extension Finding {
-    /// Where there is more to say.
+    /// What there is to say beyond the finding itself.
     fileprivate func reason(_ voice: Voice) -> [UInt8] {
         switch self {
         case .satisfied, .unmet: []

@@ -4,7 +4,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// How a store is.
+/// Answers what state a store is in.
 @LoopActor
 final class StatusQuery {
     let desk: Desk
@@ -24,7 +24,7 @@ final class StatusQuery {
         self.failedTokens = failedTokens
     }
 
-    /// What `status` shows; only the owner and root hear it.
+    /// What `status` shows. Only the owner and root are told.
     func status(_ target: Target, for caller: Caller) async throws(Interruption) -> State {
         let person = try await desk.person(target.subject, caller)
         let voice = desk.speech.voice(of: caller)
@@ -36,7 +36,7 @@ final class StatusQuery {
                 var state = stray.state(
                     inForce, voice, readers.hardware(inForce.policy), sessions: 0,
                     lock: .ownerChanged)
-                // That would be about the password of somebody else.
+                // It would be about another person's password.
                 state.meetsRules = .unknown
                 return state
             }
@@ -57,14 +57,14 @@ final class StatusQuery {
             state.trouble = voice.bytes(Phrase(.troubleDrift))
             state.advice = voice.bytes(Phrase(.adviceDrift))
         }
-        // Whoever relies on it learns it before they need it.
+        // A person who relies on the recovery key should learn this before they need it.
         if state.trouble.isEmpty, host.isUsable, host.hasRecovery,
             !inForce.policy.allowRecoveryKey
         {
             state.trouble = voice.bytes(Phrase(.troubleRecoveryOff))
             state.advice = voice.bytes(Phrase(.hintPolicyDenies))
         }
-        // What is due is due by a policy that is known.
+        // Only a policy that is known can make something due.
         if desk.knowledge(of: person) != .known {
             state.pending = []
             state.pendingReason = .none
@@ -74,8 +74,8 @@ final class StatusQuery {
         return state
     }
 
-    /// A broken policy file is news for everybody, with a store or without, and after the store's own;
-    /// one that does without passcodes is, too.
+    /// A broken policy file is shown to everybody, with or without a store, unless the store itself
+    /// has trouble. So is a policy that wants no passcodes.
     private func tellOfPolicy(in state: inout State, _ inForce: PolicyInForce, _ voice: Voice) {
         guard state.trouble.isEmpty else { return }
         switch desk.policies.standing {

@@ -5,7 +5,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// Records are read and written by their owner alone: root has no part in it.
+/// Records are read and written by their owner alone, never by root for them.
 @LoopActor
 final class RecordFlows {
     let desk: Desk
@@ -30,8 +30,7 @@ final class RecordFlows {
         return host
     }
 
-    /// The value goes from the slab that it was opened in to whoever takes it, and lies nowhere
-    /// else.
+    /// The value goes from the slab in which it was opened to `take`, and is stored nowhere else.
     func get(
         _ record: Record, for caller: Caller, _ take: @LoopActor (Span<UInt8>) -> Void
     ) async throws(Interruption) {

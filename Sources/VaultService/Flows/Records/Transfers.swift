@@ -7,8 +7,8 @@ import StoreKeeping
 import Wire
 import Words
 
-/// An export under way: the client asks for piece after piece, and the store serves others in
-/// between.
+/// An export under way. The client asks for one piece after the other, and the store serves others
+/// in between.
 @LoopActor
 final class Export {
     struct Piece {
@@ -22,7 +22,7 @@ final class Export {
     private let host: StoreHost
     private let opening: Int
     private let writer: ExportWriter
-    /// One piece ahead, so that the last one can be told as such.
+    /// One piece is read ahead, so that the last one can be marked as such.
     private var ahead: [UInt8]?
 
     init(caller: Caller, host: StoreHost, writer: ExportWriter, total: UInt64) {
@@ -46,7 +46,8 @@ final class Export {
         let writer = writer
         let result: Result<[UInt8]?, ExportError>
         do throws(Refusal) {
-            // Locked or given away meanwhile: it does not go on for whoever opens it next.
+            // If the store was locked or given to another owner meanwhile, the export must not go
+            // on with the next opening.
             guard host.records.opening == opening else { throw .locked }
             result = try await host.walk { (records) throws(RecordsError) in
                 Result { () throws(ExportError) in try writer.next(from: records) }
@@ -61,8 +62,8 @@ final class Export {
     }
 }
 
-/// An import under way: the whole file comes twice, to be checked to its end and then to be stored,
-/// so that a file that was cut short changes nothing.
+/// An import under way. The whole file comes twice: first it is checked to its end, then it is
+/// stored. So a file that was cut short changes nothing.
 @LoopActor
 final class Import {
     enum Progress {
@@ -109,7 +110,7 @@ final class Import {
         }
     }
 
-    /// One piece of the file.
+    /// Takes one piece of the file.
     func take(_ bytes: WipedBuffer, last: Bool) async throws(Interruption) -> Progress {
         let reader = reader
         let isChecked = isChecked
@@ -145,7 +146,7 @@ final class Import {
         self.isChecked = true
         let done = reader.done
         do throws(Refusal) {
-            // Now that its size is known, and before anything was changed.
+            // The size is known now, and nothing has been changed yet.
             try await host.records.requireRoom(for: reader.growth, .import)
             self.reader = try Self.reader(header, key)
         } catch {
@@ -195,8 +196,7 @@ final class Transfers {
         self.proving = proving
     }
 
-    /// What leaves the store needs the passcode typed in this exchange: an open store is not
-    /// enough.
+    /// An export needs the passcode typed in this exchange: an open store is not enough.
     func beginExport(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Export
     {
@@ -254,8 +254,8 @@ final class Transfers {
         guard host.isOpen else { throw .refused(.locked) }
         desk.quotaNow(of: person)
         let cost = desk.cost(try await desk.visit(host, person, exchange).policy)
-        // The file says what its key costs: a stranger's file must not buy minutes of everybody's
-        // cores.
+        // The file says what its key costs. A file from a stranger must not be able to take minutes
+        // of everybody's processors.
         let most = max(cost.memoryKiB, 262_144)
         guard read.cost.memoryKiB <= most, read.cost.passes <= max(cost.passes, 4) else {
             throw .refused(.invalidArgument(.exportCost))
@@ -272,11 +272,11 @@ final class Transfers {
         }
     }
 
-    /// The caller's own store, open, and its passcode typed just now.
+    /// Opens the caller's own store, with its passcode typed just now.
     private func proven(
         _ target: Target, _ exchange: any Conversation
     ) async throws(Interruption) -> (Visit, Ground) {
-        // Whose it is comes first: nobody else hears whether there is a store.
+        // First check whose store it is: no other person may learn whether there is one.
         let person = try await desk.person(target.subject, exchange.caller)
         guard person.uid == exchange.caller.credentials.uid else {
             throw .refused(.notPermitted(.notYours))

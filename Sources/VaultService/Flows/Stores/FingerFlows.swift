@@ -7,8 +7,8 @@ import Wire
 import Words
 import WorkerLinks
 
-/// Fingers enrolled, tried, deleted, turned on and off. What adds or removes one needs the passcode, typed in the same
-/// exchange.
+/// Enrols, tries and deletes fingers, and turns them on and off. To add or remove one, the passcode
+/// must be typed in the same exchange.
 @LoopActor
 final class FingerFlows {
     let desk: Desk
@@ -99,7 +99,7 @@ final class FingerFlows {
         try await refusingAsync { () async throws(Refusal) in
             if others {
                 try await host.forgetFinger(number)
-                // A scan that has read it before matches it no more.
+                // A scan that has read this finger's file already must not match it any more.
                 self.readers.fingerSeat.withdraw(of: host.id)
                 readers.forgetOnChips(present.fingers.filter { $0.finger == number && $0.isOnChip })
             } else {
@@ -116,7 +116,7 @@ final class FingerFlows {
     {
         let target = Target(subject: request.subject, store: request.store)
         guard request.on else { return try await switchOff(target, exchange) }
-        // What turns it on is a first finger.
+        // Fingers are turned on by enrolling the first one.
         let visit = try await desk.visit(target, exchange, .changing)
         try refusing { () throws(Refusal) in try visit.host.requireUsable() }
         await readers.lookForReaders(visit.policy)
@@ -184,7 +184,7 @@ final class FingerFlows {
         return state
     }
 
-    /// Prints on chips that are no store's of ours.
+    /// How many prints on the readers' chips belong to no store of this machine.
     private func foreignPrints(_ readers: [FingerprintReader], _ run: FingerRun) async -> UInt16 {
         var foreign = 0
         for reader in readers where reader.stores && run.stop == nil {
@@ -225,7 +225,7 @@ extension FingerprintReader {
 }
 
 extension Refusal {
-    /// For whoever asked for nothing but the finger.
+    /// For a caller that asked for a finger only.
     init(_ failure: FingerFailure) {
         self =
             switch failure {

@@ -26,7 +26,7 @@ final class Flows {
         self.keyrings = keyrings
     }
 
-    /// Runs the flow of a request; the message ends the exchange, where there is one.
+    /// Runs the flow of a request. The message, if there is one, ends the exchange.
     func run(_ request: FlowRequest, _ exchange: any Conversation) async throws(Interruption)
         -> Message?
     {

@@ -6,7 +6,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// The end of a store, and what root does.
+/// Removes stores, and does what only root may do.
 @LoopActor
 final class OwnerFlows {
     let desk: Desk
@@ -29,8 +29,8 @@ final class OwnerFlows {
         let host = visit.host
         let person = visit.person
         try permissions.require(.reset, visit)
-        // Root's word is enough; the person proves the passcode, where there is still something to
-        // protect.
+        // Root may always do this. The person has to prove the passcode, if there is still
+        // something to protect.
         switch (host.health, permissions.asker(person, caller)) {
         case (.live, .person) where host.hasPasscode,
             (.live, .personWithDaemon) where host.hasPasscode:

@@ -6,7 +6,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// The passcode: changed, turned off, turned on.
+/// Changes the passcode, turns it off and turns it on.
 @LoopActor
 final class PasscodeFlows {
     let desk: Desk

@@ -6,7 +6,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// The recovery key's life.
+/// Makes, uses and offers recovery keys.
 @LoopActor
 final class RecoveryFlows {
     let desk: Desk
@@ -84,8 +84,8 @@ final class RecoveryFlows {
         desk.audit.note(
             .attempt, "a recovery key was accepted", store: host.id.description,
             person: visit.person, uid: exchange.caller.credentials.uid)
-        // Nobody wants a new one where passcodes are done with; a store of another machine needs one
-        // all the same, to be brought here.
+        // Where the policy wants no passcodes, no new one is needed. But a store of another machine
+        // needs one, to be brought under this machine's key.
         if case .noPasscodeMode = visit.inForce, host.isUsable {
             try await settling.notify(of: DueStep(.dropPasscode, .policy), exchange)
             try await refusingAsync { () async throws(Refusal) in
@@ -94,7 +94,7 @@ final class RecoveryFlows {
             desk.auditChange("the policy turned the passcode off", visit)
             return .turnedOff
         }
-        // Using the key leads at once to a new passcode; until it is there nothing has changed.
+        // Using the key leads at once to a new passcode. Until that is set, nothing has changed.
         if host.followsLogin {
             let password = try await proving.askLoginPassword(exchange)
             try await follow(password, visit, consume opening)
@@ -108,7 +108,8 @@ final class RecoveryFlows {
         return .recovered
     }
 
-    /// Who does not end what the key has begun finds it due, also with the former passcode.
+    /// A person who does not finish what the key has begun finds it due later, also with the former
+    /// passcode.
     private func enterPasscode(
         _ visit: Visit, recovered opening: consuming Opening
     ) async throws(Interruption) {
@@ -124,8 +125,8 @@ final class RecoveryFlows {
         }
     }
 
-    /// What a policy forbids opens nothing from its reload on: a key that was made before stays
-    /// where it is, and opens again when the policy allows it.
+    /// From its reload on, a policy that forbids recovery keys makes them useless. A key that was
+    /// made before stays in the store, and opens it again when the policy allows that.
     static func requireRecoveryKeys(_ policy: Policy) throws(Refusal) {
         guard policy.allowRecoveryKey else { throw .policyDenies(key: "AllowRecoveryKey") }
     }
@@ -149,12 +150,12 @@ final class RecoveryFlows {
 
     // MARK: offered once
 
-    /// The key of a store that was made where none could be shown, as at a login: on a terminal, to
-    /// its owner. Where nothing is due, nothing is said.
+    /// Offers a recovery key for a store that was made where none could be shown, as at a login: on
+    /// a terminal, to its owner. If no offer is due, nothing is shown.
     func offerRecovery(_ target: Target, _ exchange: any Conversation) async throws(Interruption) {
         let caller = exchange.caller
         let person = try await desk.person(target.subject, caller)
-        // Root's terminal is not where somebody else's key is shown unasked.
+        // Another person's key must not be shown on root's terminal unasked.
         guard caller.isTerminal, caller.credentials.uid == person.uid,
             let host = try desk.ownStore(of: person, named: target.store)
         else { return }
@@ -167,7 +168,7 @@ final class RecoveryFlows {
         } else {
             try await exchange.show(.recoveryLater)
         }
-        // Where this cannot be written the question comes once more.
+        // If this cannot be written, the offer comes once more.
         do throws(Refusal) {
             try await host.writeTerms(.terms) { terms, _ in
                 terms.recoveryWasOffered = true

@@ -2,26 +2,26 @@ import Posix
 import Secrets
 import Wire
 
-/// A request, whole: its fields, and its secrets in memory of their own. By family, so that who serves
-/// one family hears of no other.
+/// A whole request: its fields, and its secrets in memory of their own. Grouped by family, so that
+/// the code that serves one family does not see the others.
 enum Request: Sendable {
-    /// The first of a connection, and never again.
+    /// The first request of a connection, and only the first.
     case hello(Hello)
-    /// While a flow asks: it reads them itself.
+    /// Only while a flow asks. The flow reads them itself.
     case reply(Reply, SecretBox)
     case abort(Abort)
-    /// Between others, one after the other.
+    /// Only while no other request is under way.
     case pam(PamRequest)
     case flow(FlowRequest)
     case record(RecordRequest)
     case query(Query)
     case transfer(TransferRequest)
-    /// Only behind the transfer that it goes on with.
+    /// Only after the transfer that they continue has begun.
     case exportNext
     case importChunk(Chunk, WipedBuffer)
 }
 
-/// What a login asks, of a peer that it is over with then.
+/// What a login asks. The connection ends with the answer.
 enum PamRequest: Sendable {
     case authenticate(Authenticate, token: SecretBox)
     case unlock(Unlock, token: SecretBox)
@@ -31,7 +31,7 @@ enum PamRequest: Sendable {
     case password(Password, old: SecretBox, new: SecretBox)
     case passwordRules(PasswordRules, old: SecretBox, new: SecretBox)
 
-    /// What is at hand from its beginning may open a store.
+    /// Whether the request itself brings a secret that may open a store.
     var carriesSecret: Bool {
         switch self {
         case .unlock, .password, .passwordRules: true
@@ -40,7 +40,7 @@ enum PamRequest: Sendable {
     }
 }
 
-/// What a person does with a store, and is asked about.
+/// What a person does with a store, in a flow that asks questions.
 enum FlowRequest: Sendable {
     case create(Create)
     case openStore(Target)
@@ -67,7 +67,7 @@ enum RecordRequest: Sendable {
     case list(List)
 }
 
-/// What changes nothing.
+/// Requests that change nothing.
 enum Query: Sendable {
     case status(Target)
     case actions(Target)
@@ -79,14 +79,14 @@ enum Query: Sendable {
     case health
 }
 
-/// What begins a transfer; from there on the connection is for that alone.
+/// What begins a transfer. From then on the connection serves the transfer alone.
 enum TransferRequest: Sendable {
     case exportBegin(Target)
     case importBegin(ImportBegin, header: WipedBuffer)
 }
 
 extension Request {
-    /// What can be asked for when nothing else is known of the frame but its type.
+    /// Decodes a request by its type alone. Whether it is allowed now is checked later.
     static func decode(_ header: FrameHeader, _ body: Span<UInt8>) throws(WireError) -> Request {
         guard let type = RequestType(rawValue: header.type) else { throw .unknownValue }
         var reader = Reader()
@@ -173,7 +173,7 @@ extension Request {
         do {
             return SecretBox(try SecretBytes(copying: bytes))
         } catch {
-            // Without memory for one secret nothing can be done for this peer.
+            // Without memory for one secret the daemon can do nothing for this peer.
             throw .fieldTooLong
         }
     }
