@@ -3,7 +3,7 @@ import Posix
 import SealedStore
 import Words
 
-/// The end of a store.
+/// Erases a store.
 extension StoreHost {
     package func erase(_ file: SlotFile) async throws(Refusal) {
         // Whatever happens from here on, no part of this store opens again.

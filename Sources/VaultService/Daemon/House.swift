@@ -145,7 +145,7 @@ final class House {
                 desk: desk, lookout: lookout, keyrings: keyrings, failedTokens: failedTokens),
             loginPasswordRules: LoginPasswordRules(desk: desk, newPasscodes: newPasscodes))
 
-        // What is only looked at, and what goes on by itself.
+        // Records, transfers and queries, and the upkeep.
         records = RecordFlows(desk: desk, settling: settling)
         transfers = Transfers(desk: desk, settling: settling, proving: proving)
         statuses = StatusQuery(

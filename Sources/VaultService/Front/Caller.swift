@@ -4,7 +4,7 @@ import StoreKeeping
 import Wire
 import WorkerLinks
 
-/// Who is at the other end, and what it says it is.
+/// The peer of a connection: who it is according to the kernel, and what it says of itself.
 @LoopActor
 final class Caller {
     let credentials: PeerCredentials

@@ -10,7 +10,8 @@ final class Directory {
     // accounts.
     let accounts = Questions(name: "accounts")
     fileprivate let lids = Questions(name: "lid")
-    // As many as root may have connections. None of these questions waits for a service.
+    // More than the connections that root may have at once. None of these questions waits for a
+    // service.
     private let surroundings = Questions(name: "surroundings", limit: 1024)
     // Anybody can cause these questions, so they do not share a line with those that requests ask.
     private let owners = Questions(name: "owners", threads: 1)

@@ -20,7 +20,7 @@ final class Sleep {
     private(set) var wipesResidents = false
     private var sleeps: UInt64 = 0
 
-    /// Milliseconds. logind waits for 5 s at most, in its factory setting.
+    /// Milliseconds. logind waits for 5 s at most, by default.
     private static let longest: UInt64 = 4_000
     private static let answerWait: UInt64 = 1_000
     /// If the machine is awake for this long and no signal has said that the sleep is over, it is

@@ -2,7 +2,7 @@ import Posix
 import Wire
 import Words
 
-/// What a person does with a store, each written once against a conversation.
+/// The flows that a person starts on a store. Each is written once, against a conversation.
 @LoopActor
 final class Flows {
     let stores: StoreFlows
