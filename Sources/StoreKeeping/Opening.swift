@@ -18,7 +18,7 @@ package struct Proof: Sendable {
     package let typed: TypedPasscode
 }
 
-/// The store key as it was given in this exchange, and what gave it.
+/// The store key as it was obtained in this exchange, and what it rests on.
 package struct Opening: Sendable {
     package let key: StoreKey
     package let ground: Ground

@@ -34,11 +34,12 @@ extension StoreHost {
         _ kind: TryKind, _ queue: Gate.Class, _ passcode: TypedPasscode, _ policy: Policy,
         _ wrong: () -> Void, _ counted: () -> Void
     ) async throws(Refusal) -> Opening {
-        // Judged again: whoever waited for the turn may stand behind the one who used up the tries.
+        // Checked again: while this try waited for its turn, another one may have used up the
+        // tries.
         try mayTry(kind, policy)
         let file = try requireLive()
         let slots = snapshot.passcodes
-        // Room for the dearest, before anything is counted.
+        // There must be memory for the most expensive slot, before anything is counted.
         guard let cost = slots.map(\.details.cost).max(by: { $0.memoryKiB < $1.memoryKiB }) else {
             throw .doesNotExist(.passcode)
         }
@@ -78,8 +79,8 @@ extension StoreHost {
         }
     }
 
-    /// The newest slot first; a second one is there only between a change of the login password and
-    /// the next unlock.
+    /// Tries the newest slot first. There is a second one only between a change of the login
+    /// password and the next unlock.
     package nonisolated static func tryAll(
         _ slots: [PasscodeSlot], _ passcode: borrowing SecretBytes, _ file: SlotFile
     ) -> Trial {
@@ -95,7 +96,7 @@ extension StoreHost {
                     hasEnded = true
                 }
             } catch {
-                // One that ended wrong has told something: the count stays.
+                // A derivation that ended wrong has told something, so the try stays counted.
                 return hasEnded ? .failed(.secrets(error)) : .notDerived
             }
         }
@@ -111,7 +112,7 @@ extension StoreHost {
             try await erase(file)
             throw .retryLimitReached(erased: true)
         }
-        // Where the outcome cannot be written the try stays counted, as one without an outcome.
+        // If the outcome cannot be written, the try stays counted as unresolved.
         do throws(Refusal) {
             let outcome = tally
             try await onDisk(file, .count) { (file) throws(KeyError) in
@@ -137,7 +138,7 @@ extension StoreHost {
         do throws(Refusal) {
             try await onDisk(file, during) { (file) throws(KeyError) in try file.write(changed) }
         } catch {
-            // Not counted is not tried: nothing is derived.
+            // A try that cannot be counted is not made: nothing is derived.
             if case .storageFailed(let during, let reason) = error {
                 throw .serviceUnavailable(.failed(during, reason))
             }

@@ -18,7 +18,7 @@ package final class Vault {
     private var byUID: [UInt32: [StoreHost]] = [:]
     private var reserved: Set<Place> = []
     private var allotments: [Person: Allotment] = [:]
-    /// Set before the stores are looked for.
+    /// Called with each store when it is added. Set before the stores are loaded.
     package var prepare: (@LoopActor (StoreHost) -> Void)?
 
     private nonisolated static let storesName = "stores"
@@ -36,11 +36,11 @@ package final class Vault {
         var machineTrouble: Refusal.Damage?
         var stores: [(StoreID, Folder, StoreHost.Contents, Footprint)] = []
         var notes: [(AuditEvent, String, String?)] = []
-        /// Why the stores could not all be looked at.
+        /// Why the stores could not all be read.
         var failure: String?
     }
 
-    /// The reason, where the stores could not all be looked at.
+    /// Loads all stores. Returns the reason if they could not all be read.
     package func open(_ note: (AuditEvent, String, String?) -> Void) async -> String? {
         let path = stateFolder
         let reserve = reserve
@@ -56,7 +56,8 @@ package final class Vault {
         return found.failure
     }
 
-    /// Fingers of stores that are gone, erased, or open by no finger; of one that is damaged nobody knows.
+    /// Removes the fingers of stores that are gone or erased, or that no finger opens. The fingers
+    /// of a damaged store stay, because it is unknown whether they open it.
     private func sweepFingers() async {
         let keeping = Set(
             hosts.values.filter {
@@ -92,8 +93,8 @@ package final class Vault {
                         (.fault, "something that is no store lies among the stores", nil))
                     continue
                 }
-                // A store that cannot be looked at now is not "none": whoever owns it would be told
-                // to make another one. Better no daemon than that one.
+                // A store that cannot be read now must not count as "none": its owner would be told
+                // to make another one. It is better that the daemon does not start.
                 let folder = try stores.folder(name)
                 let contents = read(folder, id, found.machine, found.machineTrouble, reserve)
                 switch contents {
@@ -130,14 +131,15 @@ package final class Vault {
             case .live: return .live(file, StoreHost.snapshot(of: file))
             case .erased: return .erased(file.identity)
             case .erasing:
-                // A power cut came in between: what was begun is ended.
+                // A power cut interrupted the erasing: finish it.
                 try file.eraseKeys()
                 try destroyRecords(in: folder.path)
                 try file.finishErasing()
                 return .erased(file.identity)
             }
         } catch {
-            // Damage elsewhere or another machine's key: the recovery key stands apart from both.
+            // It is damage elsewhere, or another machine's key. The recovery key depends on
+            // neither.
             return .damaged(
                 unchecked, what: damage(error), isRecoverable: unchecked.hasReadableRecovery)
         }
@@ -153,7 +155,7 @@ package final class Vault {
         }
     }
 
-    /// Stores that were never finished, or whose reset was: their names begin with a dot.
+    /// Removes stores whose making or whose reset was not finished. Their names begin with a dot.
     private nonisolated static func removeLeftovers(_ stores: Folder) {
         guard let names = try? TextFile.names(in: stores.path, dotted: true) else { return }
         for name in names
@@ -198,24 +200,24 @@ package final class Vault {
 
     private func forget(_ host: StoreHost) {
         hosts[host.id] = nil
-        // Whatever still ends there counts for nobody.
+        // What still ends on this store now is on no person's quota.
         host.records.allotment = Allotment()
         byUID[host.identity.uid]?.removeAll { $0 === host }
     }
 
-    /// Those that are open, and all there are.
+    /// The open stores, and all stores.
     package var openStores: [StoreHost] { hosts.values.filter { $0.isOpen } }
     package var all: [StoreHost] { Array(hosts.values) }
 
     package var hasOpenStores: Bool { hosts.values.contains { $0.isOpen } }
-    /// What a finger opens would be gone with the daemon.
+    /// What a finger opens would be lost with the daemon.
     package var hasResidents: Bool { hosts.values.contains { $0.resident != nil } }
 
-    /// Of the stores whose owner is this person by uid and name.
+    /// The allotment of the stores whose owner has this uid and this name.
     package func allotment(of person: Person) -> Allotment {
         if let known = allotments[person] { return known }
         let made = Allotment()
-        // Of people without a store nothing has to be remembered.
+        // Nothing has to be remembered about people without a store.
         if allotments.count > 2 * hosts.count + 64 {
             for (owner, kept) in allotments where kept.isUnused { allotments[owner] = nil }
         }
@@ -227,7 +229,7 @@ package final class Vault {
 
     package func stores(of uid: UInt32) -> [StoreHost] { byUID[uid] ?? [] }
 
-    /// One that is too damaged to say whose it is may be anybody's.
+    /// There is a store that is too damaged to say whose it is. It may be anybody's.
     package var hasStoreOfNobody: Bool { byUID[UInt32.max]?.isEmpty == false }
 
     package func hasStore(_ person: Person) -> Bool {
@@ -240,8 +242,8 @@ package final class Vault {
         asked.isEmpty ? defaultName : asked
     }
 
-    /// The person's store of that name. Where only the uid or only the name still fits, it stays
-    /// shut: both are given away again.
+    /// The person's store of that name. If only the owner's uid or only the owner's name still
+    /// fits, the store stays shut, because either can be given to another person.
     package func store(of person: Person, named asked: [UInt8] = []) throws(Refusal) -> StoreHost? {
         if let own = ownStore(of: person, named: asked) { return own }
         if strayStore(of: person, named: asked) != nil {
@@ -250,7 +252,7 @@ package final class Vault {
         return nil
     }
 
-    /// The person's by both names.
+    /// The store of that name whose owner has the person's uid and name.
     package func ownStore(of person: Person, named asked: [UInt8]) -> StoreHost? {
         let name = Self.name(asked)
         return stores(of: person.uid).first {
@@ -258,7 +260,8 @@ package final class Vault {
         }
     }
 
-    /// A store whose owner is this person by one of the two names only.
+    /// A store of that name whose owner has either the person's uid or the person's name, but not
+    /// both.
     package func strayStore(of person: Person, named asked: [UInt8]) -> StoreHost? {
         let name = Self.name(asked)
         return hosts.values.first { host in
@@ -387,7 +390,7 @@ package final class Vault {
         do { id = try StoreID.random() } catch { throw .secrets(error) }
         let hidden = ".\(id)"
         do throws(PosixError) {
-            // The records are written twice: to their log first.
+            // The records are written twice: first to their log.
             guard try reserve.roomForRecords() >= 2 * Footprint.ofNew else {
                 throw PosixError.noSpace("making a store")
             }
@@ -426,7 +429,7 @@ package final class Vault {
                 do throws(PosixError) {
                     try stores.sync()
                 } catch {
-                    // Not made for certain is not made.
+                    // A store that is not certain to be on the disk counts as not made.
                     try? stores.rename("\(id)", to: hidden)
                     throw error
                 }
@@ -443,8 +446,8 @@ package final class Vault {
         }
     }
 
-    /// The machine key for the first store. Of several people who create theirs at once, one makes
-    /// it.
+    /// Makes the machine key for the first store. If several people create theirs at the same time,
+    /// one makes the key and the others load it.
     private nonisolated static func firstKey(in state: Folder) throws(KeyError) -> MachineKey {
         do throws(KeyError) {
             return try MachineKey.make(in: state)
@@ -463,7 +466,7 @@ package final class Vault {
         }
     }
 
-    /// A reset: the store is overwritten and its folder goes, so that the name is free.
+    /// A reset: overwrites the store and removes its folder, so that the name is free.
     package func remove(_ host: StoreHost) async throws(Refusal) {
         try await host.eraseForReset()
         try await removeFiles(host)
@@ -481,11 +484,12 @@ package final class Vault {
                 } catch {
                     throw .storage(error)
                 }
-                // Out of the way first: what a crash leaves behind is removed at the next start.
+                // Rename the folder first: what a crash leaves behind is then removed at the next
+                // start.
                 let hidden = ".\(name)"
                 let moved: Folder
                 do throws(PosixError) {
-                    // Unless a reset that failed half way has moved it already.
+                    // A reset that failed half way may have moved it already.
                     if stores.exists(name) {
                         try stores.rename(name, to: hidden)
                         try stores.sync()
@@ -508,7 +512,8 @@ package final class Vault {
                 && $0.identity.account == owner.name
         }
         guard !taken else { throw .alreadyExists }
-        // An open store would stay open for whoever had it before, and so would their fingers.
+        // Otherwise an open store would stay open for its former owner, and the former owner's
+        // fingers would still open it.
         await host.lock()
         if host.fingerprintIsOn { try await host.turnFingerprintOff() }
         let former = host.identity.uid
@@ -523,17 +528,18 @@ package final class Vault {
 
     // MARK: all of them
 
-    /// A session of the person is known: what a login opened stays open.
+    /// A session of the person has begun: what a login opened stays open.
     package func followed(_ person: Person) {
         for host in stores(of: person.uid) { host.cancelShut() }
     }
 
-    /// At once, because one may have to wait for its disk.
+    /// Locks all stores at the same time, because one of them may have to wait for its disk.
     package func lockAll() async {
         let locks = withKeys.map { host in EventLoop.shared.task { await host.lock() } }
         for lock in locks { await lock.value }
     }
 
-    /// Also those that are shut for everybody already, because nobody has used them.
+    /// The stores whose keys are in memory: also those that are closed for requests because their
+    /// idle time is over.
     package var withKeys: [StoreHost] { hosts.values.filter { $0.records.isOpen } }
 }

@@ -8,25 +8,27 @@ import Words
 package final class Workers {
     /// Syncs and SQLite.
     package let disk = WorkerPool(name: "disk", threads: 2)
-    /// Argon2id: one a core, never niced, because a niced login waits for everybody's compile job.
+    /// Argon2id: one thread for each core. They are never niced, because a niced login would wait
+    /// for everybody's compile jobs.
     package let derivation = WorkerPool(
         name: "derivation", threads: Workers.derivations, slice: .long)
-    /// Together they have at most the memory that one of them may have: the unit's MemoryMax rests on it.
+    /// Together, derivations have at most the memory that one of them may have. The unit's
+    /// MemoryMax rests on it.
     package let cores = Gate(
         width: Workers.derivations, ownLimit: 1024, apartLimit: 512,
         strength: Int(KeyDerivation.Cost.memoryRange.upperBound))
-    /// More would not fit in memory at the lowest cost there is; the unit's TasksMax counts them.
+    /// More would not fit in memory, even at the lowest cost. The unit's TasksMax counts them.
     private static let derivations = min(ThisProcess.cores, 64)
-    /// Tries that are counted on disk already: a few more than there are cores, so that no core
+    /// For tries that are counted on disk already: a few more than there are cores, so that no core
     /// waits for a disk, and few enough that a kill leaves few of them without an outcome.
     package let tries = Gate(width: Workers.derivations + 2, ownLimit: 1024, apartLimit: 512)
 
     package static let queueWait: UInt64 = 60_000
 
-    /// Somebody waits for a derivation.
+    /// A derivation runs or is waited for.
     package var isDeriving: Bool { !cores.isIdle }
 
-    /// What takes long and hurries nobody: overwriting a store, walking through one.
+    /// For work that takes long and is not urgent: overwriting a store, making the reserve.
     package let slow = WorkerPool(name: "slow", threads: 1)
 
     package let reserve: DiskReserve
@@ -37,7 +39,7 @@ package final class Workers {
 
     private var slab: WipedBuffer?
 
-    /// Where opened records pass through; there only while a store is open.
+    /// Memory that opened records pass through. It is there only while a store is open.
     package func recordSlab() -> WipedBuffer {
         if let slab { return slab }
         let made = WipedBuffer(lockedCapacity: Records.slabSize)
@@ -49,7 +51,7 @@ package final class Workers {
         slab = nil
     }
 
-    /// Derives on a core, when there is one. `person` is whose turn it takes.
+    /// Derives when a core is free. `person` is the uid whose turn this takes.
     package func derive<R: Sendable>(
         _ kind: Gate.Class, of person: UInt32, _ cost: KeyDerivation.Cost,
         _ body: @escaping @Sendable () -> R
@@ -63,7 +65,7 @@ package final class Workers {
 }
 
 extension Workers {
-    /// Asked on a thread that may wait: the memory map is busy while others derive.
+    /// Asks on a thread that may wait, because the memory map is busy while others derive.
     package func requireMemory(for cost: KeyDerivation.Cost) async throws(Refusal) {
         guard await disk.run({ KeyDerivation.memoryIsAvailable(for: cost) }) else {
             throw .outOfMemory
@@ -91,7 +93,7 @@ extension Workers {
 }
 
 extension SecretBox {
-    /// Nothing was typed, or it was taken already.
+    /// Nothing was typed, or the secret was taken out already.
     package var isEmpty: Bool {
         (try? read { (secret) throws(SecretsError) in secret.count == 0 }) ?? true
     }
