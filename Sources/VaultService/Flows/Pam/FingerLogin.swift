@@ -4,15 +4,16 @@ import StoreKeeping
 import Wire
 import Words
 
-/// What a finger at a login has come to.
+/// The result of a finger at a login.
 enum FingerLogin: Sendable {
     case admitted(Verdict)
-    /// The passcode decides; or the refusal of `Refusal.init(_: FingerOutcome)`, where only a finger was wanted.
+    /// The passcode decides. If only a finger was wanted, `Refusal.init(_: FingerOutcome)` makes
+    /// the refusal.
     case passcode(FingerOutcome)
 }
 
 extension Refusal {
-    /// For whoever asked for nothing but the finger.
+    /// For a caller that asked for a finger only.
     init(_ outcome: FingerOutcome) {
         self =
             switch outcome {

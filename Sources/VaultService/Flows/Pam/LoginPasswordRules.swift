@@ -7,8 +7,8 @@ import Wire
 import Words
 import WorkerLinks
 
-/// `password_rules`, in front of pam_unix: the new login password of somebody whose store follows it
-/// has to meet the passcode rules.
+/// `password_rules`, in front of pam_unix: if a person's store follows their login password, a new
+/// login password has to meet the passcode rules.
 @LoopActor
 final class LoginPasswordRules {
     let desk: Desk
@@ -19,8 +19,8 @@ final class LoginPasswordRules {
         self.newPasscodes = newPasscodes
     }
 
-    /// Success: the last answer for a new passcode, or the token that the stack had, is the new one.
-    /// `authError`: refused. Everything else leaves the change to the modules behind us.
+    /// Success: the new password is the last answer for a new passcode, or the token that the stack
+    /// had. `authError`: it is refused. Every other verdict leaves the change to the next modules.
     func judgeLoginPassword(
         _ request: PasswordRules, _ former: SecretBox, _ present: SecretBox,
         _ exchange: any Conversation
@@ -31,7 +31,7 @@ final class LoginPasswordRules {
         guard let host = try desk.ownStore(of: person), host.isUsable, host.followsLogin,
             host.hasPasscode
         else { return ignored }
-        // Rules that nobody can read forbid nothing here: the change works without us.
+        // Rules that cannot be read forbid nothing here: the change works without AppVault.
         try refusing { () throws(Refusal) in try desk.policies.requireUsable() }
         let inForce = try await refusingAsync { () async throws(Refusal) in
             try await desk.policy(for: person, host)
@@ -60,7 +60,7 @@ final class LoginPasswordRules {
     }
 
     private struct LoginPasswordChange {
-        /// One for the whole change.
+        /// The same policy for the whole change.
         let policy: Policy
         let exchange: any Conversation
         let asker: RuleAsker
@@ -74,9 +74,10 @@ final class LoginPasswordRules {
         case warns
     }
 
-    /// As pam_pwquality without enforce_for_root: root who gives somebody a password is told of the
-    /// rules and has his way. That is a real uid of 0 where nobody knew the former password: at a
-    /// login that demands a new one it is the person who types.
+    /// As pam_pwquality without enforce_for_root: root, who sets another person's password, is
+    /// warned of the rules and may override them. This is a real uid of 0 without the former
+    /// password. At a login that demands a new password, the former one is known, and the person
+    /// types the new one.
     private static func strictness(_ caller: Caller, _ former: SecretBox) -> Strictness {
         caller.isTrusted && caller.hello.realUID == 0 && former.isEmpty ? .warns : .refuses
     }
@@ -126,14 +127,15 @@ final class LoginPasswordRules {
         do throws(Refusal) {
             let judgement = try await newPasscodes.judge(
                 login: new, policy, for: change.asker, former: change.former)
-            // Others keep the rules from running: the change works without us.
+            // The rules cannot run because of the number of other requests: the change works
+            // without AppVault.
             if change.strictness == .refuses, judgement.isOnlyCrowded { throw .busy }
             refusal = Refusal(judgement, policy)
             let unmet = judgement.entries.filter { $0.finding.isUnmet }
             line = .missing(unmet.map { Refusal.Rule($0, policy) })
         } catch {
             guard error.isAboutTheAnswer else { throw .refused(error) }
-            // It cannot be a passcode at all.
+            // The text cannot be a passcode at all.
             (refusal, line) = (error, .refused(error))
         }
         guard let refusal else { return }
@@ -146,9 +148,9 @@ final class LoginPasswordRules {
 }
 
 extension Judgement {
-    /// Nothing else keeps it from being set than rules that could not run for the number of others
-    /// who are judged. What waits behind the person's own candidates is not among it: else whoever
-    /// does not like a rule would keep it from running.
+    /// The only obstacle is that rules could not run because of the number of other people who are
+    /// judged. What waits behind the person's own candidates does not count: otherwise a person who
+    /// does not like a rule could keep it from running.
     fileprivate var isOnlyCrowded: Bool {
         let unmet = entries.map(\.finding).filter(\.isUnmet)
         return unmet.contains(.unmetBecause(.cannotRun(.crowded)))

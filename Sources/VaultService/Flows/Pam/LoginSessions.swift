@@ -4,7 +4,8 @@ import StoreKeeping
 import Wire
 import Words
 
-/// `session`: who is logged in, and what a login opens as long as a session of its owner follows.
+/// `session`: keeps track of who is logged in. What a login opens stays open only if a session of
+/// its owner follows.
 @LoopActor
 final class LoginSessions {
     let desk: Desk
@@ -13,7 +14,7 @@ final class LoginSessions {
     let sessionSeconds: Int
     private let sessions = Sessions()
     private var isWatchingSessions = false
-    /// Something ended: perhaps there is nothing left to do.
+    /// Called when something ended: perhaps there is nothing left to do.
     var whenLess: () -> Void = {}
 
     init(desk: Desk, transactions: Transactions, sessionFolder: String, sessionSeconds: Int) {
@@ -73,7 +74,8 @@ final class LoginSessions {
 
     // MARK: what a login opens
 
-    /// Opened by a login, it needs a session to stay open; what was open before stays as it is.
+    /// Opens a store for a login. It then needs a session to stay open; a store that was open
+    /// before stays as it is.
     func openForLogin(_ opening: Opening, _ visit: Visit) async throws(Interruption) {
         let wasOpen = visit.host.isOpen
         try await refusingAsync { () async throws(Refusal) in try await visit.host.open(opening) }
@@ -95,8 +97,8 @@ final class LoginSessions {
 
     // MARK: sessions that end in silence
 
-    // A session may end without its program saying so: killed, or its terminal gone. logind has a
-    // file for each session, and takes it away however it ended.
+    // A session may end without its program saying so: the program was killed, or its terminal is
+    // gone. logind has a file for each session, and removes it however the session ended.
 
     func begin(_ id: [UInt8], of uid: UInt32) {
         let isListed = isListed(id)
@@ -109,7 +111,8 @@ final class LoginSessions {
         }
     }
 
-    /// Where logind's files are not to be seen, only what PAM says counts.
+    /// Whether logind has a file for this session. Where its files cannot be seen, only what PAM
+    /// says counts.
     private func isListed(_ id: [UInt8]) -> Bool {
         let isName =
             !id.isEmpty
@@ -125,7 +128,7 @@ final class LoginSessions {
         return isName && (try? FileFacts(of: path)) != nil
     }
 
-    /// As long as there are any.
+    /// Runs as long as there are sessions.
     private func watchSessions() async {
         guard let watch = try? FileWatch(), watch.watch([(sessionFolder, .all)]) == nil
         else { return }

@@ -7,7 +7,7 @@ import Wire
 import Words
 import WorkerLinks
 
-/// A store for somebody who logs in and has none.
+/// Makes a store for a person who logs in and has none.
 @LoopActor
 final class Onboarder {
     let desk: Desk
@@ -29,7 +29,8 @@ final class Onboarder {
 
     // MARK: auth, behind others
 
-    /// A login password of somebody who has no store. Nothing is made before setcred.
+    /// Plans a store for a person who has none and has typed their login password. Nothing is made
+    /// before setcred.
     func onboard(
         _ person: Person, _ token: SecretBox, _ handle: Handle, _ exchange: any Conversation
     ) async throws(Interruption) -> Verdict {
@@ -81,7 +82,7 @@ final class Onboarder {
         }
     }
 
-    /// The person's own words on it; nil where there are none, and the next login asks again.
+    /// Asks the person. Nil if they gave no answer; then the next login asks again.
     private func converse(
         _ person: Person, _ login: TypedPasscode, _ inForce: PolicyInForce,
         _ exchange: any Conversation
@@ -96,7 +97,7 @@ final class Onboarder {
         do throws(Interruption) {
             try await exchange.show(.onboardTitle)
             try await exchange.show(.onboardBody)
-            // Where a passcode is not the person's to refuse, the question is not put.
+            // If the person may not refuse a passcode, the question is not asked.
             if policy.allowNoPasscode {
                 guard try await exchange.choose(.onboardOffer) else {
                     try await exchange.show(.onboardLater)
@@ -125,10 +126,11 @@ final class Onboarder {
 
     // MARK: setcred
 
-    /// How long a login waits for the store that it makes; it is made all the same.
+    /// Milliseconds that a login waits for the store that it makes. The store is made even if that
+    /// is not enough.
     private static let onboardingPatience: UInt64 = 5_000
 
-    /// The login succeeded: what was planned happens now. Nothing of it fails a login.
+    /// Carries out the plan after the login succeeded. A failure here never fails the login.
     func finish(_ waiting: Onboarding.Waiting, _ caller: Caller) async -> Verdict {
         let made = First<Void>()
         let end = Clock.bootMilliseconds() + Self.onboardingPatience
@@ -199,7 +201,7 @@ final class Onboarder {
     private enum JudgedLogin: Equatable {
         case meetsTheRules
         case fallsShort
-        /// A rule did not run, and it falls short of no other.
+        /// A rule did not run, and the password falls short of no other.
         case notJudged(Refusal)
     }
 
@@ -225,8 +227,8 @@ final class Onboarder {
         return .notJudged(refusal)
     }
 
-    /// Not over a store of theirs in whatever state it is, and not beside one of which nobody knows
-    /// whose it is.
+    /// False if the person has a store, in whatever state it is, or if there is a store that does
+    /// not say whose it is.
     private func hasRoomForStore(of person: Person) -> Bool {
         guard !desk.vault.hasStoreOfNobody else { return false }
         do throws(Interruption) { return try desk.ownStore(of: person) == nil } catch {
@@ -234,7 +236,7 @@ final class Onboarder {
         }
     }
 
-    /// Which rules it falls short of stays out of the journal: that would describe the password.
+    /// The journal does not say which rules the password falls short of: that would describe it.
     private func noteWeak(_ person: Person, _ caller: Caller) {
         guard onboarding.isFirstWeak(person) else { return }
         desk.audit.note(

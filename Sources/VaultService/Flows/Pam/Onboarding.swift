@@ -7,8 +7,8 @@ import Wire
 import Words
 import WorkerLinks
 
-/// What is to become of people who log in and have no store: kept until the login is confirmed,
-/// because before that nobody knows that the password was right.
+/// The plans for people who log in and have no store. A plan is kept until the login is confirmed,
+/// because before that it is unknown whether the password was right.
 @LoopActor
 final class Onboarding {
     enum Plan: Sendable {
@@ -35,13 +35,14 @@ final class Onboarding {
         func takePlan() -> Plan? { plan.take() }
     }
 
-    /// Each holds guarded memory; more people than this do not log in for the first time at once.
+    /// Each plan holds guarded memory. More first logins than this at the same time do not happen.
     nonisolated static let most = 64
 
     private var entries: [Handle: (waiting: Waiting, timer: UInt64)] = [:]
     private let life: UInt64
     private let declinedPath: String
-    /// A journal has no use for the same line at every login.
+    /// People about whose weak password there is a line in the journal: the same line at every
+    /// login is of no use.
     private var weak: Set<Person> = []
 
     init(_ options: Options) {
@@ -51,7 +52,7 @@ final class Onboarding {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// One plan for each person; nil where there is no room for another.
+    /// Keeps one plan for each person. Nil if there is no room for another.
     func keep(_ waiting: Waiting) throws(SecretsError) -> Handle? {
         forget(waiting.person)
         guard entries.count < Self.most else { return nil }
@@ -63,14 +64,14 @@ final class Onboarding {
         return handle
     }
 
-    /// One confirmation each.
+    /// Each plan is confirmed at most once.
     func take(_ handle: Handle) -> Waiting? {
         guard let entry = entries.removeValue(forKey: handle) else { return nil }
         EventLoop.shared.cancel(entry.timer)
         return entry.waiting
     }
 
-    /// What an earlier attempt planned is not what a later one confirms.
+    /// A later attempt must not confirm what an earlier one planned.
     func forget(_ person: Person) {
         for handle in entries.keys where entries[handle]?.waiting.person == person {
             _ = take(handle)
@@ -83,7 +84,7 @@ final class Onboarding {
 
     func isFirstWeak(_ person: Person) -> Bool { weak.insert(person).inserted }
 
-    // MARK: who wants none
+    // MARK: people who want no store
 
     private nonisolated static let limit = 1 << 20
 
@@ -91,7 +92,7 @@ final class Onboarding {
         Array("\(person.uid) ".utf8) + person.name
     }
 
-    /// A list that cannot be read asks nobody: nobody is asked twice.
+    /// If the list cannot be read, no person is asked, so that none is asked twice.
     func hasDeclined(_ person: Person, _ workers: Workers) async -> Bool {
         let path = declinedPath
         return await workers.disk.run {
@@ -107,7 +108,7 @@ final class Onboarding {
     func decline(_ person: Person, _ workers: Workers) async {
         guard await !hasDeclined(person, workers) else { return }
         let path = declinedPath
-        // Not remembered is asked again, which is no harm.
+        // If this cannot be written, the person is asked again, which does no harm.
         await workers.disk.run {
             var text = (try? TextFile.read(at: path, limit: Self.limit)) ?? []
             text += Self.line(person) + [0x0A]

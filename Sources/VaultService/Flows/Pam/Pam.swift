@@ -2,7 +2,7 @@ import Posix
 import Wire
 import Words
 
-/// What the module asks, each by the request that it is.
+/// Hands each request of the module to its flow.
 @LoopActor
 final class Pam {
     let authentication: PamAuthenticate

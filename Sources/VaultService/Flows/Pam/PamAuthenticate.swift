@@ -51,7 +51,7 @@ final class PamAuthenticate {
         let host: StoreHost
         do throws(Interruption) {
             host = try usableStore(of: person)
-            // A person hears why it cannot be tried now; a stranger is not asked at all.
+            // A person is told why no try can be made now. A stranger is not asked at all.
             if exchange.audience == .stranger {
                 try refusing { () throws(Refusal) in try host.mayTry(standing.kind, inForce.policy)
                 }
@@ -72,7 +72,7 @@ final class PamAuthenticate {
             switch error {
             case .gone: throw error
             case .refused(let refusal):
-                // The next module may know the answer.
+                // The next module may accept the answer as the login password.
                 desk.noteRefusal(refusal, caller)
                 return keyrings.teaching(
                     Verdict(refusing: refusal, to: visit.exchange.audience), visit)
@@ -80,7 +80,8 @@ final class PamAuthenticate {
         }
     }
 
-    /// A store without a passcode proves nothing about anybody: as if there were none, and nothing is asked.
+    /// A store without a passcode proves nothing about anybody. So it counts as missing, and
+    /// nothing is asked.
     private func usableStore(of person: Person) throws(Interruption) -> StoreHost {
         guard let host = try desk.ownStore(of: person) else {
             throw .refused(.doesNotExist(.store))
@@ -90,9 +91,10 @@ final class PamAuthenticate {
         return host
     }
 
-    /// Another person asks (su, polkit's helper) where the next module decides without us: there they are told what
-    /// they are told of somebody without a store, by the same steps. Where we are a step of our own it would let them
-    /// past us, so that they are asked, and see that there is a store.
+    /// Whether another person asks (su, polkit's helper) where the next module decides without
+    /// AppVault. They are told what they are told of a person without a store, by the same steps.
+    /// Where AppVault is a step of its own, that answer would let them past it. So there they are
+    /// asked, and see that there is a store.
     private func isHidden(_ request: Authenticate, _ caller: Caller, _ seen: Sighting) -> Bool {
         request.orPassword && caller.standing == .root && seen.isAnothers
     }
@@ -138,7 +140,8 @@ final class PamAuthenticate {
         case never
     }
 
-    /// Who it is and under which policy; nil where that has us do nothing at this service.
+    /// The person and their policy; nil if that policy gives AppVault nothing to do at this
+    /// service.
     func actor(_ role: ServiceUse, _ subject: Subject, _ caller: Caller)
         async throws(Interruption) -> (Person, PolicyInForce)?
     {
@@ -160,7 +163,8 @@ final class PamAuthenticate {
     {
         let host = visit.host
         let kind = await lookout.standing(visit, typed: false).kind
-        // Judged first: what is remembered is no oracle for whoever has no tries left.
+        // Checked first: what is remembered must not be an oracle for a caller who has no tries
+        // left.
         try host.mayTry(kind, visit.policy)
         let hash = try failedTokens.hash(token, of: host)
         guard !failedTokens.recall(hash, of: host, kind) else { throw .invalidPasscode(left: nil) }
@@ -209,7 +213,7 @@ final class PamAuthenticate {
             opening = try await host.attempt(
                 standing.kind, consume answer, policy,
                 wrong: {
-                    // An own one waits for the word of the login that it belongs to.
+                    // A wrong own try waits until the login that it belongs to is confirmed.
                     switch standing {
                     case .apart where request.orPassword, .stranger where request.orPassword:
                         failedTokens.remember(hash, of: host, standing.kind)
@@ -223,7 +227,8 @@ final class PamAuthenticate {
                 "a passcode was not accepted", store: host.id.description, person: person,
                 service: caller.hello.service, code: error.code, uid: caller.credentials.uid)
             if request.orPassword, case .invalidPasscode(let left) = error {
-                // It may well be the login password, which is no mistake to be told of twice.
+                // It may be the login password, which is no mistake here. So the person is told
+                // only once.
                 if !isKnown, standing.audience == .person {
                     try await visit.exchange.show(.retryOrPassword(left: left))
                 }
@@ -232,19 +237,20 @@ final class PamAuthenticate {
                 if case .invalidPasscode = error { try await proving.showReset(visit) }
             }
             var handle = Handle.none
-            // What was not counted has nothing to be given back.
+            // A try that was not counted cannot be given back.
             if request.orPassword, isCounted, case .own = standing {
                 let transaction = Transaction(store: host.id, person: person, wrongOwn: hash)
                 handle = (try? transactions.keep(transaction)) ?? .none
             }
             return Verdict(refusing: error, to: visit.exchange.audience, handle: handle)
         }
-        // The login password it was: the modules behind us find it, as they would behind pam_unix.
+        // The answer was the login password: the next modules find it, as they would behind
+        // pam_unix.
         if request.orPassword, host.followsLogin { try await visit.exchange.give(token: nil) }
         return try await admitted(opening, request.enforce, visit)
     }
 
-    /// Instead of a passcode nothing was typed.
+    /// Called when the person typed nothing instead of a passcode.
     private func proveByFinger(_ request: Authenticate, _ visit: Visit)
         async throws(Interruption) -> Verdict
     {
@@ -252,14 +258,15 @@ final class PamAuthenticate {
         case .admitted(let verdict): return verdict
         case .passcode(.notAsked), .passcode(.matched): throw .refused(.cancelled)
         case .passcode(.ended(let failure)):
-            // Front ends that bear one question alone have had it.
+            // A front end that can ask only one question has asked it.
             guard settling.converses(visit) else { throw .refused(Refusal(failure)) }
             return try await provePrompted(request, visit, .never)
         }
     }
 
-    /// The login password, once a login with it was confirmed, is no guess, and what an apart try
-    /// showed to be wrong is wrong still: refused without a derivation or a count.
+    /// Whether a token is refused without a derivation and without a count. The login password,
+    /// once a login with it was confirmed, is no guess. And what an apart try showed to be wrong is
+    /// still wrong.
     func isKnownWrong(_ hash: TokenHash, _ standing: Standing, _ host: StoreHost) -> Bool {
         switch standing {
         case .own: failedTokens.isConfirmed(hash, of: host)
@@ -272,7 +279,7 @@ final class PamAuthenticate {
         let usual: Message
         switch (orPassword, visit.exchange.audience) {
         case (true, .person): usual = .promptOrPassword
-        // In pam_unix's words, which ask next where there is no store.
+        // In pam_unix's words: without a store, pam_unix would ask next.
         case (true, .stranger): usual = .promptPlain
         case (false, _): usual = .prompt
         }
@@ -284,7 +291,8 @@ final class PamAuthenticate {
         }
     }
 
-    /// The passcode was right: that is the login, whatever the policy demands of the store first.
+    /// The passcode was right, so the login succeeds, whatever the policy demands of the store
+    /// first. Only `enforce` refuses it then.
     private func admitted(_ opening: Opening, _ enforce: Bool, _ visit: Visit)
         async throws(Interruption) -> Verdict
     {
@@ -304,7 +312,7 @@ final class PamAuthenticate {
             handle: (try? transactions.keep(transaction)) ?? .none)
     }
 
-    /// What can be said before anything is typed: no try is possible now.
+    /// Says before anything is typed that no try is possible now.
     private func refuseEarly(_ kind: TryKind, _ visit: Visit) async throws(Interruption) {
         do throws(Refusal) {
             try visit.host.mayTry(kind, visit.policy)
@@ -316,8 +324,8 @@ final class PamAuthenticate {
 
     // MARK: by a finger
 
-    /// The finger is the login as the passcode is. Asked once in an exchange; where it does not match, or nobody is
-    /// asked, the passcode decides.
+    /// Logs in by finger, which is worth as much as the passcode. It is asked for once in an
+    /// exchange. If it does not match, or is not asked for, the passcode decides.
     func loginByFinger(_ request: Authenticate, _ visit: Visit) async throws(Interruption)
         -> FingerLogin
     {

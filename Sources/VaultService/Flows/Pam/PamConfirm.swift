@@ -6,7 +6,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// `setcred`: what waited for the login to succeed.
+/// `setcred`: carries out what waited for the login to succeed.
 @LoopActor
 final class PamConfirm {
     let desk: Desk
@@ -36,9 +36,9 @@ final class PamConfirm {
         self.failedTokens = failedTokens
     }
 
-    /// `auth` as a whole succeeded: what waited for that happens now.
+    /// `auth` succeeded as a whole, so what waited for that happens now.
     func confirm(_ request: Confirm, _ caller: Caller) async throws(Interruption) -> Verdict {
-        // Anybody can call setcred in a process of their own; only root's word says that a login
+        // Anybody can call setcred in a process of their own. Only root can say that a login
         // succeeded.
         guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
         if let waiting = onboarder.onboarding.take(request.handle) {
@@ -74,8 +74,9 @@ final class PamConfirm {
         return Verdict(outcome: .ignore)
     }
 
-    /// polkit's helper never calls setcred. The line behind the modules that decide is the last that is heard of its
-    /// login; without this the right login password, typed where a passcode or it is asked for, would use the tries up.
+    /// polkit's helper never calls setcred. The `unlock` line behind the modules that decide is the
+    /// last that the daemon learns of its login. Without this, a right login password would use up
+    /// the tries when it is typed at a prompt that takes it or the passcode.
     func settleUnconfirmed(_ handle: Handle, _ visit: Visit) async throws(Interruption) {
         guard visit.caller.isTrusted, visit.caller.hello.service == Array("polkit-1".utf8),
             let transaction = transactions.peek(handle), transaction.store == visit.host.id
@@ -84,12 +85,12 @@ final class PamConfirm {
         try await settleWrong(transaction, visit.host, visit.policy, visit.caller)
     }
 
-    /// What becomes of the try of a login that succeeded all the same.
+    /// Settles the wrong try of a login that succeeded all the same.
     private func settleWrong(
         _ transaction: Transaction, _ host: StoreHost, _ policy: Policy, _ caller: Caller
     ) async throws(Interruption) {
         guard let wrong = transaction.wrongOwn else { return }
-        // Kept first, so that whoever ends the daemon here wins nothing by it.
+        // Written down first, so that ending the daemon here wins nothing.
         switch failedTokens.settle(wrong, transaction.token, of: host) {
         case .givenBack: try await returning(host) { $0.givenBack(policy) }
         case .moved(.unseen), .moved(.notKept):
@@ -118,7 +119,7 @@ final class PamConfirm {
         _ caller: Caller
     ) async throws(Refusal) {
         let inForce = try await desk.policy(for: transaction.person, host)
-        // Another policy by now, or other rules: at the next login it is decided anew.
+        // If the policy or the rules have changed meanwhile, the next login decides anew.
         guard !host.hasPasscode, inForce.policy.ruleDigest == new.digest,
             settling.creation(host, inForce) != nil
         else { return }

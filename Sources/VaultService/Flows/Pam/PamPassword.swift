@@ -21,8 +21,9 @@ final class PamPassword {
         self.failedTokens = failedTokens
     }
 
-    /// `passwd` behind pam_unix: the store follows. The old slot stays until the next unlock proves
-    /// one of the two, because whether the login password really changed is not known here.
+    /// `passwd` behind pam_unix: makes the store follow the new password. The old slot stays until
+    /// the next unlock proves one of the two, because it is not known here whether the login
+    /// password really changed.
     func followPassword(
         _ request: Password, _ old: SecretBox, _ new: SecretBox, _ exchange: any Conversation
     ) async throws(Interruption) -> Verdict {
@@ -53,14 +54,14 @@ final class PamPassword {
         return Verdict(outcome: .ignore)
     }
 
-    /// What opens the store; nil where it does not follow.
+    /// Returns what opens the store; nil if it does not follow.
     private func follow(
         _ host: StoreHost, _ old: TypedPasscode, _ new: TypedPasscode, _ person: Person,
         _ exchange: any Conversation
     ) async throws(Interruption) -> Opening? {
         let caller = exchange.caller
         guard host.followsLogin else { return nil }
-        // A password that is known to have drifted away costs no second try.
+        // A former password that is known not to open the store costs no second try.
         let former = try refusing { () throws(Refusal) in try failedTokens.hash(old, of: host) }
         let visit = try await desk.visit(host, person, exchange)
         let policy = visit.policy

@@ -6,7 +6,8 @@ import StoreKeeping
 import Wire
 import Words
 
-/// `auth` behind others: the login password opens the store, in silence where it can.
+/// `auth` behind other modules: opens the store with the login password, silently where that is
+/// possible.
 @LoopActor
 final class PamUnlock {
     let desk: Desk
@@ -101,7 +102,7 @@ final class PamUnlock {
         return try keeping(request.handle, visit) { _ in }
     }
 
-    /// What the confirmation is going to need, in the transaction that there is or in a new one.
+    /// Keeps what the confirmation will need, in the transaction that there is or in a new one.
     private func keeping(
         _ handle: Handle, _ visit: Visit, _ change: (inout Transaction) -> Void
     ) throws(Interruption) -> Verdict {
@@ -118,8 +119,8 @@ final class PamUnlock {
 
     // MARK: a store in state none
 
-    /// The policy wants a passcode where there is none. The person is asked, and nothing happens
-    /// until the login is confirmed: up to here nobody has proven anything to us.
+    /// The policy wants a passcode, and the store has none. The person is asked, and nothing
+    /// happens until the login is confirmed: until then they have proven nothing to AppVault.
     private func createBehindLogin(_ visit: Visit, _ handle: Handle) async throws(Interruption)
         -> Verdict
     {
@@ -135,14 +136,14 @@ final class PamUnlock {
         defer { visit.exchange.carriesLines = false }
         do throws(Interruption) {
             try await settling.notify(of: step, visit.exchange)
-            // Nobody types a passcode that the policy does not want any more.
+            // The person should not type a passcode that the policy no longer wants.
             guard settling.creation(visit.host, try await desk.renewed(visit).inForce) != nil else {
                 return ignored
             }
             try await visit.exchange.show(.mayCancel)
             let new = try await newPasscodes.askNewPasscode(
                 Entry(person: visit.person, host: visit.host, exchange: visit.exchange))
-            // Asked for now, and kept with the passcode when the login is confirmed.
+            // The finger is read now, and kept with the passcode when the login is confirmed.
             let finger: ComingFinger? =
                 switch step.flow {
                 case .createOfferingFingerprint:
@@ -172,7 +173,7 @@ final class PamUnlock {
     /// Why the login password does not open the store.
     enum Drift {
         case changed
-        /// Tokens are not tried any more; what the person types at our own prompt is.
+        /// Tokens are not tried any more, but what the person types at AppVault's own prompt is.
         case triesUsedUp
 
         var notice: Message {
@@ -190,7 +191,8 @@ final class PamUnlock {
         }
     }
 
-    /// The line behind an `or_password` line sees which token the stack ended with.
+    /// Called for the `unlock` line behind an `or_password` line: it sees which token the stack
+    /// ended with.
     func noteToken(_ hash: TokenHash, _ handle: Handle, _ host: StoreHost) {
         transactions.update(handle) { transaction in
             guard transaction.store == host.id, let wrong = transaction.wrongOwn else { return }
@@ -198,8 +200,8 @@ final class PamUnlock {
         }
     }
 
-    /// The login password changed behind our back. At a service that converses the person is asked
-    /// once for the former one; what is re-keyed waits for the login's confirmation.
+    /// The login password changed without AppVault. At a service that converses, the person is
+    /// asked once for the former one. The change of the slot waits for the login's confirmation.
     private func mendDrift(
         _ token: TypedPasscode, _ handle: Handle, _ visit: Visit, _ drift: Drift
     ) async throws(Interruption) -> Verdict {
@@ -209,7 +211,8 @@ final class PamUnlock {
             return ignored
         }
         let standing = await lookout.standing(visit)
-        // A stranger is not told that there is a store, and their wrong recovery keys keep nobody waiting.
+        // A stranger is not told that there is a store, and their wrong recovery keys must not make
+        // the person wait.
         guard standing.audience == .person else { return ignored }
         try await exchange.show(drift.notice)
         try await proving.warnBeforeLast(standing.kind, visit)

@@ -7,7 +7,7 @@ import Wire
 import Words
 import WorkerLinks
 
-/// What a candidate may be held against.
+/// What a candidate may be compared with.
 @LoopActor
 private struct Past {
     let host: StoreHost
@@ -24,9 +24,10 @@ extension Entry {
         case (.passcode, _):
             guard let typed = opening.typed else { return nil }
             return Past(host: host, key: opening.key, current: typed, among: .former)
-        // Whoever has the key alone does not hear for nothing what the passcode was: a guess that is
-        // not refused becomes the passcode, and drives the others out. Of another machine's store
-        // there is no history yet that could be read.
+        // A person who has only the recovery key must not learn at no cost what the passcode was.
+        // So only a candidate that was typed twice is compared: a guess that is not refused becomes
+        // the passcode, and drives an entry out of the history. The history of another machine's
+        // store cannot be read yet.
         case (.recovery, .chosen):
             return Past(host: host, key: opening.key, current: nil, among: .formerAndPresent)
         case (.recovery, .typed), (.finger, _), (.foreign, _), (.device, _): return nil
@@ -34,13 +35,14 @@ extension Entry {
     }
 }
 
-/// What the rules say of a passcode.
+/// Judges passcodes by the rules.
 extension NewPasscodes {
-    /// Candidates of one exchange that are held against former passcodes: more would be an oracle.
+    /// How many candidates of one exchange are compared with former passcodes. More would be an
+    /// oracle.
     private static let mostCandidates = 10
 
-    /// A new one. The current and the former ones have a say only where the current was typed in
-    /// this exchange.
+    /// Judges a new passcode. `Entry.past` decides whether it may be compared with the current one
+    /// and with former ones.
     func judge(
         _ candidate: TypedPasscode, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage
     ) async throws(Refusal) -> Judgement {
@@ -88,7 +90,8 @@ extension NewPasscodes {
         var isDoubtful = false
         for finding in findings {
             switch finding {
-            // A rule that cannot run refuses a new passcode; the one that is there is no worse for it.
+            // A rule that cannot run refuses a new passcode, but says nothing against the present
+            // one.
             case .unmetBecause(.cannotRun), .notChecked(.notRun): isDoubtful = true
             case .unmet, .unmetBecause(.dictionary): return .fallsShort
             case .satisfied, .notChecked: break
@@ -123,8 +126,8 @@ extension NewPasscodes {
         }
     }
 
-    /// What the rules say of a login password. Whether it is a former passcode is not looked at:
-    /// the store has seen too few of them.
+    /// Judges a login password by the rules. Whether it is a former passcode is not checked: the
+    /// store has seen too few of them.
     func judge(
         login candidate: TypedPasscode, _ policy: Policy, for asker: RuleAsker,
         former: TypedPasscode? = nil
@@ -147,11 +150,11 @@ extension NewPasscodes {
         if !rules.isEmpty { try await exchange.show(.rules(rules)) }
     }
 
-    /// What is said of the rules before anything is typed.
+    /// The rules that are shown before anything is typed.
     static func told(_ policy: Policy) -> [Refusal.Rule] {
         PasscodeRules.rules(policy).compactMap { rule in
             switch rule {
-            // Everybody expects these two; they are said where they are not met.
+            // Everybody expects these two, so they are shown only where they are not met.
             case .same, .history: nil
             case .custom(let name):
                 policy.customRules.contains { $0.name == name && $0.show }
@@ -163,7 +166,7 @@ extension NewPasscodes {
         }
     }
 
-    /// One rule in a sentence of its own; several as a list.
+    /// Shows what the passcode lacks: one rule in a sentence of its own, several as a list.
     func showMissing(_ judgement: Judgement, _ policy: Policy, _ exchange: any Conversation)
         async throws(Interruption)
     {

@@ -16,16 +16,17 @@ struct NewPasscode: Sendable {
     var coming: ComingPasscode { .own(typed, digest: digest) }
 }
 
-/// For whom a new passcode is asked, and what it is held against.
+/// For whom a new passcode is asked, and what it is compared with.
 @LoopActor
 struct Entry {
     let person: Person
-    /// nil before the store is made.
+    /// Nil before the store is made.
     let host: StoreHost?
     let exchange: any Conversation
-    /// What opened it in this exchange: without it `same` and `history` would be an oracle.
+    /// What opened the store in this exchange. Without it, `same` and `history` would be an oracle,
+    /// so they are not judged.
     var opening: Opening?
-    /// Enter alone goes on without a passcode.
+    /// An empty answer goes on without a passcode.
     var maySkip = false
 
     /// How far a candidate has come.
@@ -43,8 +44,8 @@ struct Entry {
     }
 }
 
-/// A new passcode, wherever one is made: the rules are shown, it is typed, what it lacks is said, and
-/// it is typed again.
+/// Asks for a new passcode, wherever one is made: shows the rules, takes the passcode, says what it
+/// lacks, and asks for it a second time.
 @LoopActor
 final class NewPasscodes {
     let desk: Desk
@@ -99,7 +100,7 @@ final class NewPasscodes {
         try await requireGood(new, policy, entry)
         let isSame = try await asking(entry.exchange, .confirmNew, .confirmPasscode).matches(new)
         guard isSame else { throw .differs }
-        // The rules may be others by now.
+        // The rules may have changed meanwhile.
         let present: Policy
         do { present = try await policyNow(entry) } catch { throw Self.objection(error) }
         if present.ruleDigest != policy.ruleDigest || entry.isRecovery {
@@ -119,7 +120,7 @@ final class NewPasscodes {
             throw .refused(error)
         }
         guard let obstacle = judgement.obstacle else { return }
-        // None is taken any more, so that there is nothing to ask again for.
+        // No candidate is taken any more in this exchange, so asking again is of no use.
         if obstacle.finding == .notChecked(.tooManyCandidates) { throw .refused(.cancelled) }
         throw .falls(judgement)
     }
@@ -138,7 +139,7 @@ final class NewPasscodes {
         }
     }
 
-    /// A front end that is gone hears nothing of it.
+    /// A front end that is gone is told nothing.
     private static func objection(_ interruption: Interruption) -> Objection {
         switch interruption {
         case .refused(let refusal): .refused(refusal)
@@ -148,7 +149,7 @@ final class NewPasscodes {
 }
 
 extension Caller {
-    /// Somebody is there who can be asked again.
+    /// A person is there who can be asked again.
     var isConversation: Bool {
         switch hello.frontEnd {
         case .terminal, .pamAuth, .pamPassword: true

@@ -6,7 +6,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// A new passcode on its way into the store.
+/// Sets a new passcode in a store.
 @LoopActor
 final class Passcodes {
     let desk: Desk
@@ -19,7 +19,8 @@ final class Passcodes {
         self.failedTokens = failedTokens
     }
 
-    /// A new passcode of its own, typed and in place; what opens the store from now on.
+    /// Asks for a new passcode of the store's own and sets it. Returns what opens the store from
+    /// now on.
     func enterNewPasscode(_ visit: Visit, _ opening: Opening) async throws(Interruption)
         -> Opening
     {
@@ -54,7 +55,7 @@ final class Passcodes {
         failedTokens.forget(visit.host)
         if replaced.recoveryIsRevoked {
             desk.auditChange(Self.recoveryRevoked, visit)
-            // The passcode is in place, whoever is there to read this.
+            // The passcode is set, even if no person reads this any more.
             try? await visit.exchange.show(.recoveryRevoked)
         }
         return replaced.ground
@@ -62,8 +63,8 @@ final class Passcodes {
 
     static let recoveryRevoked = "the recovery key, made without a passcode, was revoked"
 
-    /// The passcode, or the login password, was typed, and nothing stands in the way: fingers open the store from
-    /// here on.
+    /// After the passcode or the login password was typed and nothing is due any more: fingers open
+    /// the store from here on.
     func keepResident(_ visit: Visit, _ opening: Opening) async {
         guard let proof = opening.proof else { return }
         switch visit.inForce {

@@ -6,7 +6,8 @@ import StoreKeeping
 import Wire
 import Words
 
-/// What opens a store: the passcode as the person types it now, or nothing in state none.
+/// Gets the key of a store: with the passcode that the person types now, or without one in state
+/// none.
 @LoopActor
 final class Proving {
     let desk: Desk
@@ -19,8 +20,9 @@ final class Proving {
         self.settling = settling
     }
 
-    /// The store key for what needs the passcode typed just now, or nothing in state none; after
-    /// everything that the policy demands of the store by now.
+    /// The store key for an action that needs the passcode typed just now (in state none nothing is
+    /// typed). It comes only after everything that the policy demands of the store now was carried
+    /// out.
     func admit(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
         let opening = try await open(visit, prompt)
         switch try await settling.settle(visit, opening) {
@@ -36,7 +38,7 @@ final class Proving {
         }
     }
 
-    /// Asks for the passcode, three times on a terminal; every answer is counted.
+    /// Asks for the passcode, up to three times on a terminal. Every answer is counted.
     func prove(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
         let exchange = visit.exchange
         let host = visit.host
@@ -77,7 +79,7 @@ final class Proving {
 
     // MARK: lines around a passcode
 
-    /// One line before a try that may be the last.
+    /// Shows one line before a try that may be the last.
     func warnBeforeLast(_ kind: TryKind, _ visit: Visit) async throws(Interruption) {
         guard visit.exchange.audience == .person else { return }
         switch visit.host.stakes(kind, visit.policy) {
@@ -89,7 +91,7 @@ final class Proving {
 
     func showReset(_ visit: Visit) async throws(Interruption) {
         guard visit.policy.showReset, visit.exchange.audience == .person else { return }
-        // That there is a recovery key is told to nobody but its owner.
+        // Only the owner is told that there is a recovery key.
         let isOwner = visit.caller.credentials.uid == visit.person.uid
         let recovers = isOwner && visit.host.hasRecovery && visit.policy.allowRecoveryKey
         try await visit.exchange.show(recovers ? .forgottenRecoverable : .forgotten)
@@ -100,7 +102,7 @@ final class Proving {
         try await visit.exchange.show(.mayCancel)
     }
 
-    /// One line, and none to a stranger.
+    /// Shows one line, but none to a stranger.
     func tell(_ refusal: Refusal, _ visit: Visit) async throws(Interruption) {
         let exchange = visit.exchange
         guard exchange.audience == .person else { return }
@@ -114,7 +116,7 @@ final class Proving {
         }
     }
 
-    /// One line that says where the person goes from here, if the front end bears one.
+    /// Shows one line that says what the person can do next, if the front end can show it.
     func tellStillDue(_ still: StillDue, _ visit: Visit) async throws(Interruption) {
         guard !visit.caller.hello.oneSecret, !visit.host.isOpen else { return }
         switch still.why {

@@ -6,7 +6,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// What became of the flows that were due.
+/// The result of the flows that were due.
 enum Settlement: Sendable {
     /// Nothing stands in the way any more; this opens the store.
     case settled(Opening)
@@ -16,7 +16,7 @@ enum Settlement: Sendable {
 /// A flow that did not run to its end: the store stays shut.
 struct StillDue: Sendable {
     enum Why: Equatable, Sendable {
-        /// Nobody can be asked here.
+        /// No person can be asked here.
         case notHere
         case refused(Refusal)
     }
@@ -24,7 +24,8 @@ struct StillDue: Sendable {
     let step: DueStep
     let why: Why
 
-    /// The answer, where the caller waits for one. Somebody's no is 36; a disk's is its own.
+    /// The answer for a caller that waits for one. If the person cancelled, or cannot be asked
+    /// here, the code is 36. A failure of the disk keeps its own code.
     var refusal: Refusal {
         switch why {
         case .notHere, .refused(.cancelled):
@@ -34,7 +35,7 @@ struct StillDue: Sendable {
     }
 }
 
-/// What the policy demands of a store by now, at each unlock.
+/// Carries out what the policy demands of a store now, at each unlock.
 @LoopActor
 final class Settling {
     let desk: Desk
@@ -58,11 +59,11 @@ final class Settling {
         self.failedTokens = failedTokens
     }
 
-    /// A policy that changes faster than a person types ends here.
+    /// The limit for a policy that changes faster than a person types.
     private static let mostSteps = 16
 
-    /// Runs what is due, one step after the other; each is decided anew, right before it is carried
-    /// out, by the policy that is in force then.
+    /// Runs what is due, one step after the other. Each step is decided anew, right before it is
+    /// carried out, by the policy that is in force then.
     func settle(_ visit: Visit, _ opening: Opening) async throws(Interruption) -> Settlement {
         var visit = visit
         var opening = opening
@@ -70,7 +71,7 @@ final class Settling {
         for _ in 0..<Self.mostSteps {
             visit = try await desk.renewed(visit)
             try refusing { () throws(Refusal) in try visit.host.require(opening.ground) }
-            // A policy that nobody could read, or whose groups nobody knows, has changed nothing.
+            // A policy that could not be read, or whose groups are unknown, makes nothing due.
             guard desk.knowledge(of: visit.person) == .known else { return .settled(opening) }
             let step: DueStep
             if visit.host.mayGetPasscode { await readers.lookForReaders(visit.policy) }
@@ -88,7 +89,7 @@ final class Settling {
                 guard await announced(visit) else { return try settled(visit, opening) }
                 continue
             }
-            // Without the marker it is due all the same: it is there for `status`.
+            // The step is due even if this cannot be written: the marker is there for `status`.
             try? await visit.host.begin(step)
             guard converses(visit) else { return .due(StillDue(step: step, why: .notHere)) }
             visit.exchange.carriesLines = true
@@ -110,13 +111,13 @@ final class Settling {
         return .due(StillDue(step: DueStep(.change, .policy), why: .refused(.busy)))
     }
 
-    /// Unless what opened the store was taken away while the person was asked.
+    /// Refuses if what opened the store was removed while the person was asked.
     private func settled(_ visit: Visit, _ opening: Opening) throws(Interruption) -> Settlement {
         try refusing { () throws(Refusal) in try visit.host.require(opening.ground) }
         return .settled(opening)
     }
 
-    /// What was open does not stay so against somebody's no.
+    /// After a refusal: a store that was open is locked.
     func stillDue(_ step: DueStep, _ refusal: Refusal, _ visit: Visit) async -> Settlement {
         await visit.host.lock()
         transactions.forgetKeys(of: visit.host.id)
@@ -128,7 +129,7 @@ final class Settling {
         return .due(StillDue(step: step, why: .refused(refusal)))
     }
 
-    /// The present passcode is judged only where it matters.
+    /// What is due. The present passcode is judged only where that matters.
     private func due(_ visit: Visit, _ opening: Opening) async throws(Interruption) -> Due {
         let known = visit.host.due(visit.inForce, readers.hardware(visit.policy))
         guard case .onlyWhereItFallsShort = known.certainty, let proof = opening.proof else {
@@ -138,12 +139,12 @@ final class Settling {
         guard compliance == .notYetKnown else {
             return visit.host.due(visit.inForce, readers.hardware(visit.policy), compliance)
         }
-        // A rule that cannot run keeps nobody from a store that they have; nothing is noted either.
+        // A rule that cannot run keeps no person from their own store, and nothing is noted then.
         let due = visit.host.due(visit.inForce, readers.hardware(visit.policy), .meetsTheRules)
         return due == .nothing(.meetsTheRules) ? .nothing(.sameRules) : due
     }
 
-    /// In state none, where nobody types anything: whether the store may open as it is.
+    /// For a store without a passcode, where no person types anything: refuses if something is due.
     func requireNothingDue(_ host: StoreHost, _ person: Person) async throws(Refusal) {
         let inForce = try await desk.policy(for: person, host)
         guard desk.knowledge(of: person) == .known else { return }
@@ -155,7 +156,7 @@ final class Settling {
         }
     }
 
-    /// State none: it opens without a question for its owner.
+    /// Opens a store without a passcode, without a question to its owner.
     func openIfNone(_ host: StoreHost, _ person: Person) async throws(Interruption) {
         guard !host.isOpen, !host.hasPasscode else { return }
         try await refusingAsync { () async throws(Refusal) in
@@ -164,7 +165,7 @@ final class Settling {
         }
     }
 
-    /// A passcode where there is none.
+    /// The step that creates a passcode where there is none, if that is due.
     func creation(_ host: StoreHost, _ inForce: PolicyInForce) -> DueStep? {
         switch host.due(inForce, readers.hardware(inForce.policy)) {
         case .nothing: return nil
@@ -176,8 +177,8 @@ final class Settling {
 
     // MARK: the steps
 
-    /// One step; gives what opens the store from then on. Where the policy has changed meanwhile
-    /// nothing happens, and the caller decides anew.
+    /// Carries out one step. Returns what opens the store from then on. If the policy has changed
+    /// meanwhile, nothing happens, and the caller decides anew.
     private func carryOut(_ step: DueStep, _ visit: Visit, _ opening: Opening)
         async throws(Interruption) -> Opening
     {
@@ -202,7 +203,7 @@ final class Settling {
     private func demandNewPasscode(_ step: DueStep, _ visit: Visit, _ opening: Opening)
         async throws(Interruption) -> Opening
     {
-        // Nobody types a passcode that the policy does not want any more.
+        // The person should not type a passcode that the policy no longer wants.
         guard try await isStillDue(step, visit, opening) else { return opening }
         try await visit.exchange.show(.mayCancel)
         let new = try await newPasscodes.askNewPasscode(
@@ -247,7 +248,8 @@ final class Settling {
         }
     }
 
-    /// One line, asked and forced nothing. False where no line is shown: it waits.
+    /// Shows one line; asks and demands nothing. False if no line can be shown: it is shown later
+    /// then.
     private func announced(_ visit: Visit) async -> Bool {
         guard converses(visit), !visit.caller.hello.silent else { return false }
         do {
@@ -261,7 +263,7 @@ final class Settling {
         }
     }
 
-    /// Whoever cannot write this opens the store all the same.
+    /// If this cannot be written, the store opens all the same.
     private func noteJudged(_ visit: Visit, _ opening: Opening, _ why: NothingDue) async {
         try? await visit.host.noteJudged(visit.policy, opening.ground, byNow: why)
         guard let proof = opening.proof else { return }
@@ -272,8 +274,8 @@ final class Settling {
         }
     }
 
-    /// A person who can be asked more than once. A module that is not root's says what it is, and
-    /// nobody has to believe it.
+    /// Whether there is a person who can be asked more than once. A module that does not run as
+    /// root may claim anything about itself, so it is not believed.
     func converses(_ visit: Visit) -> Bool {
         let caller = visit.caller
         switch caller.hello.frontEnd {

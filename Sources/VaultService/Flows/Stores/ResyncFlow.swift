@@ -6,7 +6,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// In step with the login password again.
+/// Makes a store follow the login password again.
 @LoopActor
 final class ResyncFlow {
     let desk: Desk
@@ -44,7 +44,7 @@ final class ResyncFlow {
         switch try await settling.settle(visit, opening) {
         case .due(let still): throw .refused(still.refusal)
         case .settled(let opening):
-            // The policy wants no passcode any more: there is nothing to keep in step.
+            // The policy wants no passcode any more, so there is nothing to keep in step.
             if opening.ground == .device { return .turnedOff }
             try await recovery.follow(now, visit, opening)
         }

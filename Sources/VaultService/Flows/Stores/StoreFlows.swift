@@ -6,7 +6,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// What a person does with a store, each written once against a conversation.
+/// Creates, opens and locks stores.
 @LoopActor
 final class StoreFlows {
     let desk: Desk
@@ -155,7 +155,7 @@ final class StoreFlows {
     {
         let person = try await desk.person(target.subject, exchange.caller)
         let host = try desk.requireStore(of: person, target)
-        // Nobody's groups are asked for: no policy keeps a store open.
+        // No groups are asked for, because no policy keeps a store open.
         try refusing { () throws(Refusal) in
             try permissions.require(.lock, person, host, desk.policies.inForce, exchange.caller)
         }
