@@ -76,7 +76,8 @@ class Programs(installed.Case):
                 self.assertEqual(len(self.before[name][1]), int(entered), self.before[name])
 
     def test_1_nothing_changes_for_whom_there_is_no_store(self):
-        """nothing changes for a person without a store: as installed, and then with the profiles for passcodes and password rules"""
+        """nothing changes for a person without a store: as installed, and then with the profiles for passcodes and
+        password rules"""
         self.compare(self.play(self.crowd(len(NAMES))))
         self.profile("appvault", "appvault-password-rules")
         self.addCleanup(self.profile, "appvault", "appvault-password-rules", on=False)
@@ -90,7 +91,8 @@ class Programs(installed.Case):
         return dict(zip(NAMES, people, strict=True))
 
     def test_2_a_store_opens_where_it_should_and_in_silence(self):
-        """as installed: no program shows anything new, the store is open inside login and ssh with a password and nowhere else"""
+        """as installed: no program shows anything new, the store is open inside login and ssh with a password and
+        nowhere else"""
         people = self.people_with_stores()
         after = self.play(people.values(), self.state)
         self.compare(after)

@@ -66,7 +66,8 @@ class Follows(installed.Case):
                 self.assertEqual(self.status(person)["sessions"], 0)
 
     def test_the_store_follows_passwd_and_an_administrators_change_asks_for_the_former_password(self):
-        """passwd changes the store's passcode with the login's; after chpasswd the login works, the store stays locked, resync mends it"""
+        """passwd changes the store's passcode with the login's; after chpasswd the login works, the store stays locked,
+        resync mends it"""
         person = self.with_store(self.person())
         former, person.password = person.password, "heron-in-the-reeds-9"
         with self.machine.terminal("passwd; read end", user=person.name) as terminal:

@@ -93,7 +93,8 @@ class Sleep(unittest.TestCase):
         self.assertEqual(len(self.delays()), 1)
 
     def test_hibernation(self):
-        """Before each kind of sleep that may write memory to a disk the daemon has ended, and afterwards it runs again"""
+        """Before each kind of sleep that may write memory to a disk the daemon has ended, and afterwards it runs
+        again"""
         for name in ("hibernate", "hybrid-sleep", "suspend-then-hibernate"):
             with self.subTest(name):
                 self.opened()

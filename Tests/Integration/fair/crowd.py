@@ -90,7 +90,8 @@ class Crowd(unittest.TestCase):
         self.compare("mixed", 100, high)
 
     def test_each(self):
-        """logins while fifty people all do the same: pipeline, drip, connect and leave, send half frames, read nothing"""
+        """logins while fifty people all do the same: pipeline, drip, connect and leave, send half frames, read
+        nothing"""
         for mode in MODES:
             with self.subTest(mode):
                 self.compare(mode, 12, statistics.median)

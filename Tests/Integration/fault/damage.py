@@ -167,7 +167,8 @@ class Damage(unittest.TestCase):
             self.assertEqual(read(self.slots), changed, f"byte {place}: overwritten")
 
     def test_slots_whole(self):
-        """a slots file that is cut short, longer, empty or missing, and blocks that are emptied or swapped, are damage"""
+        """a slots file that is cut short, longer, empty or missing, and blocks that are emptied or swapped, are
+        damage"""
         data = read(self.slots)
         block = [data[at : at + PAGE] for at in range(0, len(data), PAGE)]
         none = bytes(PAGE)

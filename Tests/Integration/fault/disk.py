@@ -87,7 +87,8 @@ class Full(Mounted):
         self.all_there(stored)
 
     def test_tries(self):
-        """on a full disk tries are counted in their place, logins work, and a change of the passcode works or is answered with 43"""
+        """on a full disk tries are counted in their place, logins work, and a change of the passcode works or is
+        answered with 43"""
         self.fill()
         for expected in (1, 2):
             self.assertEqual(self.lab.authenticate("wrong").code, 5)
@@ -171,7 +172,8 @@ class Emergency(Mounted):
             self.skipTest(f"the kernel has no errors to trigger: {error}")
 
     def test_under_it(self):
-        """a disk that becomes read-only under the daemon: 31, nothing derived, reading goes on, and a login goes on to the next module"""
+        """a disk that becomes read-only under the daemon: 31, nothing derived, reading goes on, and a login goes on to
+        the next module"""
         self.assertEqual(self.lab.set(b"name", b"value").name, "done")
         before = self.lab.derivations()
         self.fail()

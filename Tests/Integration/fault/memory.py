@@ -141,7 +141,8 @@ class Memory(unittest.TestCase):
         self.nothing(told, "after a change whose confirmation differed")
 
     def test_questions(self):
-        """a passcode is in memory while the daemon waits for the next answer, and gone when the person cancels or disconnects"""
+        """a passcode is in memory while the daemon waits for the next answer, and gone when the person cancels or
+        disconnects"""
         new = word()
         told = needles(old=self.passcode, new=new)
         for leaves in ("cancels", "hangs up"):
@@ -288,7 +289,8 @@ class Memory(unittest.TestCase):
         return Needles(**{"store key": key}), Needles(**subkeys)
 
     def test_store_key(self):
-        """the store key is in memory while a flow needs it, the records' keys while the store is open, neither afterwards"""
+        """the store key is in memory while a flow needs it, the records' keys while the store is open, neither
+        afterwards"""
         key, subkeys = self.keys()
         self.sees(subkeys, "names", "seals")
         self.nothing(key, "while the store is open")

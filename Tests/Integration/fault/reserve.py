@@ -102,7 +102,8 @@ class Filled(Volume):
         self.assertEqual(lab.set(b"more", b"value").name, "done")
 
     def test_without_a_reserve(self):
-        """a daemon that starts on a full volume makes no reserve, says so, counts tries, and makes it when there is room"""
+        """a daemon that starts on a full volume makes no reserve, says so, counts tries, and makes it when there is
+        room"""
         self.lab.stop()
         os.unlink(self.reserve)
         self.fill()
@@ -184,7 +185,8 @@ class Persons(Volume):
             self.recovery = client.revealed[0].decode()
 
     def test_floor(self):
-        """without a quota one person's records stop before the volume is full, and other people's tries and deletes work"""
+        """without a quota one person's records stop before the volume is full, and other people's tries and deletes
+        work"""
         self.assertEqual(self.lab.set(b"mine", b"value").name, "done")
         self.recovery_key()
         refusal, parameters, number = self.take()

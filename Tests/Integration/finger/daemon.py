@@ -537,7 +537,8 @@ class Readers(Case):
         self.assertTrue(self.opened_by_finger())
 
     def test_flows(self):
-        """a store that needs a passcode is asked for it with the offer of a finger or without, depending on the reader"""
+        """a store that needs a passcode is asked for it with the offer of a finger or without, depending on the
+        reader"""
         for readers, flow in (([Reader()], 2), ([], 1), ([Reader(internal=False)], 1)):
             with self.subTest(flow=flow):
                 self.worker.readers = readers
@@ -579,7 +580,8 @@ class Lies(Case):
         self.assertTrue(self.desk.is_open())
 
     def test_lies(self):
-        """another nonce, an index out of range, an unwanted answer, bytes that are no frame, the end: a hundred times"""
+        """another nonce, an index out of range, an unwanted answer, bytes that are no frame, the end: a hundred
+        times"""
         self.desk.enroll()
         dice = random.Random(4)
 

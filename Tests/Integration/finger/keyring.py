@@ -19,7 +19,8 @@ TIMEOUT = 300
 
 class Given(Case):
     def test_given(self):
-        """a login with the password teaches it, once, and the next finger gives it to the stack; also after a restart"""
+        """a login with the password teaches it, once, and the next finger gives it to the stack; also after a
+        restart"""
         self.assertEqual(self.by_finger(), NONE)
         self.assertKept(False)
         self.teach()
@@ -73,7 +74,8 @@ class Given(Case):
         self.assertKept(False)
 
     def test_confirmed(self):
-        """a login that is not confirmed teaches nothing; one with a wrong password before the right one teaches the right one"""
+        """a login that is not confirmed teaches nothing; one with a wrong password before the right one teaches the
+        right one"""
         self.assertEqual(self.enter([LOGIN], confirm=False), LOGIN)
         self.assertKept(False)
         self.machine.lock()
@@ -85,7 +87,8 @@ class Given(Case):
         self.assertEqual(self.by_finger(), LOGIN)
 
     def test_no_finger(self):
-        """where no finger opens the store nothing is learned: finger off, or the passcode not yet typed since the start"""
+        """where no finger opens the store nothing is learned: finger off, or the passcode not yet typed since the
+        start"""
         self.machine.daemon.restart()
         self.teach()
         self.assertKept(False)
@@ -215,7 +218,8 @@ class Peers(Case):
         self.assertKept(False)
 
     def test_between(self):
-        """if it is forgotten, or the finger turned off, or the store locked before the confirmation, nothing is learned"""
+        """if it is forgotten, or the finger turned off, or the store locked before the confirmation, nothing is
+        learned"""
         for name, between in (
                 ("forget", lambda _: self.root("keyringForget")),
                 ("lock", lambda _: self.machine.daemon.lock()),

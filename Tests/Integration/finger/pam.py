@@ -47,7 +47,8 @@ class First(Case):
         self.assertEntered(lines=[PLACE.format("sudo")])
 
     def test_no_match(self):
-        """a touch that does not match is reported with what is left, three times, and then the passcode is asked for once"""
+        """a touch that does not match is reported with what is left, three times, and then the passcode is asked for
+        once"""
         self.enter("bob", "carol", "dave", typed=[PASSCODE])
         self.assertEntered(
             [PROMPT],
@@ -110,7 +111,8 @@ class First(Case):
         self.assertEqual(self.failures_left(), 5)
 
     def test_enter(self):
-        """Enter and Ctrl-C at the terminal go on to the passcode at once; nothing is counted, the terminal is as before"""
+        """Enter and Ctrl-C at the terminal go on to the passcode at once; nothing is counted, the terminal is as
+        before"""
         for key in (b"\r", b"\x03"):
             with self.subTest(key):
                 self.machine.lock()
@@ -128,7 +130,8 @@ class First(Case):
                 self.assertEqual(self.failures_left(), 5)
 
     def test_not_asked(self):
-        """at once to the passcode: by an option, from a remote host, before the passcode was ever typed, without a reader"""
+        """at once to the passcode: by an option, from a remote host, before the passcode was ever typed, without a
+        reader"""
         def passcode(**more):
             self.machine.lock()
             self.enter("alice", typed=[PASSCODE], **more)

@@ -125,7 +125,8 @@ class Device(Case):
         self.check(self.desk.touch("SCAN alice"), "done")
 
     def test_unplugged_enrolling(self):
-        """unplugged, or broken, at each stage of an enrolment: reported, and nothing is kept; the next enrolment is complete"""
+        """unplugged, or broken, at each stage of an enrolment: reported, and nothing is kept; the next enrolment is
+        complete"""
         for what, reason in {
             "UNPLUG": "removed", "ERROR 0": "fault", "ERROR 1": "not-supported", "ERROR 4": "busy", "ERROR 5": "fault",
             f"ERROR {0x101}": "hot",
@@ -204,7 +205,8 @@ class Storage(Case):
         self.enroll()
 
     def test_chip(self):
-        """a reader that stores prints: enrolled, matched, listed beside other prints, and deleted on the chip as well"""
+        """a reader that stores prints: enrolled, matched, listed beside other prints, and deleted on the chip as
+        well"""
         self.enroll()
         self.desk.lock()
         self.check(self.desk.touch("SCAN alice"), "done")

@@ -136,7 +136,8 @@ class Suspend(Case):
         self.assertEqual(self.desk.daemon.derivations(), 2, "one to create, one to enrol")
 
     def test_without_a_finger(self):
-        """an open store is enough to delay sleep; a locked one delays nothing, and the daemon does not even join the bus"""
+        """an open store is enough to delay sleep; a locked one delays nothing, and the daemon does not even join the
+        bus"""
         wait_until(self.logind.is_delayed, "the daemon delays sleep")
         known = set(self.logind.peers())
         self.desk.lock()
@@ -167,7 +168,8 @@ class Suspend(Case):
         wait_until(is_at_rest, "three seconds without a wakeup", 20)
 
     def test_opened_too_late(self):
-        """a store that is opened while the machine goes to sleep is locked again; the person is told that the opening worked"""
+        """a store that is opened while the machine goes to sleep is locked again; the person is told that the opening
+        worked"""
         self.logind.falls_asleep()
         self.check(self.desk.open(answers()).last, "done")
         wait_until(lambda: not self.desk.is_open(), "it is locked again")
@@ -177,7 +179,8 @@ class Suspend(Case):
         self.assertTrue(self.desk.is_open())
 
     def test_questions(self):
-        """a person who is asked for a new passcode, having typed the old one, is asked no longer; a first question stays"""
+        """a person who is asked for a new passcode, having typed the old one, is asked no longer; a first question
+        stays"""
         gone, last = threading.Event(), {}
 
         def change(held, reached):

@@ -688,7 +688,8 @@ class Sandbox(unittest.TestCase):
         return link.last()
 
     def test_refused(self):
-        """Processes, programs, new files, the network, other processes: each is refused in the worker, and possible without the sandbox"""
+        """Processes, programs, new files, the network, other processes: each is refused in the worker, and possible
+        without the sandbox"""
         pid = self.victim.pid
         script = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).attempt(sys.argv[2].encode()))"
         attempts = [

@@ -60,7 +60,8 @@ class Unlock(Case):
         self.assertTrue(machine.opens_with(NEW))
 
     def test_cancelled(self):
-        """Ctrl-C and the end of input at every question: the store is locked, the flow is due, and the former passcode still opens"""
+        """Ctrl-C and the end of input at every question: the store is locked, the flow is due, and the former passcode
+        still opens"""
         machine = self.machine()
         machine.policy(STRICTER)
         steps = [(CURRENT, PASSCODE), (ENTER, ""), (CHOOSE, NEW), (CONFIRM, NEW)]

@@ -544,7 +544,8 @@ class Interrupted(Case):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
 
     def test_application_dies(self):
-        """the application dies at each question of flows 3, 4, 6 and 7: the flow is due, and the next login completes it"""
+        """the application dies at each question of flows 3, 4, 6 and 7: the flow is due, and the next login completes
+        it"""
         cases = [
             (STRICTER, False, [ENTER, NEW, NEW], 3, ["passcode"]),
             (NO_PASSCODE, False, [ENTER], 4, ["device"]),
@@ -573,7 +574,8 @@ class Interrupted(Case):
                     self.assertEqual((slots.kinds, slots.fingerprint, slots.pending), (kinds, False, (0, 0)))
 
     def test_application_dies_in_create(self):
-        """flow 1: it dies at each question, or between auth and setcred: nothing is made, and the next login asks again"""
+        """flow 1: it dies at each question, or between auth and setcred: nothing is made, and the next login asks
+        again"""
         machine = without_passcode(self)
         machine.way_a()
         script = [LOGIN, ENTER, NEW, NEW]

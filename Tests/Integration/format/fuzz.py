@@ -41,7 +41,8 @@ class Smoke(unittest.TestCase):
             self.assertTrue(os.listdir(os.path.join(corpus, name)), name)
 
     def test_a_target_is_clean_over_its_seeds(self):
-        """The target of the protocol builds, and is clean over its seeds, of every message some, and for a moment more."""
+        """The target of the protocol builds, and is clean over its seeds, of every message some, and for a moment
+        more."""
         if not has_fuzzer():
             self.skipTest("this toolchain has no libFuzzer")
         done = subprocess.run(

@@ -135,7 +135,8 @@ class Doors(unittest.TestCase):
         return machine.own, machine.apart, machine.stranger
 
     def test_guesses(self):
-        """guesses end at the bound of each service, empty answers among them change nothing, and every login succeeds"""
+        """guesses end at the bound of each service, empty answers among them change nothing, and every login
+        succeeds"""
         for name, door in DOORS.items():
             with self.subTest(name):
                 machine = self.machine(door)

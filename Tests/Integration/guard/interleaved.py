@@ -306,7 +306,8 @@ class Unproven(Case):
         self.assertOpensNothing(daemon, key)
 
     def test_proven(self):
-        """a key for which the passcode was typed stays when the passcode is turned off and on, and nothing is said about it"""
+        """a key for which the passcode was typed stays when the passcode is turned off and on, and nothing is said
+        about it"""
         daemon = self.daemon()
         key = daemon.create_with_recovery(PASSCODE)
         daemon.ask("passcode", answers(PASSCODE), change="turnOff")

@@ -137,7 +137,8 @@ class WithoutTheToken(Case):
 
 class Honest(Case):
     def test_daily(self):
-        """the login password at our prompt, day after day and over restarts, costs one derivation per boot and no try"""
+        """the login password at our prompt, day after day and over restarts, costs one derivation per boot and no
+        try"""
         machine = self.machine(runtime=True)
         for service in ("login", "sudo"):
             machine.way_b(service)

@@ -294,7 +294,8 @@ class Agents(Case):
         return process.pid
 
     def test_instances(self):
-        """polkit's helper counts as the person's if systemd says that the person connected, in every form of its name"""
+        """polkit's helper counts as the person's if systemd says that the person connected, in every form of its
+        name"""
         self.logind.set(session="here")
         mine = self.connected(session("here", self.uid), self.uid)
         for instance in (f"7-{mine}-{self.uid}", f"0-99-{mine}-{self.uid}", f"7-99-{mine}_1234-{self.uid}"):
@@ -404,7 +405,8 @@ class Told(Case):
         yield "erased"
 
     def test_every_byte(self):
-        """Another person's su and polkit's helper get the same bytes about every store and about none, and try nothing"""
+        """Another person's su and polkit's helper get the same bytes about every store and about none, and try
+        nothing"""
         self.addCleanup(self.remake)
         agent = Standby(session("others", OTHER), OTHER, OTHER)
         self.addCleanup(agent.close)
@@ -448,7 +450,8 @@ class Told(Case):
         self.assertEqual(self.daemon.derivations(), before)
 
     def test_no_more_than_a_wrong_passcode(self):
-        """Where a stranger may try, they are told of a wrong passcode, in pam_unix's words, and then of nothing any more"""
+        """Where a stranger may try, they are told of a wrong passcode, in pam_unix's words, and then of nothing any
+        more"""
         self.daemon.policy("RetryLimit=2\nThrottleAfter=0\n", reload=True)
         self.addCleanup(self.daemon.policy, POLICY, True)
         hello, fields = dict(service="login", realUID=0), dict(orPassword=True)
@@ -505,7 +508,8 @@ class Counts(Case):
         self.daemon.lock()
 
     def test_strangers_take_nothing(self):
-        """When strangers have used up their tries, neither the person's programs nor the person at the machine have to wait"""
+        """When strangers have used up their tries, neither the person's programs nor the person at the machine have to
+        wait"""
         self.limit("RetryLimit=5\nThrottleAfter=0\nPasscodeServices=LocalServices sshd swaylock\n")
         remote = dict(remoteHost="198.51.100.7")
         for number in range(8):

@@ -328,7 +328,8 @@ class LockInstead(Case):
         self.assertEqual(self.derived(daemon), 10)
 
     def test_recovery_key_ends_it(self):
-        """OnRetryLimit=lock: even the right passcode is refused, also after a restart, until the recovery key is used"""
+        """OnRetryLimit=lock: even the right passcode is refused, also after a restart, until the recovery key is
+        used"""
         daemon = self.use_up()
         self.assertRefused(daemon)
         daemon.kill()
@@ -561,7 +562,8 @@ class Clocks(Case):
 
     @unittest.skipUnless(IS_ROOT, "a time namespace needs root")
     def test_boot_clock(self):
-        """Another boot, or a boot clock set back: the whole wait from that boot's beginning on, and no additional try"""
+        """Another boot, or a boot clock set back: the whole wait from that boot's beginning on, and no additional
+        try"""
         daemon = self.throttled()
         uptime = boot_clock() // 1000
         for new_boot in (False, True):

@@ -521,7 +521,8 @@ class NamesThatChanged(Case):
         self.assertEqual(as_uid(uid, lambda: daemon.ask("get", name="a")).payload, b"mine")
 
     def test_uid_given_away(self):
-        """An account removed and its uid given to another person: locked; root resets it, and that person begins anew"""
+        """An account removed and its uid given to another person: locked; root resets it, and that person begins
+        anew"""
         name, uid = add_account()
         self.addCleanup(remove_account, name)
         daemon = self.daemon()

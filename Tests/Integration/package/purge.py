@@ -126,7 +126,8 @@ class TakenOver(Purge):
     test_none = test_one = test_cannot_be_listed = None
 
     def test_erased(self):
-        """slots and the machine key are overwritten before they are removed, also if the folder's user has no account"""
+        """slots and the machine key are overwritten before they are removed, also if the folder's user has no
+        account"""
         path = self.store()
         self.own()
         with open(path, "rb") as slots, open(os.path.join(self.state, "machine.key"), "rb") as key:

@@ -275,7 +275,8 @@ ACTION=="add|change", SUBSYSTEM=="spi", ENV{MODALIAS}=="acpi:OTHR0001:", RUN{bui
 """
 
     def test_rule(self):
-        """The readers of libfprint's hwdb, on USB, on SPI and beside a touchpad, belong to the worker and to nobody else"""
+        """The readers of libfprint's hwdb, on USB, on SPI and beside a touchpad, belong to the worker and to nobody
+        else"""
         with tempfile.TemporaryDirectory() as root:
             udev = os.path.join(root, "usr", "lib", "udev")
             for folder, name, text in (

@@ -278,7 +278,8 @@ class Tokens(Case):
                     self.assertEqual(self.token, "(none)")
 
     def test_given_nonsense(self):
-        """two tokens, a token that is too long, and one at a line that wants none make no sense, and nobody is let in"""
+        """two tokens, a token that is too long, and one at a line that wants none make no sense, and nobody is let
+        in"""
         self.given(b"kept", b"kept")
         result, _ = self.front("set_authtok", ["typed"], control="required")
         self.assertEqual((result, self.token), (PAM_AUTHINFO_UNAVAIL, "(none)"))
@@ -652,7 +653,8 @@ class Examples(Case):
 
 
     def test_password_rules(self):
-        """the rules before pam_unix: what the daemon accepts reaches what sets it, and without a daemon nothing is asked"""
+        """the rules before pam_unix: what the daemon accepts reaches what sets it, and without a daemon nothing is
+        asked"""
         self.service("password-rules")
 
         def handler(peer):

@@ -187,7 +187,8 @@ class Finger(Case):
 
 class Keys(Case):
     def test_give_up(self):
-        """Enter, as either of its characters, and Ctrl-C lead to the passcode; the terminal is as before when it asks"""
+        """Enter, as either of its characters, and Ctrl-C lead to the passcode; the terminal is as before when it
+        asks"""
         for key in (b"\r", b"\n", b"\x03"):
             with self.subTest(key):
                 daemon = self.asks_after()

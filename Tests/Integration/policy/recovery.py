@@ -87,7 +87,8 @@ class Recovery(unittest.TestCase):
         self.assertNotEqual(state.advice, "")
 
     def test_way_out(self):
-        """a person with a key is shown the way that loses nothing; reset is for those who have none, or may not use it"""
+        """a person with a key is shown the way that loses nothing; reset is for those who have none, or may not use
+        it"""
         lab = self.lab(ThrottleAfter="0")
 
         def way_out(store=""):

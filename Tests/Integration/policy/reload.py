@@ -112,7 +112,8 @@ class Reload(unittest.TestCase):
         self.assertLessEqual(self.lab.log().count("the policy was read"), 6)
 
     def test_open_conversation(self):
-        """nobody is dropped: a person who is asked meanwhile answers, and a new passcode is judged by what then applies"""
+        """nobody is dropped: a person who is asked meanwhile answers, and a new passcode is judged by what then
+        applies"""
         asked = []
 
         def script(ask):

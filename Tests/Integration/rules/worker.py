@@ -236,7 +236,8 @@ class Sandbox(unittest.TestCase):
             yield from (f"trace:{pid}", f"peek:{pid}", "namespace", "root")
 
     def test_refused(self):
-        """Processes, programs, files, sockets, signals, tracing, code, more time: each is refused, and possible without the sandbox"""
+        """Processes, programs, files, sockets, signals, tracing, code, more time: each is refused, and possible without
+        the sandbox"""
         for what in self.attempts():
             with self.subTest(what):
                 self.assertEqual(self.worker.judge(what, matches("x")), [SATISFIED], "tried by a pattern")

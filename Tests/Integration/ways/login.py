@@ -46,7 +46,8 @@ class Silence(Case):
             self.assertEqual((login.talk.prompts, login.talk.lines), (["Password: "], []))
 
     def test_last_session(self):
-        """the end of the last of two sessions locks the store, and a session that ends in another process counts as well"""
+        """the end of the last of two sessions locks the store, and a session that ends in another process counts as
+        well"""
         machine = self.machine()
         machine.way_a()
         with machine.login(typed=[LOGIN]) as first, machine.login(typed=[LOGIN]) as second:
@@ -302,7 +303,8 @@ class Drift(Case):
         self.assertFalse(machine.is_open)
 
     def test_years(self):
-        """hundreds of such logins over a few boots neither erase nor lock the store, nor use up the person's own tries"""
+        """hundreds of such logins over a few boots neither erase nor lock the store, nor use up the person's own
+        tries"""
         machine = self.drifted("RetryLimit=3\nThrottleAfter=0")
         machine.way_a("sshd")
         machine.way_a("login")
@@ -328,7 +330,8 @@ class Drift(Case):
         self.assertEqual(machine.stranger, 0)
 
     def test_tokens_used_up(self):
-        """if the person's own mistyped passwords fill the count, the store asks for its passcode itself at the next login"""
+        """if the person's own mistyped passwords fill the count, the store asks for its passcode itself at the next
+        login"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0")
         machine.stack("login", machine.unix("required"), "auth optional {ours} unlock")
         for guess in range(4):

@@ -189,7 +189,8 @@ class Silent(Case):
         self.assertTrue(machine.opens_with(LOGIN))
 
     def test_slow(self):
-        """a machine that is too busy to make the store delays no login by more than a few seconds; the store is made all the same"""
+        """a machine that is too busy to make the store delays no login by more than a few seconds; the store is made
+        all the same"""
         machine = self.machine()
         with machine.login(typed=[LOGIN]) as login:
             login.authenticate()

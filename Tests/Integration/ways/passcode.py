@@ -381,7 +381,8 @@ class Daily(Case):
             self.assertEqual((machine.own, machine.others), (0, 1))
 
     def test_typing_errors(self):
-        """mistyped login passwords count until the passcode is typed once, and the person is warned before the last try"""
+        """mistyped login passwords count until the passcode is typed once, and the person is warned before the last
+        try"""
         machine = self.machine("RetryLimit=3\nThrottleAfter=0")
         machine.way_b("sudo")
         for number in (1, 2):
