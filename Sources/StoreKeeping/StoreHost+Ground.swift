@@ -1,20 +1,6 @@
 import KeySlots
 import Words
 
-/// What a store key rests on. If another exchange removes that, the key no longer allows anything.
-package enum Ground: Equatable, Sendable {
-    /// The store has no passcode, so no person was asked.
-    case device
-    /// The passcode slot with this salt.
-    case passcode(salt: [UInt8])
-    /// The recovery slot with this sequence number.
-    case recovery(UInt64)
-    /// A finger, and the key that a passcode has left in memory for the finger.
-    case finger
-    /// A recovery key, for a store that is not under this machine's key.
-    case foreign
-}
-
 extension StoreHost {
     /// Checks that the ground still stands: a person may take minutes between two answers, and
     /// another exchange may change the store meanwhile.

@@ -14,9 +14,9 @@ public protocol Coder: ~Copyable {
     /// Any bytes behind a 16-bit length.
     mutating func bytes(_ field: inout [UInt8], limit: Int)
     /// A list, whose entries begin as `blank` where they are read.
-    mutating func each<Entry>(
-        _ list: inout [Entry], _ length: ListLength, blank: Entry,
-        _ fields: (inout Self, inout Entry) -> Void)
+    mutating func each<Element>(
+        _ list: inout [Element], _ length: ListLength, blank: Element,
+        _ fields: (inout Self, inout Element) -> Void)
     /// What a reader refuses although each field alone would do.
     mutating func require(_ holds: Bool, else error: WireError)
 }
@@ -53,18 +53,6 @@ protocol Fields {
     mutating func fields<C: Coder & ~Copyable>(_ coder: inout C)
 }
 
-extension Fields {
-    public init(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError) {
-        self.init()
-        try Reading.fill(&self, &reader, body)
-    }
-
-    public func write<S: Sink & ~Copyable>(to sink: inout S) {
-        var given = self
-        given.fields(&sink)
-    }
-}
-
 extension Coder where Self: ~Copyable {
     mutating func text(_ field: inout [UInt8]) {
         text(&field, limit: Limits.text)
@@ -82,7 +70,7 @@ extension Coder where Self: ~Copyable {
         field.fields(&self)
     }
 
-    mutating func list<Entry: Fields>(_ list: inout [Entry], _ length: ListLength) {
-        each(&list, length, blank: Entry()) { coder, entry in entry.fields(&coder) }
+    mutating func list<Element: Fields>(_ list: inout [Element], _ length: ListLength) {
+        each(&list, length, blank: Element()) { coder, entry in entry.fields(&coder) }
     }
 }

@@ -77,9 +77,9 @@ struct Reading: Coder {
         take(&field) { (reader, body) throws(WireError) in try reader.bytes(body, limit: limit) }
     }
 
-    mutating func each<Entry>(
-        _ list: inout [Entry], _ length: ListLength, blank: Entry,
-        _ fields: (inout Reading, inout Entry) -> Void
+    mutating func each<Element>(
+        _ list: inout [Element], _ length: ListLength, blank: Element,
+        _ fields: (inout Reading, inout Element) -> Void
     ) {
         var count = 0
         take(&count) { (reader, body) throws(WireError) in

@@ -55,9 +55,9 @@ extension Sink where Self: ~Copyable {
         for byte in field.prefix(count) { put(byte) }
     }
 
-    public mutating func each<Entry>(
-        _ list: inout [Entry], _ length: ListLength, blank: Entry,
-        _ fields: (inout Self, inout Entry) -> Void
+    public mutating func each<Element>(
+        _ list: inout [Element], _ length: ListLength, blank: Element,
+        _ fields: (inout Self, inout Element) -> Void
     ) {
         let count = length.isCut ? min(list.count, length.allowed.upperBound) : list.count
         if length.isWide {

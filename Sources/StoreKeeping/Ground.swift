@@ -1,0 +1,13 @@
+/// What a store key rests on. If another exchange removes that, the key no longer allows anything.
+package enum Ground: Equatable, Sendable {
+    /// The store has no passcode, so no person was asked.
+    case device
+    /// The passcode slot with this salt.
+    case passcode(salt: [UInt8])
+    /// The recovery slot with this sequence number.
+    case recovery(UInt64)
+    /// A finger, and the key that a passcode has left in memory for the finger.
+    case finger
+    /// A recovery key, for a store that is not under this machine's key.
+    case foreign
+}
