@@ -41,8 +41,14 @@ final class Run {
 
     func conversation() throws(ClientError) -> Conversation {
         isConversing = true
-        return Conversation(
+        var conversation = Conversation(
             connection: try connect(), voice: voice, words: words, answers: answers)
+        if let user = accountName() {
+            conversation.prove = { [folder = settings.pamFolder] password in
+                LoginProof.check(user: user, password: &password, folder: folder)
+            }
+        }
+        return conversation
     }
 
     /// Asks over another connection if an exchange is running or no connection exists yet, because

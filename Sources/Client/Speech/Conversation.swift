@@ -9,7 +9,8 @@ struct Conversation {
     let voice: Voice
     let words: OwnWords
     let answers: Answers
-    /// Checks a login password before it leaves this process; nil if none is asked for.
+    /// Checks a login password before it leaves this process, whatever it is asked for: a mistyped one would
+    /// otherwise become what opens the store. Nil if this account has no name.
     var prove: ((inout SecretBuffer) -> LoginProof.Verdict)?
 
     /// Sends the request and goes on until the daemon ends the exchange with an answer that is not

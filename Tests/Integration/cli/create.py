@@ -159,5 +159,53 @@ class Create(unittest.TestCase):
         self.assertEqual(self.lab.requests[0]["subject"], ("", wire.UNKNOWN_UID))
 
 
+class Others(unittest.TestCase):
+    """Whatever else asks for the login password: a slip of the finger must not become what opens the store."""
+
+    setUp, finish = Create.setUp, Create.finish
+    service, proving, create = Create.service, Create.proving, Create.create
+
+    VERBS = (("recover", "recover"), ("resync", "resync"))
+
+    def asked(self, verb):
+        """What the daemon asks for where the store follows the login password."""
+        def talk(daemon, request):
+            self.secrets.append(daemon.ask("loginPassword", "Your login password"))
+            daemon.done("done")
+        self.lab.answer(verb, talk)
+
+    def test_a_wrong_one_never_reaches_the_daemon(self):
+        self.proving("right")
+        for verb, request in self.VERBS:
+            with self.subTest(verb):
+                self.asked(request)
+                result = self.lab.run(verb, "--pam-dir", self.pam, passcodes=[b"wrong"])
+                self.assertEqual(result.status, 1)
+                self.assertIn(b"that is not your login password", result.err)
+                self.assertEqual(self.secrets, [])
+
+    def test_a_right_one_does(self):
+        self.proving("right")
+        for verb, request in self.VERBS:
+            with self.subTest(verb):
+                self.secrets.clear()
+                self.asked(request)
+                self.assertEqual(self.lab.run(verb, "--pam-dir", self.pam, passcodes=[b"right"]).status, 0)
+                self.assertEqual(self.secrets, [b"right"])
+
+    def test_without_the_service_a_person_types_it_twice(self):
+        for verb, request in self.VERBS:
+            with self.subTest(verb):
+                self.secrets.clear()
+                self.asked(request)
+                with self.lab.terminal(verb, "--pam-dir", self.pam) as screen:
+                    screen.expect("Your login password: ")
+                    screen.type("same\n")
+                    screen.expect("once more: ")
+                    screen.type("same\n")
+                    self.assertEqual(screen.end(), 0)
+                self.assertEqual(self.secrets, [b"same"])
+
+
 if __name__ == "__main__":
     unittest.main()

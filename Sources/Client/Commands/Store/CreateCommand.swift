@@ -37,14 +37,8 @@ struct CreateCommand: Command {
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let target = try run.target()
-        var conversation = try run.conversation()
+        let conversation = try run.conversation()
         let way = self.way ?? wayOfThisMachine(run)
-        if way == .followLogin, let user = run.accountName() {
-            let folder = run.settings.pamFolder
-            conversation.prove = { password in
-                LoginProof.check(user: user, password: &password, folder: folder)
-            }
-        }
         let request = Create(target: target, way: way, openExisting: existing == .open)
         do throws(ClientError) {
             run.report(Self.entry.name, try conversation.finish(.create, request))
