@@ -52,6 +52,8 @@ public struct StoreTokens: Equatable, Sendable {
     static let noSalt = [UInt8](repeating: 0, count: KeyDerivation.saltSize)
 
     public var refund: Refund
+    /// The last login password that the login itself had proven did not open the store.
+    public var hasDrifted = false
     /// The salt of the passcode slot that the tokens did not open. If the daemon is killed after it
     /// wrote a new slot and before it forgot the tokens, this salt shows that they say nothing
     /// about the new slot.
@@ -132,6 +134,7 @@ public struct StoreTokens: Equatable, Sendable {
         failed = []
         strangers = []
         confirmed = []
+        hasDrifted = false
         salt = Self.noSalt
     }
 
@@ -164,7 +167,8 @@ extension StoreTokens {
         writer.put(UInt8(failed.count))
         writer.put(UInt8(confirmed.count))
         writer.put(UInt8(strangers.count))
-        writer.put([UInt8](repeating: 0, count: 6))
+        writer.put(UInt8(hasDrifted ? 1 : 0))
+        writer.put([UInt8](repeating: 0, count: 5))
         writer.put(boot.bytes)
         writer.put(store.bytes)
         writer.put(salt)
@@ -185,7 +189,7 @@ extension StoreTokens {
         guard reader.bytes(magic.count) == magic, reader.number(UInt16.self) == version,
             let kind = reader.number(UInt8.self), let failed = reader.number(UInt8.self),
             let confirmed = reader.number(UInt8.self), let strangers = reader.number(UInt8.self),
-            reader.bytes(6) == [0, 0, 0, 0, 0, 0],
+            let hasDrifted = reader.flag(), reader.bytes(5) == [0, 0, 0, 0, 0],
             let made = reader.bytes(BootID.size).flatMap(BootID.init)
         else { return .unreadable }
         guard made == boot else { return .ofAnotherBoot }
@@ -201,6 +205,7 @@ extension StoreTokens {
         tokens.failed = reader.hashes(failed)
         tokens.confirmed = reader.hashes(confirmed)
         tokens.strangers = reader.hashes(strangers)
+        tokens.hasDrifted = hasDrifted
         tokens.salt = salt
         return .tokens(tokens)
     }

@@ -117,10 +117,15 @@ package final class FailedTokens {
 
     // MARK: what is known
 
-    /// A token has failed here, and nothing has made the daemon forget it since: the login password
-    /// is probably not the passcode any more.
+    /// A login password that the login had proven did not open the store, and none has opened it
+    /// since: it was probably changed elsewhere.
     package func hasDrifted(_ host: StoreHost) -> Bool {
-        known[host.id].map { !$0.failed.isEmpty } ?? false
+        known[host.id]?.hasDrifted ?? false
+    }
+
+    package func note(hasDrifted: Bool, of host: StoreHost) {
+        guard hasDrifted != self.hasDrifted(host) else { return }
+        _ = change(host) { $0.hasDrifted = hasDrifted }
     }
 
     /// Whether a try of that kind is refused without a derivation.

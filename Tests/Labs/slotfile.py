@@ -279,8 +279,9 @@ def tokens(data, store, boot):
     is spent), the failed hashes, the confirmed ones and strangers'."""
     if len(data) < 64:
         raise Damaged("length")
-    magic, version, refund, *counts, rest, made, whose, _salt = struct.unpack_from("<4sHBBBB6s16s16s16s", data)
-    if (magic, version, rest) != (b"AVTK", 1, bytes(6)):
+    magic, version, refund, *counts, drifted, rest, made, whose, _salt = struct.unpack_from(
+        "<4sHBBBBB5s16s16s16s", data)
+    if (magic, version, rest) != (b"AVTK", 1, bytes(5)) or drifted > 1:
         raise Damaged("header")
     if made != boot:
         raise OtherBoot

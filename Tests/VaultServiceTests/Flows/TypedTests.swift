@@ -257,6 +257,45 @@ struct TypedTests {
         }
     }
 
+    /// What `status` says is wrong with the store.
+    @LoopActor
+    private func trouble(_ stage: Stage) async throws -> String {
+        let state = try await stage.house.statuses.status(Target(), for: stage.script([:]).caller)
+        return String(decoding: state.trouble, as: UTF8.self)
+    }
+
+    @Test("a slip of the finger is not called a changed login password")
+    func slip() async throws {
+        try await onStage { stage in
+            await stage.createFollowing(composed)
+            // A token of another module's, which nothing has proven.
+            _ = await stage.authenticate(other, stage.loginScript([:]), tokenOnly: true)
+            #expect(left(stage, .apart) == 8)
+            let trouble = try await trouble(stage)
+            #expect(trouble.isEmpty)
+        }
+    }
+
+    @Test("a changed login password is told of until one opens the store")
+    func driftToldOf() async throws {
+        try await onStage { stage in
+            await stage.createFollowing(composed)
+            let skips = stage.loginScript(["drift.former": ""])
+            _ = await stage.unlock(Array(other.utf8), skips)
+            #expect(skips.asked == ["drift.former"])
+            let told = try await trouble(stage)
+            #expect(told == "a login password has not opened it")
+            // Put back, it opens the store again.
+            let script = stage.loginScript([:])
+            _ = await stage.unlock(Array(composed.utf8), script)
+            #expect(script.asked == [])
+            #expect(stage.store?.isOpen == true)
+            await stage.store?.lock()
+            let mended = try await trouble(stage)
+            #expect(mended.isEmpty)
+        }
+    }
+
     @Test("the recovery key mends the drift as well")
     func driftRecovered() async throws {
         try await onStage { stage in

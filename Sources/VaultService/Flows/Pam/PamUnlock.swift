@@ -71,6 +71,7 @@ final class PamUnlock {
         guard host.followsLogin else { return ignored }
         let kind = await lookout.standing(visit, typed: false).kind
         guard !failedTokens.recall(hash, of: host, kind) else {
+            failedTokens.note(hasDrifted: true, of: host)
             return try await mendDrift(token, request.handle, visit, .changed)
         }
 
@@ -86,6 +87,7 @@ final class PamUnlock {
                 uid: caller.credentials.uid)
             switch TryRefusal(error) {
             case .wrong?:
+                failedTokens.note(hasDrifted: true, of: host)
                 return try await mendDrift(token, request.handle, visit, .changed)
             case .limitReached?:
                 return try await mendDrift(token, request.handle, visit, .triesUsedUp)
@@ -95,6 +97,7 @@ final class PamUnlock {
             case .throttled?, nil: return ignored
             }
         }
+        failedTokens.note(hasDrifted: false, of: host)
         switch try await settling.settle(visit, opening) {
         case .settled(let opening): try await sessions.openForLogin(opening, visit)
         case .due(let still): try await proving.tellStillDue(still, visit)
