@@ -19,6 +19,9 @@ public final class ExportReader: @unchecked Sendable {
     private let header: [UInt8]
     private var stream: SecretStream.Reader
     private var isFinished = false
+    /// Whether a chunk has opened: then the key is the file's, and a later chunk that does not open
+    /// was changed.
+    public private(set) var hasOpened = false
     /// Sealed bytes of a chunk that is not complete yet.
     private var sealed: [UInt8] = []
     /// Opened bytes of a record that is not complete yet.
@@ -109,6 +112,7 @@ public final class ExportReader: @unchecked Sendable {
                 return try stream.pull(
                     sealed.span.extracting(range), aad: header.span, into: &text)
             }
+            hasOpened = true
             switch tag {
             case .message: break
             case .final: isFinished = true

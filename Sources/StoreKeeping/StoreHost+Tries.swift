@@ -234,7 +234,7 @@ extension StoreHost {
         return try recoveryKey(text)
     }
 
-    package static func recoveryKey(_ text: borrowing SecretBytes) throws(Refusal)
+    package nonisolated static func recoveryKey(_ text: borrowing SecretBytes) throws(Refusal)
         -> RecoveryKeyBox
     {
         guard text.count > 0 else { throw .cancelled }
@@ -245,7 +245,7 @@ extension StoreHost {
             case .length:
                 throw .recoveryKeyInvalid(.length)
             case .character(let group), .group(let group):
-                throw .recoveryKeyInvalid(.group(group + 1))
+                throw .recoveryKeyInvalid(.group(group))
             case .whole: throw .recoveryKeyInvalid(.whole)
             case .secrets: throw .outOfMemory
             }

@@ -19,6 +19,7 @@ extension Refusal {
         case .invalidArgument(.control): Phrase(.refusedInvalidArgumentControl)
         case .invalidArgument(.export): Phrase(.refusedInvalidArgumentExport)
         case .invalidArgument(.exportCost): Phrase(.refusedInvalidArgumentExportCost)
+        case .invalidArgument(.exportPassphrase): Phrase(.refusedInvalidArgumentExportPassphrase)
         case .invalidPasscode(nil): Phrase(.refusedInvalidPasscode)
         case .invalidPasscode(1): Phrase(.refusedInvalidPasscodeOne)
         case .invalidPasscode(.some(let left)): Phrase(.refusedInvalidPasscodeLeft, .count(left))
