@@ -8,18 +8,24 @@ import StoreKeeping
 final class Directory {
     // Each has threads of its own, so that a logind that hangs does not block the questions about
     // accounts.
-    let accounts = Questions(name: "accounts")
-    fileprivate let lids = Questions(name: "lid")
+    let accounts: Questions
+    fileprivate let lids: Questions
     // More than the connections that root may have at once. None of these questions waits for a
     // service.
-    private let surroundings = Questions(name: "surroundings", limit: 1024)
+    private let surroundings: Questions
     // Anybody can cause these questions, so they do not share a line with those that requests ask.
-    private let owners = Questions(name: "owners", threads: 1)
-    private let memberships = Questions(name: "groups", threads: 4)
+    private let owners: Questions
+    private let memberships: Questions
     let edges: Edges
 
     init(_ edges: Edges) {
         self.edges = edges
+        let patience = edges.patience
+        accounts = Questions(name: "accounts", patience: patience)
+        lids = Questions(name: "lid", patience: patience)
+        surroundings = Questions(name: "surroundings", limit: 1024, patience: patience)
+        owners = Questions(name: "owners", threads: 1, patience: patience)
+        memberships = Questions(name: "groups", threads: 4, patience: patience)
     }
 
     func account(of uid: UInt32) async -> Accounts.Answer {
@@ -58,11 +64,12 @@ final class Questions {
     private let pool: WorkerPool
     private let limit: Int
     private var inFlight = 0
-    private static let patience: UInt64 = 2_000
+    private let patience: UInt64
 
-    init(name: String, threads: Int = 2, limit: Int = 64) {
+    init(name: String, threads: Int = 2, limit: Int = 64, patience: UInt64) {
         pool = WorkerPool(name: name, threads: threads)
         self.limit = limit
+        self.patience = patience
     }
 
     func ask<Answer: Sendable>(
@@ -73,7 +80,7 @@ final class Questions {
         guard inFlight < limit else { return otherwise }
         inFlight += 1
         let box = First<Answer>()
-        let timer = EventLoop.shared.at(Clock.bootMilliseconds() + Self.patience) {
+        let timer = EventLoop.shared.at(Clock.bootMilliseconds() + patience) {
             EventLoop.shared.task { box.settle(otherwise) }
         }
         EventLoop.shared.task {

@@ -5,5 +5,7 @@ struct Edges: Sendable {
     var look: @Sendable (PeerProcess, UInt32) -> Surroundings = {
         Surroundings.look(at: $0, person: $1)
     }
+    /// How long the answer may take, in milliseconds; then it is unknown.
+    var patience: UInt64 = 2_000
     var loginAccount: @Sendable (UInt32) -> LoginAccount.Answer = { LoginAccount.of(uid: $0) }
 }
