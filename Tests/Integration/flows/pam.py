@@ -141,8 +141,8 @@ class Change(Case):
 
 
 class Cancelled(Case):
-    """Cancelled at every question: the store stays locked and the flow due; the login goes on,
-    or not with `enforce`."""
+    """Cancelled at every question, through libpam: the store stays locked and the flow due; the login goes on, or not
+    with `enforce`. DueTests.swift has the other flows."""
 
     def each(self, machine, answers, flow, passcode=PASSCODE, first=1, reason=1):
         for situation in SITUATIONS:
@@ -163,27 +163,6 @@ class Cancelled(Case):
                             if option == "":
                                 self.assertIn(STAYS, entered.lines)
                             self.assertDue(machine, flow, reason, passcode)
-
-    def test_change(self):
-        machine = self.machine()
-        machine.policy(STRICTER)
-        self.each(machine, [PASSCODE, ENTER, NEW, NEW], 3)
-
-    def test_drop_passcode(self):
-        machine = self.machine()
-        machine.policy(NO_PASSCODE)
-        self.each(machine, [PASSCODE, ENTER], 4)
-
-    def test_drop_fingerprint(self):
-        machine = self.machine().set_fingerprint()
-        machine.policy(START + "\nAllowFingerprint=no")
-        self.each(machine, [PASSCODE, ENTER], 6)
-        self.assertTrue(machine.slots().fingerprint)
-
-    def test_drop_both(self):
-        machine = self.machine().set_fingerprint()
-        machine.policy(NO_PASSCODE)
-        self.each(machine, [PASSCODE, ENTER], 7)
 
     def test_expired(self):
         machine = self.machine(START + "\nExpireDays=30")
@@ -638,7 +617,7 @@ class Interrupted(Case):
 
 
 class ChangedAgain(Case):
-    """The policy changes while the person is being asked."""
+    """The policy changes while the person is being asked. DueTests.swift has the flows in front of pam_unix."""
 
     def during(self, machine, policy, answer):
         def change():
@@ -646,67 +625,6 @@ class ChangedAgain(Case):
             return answer
 
         return change
-
-    def test_stricter_rules(self):
-        """at each question: a passcode that no longer meets the rules is asked for again"""
-        long = "a passcode that is longer than thirty"
-        for at in range(3):
-            with self.subTest(at=at):
-                machine = self.machine()
-                machine.front()
-                machine.policy(STRICTER)
-                script = [ENTER, NEW, NEW]
-                script[at] = self.during(machine, "MinLength=30", script[at])
-                rest = [long, long] if at > 0 else []
-                if at == 0:
-                    script = [script[0], long, long]
-                entered = self.login(machine, [PASSCODE, *script, *rest])
-                self.assertChanged(machine, long)
-                if at > 0:
-                    self.assertIn("At least 30 characters, please.", entered.lines)
-
-    def test_no_passcode_at_all(self):
-        """passcodes are no longer wanted: the new one is not set, and flow 4 runs"""
-        for at in range(3):
-            with self.subTest(at=at):
-                machine = self.machine()
-                machine.front()
-                machine.policy(STRICTER)
-                script = [ENTER, NEW, NEW] if at > 0 else [ENTER]
-                script[at] = self.during(machine, NO_PASSCODE, script[at])
-                entered = self.login(machine, [PASSCODE, *script, ENTER])
-                self.assertIn("Your administrator does not ask for a passcode any more.", entered.lines)
-                self.assertEqual(machine.slots().kinds, ["device"])
-                self.assertTrue(machine.is_open)
-
-    def test_back_again(self):
-        """the rules are changed back: nothing is due, and the store opens as before"""
-        machine = self.machine()
-        machine.front()
-        machine.policy(NO_PASSCODE)
-        self.login(machine, [PASSCODE, self.during(machine, START, ENTER)])
-        self.assertTrue(machine.is_open)
-        self.assertTrue(machine.opens(PASSCODE))
-        self.assertEqual(machine.slots().kinds, ["passcode"])
-
-    def test_drop_both(self):
-        """7, while its notice is read: what is allowed again stays, and a finger alone is removed where it must be"""
-        for policy, rest, finger in (
-            (START, [], True),
-            (START + "\nAllowFingerprint=no", [ENTER], False),
-            (STRICTER, [ENTER, NEW, NEW], True),
-            (STRICTER + "\nAllowFingerprint=no", [ENTER, ENTER, NEW, NEW], False),
-        ):
-            for situation in SITUATIONS:
-                with self.subTest(policy=policy, situation=situation):
-                    machine = self.machine().set_fingerprint()
-                    before = getattr(machine, situation)()
-                    machine.policy(NO_PASSCODE)
-                    self.login(machine, [*before, PASSCODE, self.during(machine, policy, ENTER), *rest])
-                    self.assertTrue(machine.is_open)
-                    slots = machine.slots()
-                    self.assertEqual((slots.kinds, slots.fingerprint, slots.pending), (["passcode"], finger, (0, 0)))
-                    self.assertTrue(machine.opens(NEW if NEW in rest else PASSCODE))
 
     def test_create(self):
         """1, at each question: rules that became stricter hold, and where none is wanted any more none is made"""
@@ -740,15 +658,6 @@ class ChangedAgain(Case):
                     self.assertEqual(machine.slots().kinds, ["device"])
                     self.assertEqual(machine.daemon.unlock(None).name, "done")
                     self.assertEqual(machine.slots().pending, (0, 0))
-
-    def test_back_again_fingerprint(self):
-        """the fingerprint is allowed again before it was removed: it stays"""
-        machine = self.machine().set_fingerprint()
-        machine.front()
-        machine.policy(START + "\nAllowFingerprint=no")
-        self.login(machine, [PASSCODE, self.during(machine, START, ENTER)])
-        self.assertTrue(machine.is_open)
-        self.assertTrue(machine.slots().fingerprint)
 
 
 if __name__ == "__main__":

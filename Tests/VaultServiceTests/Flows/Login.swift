@@ -25,7 +25,9 @@ struct Entered: Equatable {
 extension Stage {
     /// A whole login, in libpam's order: `auth`, `setcred`, the session. pam_unix takes `password`,
     /// which is typed at its own question where AppVault's was answered otherwise.
-    func enter(_ stack: Stack, _ script: Script, password: String) async -> Entered {
+    func enter(_ stack: Stack, _ script: Script, password: String, enforce: Bool = false) async
+        -> Entered
+    {
         var entered = Entered()
         var handle = Handle.none
         func take(_ verdict: Verdict?) {
@@ -35,10 +37,10 @@ extension Stage {
         var token = password
         switch stack {
         case .step:
-            take(await authenticate(script, orPassword: false))
+            take(await authenticate(script, orPassword: false, enforce: enforce))
             guard entered.outcomes == [.success] else { return entered }
         case .inFront:
-            take(await authenticate(script, orPassword: true))
+            take(await authenticate(script, orPassword: true, enforce: enforce))
             if entered.outcomes == [.success] { token = script.token ?? "" }
             take(await unlock(token, handle, script))
         case .behind:
@@ -60,9 +62,10 @@ extension Stage {
             .password(request, old: secret(old), new: secret(new)), login([:]))?.outcome
     }
 
-    private func authenticate(_ script: Script, orPassword: Bool) async -> Verdict? {
+    private func authenticate(_ script: Script, orPassword: Bool, enforce: Bool) async -> Verdict? {
         var request = Authenticate(subject: subject)
         request.orPassword = orPassword
+        request.enforce = enforce
         request.finger = .first
         return await pam(.authenticate(request, token: secret("")), script)
     }

@@ -30,6 +30,10 @@ final class Script: Conversation {
     var answers: [String: String]
     /// What no text is, likewise.
     var typed: [String: [UInt8]] = [:]
+    /// Each is given once, before those of `answers`.
+    var once: [String: String] = [:]
+    /// Answers that are others once the turn was played.
+    var afterwards: [String: String] = [:]
     /// At the question of that number, the first is 0; a finger that is asked for counts as one.
     private let turn: (question: Int, Turn)?
     private let reader: PlayedReader
@@ -56,17 +60,20 @@ final class Script: Conversation {
 
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
         let id = message.phrase.id.id
+        let text = once.removeValue(forKey: id) ?? answers[id]
         switch turn(at: id) {
         case .cancels: throw .refused(.cancelled)
         case .leaves: throw .gone(.closed)
-        case .first(let body): await body()
+        case .first(let body):
+            await body()
+            answers.merge(afterwards) { $1 }
         case nil: break
         }
-        // Nobody has an answer to what no test expects.
-        guard let bytes = typed[id] ?? answers[id].map({ Array($0.utf8) }),
+        // To what no test expects there is no answer.
+        guard let bytes = typed[id] ?? text.map({ Array($0.utf8) }),
             let secret = try? SecretBytes(copying: bytes.span)
         else { throw .gone(.timedOut) }
-        if purpose == .passcode { token = answers[id] }
+        if purpose == .passcode { token = text }
         return SecretBox(secret)
     }
 
