@@ -40,6 +40,8 @@ package enum Refusal: Error, Equatable, Sendable {
     case busy
     case changeRequired(Flow, DueReason)
     case noMatch
+    /// Not even the beginning of an export file opens with this passphrase.
+    case exportPassphrase
     case resetRequested
     case skipped
     case recoveryKeyInvalid(RecoveryKeyReason)
@@ -75,6 +77,7 @@ package enum Refusal: Error, Equatable, Sendable {
         case .busy: .busy
         case .changeRequired: .changeRequired
         case .noMatch: .noMatch
+        case .exportPassphrase: .invalidPasscode
         case .resetRequested: .resetRequested
         case .skipped: .skipped
         case .recoveryKeyInvalid: .recoveryKeyInvalid
@@ -87,6 +90,7 @@ package enum Refusal: Error, Equatable, Sendable {
     package var parameters: [(name: String, value: String)] {
         switch self {
         case .invalidPasscode(let left): [("triesRemaining", String(left ?? -1))]
+        case .exportPassphrase: [("triesRemaining", "-1")]
         case .rule(let rule, let unmet):
             rule.parameters + [("unmet", unmet.joined(separator: " "))]
         case .throttled(let seconds): [("seconds", String(seconds))]
@@ -106,7 +110,8 @@ package enum Refusal: Error, Equatable, Sendable {
         case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .locked,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .deleted,
             .retryLimitReached, .cancelled, .cancelledOpening, .notPermitted,
-            .serviceUnavailable, .protocolError, .busy, .noMatch, .resetRequested, .skipped,
+            .serviceUnavailable, .protocolError, .busy, .noMatch,
+            .resetRequested, .skipped,
             .recoveryKeyInvalid:
             []
         }

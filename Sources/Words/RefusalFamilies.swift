@@ -16,7 +16,8 @@ package enum TryRefusal: Equatable, Sendable {
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .rule, .deleted,
             .policyDenies, .invalidAction, .cancelled, .cancelledOpening, .fingerprintUnavailable,
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .storeDamaged, .tooLarge,
-            .quotaReached, .protocolError, .busy, .changeRequired, .noMatch, .resetRequested,
+            .quotaReached, .protocolError, .busy, .changeRequired, .noMatch, .exportPassphrase,
+            .resetRequested,
             .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed:
             return nil
         }
@@ -27,7 +28,7 @@ extension Refusal {
     /// About what the person typed, and not about what failed here.
     package var isAboutTheAnswer: Bool {
         switch self {
-        case .cancelled, .noMatch, .rule, .tooLarge, .invalidArgument: true
+        case .cancelled, .noMatch, .exportPassphrase, .rule, .tooLarge, .invalidArgument: true
         case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidPasscode, .locked,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .deleted,
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .cancelledOpening,
@@ -48,7 +49,8 @@ extension Refusal {
             .retryLimitReached, .throttled, .policyDenies, .invalidAction,
             .fingerprintUnavailable, .fingerprintNoMatch, .notPermitted, .serviceUnavailable,
             .storeDamaged, .tooLarge, .quotaReached, .protocolError, .busy, .changeRequired,
-            .noMatch, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
+            .noMatch, .exportPassphrase, .resetRequested, .skipped, .recoveryKeyInvalid,
+            .policyBroken,
             .storageFailed:
             false
         }

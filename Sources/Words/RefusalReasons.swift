@@ -9,7 +9,7 @@ extension Refusal {
     }
 
     package enum Argument: CaseIterable, Sendable {
-        case name, notText, control, export, exportCost, exportPassphrase
+        case name, notText, control, export, exportCost
     }
 
     package enum Why: CaseIterable, Sendable { case notYours, ownerChanged, rootOnly }

@@ -19,7 +19,6 @@ extension Refusal {
         case .invalidArgument(.control): Phrase(.refusedInvalidArgumentControl)
         case .invalidArgument(.export): Phrase(.refusedInvalidArgumentExport)
         case .invalidArgument(.exportCost): Phrase(.refusedInvalidArgumentExportCost)
-        case .invalidArgument(.exportPassphrase): Phrase(.refusedInvalidArgumentExportPassphrase)
         case .invalidPasscode(nil): Phrase(.refusedInvalidPasscode)
         case .invalidPasscode(1): Phrase(.refusedInvalidPasscodeOne)
         case .invalidPasscode(.some(let left)): Phrase(.refusedInvalidPasscodeLeft, .count(left))
@@ -63,6 +62,7 @@ extension Refusal {
         case .busy: Phrase(.refusedBusy)
         case .changeRequired(let flow, let reason): Self.changeRequired(flow, reason)
         case .noMatch: Phrase(.refusedNoMatch)
+        case .exportPassphrase: Phrase(.refusedInvalidPasscodeExport)
         case .resetRequested: Phrase(.refusedResetRequested)
         case .skipped: Phrase(.refusedSkipped)
         case .recoveryKeyInvalid(.wrong): Phrase(.refusedRecoveryKeyInvalidWrong)
@@ -127,7 +127,8 @@ extension Refusal {
         case .policyBroken: Phrase(.hintPolicyBroken)
         case .storageFailed: Phrase(.hintStorageFailed)
         case .quotaReached: Phrase(.hintTooLargeQuota)
-        case .unknown, .dataType, .invalidArgument, .throttled, .cancelled, .cancelledOpening,
+        case .exportPassphrase, .unknown, .dataType, .invalidArgument, .throttled, .cancelled,
+            .cancelledOpening,
             .fingerprintNoMatch, .notPermitted(.notYours), .notPermitted(.rootOnly), .tooLarge,
             .protocolError, .resetRequested, .skipped:
             nil

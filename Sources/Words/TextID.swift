@@ -403,11 +403,11 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.InvalidArgument.exportCost | \
         the file's key costs more than this machine's policy
         """
-    case refusedInvalidArgumentExportPassphrase = """
-        refused.InvalidArgument.exportPassphrase | \
+    case refusedInvalidPasscode = "refused.InvalidPasscode | wrong passcode"
+    case refusedInvalidPasscodeExport = """
+        refused.InvalidPasscode.export | \
         the file does not open: the passphrase is wrong, or the file was changed
         """
-    case refusedInvalidPasscode = "refused.InvalidPasscode | wrong passcode"
     case refusedInvalidPasscodeOne = "refused.InvalidPasscode.one | wrong passcode; one try left"
     case refusedInvalidPasscodeLeft = """
         refused.InvalidPasscode.left | \

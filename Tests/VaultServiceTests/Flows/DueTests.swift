@@ -157,7 +157,7 @@ struct DueTests {
     }
 
     @Test(
-        "no at any question, or silence: the login is that of the passcode, the store stays locked and as it was, and the flow due",
+        "no or silence at any question: a login, and a store that stays locked and as it was",
         arguments: Due.all, [false, true])
     fileprivate func cut(_ due: Due, enforce: Bool) async throws {
         for turn in [Script.Turn.cancels, .leaves] {

@@ -66,7 +66,7 @@ struct TransferTests {
             #expect(await refusal(stage, header, chunks, passphrase: "right") == nil)
             #expect(
                 await refusal(stage, header, chunks, passphrase: "wrong")
-                    == .invalidArgument(.exportPassphrase))
+                    == .exportPassphrase)
         }
     }
 

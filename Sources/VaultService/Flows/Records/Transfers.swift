@@ -139,7 +139,7 @@ final class Import {
         case .failure(.refused(_, because: .noRoom(let limit))):
             throw .refused(host.records.refusal(limit, .import))
         case .failure(.notAuthentic) where !reader.hasOpened:
-            throw .refused(.invalidArgument(.exportPassphrase))
+            throw .refused(.exportPassphrase)
         case .failure(let error): throw .refused(TransferRefusal.of(error, .import))
         }
         guard last else { return .more(reader.done) }
