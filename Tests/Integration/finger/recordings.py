@@ -42,7 +42,8 @@ class Playback(Worker):
         # The worker empties its environment, so it is told by an option where the test bed is.
         script = (
             f'echo "$UMOCKDEV_DIR" > {self.bed_path}; {before}'
-            'exec "$0" "$@" --env "UMOCKDEV_DIR=$UMOCKDEV_DIR" --env FP_DEVICE_EMULATION=1')
+            'exec "$0" "$@" --env "UMOCKDEV_DIR=$UMOCKDEV_DIR" --env FP_DEVICE_EMULATION=1 '
+            '--env G_MESSAGES_DEBUG=libfprint-SSM')
         try:
             super().__init__(
                 readers=(), fixed=False, environment={"PATH": os.environ["PATH"]},
@@ -55,6 +56,12 @@ class Playback(Worker):
     def bed(self):
         with open(self.bed_path) as file:
             return file.read().strip()
+
+    def waits_for_interrupt(self):
+        """Whether the synaptics driver has sent its last command, and now waits for what the reader does."""
+        with open(self.log_path) as file:
+            *_, last = (line for line in file if " entering state " in line)
+        return last.rstrip().endswith("[synaptics] SYNAPTICS_CMD_NUM_STATES entering state 2")
 
     def close(self):
         super().close()
@@ -248,6 +255,8 @@ class Recorded(unittest.TestCase):
                 kind, template = steps[-1]
                 self.assertEqual(kind, "enrolled")
                 link.begin_match(name, [template])
+                # The driver asks for the finger just before it sends what the recording has next.
+                wait_until(worker.waits_for_interrupt, "the reader waits for the finger")
                 link.cancel()
                 self.assertEqual(link.last(), ("failed", "cancelled"))
                 link.begin_match(name, [template])
