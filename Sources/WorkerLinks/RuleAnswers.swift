@@ -51,8 +51,8 @@ package struct RuleAnswers {
         state = pending.isEmpty ? .complete : .nonsense
     }
 
-    /// One finding for each rule, in their order. `fault` says why no more answers came. It is the
-    /// finding of the first rule without an answer; the rules after that one were not reached.
+    /// One finding for each rule, in their order. `fault` says why no more answers came, and is the
+    /// finding of the first rule without one.
     package func findings(fault: RuleFault) -> [Finding] {
         switch state {
         case .complete: return found
@@ -60,8 +60,7 @@ package struct RuleAnswers {
         case .more:
             return rules.indices.map { place in
                 if place < found.count { return found[place] }
-                return .unmetBecause(
-                    .cannotRun(place == found.count ? fault : .notReached))
+                return .unmetBecause(.cannotRun(place == found.count ? fault : fault.ofTheRest))
             }
         }
     }
@@ -96,6 +95,17 @@ package struct RuleAnswers {
         case (.cannotRun, .dictionary): return .unmetBecause(.cannotRun(.dictionary))
         case (.cannotRun, .matches), (.cannotRun, .rejects):
             return .unmetBecause(.cannotRun(.pattern))
+        }
+    }
+}
+
+extension RuleFault {
+    /// What it means for the rules after the one that it stopped.
+    fileprivate var ofTheRest: RuleFault {
+        switch self {
+        // No rule was asked at all, so they all have the same reason.
+        case .noWorker, .busy, .crowded: self
+        case .tooSlow, .ended, .notReached, .nonsense, .pattern, .dictionary: .notReached
         }
     }
 }

@@ -60,6 +60,15 @@ private func answers(_ parts: [[UInt8]]) -> RuleAnswers {
         }
     }
 
+    @Test(
+        "where no rule is asked, each has the reason, and none is said to wait for another",
+        arguments: [RuleFault.noWorker, .busy, .crowded])
+    func unasked(fault: RuleFault) {
+        #expect(
+            answers([]).findings(fault: fault)
+                == [Finding](repeating: .unmetBecause(.cannotRun(fault)), count: rules.count))
+    }
+
     @Test("a rule that cannot run is unmet, and says which of its kinds")
     func cannotRun() {
         let answers = answers([
