@@ -1,3 +1,4 @@
+import Posix
 import Wire
 
 /// What may safely reach a terminal: no control bytes, nothing that turns the direction of writing, no broken UTF-8.
@@ -5,24 +6,32 @@ enum Printable {
     static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
+        write(bytes.span, isKept: { _ in false }) { result.append($0) }
+        return result
+    }
+
+    /// A value as a terminal may get it: lines and tabs stay what they are.
+    static func escape(_ value: borrowing SecretBuffer, into result: inout SecretBuffer) {
+        value.withSpan { bytes in
+            write(bytes, isKept: { $0 == 0x0A || $0 == 0x09 }) { result.append($0) }
+        }
+    }
+
+    private static func write(
+        _ bytes: Span<UInt8>, isKept: (UInt8) -> Bool, _ put: (UInt8) -> Void
+    ) {
         var index = 0
         while index < bytes.count {
             let length = sequence(bytes, at: index)
-            if length == 1 {
-                let byte = bytes[index]
-                if byte < 0x20 || byte == 0x7F || byte >= 0x80 {
-                    result += hexadecimal(byte)
-                } else {
-                    result.append(byte)
-                }
-            } else if isTreacherous(bytes[index..<(index + length)]) {
-                for byte in bytes[index..<(index + length)] { result += hexadecimal(byte) }
-            } else {
-                result += bytes[index..<(index + length)]
+            let isShown =
+                length == 1
+                ? (0x20..<0x7F).contains(bytes[index]) || isKept(bytes[index])
+                : !isTreacherous(bytes, index..<(index + length))
+            for place in index..<(index + length) {
+                if isShown { put(bytes[place]) } else { hexadecimal(bytes[place], put) }
             }
             index += length
         }
-        return result
     }
 
     static func isUTF8(_ bytes: [UInt8]) -> Bool {
@@ -48,7 +57,7 @@ enum Printable {
 
     /// The length of the complete character at `index`; 1 for ASCII and for a byte that begins no
     /// character.
-    private static func sequence(_ bytes: [UInt8], at index: Int) -> Int {
+    private static func sequence(_ bytes: Span<UInt8>, at index: Int) -> Int {
         let length =
             switch bytes[index] {
             case 0xC2...0xDF: 2
@@ -56,25 +65,28 @@ enum Printable {
             case 0xF0...0xF4: 4
             default: 1
             }
-        guard UTF8Check.isText(bytes.span, start: index, count: length) else { return 1 }
+        guard UTF8Check.isText(bytes, start: index, count: length) else { return 1 }
         return length
     }
 
     /// C1 controls, the marks and overrides of bidirectional text, line and paragraph separators.
-    private static func isTreacherous(_ character: ArraySlice<UInt8>) -> Bool {
-        let bytes = Array(character)
-        if bytes.count == 2 {
-            return bytes[0] == 0xC2 && bytes[1] < 0xA0 || bytes[0] == 0xD8 && bytes[1] == 0x9C
+    private static func isTreacherous(_ bytes: Span<UInt8>, _ place: Range<Int>) -> Bool {
+        let (first, second) = (bytes[place.lowerBound], bytes[place.lowerBound + 1])
+        if place.count == 2 {
+            return first == 0xC2 && second < 0xA0 || first == 0xD8 && second == 0x9C
         }
-        guard bytes.count == 3, bytes[0] == 0xE2 else { return false }
-        switch (bytes[1], bytes[2]) {
+        guard place.count == 3, first == 0xE2 else { return false }
+        switch (second, bytes[place.lowerBound + 2]) {
         case (0x80, 0x8E...0x8F), (0x80, 0xA8...0xAE), (0x81, 0xA6...0xA9): return true
         default: return false
         }
     }
 
-    private static func hexadecimal(_ byte: UInt8) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return [0x5C, 0x78, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    private static func hexadecimal(_ byte: UInt8, _ put: (UInt8) -> Void) {
+        put(0x5C)
+        put(0x78)
+        for digit in [byte >> 4, byte & 15] {
+            put(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
     }
 }

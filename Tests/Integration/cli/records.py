@@ -52,6 +52,14 @@ class Records(unittest.TestCase):
                 self.assertEqual(screen.end(), 0)
                 self.assertEqual(screen.seen, shown)
 
+    def test_a_value_cannot_steer_the_terminal(self):
+        """its control bytes, overrides of the direction and broken text are written out; lines and tabs stay"""
+        self.values[b"name"] = b"a\x1b[31mb\x07\tc\xe2\x80\xaed\xff\r\xc3\xa9\nend"
+        with self.lab.terminal("get", "name") as screen:
+            self.assertEqual(screen.end(), 0)
+            self.assertEqual(
+                screen.seen, b"a\\x1b[31mb\\x07\tc\\xe2\\x80\\xaed\\xff\\x0d\xc3\xa9\r\nend\r\n")
+
     def test_get_says_when_its_output_was_not_written_whole(self):
         self.values[b"name"] = b"x" * 100_000
         with open("/dev/full", "wb") as full:

@@ -6,7 +6,8 @@ struct GetCommand: Command {
         words: ["get"], group: .records, operands: ["NAME"],
         summary: "show the value of a name",
         text: [
-            "Into a pipe or a file the value goes as it is; a terminal gets a newline behind it."
+            "Into a pipe or a file the value goes as it is. A terminal gets a newline behind it, and its control "
+                + "characters written out as numbers: they could steer the terminal."
         ],
         json: [
             .init("name", "the name"),
@@ -18,7 +19,7 @@ struct GetCommand: Command {
                 command: "appvault get tls.key >server.key",
                 meaning: "the very bytes that were stored")
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     var name: [UInt8]
 
@@ -31,11 +32,15 @@ struct GetCommand: Command {
         try run.connect().get(name, store: run.settings.store, into: &value)
         switch run.settings.form {
         case .plain:
-            // On a terminal the value ends with a newline. A program gets exactly the stored bytes.
-            if run.environment.output.isTerminal, value.isEmpty || value[value.count - 1] != 0x0A {
-                value.append(0x0A)
+            // A program gets exactly the stored bytes.
+            guard run.environment.output.isTerminal else {
+                try run.output(value)
+                break
             }
-            try run.output(value)
+            var shown = SecretBuffer()
+            Printable.escape(value, into: &shown)
+            if shown.isEmpty || shown[shown.count - 1] != 0x0A { shown.append(0x0A) }
+            try run.output(shown)
         case .json:
             var json = JSON()
             json.field("name", name)
