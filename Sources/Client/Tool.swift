@@ -33,10 +33,7 @@ public enum Tool {
         _ command: any Command, _ run: Run
     ) throws(ClientError) -> ExitStatus {
         let status = try command.run(run)
-        switch type(of: command).offer {
-        case .afterwards: try run.offerRecovery()
-        case .never: break
-        }
+        try run.afterwards(type(of: command).offer)
         return status
     }
 

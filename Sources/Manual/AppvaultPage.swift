@@ -23,7 +23,7 @@ enum AppvaultPage {
         for option in Option.allCases where option.entry.reach == .everywhere {
             page.item(usage(option.entry), Page.sentence(option.entry.summary))
         }
-        page.paragraph("What begins with a dash and is no option goes behind `--`.")
+        page.paragraph("Put what begins with a dash but is not an option behind `--`.")
         output(&page)
         page.heading("Exit status")
         for (status, meaning) in statuses { page.item("`\(status.rawValue)`", meaning) }

@@ -165,7 +165,7 @@ extension ServiceList {
                 continue
             }
             guard word.count <= 64, word.allSatisfy(isNameByte), word.first != 0x2D else {
-                throw BadValue(wrong: "\(quoted(Array(word))) is no service name")
+                throw BadValue(wrong: "\(quoted(Array(word))) is not a service name")
             }
             // libpam turns every service name into small letters: a rule with a capital one would
             // never apply.
@@ -194,7 +194,7 @@ extension LoginUnits {
         var units = LoginUnits(patterns: [])
         for word in value.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 }) {
             guard word.count <= 128, word.allSatisfy(isNameByte), word.first != 0x2A else {
-                throw BadValue(wrong: "\(quoted(Array(word))) is no pattern of a unit's name")
+                throw BadValue(wrong: "\(quoted(Array(word))) is not a pattern for unit names")
             }
             units.patterns.append(String(decoding: word, as: UTF8.self))
         }
@@ -223,7 +223,7 @@ extension RuleChoice {
         var names: [String] = []
         for word in value.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 }) {
             guard let name = ruleName(word) else {
-                throw BadValue(wrong: "\(quoted(Array(word))) is no name of a rule")
+                throw BadValue(wrong: "\(quoted(Array(word))) is not a name for a rule")
             }
             names.append(name)
         }

@@ -169,7 +169,7 @@ private struct Reading {
     private mutating func takeKey(_ bytes: ArraySlice<UInt8>) throws(PolicyProblem) {
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else {
             throw problem(
-                "", "\(quoted(Array(bytes))) is no section, key or comment",
+                "", "\(quoted(Array(bytes))) is not a section, key or comment",
                 "a section such as [Passcode], KEY=VALUE, or # before a comment")
         }
         let name = Array(trimmed(bytes[..<equals]))

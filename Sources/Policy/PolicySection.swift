@@ -45,7 +45,7 @@ enum SectionTitle: Equatable {
             let name = title.dropFirst(prefix.utf8.count)
             guard isName(name, longest) else {
                 throw BadTitle(
-                    wrong: "\(quoted(Array(name))) is no name",
+                    wrong: "\(quoted(Array(name))) is not a valid name",
                     right: "1 to \(longest) bytes, no blanks around them, without : [ and ]")
             }
             return .keys(scope(Array(name)))
@@ -56,7 +56,8 @@ enum SectionTitle: Equatable {
         }
         guard let name = ruleName(title.dropFirst(rule.utf8.count)) else {
             throw BadTitle(
-                wrong: "\(quoted(Array(title.dropFirst(rule.utf8.count)))) is no name of a rule",
+                wrong:
+                    "\(quoted(Array(title.dropFirst(rule.utf8.count)))) is not a name for a rule",
                 right: "1 to 58 letters, digits, points, hyphens and underscores, and not 'all'")
         }
         return .rule(name)

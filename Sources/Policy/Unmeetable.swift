@@ -71,8 +71,9 @@ struct Unmeetable {
         for (rule, reach) in reaches where !reach.needs.allSatisfy(together.letters.meets) {
             together.found.append((rule, "other rules refuse what it wants"))
         }
-        together.hold(reaches.map { ($0, $1.first) }, "it wants another beginning than other rules")
-        together.hold(reaches.map { ($0, $1.last) }, "it wants another end than other rules")
+        together.hold(
+            reaches.map { ($0, $1.first) }, "it requires another beginning than another rule")
+        together.hold(reaches.map { ($0, $1.last) }, "it requires another ending than another rule")
         if let longest = together.longest, longest.count < together.shortest {
             together.found.append((longest.rule, "another rule wants more characters"))
         }

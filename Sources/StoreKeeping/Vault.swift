@@ -90,7 +90,7 @@ package final class Vault {
             for name in try TextFile.names(in: stores.path) {
                 guard let id = StoreID(text: name) else {
                     found.notes.append(
-                        (.fault, "something that is no store lies among the stores", nil))
+                        (.fault, "an entry in the stores folder is not a store", nil))
                     continue
                 }
                 // A store that cannot be read now must not count as "none": its owner would be told

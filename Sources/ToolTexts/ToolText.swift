@@ -9,15 +9,11 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case agreePrompt = "tool.agree.prompt | type yes to go on: "
     case agreeNobody = """
         tool.agree.nobody | \
-        {1} needs somebody to agree, and there is no terminal to ask on | \
+        {1}: you must confirm this, but there is no terminal to ask on | \
         a verb, as it is typed
         """
-    case agreeHint = """
-        tool.agree.hint | \
-        with --yes it does not ask: {1} | \
-        what is lost: tool.agree.*
-        """
-    case agreeNot = "tool.agree.not | not agreed to; nothing changed"
+    case agreeHint = "tool.agree.hint | add --yes if you are sure: {1} | what is lost: tool.agree.*"
+    case agreeNot = "tool.agree.not | you did not type yes; nothing was changed"
     case agreePasscodeOff = """
         tool.agree.passwd-off | \
         without a passcode the store opens by itself, and whoever has the disk can read it
@@ -48,56 +44,64 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
 
     case answerTooLong = "tool.answer.too-long | that answer is too long"
     case limitBytes = "tool.limit.bytes | at most {1} bytes | a number"
-    case answerNobody = "tool.answer.nobody | there is no terminal to ask on: {1} | the question"
+    case answerNobody = """
+        tool.answer.nobody | \
+        this needs an answer, but there is no terminal to ask on: {1} | \
+        the question
+        """
     case answerExhausted = """
         tool.answer.exhausted | \
-        the descriptor has no line for this: {1} | \
+        --passcode-fd has no line left for this question: {1} | \
         the question
         """
     case answerExhaustedHint = """
         tool.answer.exhausted.hint | \
-        --passcode-fd takes one line a question, in the order of the questions
+        give --passcode-fd one line for each question, in their order
         """
-    case answerNotTaken = "tool.answer.not-taken | the answer from --passcode-fd was not taken"
-    case cancelled = "tool.cancelled | cancelled; nothing changed"
+    case answerNotTaken = "tool.answer.not-taken | the answer from --passcode-fd was not accepted"
+    case cancelled = "tool.cancelled | cancelled; nothing was changed"
     case loginWrong = "tool.login.wrong | that is not your login password"
     case loginNoService = """
         tool.login.no-service | \
-        this machine has no PAM service appvault to prove the password with; type it twice
+        your login password cannot be checked here (there is no PAM service appvault); type \
+        it twice
         """
     case loginFailed = """
         tool.login.failed | \
-        the login password could not be proven: {1} | \
+        your login password could not be checked: {1} | \
         what went wrong
         """
     case loginFailedHint = "tool.login.failed.hint | is /etc/pam.d/appvault as it was installed?"
-    case loginThrice = "tool.login.thrice | three times not your login password; nothing changed"
+    case loginThrice = """
+        tool.login.thrice | \
+        that was not your login password, three times; nothing was changed
+        """
     case loginThriceHint = """
         tool.login.thrice.hint | \
         `appvault create --own-passcode` makes a store with a passcode of its own
         """
     case loginAgain = "tool.login.again | once more: "
     case loginDiffer = "tool.login.differ | the two do not match"
-    case loginDifferEnd = "tool.login.differ.end | the two do not match; nothing changed"
+    case loginDifferEnd = "tool.login.differ.end | the two do not match; nothing was changed"
 
     // MARK: Stores
 
     case createExists = "tool.create.exists | there is a store already"
     case createExistsHint = """
         tool.create.exists.hint | \
-        `appvault unlock` opens it; `appvault create --open-existing` does either
+        `appvault unlock` opens it; `appvault create --open-existing` opens or creates one
         """
     case createFollows = """
         tool.create.follows | \
-        logins here open stores with the login password: the passcode will follow it
+        logins here open stores with the login password, so yours will open this one
         """
     case createOwn = """
         tool.create.own | \
-        logins here ask for a passcode of AppVault's own: choose one
+        logins here ask for a separate AppVault passcode; choose one
         """
     case createPlain = """
         tool.create.plain | \
-        logins here do not open stores: the store gets a passcode of its own
+        logins here do not open stores, so this one gets its own passcode
         """
     case resetHint = "tool.reset.hint | `appvault create` makes a new store"
     case accountNone = "tool.account.none | there is no account {1} | the name of an account"
@@ -134,11 +138,11 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case stateErased = "tool.state.erased | erased"
     case stateRetryLocked = "tool.state.retry-locked | locked after too many wrong tries"
     case stateDamaged = "tool.state.damaged | damaged"
-    case stateOwnerChanged = "tool.state.owner-changed | shut: its owner's account has changed"
+    case stateOwnerChanged = "tool.state.owner-changed | locked: its owner's account has changed"
     case wayUnknown = "tool.way.unknown | unknown"
     case wayNone = """
         tool.way.none | \
-        no passcode: it is encrypted, but opens for its owner without a question
+        no passcode: it is encrypted, but opens for its owner without asking
         """
     case wayFollows = "tool.way.follows | the login password"
     case wayOwn = "tool.way.own | a passcode of its own"
@@ -158,10 +162,10 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case ageToday = "tool.age.today | {1} (today) | date and time"
     case ageOne = "tool.age.one | {1} (1 day ago) | date and time"
     case ageDays = "tool.age.days | {1} ({2} days ago) | date and time | a number"
-    case expiresPast = "tool.expires.past | it has, {1} | date and time"
+    case expiresPast = "tool.expires.past | {1} (expired) | date and time"
     case rulesUnknown = """
         tool.rules.unknown | \
-        whether the login password meets them shows at the next login
+        the next login shows whether the login password meets them
         """
     case rulesMet = "tool.rules.met | the login password meets them"
     case rulesUnmet = "tool.rules.unmet | the login password does not meet them"
@@ -175,7 +179,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case spanSeconds = "tool.span.seconds | {1} s | a number"
     case spanMinutes = "tool.span.minutes | {1} min | a number"
     case spanHours = "tool.span.hours | {1} h | a number"
-    case nextDue = "tool.next.due | `appvault unlock` goes on with what is due"
+    case nextDue = "tool.next.due | `appvault unlock` leads you through what is due"
     case nextCreate = "tool.next.create | `appvault create` makes one"
     case nextUnlock = "tool.next.unlock | `appvault unlock` opens it"
     case nextRecover = "tool.next.recover | `appvault recover` opens it with the recovery key"
@@ -198,10 +202,13 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         a passcode has to be created; a fingerprint is offered
         """
     case flowChange = "tool.flow.change | a new passcode has to be chosen"
-    case flowDropPasscode = "tool.flow.drop-passcode | the passcode goes"
-    case flowAnnounce = "tool.flow.announce-fingerprint | it is told that a fingerprint may be used"
-    case flowDropFingerprint = "tool.flow.drop-fingerprint | the fingerprint goes"
-    case flowDropBoth = "tool.flow.drop-both | passcode and fingerprint go"
+    case flowDropPasscode = "tool.flow.drop-passcode | the passcode is removed"
+    case flowAnnounce = """
+        tool.flow.announce-fingerprint | \
+        the person is told that fingerprints may be used
+        """
+    case flowDropFingerprint = "tool.flow.drop-fingerprint | the fingerprints are removed"
+    case flowDropBoth = "tool.flow.drop-both | passcode and fingerprints are removed"
     case flowUnknown = "tool.flow.unknown | a step that this release does not know ({1}) | a number"
     case flowNothing = "tool.flow.nothing | nothing"
     case flowThen = "tool.flow.then | {1}; then {2} | a step: tool.flow.* | the next one"
@@ -225,12 +232,15 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
 
     // MARK: Policies, texts and the checklist
 
-    case policyBroken = "tool.policy.broken | a file is broken; what it said before holds"
+    case policyBroken = """
+        tool.policy.broken | \
+        a policy file has an error; its last good version stays in force
+        """
     case modeAdministrators = "tool.mode.administrators | the administrator's policy"
     case modeStandard = "tool.mode.standard | the default policy"
     case modeNoPasscode = """
         tool.mode.no-passcode | \
-        no passcodes: stores open without a question; not recommended
+        no passcodes: stores open without asking; this is not recommended
         """
     case policyRules = "tool.policy.rules | rules of the administrator"
     case policyBuiltIn = "tool.policy.built-in | built in"
@@ -240,12 +250,12 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case previewNone = "tool.preview.none | there are no stores"
     case previewIfShort = """
         tool.preview.if-short | \
-        {1}, if the present passcode falls short | \
+        {1}, if the present passcode does not meet the rules | \
         steps: tool.flow.*
         """
     case previewMore = """
         tool.preview.more | \
-        and {1} stores more; --user NAME asks about one person | \
+        and {1} more stores; --user NAME shows one person's | \
         a number
         """
     case textCatalogue = "tool.text.catalogue | catalogue"
@@ -272,7 +282,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         other users could have seen this value in the list of processes; `appvault set {1}` asks for it | \
         the name of a record
         """
-    case setNobody = "tool.set.nobody | there is no terminal to ask for the value on"
+    case setNobody = "tool.set.nobody | the value cannot be asked for: there is no terminal"
     case setPrompt = "tool.set.prompt | value of {1} (does not show):  | the name of a record"
     case setLongTyped = "tool.set.long-typed | that is too long to be typed"
     case setLongTypedHint = """
@@ -303,7 +313,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         standard output cannot be written: {1} | \
         what went wrong
         """
-    case exportTerminal = "tool.export.terminal | an export is not for a terminal"
+    case exportTerminal = "tool.export.terminal | an export is not written to a terminal"
     case exportTerminalHint = "tool.export.terminal.hint | name a file: `appvault export FILE`"
     case exportNoFile = "tool.export.no-file | {1} is not a file | a file"
     case exportNoFileHint = "tool.export.no-file.hint | name a file, or - for standard output"
@@ -313,8 +323,11 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case exportBar = "tool.export.bar | exporting"
     case importNoFile = "tool.import.no-file | import needs a file"
     case importNoFileHint = "tool.import.no-file.hint | `appvault import FILE`"
-    case importExists = "tool.import.exists | names in the file exist already; nothing was imported"
-    case importExistsHint = "tool.import.exists.hint | with --replace their values are replaced"
+    case importExists = """
+        tool.import.exists | \
+        the store already has some of the names in the file; nothing was imported
+        """
+    case importExistsHint = "tool.import.exists.hint | `--replace` replaces their values"
     case importCheckBar = "tool.import.check-bar | checking"
     case importBar = "tool.import.bar | importing"
 
@@ -387,12 +400,12 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case readerExternal = "tool.reader.external | external"
     case fingerForeign = """
         tool.finger.foreign | \
-        {1} prints on it are not AppVault's; they are left alone | \
+        {1} fingerprints on it are not AppVault's, and are left alone | \
         a number
         """
     case fingerKeepsPassword = """
         tool.finger.keeps-password | \
-        the login password is kept; a login by finger opens it
+        the login password is kept, so that a login by finger opens the keyring too
         """
     case fingerAway = "tool.finger.away | {1} (not connected) | the name of a reader"
     case scanStage = "tool.scan.stage | {1} of {2} | scans that are done | all that it takes"
@@ -424,10 +437,10 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case doctorMemory = "tool.doctor.memory | memory"
     case doctorClock = "tool.doctor.clock | clock"
     case doctorStore = "tool.doctor.store | your store"
-    case doctorWell = "tool.doctor.well | every link holds"
+    case doctorWell = "tool.doctor.well | everything is in order"
     case doctorBroken = "tool.doctor.broken | broken: {1} | a number"
     case doctorWarnings = "tool.doctor.warnings | warnings: {1} | a number"
-    case doctorRoot = "tool.doctor.root | `sudo appvault doctor` sees the rest as well"
+    case doctorRoot = "tool.doctor.root | `sudo appvault doctor` checks the rest as well"
     case doctorPaste = "tool.doctor.paste | add by hand:"
 }
 

@@ -1,6 +1,6 @@
 #if !hasFeature(Embedded)
     /// What only the daemon knows of itself and of its workers. It says nothing about anybody's store: what concerns
-    /// all of them is told to root alone.
+    /// all of them is shown to root only.
     public struct Health: Body, Fields, Equatable {
         public enum Memory: UInt8, CaseIterable, Sendable {
             case locked = 1

@@ -51,6 +51,8 @@ public struct Passcode: Body, Fields, Equatable {
         case change = 1
         case turnOff = 2
         case turnOn = 3
+        case followLogin = 4
+        case ownPasscode = 5
     }
 
     public var target = Target()

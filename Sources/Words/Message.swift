@@ -46,6 +46,8 @@ package enum Message: Sendable {
     case changed
     case turnedOff
     case turnedOn
+    /// The login password opens the store from now on.
+    case following
     case reset
     case cleared
     case moved
@@ -104,6 +106,7 @@ package enum Message: Sendable {
     case recovered
     case recoveryOffer
     case recoveryLater
+    case recoveryAskedAgain
     case recoveryRevoked
     case drift
     case former
@@ -242,11 +245,13 @@ package enum Message: Sendable {
         case .recovered: Phrase(.recoveryDone)
         case .recoveryOffer: Phrase(.recoveryOffer)
         case .recoveryLater: Phrase(.recoveryLater)
+        case .recoveryAskedAgain: Phrase(.recoveryAskedAgain)
         case .recoveryRevoked: Phrase(.recoveryRevoked)
         case .drift: Phrase(.driftNotice)
         case .former: Phrase(.driftFormer)
         case .driftElsewhere: Phrase(.driftElsewhere)
         case .present: Phrase(.driftPresent)
+        case .following: Phrase(.followDone)
         case .driftMended: Phrase(.driftDone)
         case .passphrase: Phrase(.exportPassphrase)
         case .newPassphrase: Phrase(.exportNew)

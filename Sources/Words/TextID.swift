@@ -40,13 +40,13 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case matchLastLock = "match.last.lock | One try left. A wrong passcode now locks the store."
     case matchErased = "match.erased | Too many wrong passcodes. The store was erased."
     case matchLocked = "match.locked | Too many wrong passcodes. The store needs its recovery key."
-    case matchThrottled = "match.throttled | The next try is possible in {1}. | a time: span.*"
+    case matchThrottled = "match.throttled | You can try again in {1}. | a time: span.*"
     case matchReset = """
         match.reset | \
-        Forgotten? `appvault reset` removes the store, and makes way for a new one.
+        Forgotten? `appvault reset` erases the store and makes room for a new one.
         """
     case matchRecover = "match.recover | Forgotten? `appvault recover` asks for the recovery key."
-    case matchCancel = "match.cancel | Enter alone cancels."
+    case matchCancel = "match.cancel | Press Enter without typing to cancel."
     case matchDone = "match.done | Passcode successfully validated."
     case matchOpen = "match.open | The store is open."
     case lockDone = "lock.done | The store is locked."
@@ -62,16 +62,17 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case createChoose = "create.choose | New passcode: "
     case createConfirm = "create.confirm | New passcode again: "
     case createLoginPassword = "create.login-password | Login password: "
-    case createSkip = "create.skip | Enter alone goes on without a passcode."
+    case createSkip = "create.skip | Press Enter without typing to go on without a passcode."
     case createDiffer = "create.differ | The passcodes do not match."
     case createUnmet = "create.unmet | Still missing: {1}. | a list of wish.*"
     case createDone = "create.done | Passcode successfully created."
     case createDoneNone = "create.done.none | Store created without a passcode."
     case changeDone = "change.done | Passcode successfully changed."
-    case offDone = "off.done | The passcode is off; the store opens without a question."
-    case resetDone = "reset.done | Passcode successfully reset."
-    case triesDone = "tries.done | The tries are cleared."
-    case chownDone = "chown.done | The store has its new owner."
+    case offDone = "off.done | The passcode is off. The store now opens without asking."
+    case followDone = "follow.done | Your login password now opens the store."
+    case resetDone = "reset.done | The store was erased."
+    case triesDone = "tries.done | The wrong tries were cleared."
+    case chownDone = "chown.done | The store now belongs to its new owner."
     case passwordRules = "password.rules | The login password needs: {1}. | a list of wish.*"
     case passwordChoose = "password.choose | New login password: "
     case passwordConfirm = "password.confirm | New login password again: "
@@ -81,21 +82,21 @@ package enum TextID: TextRow, CaseIterable, Sendable {
 
     case wishMinLength = "wish.minLength | at least {1} characters | a number"
     case wishRule = "wish.rule | {1} | the administrator's name for a rule"
-    case wishRuleDictionary = "wish.rule.dictionary | no word of a dictionary"
-    case wishDigitsOnly = "wish.digitsOnly | digits and nothing else"
+    case wishRuleDictionary = "wish.rule.dictionary | no word from a dictionary"
+    case wishDigitsOnly = "wish.digitsOnly | only digits"
     case wishDigit = "wish.digit | a digit"
     case wishUpper = "wish.upper | a capital letter"
     case wishLower = "wish.lower | a small letter"
     case wishSpecial = "wish.special | a special character"
     case wishGroups = """
         wish.groups | \
-        {1} of: digits, small letters, capital letters, special characters | \
+        {1} of these kinds: digits, small letters, capital letters, special characters | \
         a number
         """
     case wishUnique = "wish.unique | at least {1} different characters | a number"
     case wishSequence = "wish.sequence | no run of digits such as 1234 or 1111"
-    case wishSame = "wish.same | another passcode than the current one"
-    case wishHistory = "wish.history | none of the {1} former passcodes | a number"
+    case wishSame = "wish.same | a passcode that differs from the current one"
+    case wishHistory = "wish.history | none of your last {1} passcodes | a number"
 
     // MARK: A rule that a new passcode does not meet
 
@@ -107,63 +108,63 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case unmetRuleDictionary = """
         unmet.rule.dictionary | \
-        The passcode is too close to a word of a dictionary.
+        The passcode is too close to a dictionary word.
         """
     case unmetRuleFailed = """
         unmet.rule.failed | \
-        The rule {1} was not judged: {2}. No passcode is accepted without. | \
+        The rule {1} could not be checked: {2}. Until it can, no new passcode is accepted. | \
         the name of the rule | why: fault.*
         """
-    case unmetDigitsOnly = "unmet.digitsOnly | Digits and nothing else, please."
+    case unmetDigitsOnly = "unmet.digitsOnly | Please use only digits."
     case unmetDigit = "unmet.digit | The passcode needs a digit."
     case unmetUpper = "unmet.upper | The passcode needs a capital letter."
     case unmetLower = "unmet.lower | The passcode needs a small letter."
     case unmetSpecial = "unmet.special | The passcode needs a special character."
     case unmetGroups = """
         unmet.groups | \
-        {1} of these, please: digits, small letters, capital letters, special characters. | \
+        Please use {1} of: digits, small letters, capital letters, special characters. | \
         a number
         """
     case unmetUnique = "unmet.unique | At least {1} different characters, please. | a number"
-    case unmetSequence = "unmet.sequence | No run of digits such as 1234 or 1111, please."
+    case unmetSequence = "unmet.sequence | Please avoid runs of digits such as 1234 or 1111."
     case unmetSame = "unmet.same | That is the current passcode; choose another one."
     case unmetHistory = """
         unmet.history | \
-        That passcode was in use before (the last {1} are refused). | \
+        You have used that passcode before (remembered: {1}). Choose another one. | \
         a number
         """
 
     // MARK: Why a rule was not judged
 
-    case notcheckedInChange = """
-        notchecked.in-change | \
-        judged only in a change, after the current passcode was typed
+    case notcheckedInChange = "notchecked.in-change | checked only when the passcode is changed"
+    case notcheckedCandidates = "notchecked.candidates | too many candidates were checked already"
+    case notcheckedCustom = """
+        notchecked.custom | \
+        your administrator's own rules are not checked here
         """
-    case notcheckedCandidates = "notchecked.candidates | too many candidates were judged already"
-    case notcheckedCustom = "notchecked.custom | not run here"
-    case notcheckedEmpty = "notchecked.empty | nothing is typed"
+    case notcheckedEmpty = "notchecked.empty | nothing was typed"
     case notcheckedTooLong = "notchecked.too-long | the passcode is too long"
-    case notcheckedNotText = "notchecked.not-text | the passcode is not UTF-8 text"
-    case notcheckedControl = "notchecked.control | the passcode holds a control character"
-    case faultNoWorker = "fault.no-worker | nobody runs the rules"
-    case faultBusy = "fault.busy | too many passcodes are being judged"
-    case faultTooSlow = "fault.too-slow | it took too long"
-    case faultEnded = "fault.ended | it ended without an answer"
-    case faultNotReached = "fault.not-reached | a rule before it took the time"
-    case faultNonsense = "fault.nonsense | its answer makes no sense"
-    case faultPattern = "fault.pattern | its pattern is none"
-    case faultDictionary = "fault.dictionary | there is no dictionary"
+    case notcheckedNotText = "notchecked.not-text | the passcode is not valid text (UTF-8)"
+    case notcheckedControl = "notchecked.control | the passcode contains a control character"
+    case faultNoWorker = "fault.no-worker | the service that checks the rules is not running"
+    case faultBusy = "fault.busy | too many passcodes are being checked at the moment"
+    case faultTooSlow = "fault.too-slow | the check took too long"
+    case faultEnded = "fault.ended | the check ended without an answer"
+    case faultNotReached = "fault.not-reached | an earlier rule took too long or failed"
+    case faultNonsense = "fault.nonsense | the check gave an answer that makes no sense"
+    case faultPattern = "fault.pattern | its pattern is not valid"
+    case faultDictionary = "fault.dictionary | no dictionary is installed"
 
     // MARK: The policy changed
 
     case policyChangedTitle = "policy.changed.title | New passcode policy"
     case policyChangedHeadline = """
         policy.changed.headline | \
-        Your administrator has changed what a passcode must be.
+        Your administrator has changed the rules for passcodes.
         """
     case policyChangedBody = """
         policy.changed.body | \
-        Your store needs a passcode that meets the new policy before it opens again.
+        Choose a passcode that meets the new rules; then your store opens.
         """
     case policyChangedButton = "policy.changed.button | Continue"
     case biometricFingerprintOffTitle = "biometric.fingerprint.off.title | Fingerprint turned off"
@@ -173,7 +174,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case biometricFingerprintOffBody = """
         biometric.fingerprint.off.body | \
-        Your store opens with its passcode alone; AppVault removes your fingerprints.
+        Only your passcode opens your store now. Your fingerprints are removed.
         """
     case biometricFingerprintOffButton = "biometric.fingerprint.off.button | Continue"
     case passcodeOffTitle = "passcode.off.title | Passcode turned off"
@@ -183,11 +184,11 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case passcodeOffBody = """
         passcode.off.body | \
-        Your store opens without a question from now on; there is nothing to do.
+        Your store now opens without asking. You need not do anything.
         """
     case passcodeOffWithFingerprintBody = """
         passcode.off.with-fingerprint.body | \
-        Your store opens without a question from now on; passcode and fingerprints go.
+        Your store now opens without asking. Passcode and fingerprints are removed.
         """
     case passcodeOffButton = "passcode.off.button | Continue"
     case migrationHeadline = "migration.headline | Your store has no passcode yet."
@@ -198,10 +199,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case migrationButton = "migration.button | Continue"
     case expiredTitle = "expired.title | Passcode expired"
     case expiredHeadline = "expired.headline | Your passcode has expired."
-    case expiredBody = "expired.body | Your store needs a new one before it opens again."
+    case expiredBody = "expired.body | Choose a new one; then your store opens."
     case expiredButton = "expired.button | Continue"
     case recoveredHeadline = "recovered.headline | Your store was opened with its recovery key."
-    case recoveredBody = "recovered.body | It needs a new passcode now."
+    case recoveredBody = "recovered.body | Choose a new passcode now."
     case recoveredButton = "recovered.button | Continue"
     case noticeEnter = "notice.enter | {1} [Enter]:  | what a notice has to press: *.button"
     case duePolicy = "due.policy | Your passcode must change; `appvault unlock` asks for a new one."
@@ -218,7 +219,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         due.expired | \
         Your passcode has expired; `appvault unlock` asks for a new one.
         """
-    case dueTold = "due.told | Your administrator's policy has changed; `appvault unlock` says how."
+    case dueTold = """
+        due.told | \
+        The policy has changed; `appvault unlock` shows what is new.
+        """
 
     // MARK: Fingerprints
 
@@ -231,10 +235,11 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case fingerprintNotNow = "fingerprint.not-now | Not now"
     case fingerprintLearnMore = """
         fingerprint.learn-more | \
-        A fingerprint opens your store once its passcode has; the passcode always works.
+        Once you have typed your passcode, a fingerprint opens the store too. The passcode \
+        always works.
         """
     case fingerprintPlace = "fingerprint.place | Place your finger on the reader."
-    case fingerprintOff = "fingerprint.off | The fingerprint is off."
+    case fingerprintOff = "fingerprint.off | Fingerprints are off."
     case fingerprintPlaceEnter = """
         fingerprint.place.enter | \
         Place your finger on the reader, or press Enter to type the passcode.
@@ -249,16 +254,19 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         {1}: place your finger on the reader, or wait to type the passcode. | \
         who asks, as `lightdm`
         """
-    case fingerprintWaitOver = "fingerprint.wait-over | No finger came: the passcode, please."
+    case fingerprintWaitOver = """
+        fingerprint.wait-over | \
+        No finger was read. Please type your passcode.
+        """
     case fingerprintPlaceEnroll = """
         fingerprint.place.enroll | \
-        Place your {1} on the reader and lift it again, until it is known. | \
+        Place your {1} on the reader, lift it, and repeat until AppVault knows it. | \
         finger.*
         """
     case fingerprintPlaceEnrollEnter = """
         fingerprint.place.enroll-enter | \
-        Place your {1} on the reader and lift it again, until it is known, or press Enter to \
-        go on without. | \
+        Place your {1} on the reader, lift it, and repeat until AppVault knows it, or press \
+        Enter to go on without it. | \
         finger.*
         """
     case fingerprintStage = """
@@ -278,17 +286,17 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case fingerprintRetry = "fingerprint.retry | It could not be read. Try again."
     case fingerprintNoMatchAgain = """
         fingerprint.no-match.again | \
-        The fingerprint does not match; try again, {1} more before the passcode is needed. | \
+        The fingerprint does not match. Try again (left before the passcode is needed: {1}). | \
         touches that are left
         """
     case fingerprintNoMatch = "fingerprint.no-match | The fingerprint does not match."
     case fingerprintNoMatchLast = """
         fingerprint.no-match.last | \
-        The fingerprint does not match; the passcode is needed now.
+        The fingerprint does not match. Please type your passcode.
         """
     case fingerprintUnavailable = """
         fingerprint.unavailable | \
-        No fingerprint can be read: {1}. | \
+        Your fingerprint cannot be read now: {1}. | \
         why: reason.*
         """
     case fingerprintEnrolled = "fingerprint.enrolled | Enrolled: {1}. | finger.*"
@@ -318,43 +326,51 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     // MARK: The first store
 
     case onboardTitle = "onboard.title | Welcome to AppVault."
-    case onboardBody = "onboard.body | Your secrets get a store of their own."
-    case onboardOffer = "onboard.offer | Make it now? [y/n] "
-    case onboardFollow = "onboard.follow | Shall your login password open it? [y/n] "
-    case onboardLater = "onboard.later | No store was made; `appvault create` makes it at any time."
+    case onboardBody = """
+        onboard.body | \
+        AppVault keeps your passwords and keys in an encrypted store of your own.
+        """
+    case onboardOffer = "onboard.offer | Make your store now? [y/n] "
+    case onboardFollow = "onboard.follow | Should your login password open it? [y/n] "
+    case onboardLater = """
+        onboard.later | \
+        No store was made. `appvault create` makes one at any time.
+        """
 
     // MARK: The recovery key
 
     case recoveryPrompt = "recovery.prompt | Recovery key: "
     case recoveryKeep = """
         recovery.keep | \
-        Write this recovery key down; it is shown once and replaces any former one.
+        Write this recovery key down. It is shown only once, and older keys no longer work.
         """
     case recoveryMade = "recovery.made | The recovery key was made."
     case recoveryDone = "recovery.done | Passcode successfully changed."
     case recoveryOffer = """
         recovery.offer | \
-        Make a recovery key now, for a forgotten passcode? [y/n]\u{20}
+        Make a recovery key now, for a forgotten passcode? [y/n, Enter: later]\u{20}
         """
     case recoveryRevoked = """
         recovery.revoked | \
-        The recovery key was made while there was no passcode, and opens the store no more.
+        Your recovery key was made while there was no passcode. It no longer opens the \
+        store.
         """
+    case recoveryAskedAgain = "recovery.asked-again | You will be asked again next time."
     case recoveryLater = "recovery.later | `appvault recovery new` makes one at any time."
 
     // MARK: The login password and the store
 
     case driftNotice = """
         drift.notice | \
-        Your login password has changed; your store still has the former one.
+        Your login password has changed; your store still opens with the old one.
         """
-    case driftFormer = "drift.former | Former password or recovery key (Enter to skip): "
+    case driftFormer = "drift.former | Old login password or recovery key (Enter to skip): "
     case driftElsewhere = """
         drift.elsewhere | \
-        Too many wrong tries from elsewhere: your store asks for itself this once.
+        Too many wrong tries came from elsewhere; your store now asks separately.
         """
-    case driftPresent = "drift.present | Password of the store or recovery key (Enter to skip): "
-    case driftDone = "drift.done | Your store follows your login password again."
+    case driftPresent = "drift.present | Passcode of the store or recovery key (Enter to skip): "
+    case driftDone = "drift.done | Your store opens with your login password again."
 
     // MARK: Export and import
 
@@ -367,6 +383,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     // MARK: Pieces of other texts
 
     case answerYes = "answer.yes | y yes"
+    case answerNo = "answer.no | n no"
     case spanSeconds = "span.seconds | {1} s | a number"
     case spanMinutes = "span.minutes | {1} min | a number"
     case spanHours = "span.hours | {1} h | a number"
@@ -374,34 +391,37 @@ package enum TextID: TextRow, CaseIterable, Sendable {
 
     // MARK: Refusals: what happened
 
-    case refusedUnknown = "refused.Unknown | something went wrong that has no name yet"
+    case refusedUnknown = "refused.Unknown | something unexpected went wrong"
     case refusedAlreadyExists = "refused.AlreadyExists | it exists already"
-    case refusedDataType = "refused.DataType | the value is of another kind"
+    case refusedDataType = "refused.DataType | the value has another type"
     case refusedDoesNotExistStore = "refused.DoesNotExist.store | there is no such store"
     case refusedDoesNotExistRecord = "refused.DoesNotExist.record | there is no such record"
     case refusedDoesNotExistAccount = "refused.DoesNotExist.account | there is no such account"
-    case refusedDoesNotExistPasscode = "refused.DoesNotExist.passcode | there is no such passcode"
+    case refusedDoesNotExistPasscode = "refused.DoesNotExist.passcode | the store has no passcode"
     case refusedDoesNotExistFinger = "refused.DoesNotExist.finger | this finger is not enrolled"
     case refusedDoesNotExistRecoveryKey = """
         refused.DoesNotExist.recoveryKey | \
-        there is no such recovery key
+        this store has no recovery key
         """
-    case refusedInvalidArgumentName = "refused.InvalidArgument.name | a name has 1 to 255 bytes"
+    case refusedInvalidArgumentName = """
+        refused.InvalidArgument.name | \
+        a name must have 1 to 255 bytes
+        """
     case refusedInvalidArgumentNotText = """
         refused.InvalidArgument.notText | \
-        the passcode is not UTF-8 text
+        the passcode is not valid text (UTF-8)
         """
     case refusedInvalidArgumentControl = """
         refused.InvalidArgument.control | \
-        the passcode holds a control character
+        the passcode contains a control character
         """
     case refusedInvalidArgumentExport = """
         refused.InvalidArgument.export | \
-        that is no export file of AppVault
+        that file is not an AppVault export
         """
     case refusedInvalidArgumentExportCost = """
         refused.InvalidArgument.exportCost | \
-        the file's key costs more than this machine's policy
+        opening this file costs more than this machine's policy allows
         """
     case refusedInvalidPasscode = "refused.InvalidPasscode | wrong passcode"
     case refusedInvalidPasscodeExport = """
@@ -419,7 +439,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case refusedPasscodeExpired = "refused.PasscodeExpired | the passcode has expired"
     case refusedPasscodeRequired = """
         refused.PasscodeRequired | \
-        the passcode is needed, and there is nobody to ask
+        the passcode is needed, but it cannot be asked for here
         """
     case refusedPasscodeRequiredChanged = """
         refused.PasscodeRequired.changed | \
@@ -442,24 +462,24 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case refusedDeleted = "refused.Deleted | the store was erased after too many wrong passcodes"
     case refusedRequiresGroups = """
         refused.RequiresGroups | \
-        the passcode needs {1} of: digits, small letters, capital letters, special characters \
-        | \
+        the passcode needs {1} of these kinds: digits, small letters, capital letters, \
+        special characters | \
         a number
         """
-    case refusedDigitsOnly = "refused.DigitsOnly | the passcode must be digits and nothing else"
-    case refusedSequence = "refused.Sequence | the passcode is a mere run of digits"
-    case refusedDictionary = """
-        refused.Dictionary | \
-        the passcode is too close to a word of a dictionary
+    case refusedDigitsOnly = "refused.DigitsOnly | the passcode may contain only digits"
+    case refusedSequence = """
+        refused.Sequence | \
+        the passcode is only a run of digits, such as 1234 or 1111
         """
+    case refusedDictionary = "refused.Dictionary | the passcode is too close to a dictionary word"
     case refusedDictionaryFailed = """
         refused.Dictionary.failed | \
-        the rule {1} was not judged, and without it no passcode is accepted: {2} | \
+        the rule {1} could not be checked, so no new passcode is accepted: {2} | \
         the name of the rule | why: fault.*
         """
     case refusedReused = """
         refused.Reused | \
-        the passcode was in use before: the last {1} are refused | \
+        you have used that passcode before (remembered: {1}) | \
         a number
         """
     case refusedRuleFailed = """
@@ -469,20 +489,20 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case refusedRuleFailedFailed = """
         refused.RuleFailed.failed | \
-        the rule {1} was not judged, and without it no passcode is accepted: {2} | \
+        the rule {1} could not be checked, so no new passcode is accepted: {2} | \
         the name of the rule | why: fault.*
         """
     case refusedRetryLimitReached = """
         refused.RetryLimitReached | \
-        too many wrong passcodes: no more tries
+        too many wrong passcodes; no tries are left
         """
     case refusedRetryLimitReachedErased = """
         refused.RetryLimitReached.erased | \
-        too many wrong passcodes: the store was erased
+        too many wrong passcodes; the store was erased
         """
     case refusedThrottled = """
         refused.Throttled | \
-        too many wrong passcodes: the next try is possible in {1} | \
+        too many wrong passcodes; you can try again in {1} | \
         a time: span.*
         """
     case refusedPolicyDenies = """
@@ -498,19 +518,19 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case refusedCancelled = "refused.Cancelled | cancelled; nothing was changed"
     case refusedFingerprintUnavailable = """
         refused.FingerprintUnavailable | \
-        no fingerprint can be read: {1} | \
+        your fingerprint cannot be read now: {1} | \
         why: reason.*
         """
     case refusedFingerprintNoMatch = "refused.FingerprintNoMatch | the fingerprint does not match"
     case refusedFingerprintNoMatchLeft = """
         refused.FingerprintNoMatch.left | \
-        the fingerprint does not match; {1} more before the passcode is needed | \
+        the fingerprint does not match; left before the passcode is needed: {1} | \
         touches that are left
         """
-    case refusedNotPermitted = "refused.NotPermitted | that is not permitted"
+    case refusedNotPermitted = "refused.NotPermitted | you are not allowed to do that"
     case refusedNotPermittedOwnerChanged = """
         refused.NotPermitted.ownerChanged | \
-        the store belongs to an account that has changed
+        the store was made for an account that has changed since
         """
     case refusedNotPermittedRootOnly = "refused.NotPermitted.rootOnly | only root may do that"
     case refusedServiceUnavailableVersion = """
@@ -534,7 +554,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case refusedTooLargeQuota = """
         refused.TooLarge.quota | \
-        that does not fit: your stores take {1} on the disk, and may take {2} | \
+        there is not enough room: your stores use {1} of the {2} that they may use | \
         an amount, as `17 MiB` | an amount
         """
     case refusedProtocolError = "refused.ProtocolError | the request was not understood"
@@ -549,7 +569,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case refusedChangeRequiredTold = """
         refused.ChangeRequired.told | \
-        the policy has changed, and its notice must be read first
+        the policy has changed; its notice must be read first
         """
     case refusedChangeRequiredMigration = """
         refused.ChangeRequired.migration | \
@@ -566,14 +586,14 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case refusedNoMatch = "refused.NoMatch | the passcodes do not match"
     case refusedSameAsCurrent = "refused.SameAsCurrent | the new passcode is the current one"
     case refusedResetRequested = "refused.ResetRequested | a reset was asked for instead"
-    case refusedSkipped = "refused.Skipped | it was left out"
+    case refusedSkipped = "refused.Skipped | it was skipped"
     case refusedRecoveryKeyInvalidWrong = """
         refused.RecoveryKeyInvalid.wrong | \
         that is not this store's recovery key
         """
     case refusedRecoveryKeyInvalidLength = """
         refused.RecoveryKeyInvalid.length | \
-        a recovery key is longer or shorter than that
+        that recovery key is too long or too short
         """
     case refusedRecoveryKeyInvalidGroup = """
         refused.RecoveryKeyInvalid.group | \
@@ -602,21 +622,24 @@ package enum TextID: TextRow, CaseIterable, Sendable {
 
     // MARK: Refusals: what to do about it
 
-    case hintAlreadyExists = "hint.AlreadyExists | `appvault status`"
-    case hintDoesNotExistStore = "hint.DoesNotExist.store | `appvault create`"
-    case hintDoesNotExistRecord = "hint.DoesNotExist.record | `appvault list`"
+    case hintAlreadyExists = "hint.AlreadyExists | `appvault status` shows it"
+    case hintDoesNotExistStore = "hint.DoesNotExist.store | `appvault create` makes one"
+    case hintDoesNotExistRecord = "hint.DoesNotExist.record | `appvault list` shows what is there"
     case hintDoesNotExistAccount = "hint.DoesNotExist.account | check the spelling of the name"
-    case hintDoesNotExistPasscode = "hint.DoesNotExist.passcode | `appvault passwd --on`"
-    case hintDoesNotExistFinger = "hint.DoesNotExist.finger | `appvault fingerprint list`"
+    case hintDoesNotExistPasscode = "hint.DoesNotExist.passcode | `appvault passwd --on` sets one"
+    case hintDoesNotExistFinger = """
+        hint.DoesNotExist.finger | \
+        `appvault fingerprint list` shows which are
+        """
     case hintDoesNotExistRecoveryKey = """
         hint.DoesNotExist.recoveryKey | \
-        `appvault recovery new`, while the passcode is known
+        `appvault recovery new` makes one, as long as you know the passcode
         """
     case hintInvalidPasscode = """
         hint.InvalidPasscode | \
         forgotten? `appvault recover`, or `appvault reset`
         """
-    case hintLocked = "hint.Locked | `appvault unlock`"
+    case hintLocked = "hint.Locked | `appvault unlock` opens it"
     case hintOutOfMemory = "hint.OutOfMemory | close something and try again; no try was counted"
     case hintPasscodeExpired = """
         hint.PasscodeExpired | \
@@ -628,13 +651,13 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case hintPasscodeRequiredChanged = """
         hint.PasscodeRequired.changed | \
-        begin again, with the passcode that is there now
+        start again with the new passcode
         """
-    case hintRules = "hint.Rules | `appvault policy check` says what the rules want"
+    case hintRules = "hint.Rules | `appvault policy check` shows what a passcode needs"
     case hintDeleted = "hint.Deleted | `appvault reset`, then `appvault create`, makes a new one"
     case hintRuleFailedFailed = """
         hint.RuleFailed.failed | \
-        an administrator looks at: `journalctl -u appvaultd`
+        an administrator finds the reason with `journalctl -u appvaultd`
         """
     case hintRetryLimitReached = """
         hint.RetryLimitReached | \
@@ -642,7 +665,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case hintPolicyDenies = """
         hint.PolicyDenies | \
-        the rule is your administrator's, in /etc/appvault/policy.conf
+        your administrator decides that, in /etc/appvault/policy.conf
         """
     case hintInvalidAction = "hint.InvalidAction | `appvault actions` lists what is possible"
     case hintFingerprintUnavailable = "hint.FingerprintUnavailable | use the passcode"
@@ -652,7 +675,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case hintServiceUnavailable = """
         hint.ServiceUnavailable | \
-        try again; if it stays so, look at: `journalctl -u appvaultd`
+        try again; if it stays so, `journalctl -u appvaultd` says more
         """
     case hintStoreDamaged = """
         hint.StoreDamaged | \
@@ -661,17 +684,17 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case hintBusy = "hint.Busy | try again in a moment"
     case hintChangeRequired = """
         hint.ChangeRequired | \
-        `appvault unlock` on a terminal leads through it
+        `appvault unlock` on a terminal leads you through it
         """
     case hintNoMatch = "hint.NoMatch | type the same passcode twice"
     case hintSameAsCurrent = "hint.SameAsCurrent | choose another one"
     case hintRecoveryKeyInvalid = """
         hint.RecoveryKeyInvalid | \
-        it is the key that was shown last; older ones are void
+        use the key that was shown last; older ones no longer work
         """
     case hintPolicyBroken = """
         hint.PolicyBroken | \
-        the policy that was in force stays; an administrator mends the file
+        the policy from before stays in force until an administrator mends the file
         """
     case hintStorageFailed = """
         hint.StorageFailed | \
@@ -690,12 +713,12 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case reasonDamaged = "reason.damaged | the store is damaged"
     case reasonOwnerChanged = """
         reason.owner-changed | \
-        the store belongs to an account that has changed
+        the store was made for an account that has changed since
         """
     case reasonLocked = "reason.locked | the store is locked already"
     case reasonFollowsLogin = """
         reason.follows-login | \
-        it follows the login password, which passwd changes
+        it opens with your login password, which `passwd` changes
         """
     case reasonPasscodeOff = "reason.passcode-off | the passcode is off"
     case reasonPasscodeOn = "reason.passcode-on | the store has a passcode"
@@ -706,14 +729,14 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case reasonPolicy = "reason.policy | the policy does not allow it ({1}) | a policy key"
     case reasonPolicyBroken = """
         reason.policy-broken | \
-        the policy file is broken, and there is no former one
+        the policy file has an error, and no earlier version is known
         """
     case reasonNoPasscodeMode = "reason.no-passcode-mode | the policy asks for no passcode"
-    case reasonChangeDue = "reason.change-due | a change is due first"
+    case reasonChangeDue = "reason.change-due | a change that your policy demands comes first"
     case reasonFingerprintNoReader = "reason.fingerprint.no-reader | there is no reader"
     case reasonFingerprintNotEnrolled = "reason.fingerprint.not-enrolled | no finger is enrolled"
-    case reasonFingerprintOn = "reason.fingerprint.on | the fingerprint is on"
-    case reasonFingerprintOff = "reason.fingerprint.off | the fingerprint is off"
+    case reasonFingerprintOn = "reason.fingerprint.on | fingerprints are already on"
+    case reasonFingerprintOff = "reason.fingerprint.off | fingerprints are off"
     case reasonFingerprintOption = "reason.fingerprint.option | fingerprints are switched off here"
     case reasonFingerprintRemote = "reason.fingerprint.remote | the session is a remote one"
     case reasonFingerprintElsewhere = """
@@ -722,19 +745,22 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case reasonFingerprintUnknownSession = """
         reason.fingerprint.unknown-session | \
-        nobody can say who is at this machine
+        AppVault cannot find out who is at this machine
         """
     case reasonFingerprintLid = "reason.fingerprint.lid | the lid is shut"
     case reasonFingerprintPolicy = "reason.fingerprint.policy | the policy does not allow it"
     case reasonFingerprintPolicyUnknown = """
         reason.fingerprint.policy-unknown | \
-        nobody can say which policy holds for you
+        AppVault cannot find out which policy applies to you
         """
     case reasonFingerprintExternal = """
         reason.fingerprint.external | \
         the policy allows built-in readers only
         """
-    case reasonFingerprintDue = "reason.fingerprint.due | something is due first, with the passcode"
+    case reasonFingerprintDue = """
+        reason.fingerprint.due | \
+        a change is due first, and it needs your passcode
+        """
     case reasonFingerprintBusy = "reason.fingerprint.busy | the reader is in use"
     case reasonFingerprintWorker = """
         reason.fingerprint.worker | \
@@ -742,15 +768,15 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case reasonFingerprintFailures = """
         reason.fingerprint.failures | \
-        too many did not match; the passcode is needed once
+        too many touches did not match; your passcode is needed once
         """
     case reasonFingerprintPasscodeEvery = """
         reason.fingerprint.passcode-every | \
-        it is time for the passcode again
+        your policy asks for the passcode again
         """
     case reasonFingerprintNotOpened = """
         reason.fingerprint.not-opened | \
-        the passcode has to open the store once first
+        your passcode must open the store once first
         """
     case reasonFingerprintRetryLocked = "reason.fingerprint.retry-locked | no tries are left"
     case reasonFingerprintRemoved = "reason.fingerprint.removed | the reader was unplugged"
@@ -760,22 +786,31 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case reasonFingerprintOneFinger = """
         reason.fingerprint.one-finger | \
-        this reader tells one finger only; delete the other first
+        this reader can keep one finger only; delete the other one first
         """
-    case reasonFingerprintFull = "reason.fingerprint.full | the reader holds no further print"
+    case reasonFingerprintFull = """
+        reason.fingerprint.full | \
+        the reader's memory for fingerprints is full
+        """
     case reasonFingerprintUnknownPrint = """
         reason.fingerprint.unknown-print | \
-        the reader does not know its print any more; enrol the finger anew
+        the reader has lost this fingerprint; enrol the finger again
         """
     case reasonFingerprintDuplicate = """
         reason.fingerprint.duplicate | \
         the reader knows this finger already
         """
-    case reasonFingerprintNoFinger = "reason.fingerprint.no-finger | no finger came"
-    case reasonFingerprintHot = "reason.fingerprint.hot | the reader has to cool down"
+    case reasonFingerprintNoFinger = """
+        reason.fingerprint.no-finger | \
+        no finger was placed on the reader
+        """
+    case reasonFingerprintHot = """
+        reason.fingerprint.hot | \
+        the reader is too warm and has to cool down
+        """
     case reasonFingerprintFault = "reason.fingerprint.fault | the reader has failed"
-    case reasonFingerprintStopped = "reason.fingerprint.stopped | another request has the reader"
-    case reasonPasscodeFirst = "reason.passcode-first | it needs a passcode first"
+    case reasonFingerprintStopped = "reason.fingerprint.stopped | another request uses the reader"
+    case reasonPasscodeFirst = "reason.passcode-first | the store needs a passcode first"
 
     // MARK: What failed, and why
 
@@ -820,7 +855,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case damageMachineKey = "damage.machine-key | the machine key is damaged"
     case damageForeignMachineKey = """
         damage.foreign-machine-key | \
-        it was made under another machine key
+        it was made with another machine's key
         """
     case damageSlotsMissing = "damage.slots-missing | its slots file is missing"
     case damageSlotsUnreadable = "damage.slots-unreadable | its slots file cannot be read"
@@ -834,30 +869,36 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case damageRecordsMissing = "damage.records-missing | its records are missing"
     case damageRecordsFile = "damage.records-file | its records file cannot be read"
-    case damageRecordsJournal = "damage.records-journal | commits are missing from its records"
-    case damageRecordsHead = "damage.records-head | the head of its records does not open"
+    case damageRecordsJournal = """
+        damage.records-journal | \
+        the latest changes to its records are missing
+        """
+    case damageRecordsHead = "damage.records-head | the head of its records cannot be read"
     case damageRecordsNode = """
         damage.records-node | \
-        node {1} of its records does not open | \
+        a part of its records cannot be read (node {1}) | \
         a number
         """
     case damageRecordsBucket = """
         damage.records-bucket | \
-        records in bucket {1} are missing or were put back | \
+        records are missing or were replaced by older ones (bucket {1}) | \
         a number
         """
     case damageRecordsRecord = """
         damage.records-record | \
-        a record in bucket {1} does not open | \
+        a record cannot be read (bucket {1}) | \
         a number
         """
-    case damageExportOpensNot = "damage.export-opens-not | the export file does not open"
+    case damageExportOpensNot = "damage.export-opens-not | the export file cannot be opened"
     case damageExportChanged = """
         damage.export-changed | \
-        the export file does not open, or was changed
+        the export file cannot be opened, or was changed
         """
     case damageExportCut = "damage.export-cut | the export file was cut short"
-    case damageExportLayout = "damage.export-layout | the export file is not laid out as one"
+    case damageExportLayout = """
+        damage.export-layout | \
+        the export file does not have the right format
+        """
     case damageSystem = "damage.system | {1} | the system's words"
     case damageUnknown = "damage.unknown | unknown"
     case adviceRecover = """
@@ -880,13 +921,16 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case troubleRecoveryOff = """
         trouble.recovery-off | \
-        the policy does not let its recovery key open it
+        your policy does not allow opening it with its recovery key
         """
-    case troubleDrift = "trouble.drift | a login password has not opened it"
-    case adviceDrift = "advice.drift | `appvault resync`, if it was changed elsewhere"
+    case troubleDrift = "trouble.drift | your login password did not open it"
+    case adviceDrift = """
+        advice.drift | \
+        if you changed the login password elsewhere: `appvault resync`
+        """
     case troubleNoPasscodeMode = """
         trouble.no-passcode-mode | \
-        the policy does without passcodes: stores open without a question; not recommended
+        your policy uses no passcodes: stores open without asking; this is not recommended
         """
     case adviceNoPasscodeMode = """
         advice.no-passcode-mode | \

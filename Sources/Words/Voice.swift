@@ -1,5 +1,10 @@
 import Wire
 
+/// A person's answer to a yes-or-no question. Enter alone, for example, is neither.
+package enum Choice: Equatable, Sendable {
+    case yes, no, neither
+}
+
 /// The texts and the language in which the daemon speaks to one person. A request takes its voice
 /// once, so that all its lines match, even if texts are reloaded meanwhile.
 package struct Voice: Sendable {
@@ -49,10 +54,15 @@ package struct Voice: Sendable {
             })
     }
 
-    /// Whether an answer to a choice means yes: it is a word for yes in the person's language or in
-    /// English.
-    package func isYes(_ answer: Span<UInt8>) -> Bool {
-        [TextID.answerYes.english, texts.template(.answerYes, language).text].contains { words in
+    /// What an answer to a choice means: a word for yes or no in the person's language or in
+    /// English, or something else.
+    package func choice(_ answer: Span<UInt8>) -> Choice {
+        if isAmong(.answerYes, answer) { return .yes }
+        return isAmong(.answerNo, answer) ? .no : .neither
+    }
+
+    private func isAmong(_ id: TextID, _ answer: Span<UInt8>) -> Bool {
+        [id.english, texts.template(id, language).text].contains { words in
             words.utf8.split(separator: UInt8(ascii: " ")).contains { word in
                 word.count == answer.count
                     && zip(word, answer.indices).allSatisfy { byte, index in

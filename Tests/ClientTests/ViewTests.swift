@@ -40,7 +40,7 @@ struct FlowWordsTests {
         #expect(FlowWords.words([], english) == Array("nothing".utf8))
         #expect(
             FlowWords.words([6, 3], english)
-                == Array("the fingerprint goes; then a new passcode has to be chosen".utf8))
+                == Array("the fingerprints are removed; then a new passcode has to be chosen".utf8))
     }
 }
 

@@ -103,7 +103,7 @@ class Follows(installed.Case):
             with self.subTest(command):
                 code, said = self.machine.run(f"appvault {command} --user {one.name}", user=other.name)
                 self.assertEqual(code, 1)
-                self.assertRegex(said, "that is not permitted|only root may do that")
+                self.assertRegex(said, "you are not allowed to do that|only root may do that")
         # Each person reaches their own store: their uid counts, and not the name that they give.
         self.assertEqual(self.machine.run("appvault get animal", user=other.name)[0], 4)
         self.assertEqual(self.machine.run("appvault get animal", user=one.name), (0, "otter\n"))

@@ -74,7 +74,7 @@ class Daemon:
         if message is None:
             raise Aborted("hung up")
         if message.name == "abort":
-            self.reply("refused", code=27, message="cancelled; nothing changed")
+            self.reply("refused", code=27, message="cancelled; nothing was changed")
             raise Aborted(message["reason"])
         assert message.name == "reply" and message.question == self.question, message
         return message.payload
@@ -266,7 +266,7 @@ class Screen:
     def end_declining(self):
         """The exit status if a recovery key is offered at the end: answers no, for good."""
         self.expect("Make a recovery key now")
-        self.expect("[y/n] ")
+        self.expect("[y/n, Enter: later] ")
         self.type("n\n")
         return self.end()
 

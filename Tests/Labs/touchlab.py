@@ -33,10 +33,10 @@ class Touching(Talk):
         return found.st_ino, found.st_ctime_ns
 
     def answer(self, style, text):
-        waits = "place your finger" in text or "try again" in text or "Lift" in text or "Too short" in text
+        waits = "place your finger" in text or "Try again" in text or "Lift" in text or "Too short" in text
         if style == TEXT_INFO and waits and self.fingers:
             finger = self.fingers.pop(0)
-            if "try again" in text:
+            if "Try again" in text:
                 # For another touch the reader is opened again: what was sent to the former opening
                 # is lost.
                 wait_until(lambda: self.opening() not in (None, self.opened), "the reader is opened again")

@@ -63,11 +63,13 @@ private let oddFiles: [BadFile] = [
     BadFile(
         "[Passcode user:\(String(repeating: "k", count: 256))]",
         "f:1: [Passcode user:\(String(repeating: "k", count: 45))...: "
-            + "'\(String(repeating: "k", count: 60))...' is no name: 1 to 255 bytes, \(keyNames)"),
+            + "'\(String(repeating: "k", count: 60))...' is not a valid name: "
+            + "1 to 255 bytes, \(keyNames)"),
     BadFile(
         "[Passcode store:\(String(repeating: "k", count: 129))]",
         "f:1: [Passcode store:\(String(repeating: "k", count: 44))...: "
-            + "'\(String(repeating: "k", count: 60))...' is no name: 1 to 128 bytes, \(keyNames)"),
+            + "'\(String(repeating: "k", count: 60))...' is not a valid name: "
+            + "1 to 128 bytes, \(keyNames)"),
     BadFile(
         "[Rule a]\nMatch=a\nDisplay=\(String(repeating: "\u{E4}", count: 201))",
         "f:3: Display: the text is too long: at most 200 characters"),

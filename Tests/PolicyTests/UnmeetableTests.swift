@@ -81,15 +81,17 @@ private let unmeetable: [Meeting] = [
     Meeting(
         "", "Match=^[0-9]+$", "Match=^[a-z]+$",
         why: ("b", "beside other rules no character is left")),
-    Meeting("", "Match=^a", "Match=^b", why: ("b", "it wants another beginning than other rules")),
+    Meeting(
+        "", "Match=^a", "Match=^b", why: ("b", "it requires another beginning than another rule")),
     Meeting(
         "", "Match=^a.c", "Match=^.[0-9]x",
-        why: ("b", "it wants another beginning than other rules")),
+        why: ("b", "it requires another beginning than another rule")),
     Meeting(
         "", "Match=^a", "Reject=^[a-z]+",
-        why: ("b", "it wants another beginning than other rules")),
+        why: ("b", "it requires another beginning than another rule")),
     Meeting(
-        "", "Match=[0-9]$", "Match=[a-z]x?y$", why: ("b", "it wants another end than other rules")),
+        "", "Match=[0-9]$", "Match=[a-z]x?y$",
+        why: ("b", "it requires another ending than another rule")),
     Meeting(
         "", "Match=[0-9]", "Reject=[[:digit:]]", why: ("a", "other rules refuse what it wants")),
     Meeting(

@@ -8,7 +8,8 @@ import Wire
 /// Texts that no message and no refusal reaches.
 private let others: [Phrase] =
     [
-        Phrase(.answerYes), Phrase(.fingerprintEnable), Phrase(.fingerprintNotNow),
+        Phrase(.answerYes), Phrase(.answerNo), Phrase(.fingerprintEnable),
+        Phrase(.fingerprintNotNow),
         Phrase(.adviceRecover), Phrase(.adviceRestore), Phrase(.adviceDrift),
         Phrase(.troubleNoPasscodeMode), Phrase(.adviceNoPasscodeMode),
         Phrase(.troubleRecoveryOff), Phrase(.troubleDrift),
@@ -194,16 +195,17 @@ struct LanguageTests {
     }
 
     @Test(
-        "knows a yes when it reads one",
+        "knows a yes and a no when it reads one",
         arguments: [
-            ("y", true, true), ("yes", true, true), ("YES", true, true), ("j", false, true),
-            ("Ja", false, true), ("n", false, false), ("nein", false, false), ("", false, false),
-            (" ", false, false), ("y yes", false, false), ("yess", false, false),
-            ("1", false, false),
+            ("y", Choice.yes, Choice.yes), ("yes", .yes, .yes), ("YES", .yes, .yes),
+            ("j", .neither, .yes), ("Ja", .neither, .yes), ("n", .no, .no), ("No", .no, .no),
+            ("nein", .neither, .no), ("", .neither, .neither), (" ", .neither, .neither),
+            ("y yes", .neither, .neither), ("yess", .neither, .neither),
+            ("1", .neither, .neither), ("später", .neither, .neither),
         ])
-    func yes(_ answer: String, _ english: Bool, _ german: Bool) throws {
-        #expect(Voice.english.isYes(Array(answer.utf8).span) == english)
-        #expect(try German.voice().isYes(Array(answer.utf8).span) == german)
+    func choice(_ answer: String, _ english: Choice, _ german: Choice) throws {
+        #expect(Voice.english.choice(Array(answer.utf8).span) == english)
+        #expect(try German.voice().choice(Array(answer.utf8).span) == german)
     }
 }
 

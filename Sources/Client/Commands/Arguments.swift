@@ -30,7 +30,7 @@ struct Arguments {
             UTF8Check.isText(bytes.span, start: 0, count: bytes.count)
         else {
             throw UsageError(
-                Text(Printable.escaped(bytes), " is no account name"),
+                Text(Printable.escaped(bytes), " is not an account name"),
                 hint: Text("`getent passwd` lists them"))
         }
         return bytes

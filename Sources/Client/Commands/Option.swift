@@ -72,7 +72,9 @@ package enum Option: CaseIterable, Sendable {
     static let ways: KeyValuePairs<Option, Create.Way> = [
         .followLogin: .followLogin, .ownPasscode: .ownPasscode, .noPasscode: .noPasscode,
     ]
-    static let switches: KeyValuePairs<Option, Passcode.Change> = [.off: .turnOff, .on: .turnOn]
+    static let switches: KeyValuePairs<Option, Passcode.Change> = [
+        .off: .turnOff, .on: .turnOn, .followLogin: .followLogin, .ownPasscode: .ownPasscode,
+    ]
     /// Of each of these at most one can be given.
     static let exclusive = [ways.map(\.key), switches.map(\.key)]
 

@@ -1,23 +1,40 @@
 import Wire
 
-/// Whether the tool offers a recovery key after a verb. It does so for a store that was made at a
-/// login, because no person has seen its key. It does not after verbs that made a key or put an end
-/// to the store, nor after verbs about other stores, about policy files or about the tool.
+/// What the tool does after a verb where a recovery key was not offered yet. That is so for a store
+/// that was made at a login, because no person has seen its key.
 enum RecoveryOffer {
-    case afterwards, never
+    /// Asks, after verbs that already talk with the person about the passcode.
+    case asked
+    /// Says in one line how to make a key, after verbs that are in somebody's way if they ask.
+    case hinted
+    /// After verbs that made a key, that end the store or tell of the key themselves, and after
+    /// verbs about other stores, about policy files or about the tool.
+    case never
 }
 
 extension Run {
-    /// Offers the key on a terminal only, and once.
-    func offerRecovery() throws(ClientError) {
+    /// On a terminal only. The verb has succeeded: a failure from here on does not change its
+    /// result.
+    func afterwards(_ offer: RecoveryOffer) throws(ClientError) {
+        switch offer {
+        case .asked: try offerRecovery()
+        case .hinted:
+            if try isOfferDue() { voice.hint(words(.nextRecoveryNew)) }
+        case .never: break
+        }
+    }
+
+    private func isOfferDue() throws(ClientError) -> Bool {
         guard settings.form == .plain, settings.user.isEmpty, answers.kind == .terminal,
             environment.input.isTerminal, environment.output.isTerminal
-        else { return }
-        let target = try target()
-        // The verb has succeeded. A failure from here on does not change its result.
-        guard let state = try? connect().status(target), state.recoveryOffer else { return }
+        else { return false }
+        return (try? connect().status(try target()))?.recoveryOffer ?? false
+    }
+
+    private func offerRecovery() throws(ClientError) {
+        guard try isOfferDue() else { return }
         do throws(ClientError) {
-            let line = try conversation().finish(.offerRecovery, target)
+            let line = try conversation().finish(.offerRecovery, try target())
             voice.done(line)
         } catch {
             voice.refusal(error.refusal, words)

@@ -131,6 +131,21 @@ final class Run {
 
     // MARK: What cannot be undone
 
+    /// Asks only where the daemon would do it. What it refuses is refused without a question before.
+    func agree(
+        to action: String, _ verb: @autoclosure () -> any TextPiece,
+        _ consequence: @autoclosure () -> [UInt8]
+    ) throws(ClientError) {
+        switch settings.agreement {
+        case .given: return
+        case .ask: break
+        }
+        let list = try connect().ask(.actions, try target(), for: .actionList, ActionList.self)
+        let entry = list.actions.first { $0.name == Array(action.utf8) }
+        if entry?.allowed == false { return }
+        try agree(verb(), consequence())
+    }
+
     /// Asks the person to type yes. Without a terminal, --yes is needed.
     func agree(
         _ verb: @autoclosure () -> any TextPiece, _ consequence: @autoclosure () -> [UInt8]

@@ -41,7 +41,7 @@ struct Doctor {
         switch machine.facts(socket) {
         case .found(let facts):
             guard facts.kind == .socket else {
-                return [Finding(.socket, .broken, "\(socket) is no socket", mend: startCommand)]
+                return [Finding(.socket, .broken, "\(socket) is not a socket", mend: startCommand)]
             }
             if !isPrivate, facts.mode & 0o666 != 0o666 {
                 return [
@@ -158,7 +158,7 @@ struct Doctor {
     private func userFindings() -> [Finding] {
         if isPrivate {
             let uid = daemon.health.map { "uid \($0.uid)" } ?? "whoever started it"
-            return [Finding(.users, .unseen, "a daemon of one's own, run by \(uid)")]
+            return [Finding(.users, .unseen, "a private daemon, run by \(uid)")]
         }
         var users = [(Self.daemonUser, "appvault", true)]
         users.append((Self.workerUser, "appvault-fingerprint", machine.exists(Self.worker)))
@@ -215,7 +215,9 @@ struct Doctor {
         case .failed(let error): return [Finding(.state, .broken, error.description)]
         }
         guard facts.kind == .folder else {
-            return [Finding(.state, .broken, "\(folder) is no folder", mend: "`ls -ld \(folder)`")]
+            return [
+                Finding(.state, .broken, "\(folder) is not a folder", mend: "`ls -ld \(folder)`")
+            ]
         }
         var findings: [Finding] = []
         if let keeper, facts.owner != keeper {
@@ -275,7 +277,7 @@ struct Doctor {
                 Finding(.key, .broken, "\(path) is missing, and there are stores", mend: restore))
         case .unreadable:
             findings.append(Finding(.key, .broken, "\(path) cannot be used", mend: restore))
-        case .untold: findings.append(Finding(.key, .unseen, "told to root alone"))
+        case .untold: findings.append(Finding(.key, .unseen, "shown to root only"))
         case nil: findings.append(Finding(.key, .unseen, "only the daemon can tell"))
         }
         if let health = daemon.health, health.damaged > 0 {

@@ -17,7 +17,7 @@ extension Doctor {
             return [
                 isInstalled && !isPrivate
                     ? Finding(
-                        .reader, .warning, "nobody listens for the fingerprint worker",
+                        .reader, .warning, "nothing listens at the fingerprint worker's socket",
                         mend: "`systemctl enable --now appvault-fingerprint.socket`")
                     : Finding(
                         .reader, .unseen, "the fingerprint worker is not installed",
@@ -34,7 +34,7 @@ extension Doctor {
                 return [
                     Finding(
                         .reader, .ok,
-                        "the fingerprint worker answers; there is no reader that it knows")
+                        "the fingerprint worker answers; it knows no reader on this machine")
                 ]
             }
             return health.readers.map { reader in
@@ -60,7 +60,7 @@ extension Doctor {
             return [
                 Finding(
                     .rules, rules == 0 ? (isPrivate ? .unseen : .warning) : .broken,
-                    "the rules worker is not there\(need)",
+                    "the rules worker is not running\(need)",
                     mend: isPrivate
                         ? "`appvault-rules --listen PATH`, and --rules-socket PATH"
                         : "`systemctl enable --now appvault-rules.socket`")
@@ -106,7 +106,7 @@ extension Doctor {
             add(
                 isPrivate ? .unseen : .warning,
                 isPrivate
-                    ? "a daemon of one's own has no unit that filters its system calls"
+                    ? "a private daemon has no unit that filters its system calls"
                     : "the daemon's system calls are not filtered")
         }
         guard findings.isEmpty else { return findings }
@@ -138,7 +138,7 @@ extension Doctor {
                 switch (String(parts[0]), parts[1].lowercased()) {
                 case ("PrivateUsers", let value)
                 where !["no", "false", "off", "0", ""].contains(value):
-                    why = "everybody is the same stranger to the daemon"
+                    why = "the daemon cannot tell one user from another"
                 case ("ProtectProc", let value) where !["default", ""].contains(value),
                     ("ProcSubset", let value) where !["all", ""].contains(value):
                     why = "the daemon cannot tell who its peers are"

@@ -59,7 +59,7 @@ extension Doctor {
                     .pam, .ok,
                     ways.isEmpty
                         ? (name == "passwd" && passesChanges
-                            ? "a store that follows the login password hears of a new one"
+                            ? "a store that follows the login password is told of a new one"
                             : "a line is there, and the policy has AppVault do nothing here")
                         : ways.joined(separator: "; "),
                     name: name), at: 0)

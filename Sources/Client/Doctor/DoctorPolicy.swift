@@ -88,8 +88,8 @@ extension Doctor {
                 Finding(
                     .policy, .ok,
                     written.isEmpty
-                        ? "the default one; nobody wrote another"
-                        : "the default one: Enabled=no stands in \(names(written))"))
+                        ? "the default policy; no other one was written"
+                        : "the default policy: Enabled=no is set in \(names(written))"))
         case .administrators, .standard: break
         case nil:
             if findings.isEmpty {

@@ -5,7 +5,7 @@ extension Doctor {
     func presenceFindings() -> [Finding] {
         if isPrivate {
             return [
-                Finding(.presence, .unseen, "a daemon of one's own: its user counts as being here")
+                Finding(.presence, .unseen, "a private daemon: its user counts as being here")
             ]
         }
         guard machine.exists("/run/systemd/system") else {

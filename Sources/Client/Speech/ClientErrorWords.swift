@@ -51,7 +51,7 @@ extension ClientError.Broken {
         let what: Text =
             switch self {
             case .undecodable(let error):
-                Text("appvaultd sent what is no message (", error.words, ")")
+                Text("appvaultd sent something that is not a valid message (", error.words, ")")
             case .unexpected(let type):
                 Text("appvaultd sent an answer that was not asked for (type ", Int(type), ")")
             case .wrongTag: Text("appvaultd answered another request")

@@ -103,7 +103,8 @@ final class House {
             desk: desk, newPasscodes: newPasscodes, passcodes: passcodes, settling: settling,
             proving: proving, permissions: permissions, failedTokens: failedTokens)
         let resyncing = ResyncFlow(
-            desk: desk, lookout: lookout, settling: settling, proving: proving, recovery: recovery)
+            desk: desk, lookout: lookout, settling: settling, proving: proving,
+            passcodes: passcodes)
 
         // What a person does with a store.
         flows = Flows(
@@ -125,9 +126,9 @@ final class House {
         // What a login asks.
         let onboarder = Onboarder(
             desk: desk, newPasscodes: newPasscodes, enrolment: enrolment, sessions: sessions,
-            onboarding: onboarding)
+            onboarding: onboarding, patience: options.deadlines.onboarding)
         let confirmation = PamConfirm(
-            desk: desk, recovery: recovery, keyrings: keyrings, onboarder: onboarder,
+            desk: desk, passcodes: passcodes, keyrings: keyrings, onboarder: onboarder,
             sessions: sessions, enrolment: enrolment, settling: settling,
             transactions: transactions, failedTokens: failedTokens)
         pam = Pam(

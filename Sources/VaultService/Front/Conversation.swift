@@ -24,9 +24,8 @@ protocol Conversation: AnyObject {
     /// of the next question.
     func say(_ message: Message, _ style: Show.Style) async throws(Interruption)
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox
-    /// Asks a yes-or-no question. Yes counts in the person's language or in English; any other
-    /// answer is no.
-    func choose(_ message: Message) async throws(Interruption) -> Bool
+    /// Asks a yes-or-no question.
+    func choose(_ message: Message) async throws(Interruption) -> Choice
     func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption)
     /// Sets what becomes the stack's token: `token`, or, if that is nil, the person's last answer.
     func give(token: SecretBox?) async throws(Interruption)

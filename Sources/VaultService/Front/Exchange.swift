@@ -134,10 +134,10 @@ final class Exchange: Conversation {
         }
     }
 
-    func choose(_ message: Message) async throws(Interruption) -> Bool {
+    func choose(_ message: Message) async throws(Interruption) -> Choice {
         let answer = try await ask(message, .choice)
-        guard let typed = answer.take() else { return false }
-        return typed.withBytes { voice.isYes($0) }
+        guard let typed = answer.take() else { return .neither }
+        return typed.withBytes { voice.choice($0) }
     }
 
     private func carrying(_ message: Message) -> Line {

@@ -53,6 +53,9 @@ public struct Options: Sendable, Equatable {
         public var idle = 60
         /// Seconds that the daemon waits, at each touch, for a person who enrols a finger.
         public var touch = 60
+        /// Seconds that a login waits for the store that it makes. The store is made even if that
+        /// is not enough.
+        public var onboarding = 5
     }
 
     public enum Parsed: Sendable, Equatable {

@@ -112,7 +112,7 @@ class Create(unittest.TestCase):
                 screen.expect("Your login password: ")
                 screen.type("wrong\n")
             self.assertEqual(screen.end(), 1)
-            self.assertIn(b"nothing changed", screen.seen)
+            self.assertIn(b"nothing was changed", screen.seen)
         self.assertEqual(self.secrets, [b"right"])
 
     def test_without_the_service_a_person_types_it_twice(self):

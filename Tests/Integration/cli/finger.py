@@ -232,7 +232,7 @@ class Lists(Case):
         self.assertNotIn("\x1b[2J", seen)
         self.assertIn("\u2713 right index finger  2023-11-14 22:13  Virtual reader\r\n", seen)
         self.assertIn("\u2717 left thumb          2023-11-14 22:13  Other reader (not connected)\r\n", seen)
-        self.assertIn("2 prints on it are not AppVault's", seen)
+        self.assertIn("2 fingerprints on it are not AppVault's", seen)
 
     def test_nothing_is_enrolled(self):
         self.state.update(on=False, fingers=[], foreign=0)
@@ -257,13 +257,15 @@ class Verbs(Case):
     def test_what_is_lost_is_agreed_to(self):
         for verb, request in (("delete", "fingerprintDelete"), ("off", "fingerprintSwitch")):
             self.lab.answer(request, lambda daemon, request: daemon.done("gone"))
+            self.lab.answer("actions", lambda daemon, request: daemon.reply("actionList", actions=[]))
             refused = self.lab.run("fingerprint", verb)
             self.assertEqual(refused.status, 2)
             self.assertIn(b"forgotten", refused.err)
             self.assertEqual(self.lab.run("fingerprint", verb, "--yes").out, b"gone\n")
-        self.assertEqual([each.name for each in self.lab.requests], ["fingerprintDelete", "fingerprintSwitch"])
-        self.assertEqual(self.lab.requests[0].finger, "unnamed")
-        self.assertIs(self.lab.requests[1].on, False)
+        sent = [each for each in self.lab.requests if each.name != "actions"]
+        self.assertEqual([each.name for each in sent], ["fingerprintDelete", "fingerprintSwitch"])
+        self.assertEqual(sent[0].finger, "unnamed")
+        self.assertIs(sent[1].on, False)
 
     def test_one_finger_is_deleted_without_a_question(self):
         self.lab.answer("fingerprintDelete", lambda daemon, request: daemon.done("gone"))

@@ -243,7 +243,7 @@ class OwnWords(Case):
         daemon.signal(signal.SIGHUP)
         told = lambda: json.loads(self.tool.run("--json", "status").out)["pending"]
         wait_until(lambda: told() == [{"number": 3, "name": "change"}], "the policy was read again")
-        compared("ein neuer Passcode ist zu wählen: die Regeln sind neu", "»appvault unlock« geht weiter")
+        compared("ein neuer Passcode ist zu wählen: die Regeln sind neu", "»appvault unlock« führt durch")
 
     def test_verbs(self):
         """the other verbs' own texts: on a terminal, in refusals and in hints"""
@@ -347,7 +347,7 @@ class Own(Case):
         for typed, agreed in (("OUI", True), ("yes", True), ("ja", False), ("non", False), ("", False)):
             made = self.tool.run("create", "--own-passcode", passcodes=[PASSCODE.encode()])
             self.assertEqual(made.status, 0, made)
-            with self.tool.terminal("lock", env={"LC_ALL": "C.UTF-8"}) as screen:
+            with self.tool.terminal("unlock", env={"LC_ALL": "C.UTF-8"}) as screen:
                 screen.expect("Make a recovery key now")
                 screen.type(typed.encode() + b"\n")
                 if agreed:

@@ -89,7 +89,8 @@ class Show(Base):
     def test_a_broken_file_stands_on_top(self):
         self.serve(problem="/etc/appvault/policy.conf:3: MinLegth: not a key: perhaps MinLength")
         _, text = self.on_terminal("policy", "show")
-        self.assertTrue(text.startswith("a file is broken; what it said before holds\n  /etc/appvault/policy.conf:3: "))
+        broken = "a policy file has an error; its last good version stays in force\n  /etc/appvault/policy.conf:3: "
+        self.assertTrue(text.startswith(broken))
         out = self.lab.run("policy", "show").out.decode().split("\n")
         self.assertEqual(out[1], "# broken: /etc/appvault/policy.conf:3: MinLegth: not a key: perhaps MinLength")
 
@@ -107,7 +108,7 @@ class Show(Base):
         for mode, words, name in [
             ("administrators", "the administrator's policy", "administrators"),
             ("standard", "the default policy", "standard"),
-            ("noPasscodeMode", "no passcodes: stores open without a question; not recommended", "no-passcode"),
+            ("noPasscodeMode", "no passcodes: stores open without asking; this is not recommended", "no-passcode"),
         ]:
             self.serve(mode=mode)
             self.assertIn(f"# {words}\n", self.lab.run("policy", "show").out.decode())
@@ -449,11 +450,12 @@ class Preview(Base):
         self.assertEqual(status, 0)
         self.assertEqual(
             text,
-            "alice (default)  a new passcode has to be chosen, if the present passcode falls\n"
-            "                 short\n"
+            "alice (default)  a new passcode has to be chosen, if the present passcode does\n"
+            "                 not meet the rules\n"
             "                 MinLength became 12\n"
             "bob (default)    nothing\n"
-            "carol (default)  the fingerprint goes; then a new passcode has to be chosen\n")
+            "carol (default)  the fingerprints are removed; then a new passcode has to be\n"
+            "                 chosen\n")
         subject, file, payload = self.asked[0]
         self.assertEqual((subject[0], file, payload), ("", self.path, b"[Passcode]\nMinLength=12\n"))
 
@@ -477,7 +479,7 @@ class Preview(Base):
         self.serve(total=2000)
         self.assertEqual(
             self.lab.run("policy", "preview", self.path).err,
-            b"and 1997 stores more; --user NAME asks about one person\n")
+            b"and 1997 more stores; --user NAME shows one person's\n")
 
     def test_no_store_at_all(self):
         self.serve(stores=[], total=0)

@@ -72,7 +72,7 @@ class Prompts(unittest.TestCase):
                 screen.type(b"half")
                 screen.type(b"\x15" + key)
                 self.assertEqual(screen.end(), 130)
-                self.assertEqual(screen.seen, b"\r\nappvault: cancelled; nothing changed\r\n")
+                self.assertEqual(screen.seen, b"\r\nappvault: cancelled; nothing was changed\r\n")
                 self.assertTrue(screen.is_restored)
         self.assertEqual(self.lab.aborts, ["cancelled", "cancelled"])
 
@@ -117,7 +117,7 @@ class Prompts(unittest.TestCase):
         self.assertEqual((result.status, result.out), (1, b""))
         self.assertEqual(
             result.err,
-            b"appvault: there is no terminal to ask on: Passcode\n"
+            b"appvault: this needs an answer, but there is no terminal to ask on: Passcode\n"
             b"hint: run it on a terminal, or give passcodes with --passcode-fd\n")
         self.assertEqual(self.lab.aborts, ["conversationFailed"])
         self.assertEqual(json.loads(self.lab.run("--json", "unlock").out)["code"], 9)
@@ -269,6 +269,7 @@ class Offer(unittest.TestCase):
         self.addCleanup(self.finish)
         self.offered = 0
         self.lab.answer("lock", lambda daemon, request: daemon.done("the store is locked"))
+        self.lab.answer("openStore", lambda daemon, request: daemon.done("the store is open"))
         self.lab.answer(
             "status", lambda daemon, request: daemon.reply("state", lock="unlocked", recoveryOffer=self.offered == 0))
         self.lab.answer("offerRecovery", self.offer)
@@ -286,44 +287,55 @@ class Offer(unittest.TestCase):
         else:
             daemon.done()
 
+    def test_a_verb_that_only_looks_says_in_one_line_how_to_make_a_key(self):
+        with self.lab.terminal("lock", env={"NO_COLOR": "1"}) as screen:
+            self.assertEqual(screen.end(), 0)
+            self.assertEqual(
+                screen.seen.decode(),
+                "the store is locked\r\n"
+                "hint: `appvault recovery new` makes a way back for a forgotten passcode\r\n")
+        result = self.lab.run("lock")
+        self.assertEqual((result.out, result.err), (b"the store is locked\n", b""))
+        self.assertEqual(self.offered, 0)
+
     def test_the_first_verb_on_a_terminal_that_succeeds_offers_the_key_once(self):
-        with self.lab.terminal("lock") as screen:
-            screen.expect("the store is locked\r\n")
+        with self.lab.terminal("unlock") as screen:
+            screen.expect("the store is open\r\n")
             screen.expect("(y/n): ")
             screen.type("y\n")
             screen.expect("AAAA-BBBB")
             screen.expect("a recovery key was made")
             self.assertEqual(screen.end(), 0)
-        with self.lab.terminal("lock") as screen:
+        with self.lab.terminal("unlock") as screen:
             self.assertEqual(screen.end(), 0)
         self.assertEqual(self.offered, 1)
 
     def test_nobody_is_offered_anything_without_a_terminal_or_with_json_or_for_another(self):
-        self.assertEqual(self.lab.run("lock").status, 0)
-        with self.lab.terminal("--json", "lock") as screen:
+        self.assertEqual(self.lab.run("unlock").status, 0)
+        with self.lab.terminal("--json", "unlock") as screen:
             self.assertEqual(screen.end(), 0)
-        with self.lab.terminal("lock", stdout=subprocess.DEVNULL) as screen:
+        with self.lab.terminal("unlock", stdout=subprocess.DEVNULL) as screen:
             self.assertEqual(screen.end(), 0)
-        with self.lab.terminal("lock", "--user", "root") as screen:
+        with self.lab.terminal("unlock", "--user", "root") as screen:
             self.assertEqual(screen.end(), 0)
-        self.lab.answer("lock", lambda daemon, request: daemon.refuse(6))
-        with self.lab.terminal("lock") as screen:
+        self.lab.answer("openStore", lambda daemon, request: daemon.refuse(6))
+        with self.lab.terminal("unlock") as screen:
             self.assertEqual(screen.end(), 4)
         self.assertEqual(self.offered, 0)
         self.assertNotIn("status", [request.name for request in self.lab.requests])
 
     def test_an_offer_that_is_cancelled_or_fails_is_no_failure_of_the_verb(self):
-        with self.lab.terminal("lock") as screen:
+        with self.lab.terminal("unlock") as screen:
             screen.expect("(y/n): ")
             screen.type(INTERRUPT)
             self.assertEqual(screen.end(), 0)
         self.offered = 0
         self.lab.answer("offerRecovery", lambda daemon, request: daemon.refuse(31, "not now"))
-        with self.lab.terminal("lock") as screen:
+        with self.lab.terminal("unlock") as screen:
             self.assertEqual(screen.end(), 0)
             self.assertIn(b"not now", screen.seen)
         self.lab.answer("status", lambda daemon, request: daemon.refuse(31, "not now"))
-        with self.lab.terminal("lock") as screen:
+        with self.lab.terminal("unlock") as screen:
             self.assertEqual(screen.end(), 0)
             self.assertNotIn(b"not now", screen.seen)
 

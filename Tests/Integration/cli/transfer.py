@@ -58,7 +58,7 @@ class Export(unittest.TestCase):
     def test_a_terminal_does_not(self):
         with self.lab.terminal("export") as screen:
             self.assertEqual(screen.end(), 2)
-            self.assertIn(b"an export is not for a terminal", screen.seen)
+            self.assertIn(b"an export is not written to a terminal", screen.seen)
 
     def test_an_export_that_breaks_leaves_nothing_behind(self):
         self.lab.answer("exportBegin", lambda daemon, request: exporting(daemon, request, breaks=True))

@@ -51,14 +51,16 @@ class Voice(unittest.TestCase):
         self.assertNotIn(b"\x1b", self.lab.run("lock").err)
 
     def test_a_long_line_is_broken_between_words_on_a_terminal_only(self):
-        long = "the rule company was not judged, and without it no passcode is accepted: nobody runs the rules"
+        long = (
+            "the rule company could not be checked, so no new passcode is accepted: "
+            "the service that checks the rules is not running")
         self.lab.answer("lock", lambda daemon, request: daemon.refuse(22, long, "an " + "x" * 90))
         with self.lab.terminal("lock", env={"NO_COLOR": "1"}) as screen:
             self.assertEqual(screen.end(), 1)
             self.assertEqual(
                 screen.seen.decode(),
-                "appvault: the rule company was not judged, and without it no passcode is\r\n"
-                "accepted: nobody runs the rules\r\n"
+                "appvault: the rule company could not be checked, so no new passcode is accepted:\r\n"
+                "the service that checks the rules is not running\r\n"
                 "hint: an\r\n" + "x" * 90 + "\r\n")
         self.assertIn(b"appvault: " + long.encode() + b"\n", self.lab.run("lock").err)
 
@@ -107,7 +109,7 @@ class Status(unittest.TestCase):
             "recovery   a recovery key exists\n"
             "records    12\n"
             "sessions   1\n"
-            "rules      whether the login password meets them shows at the next login\n"
+            "rules      the next login shows whether the login password meets them\n"
             "id         00010203-0405-0607-0809-0a0b0c0d0e0f\n")
 
     def test_age_expiry_idle_time_and_what_is_due(self):
@@ -124,12 +126,13 @@ class Status(unittest.TestCase):
         self.assertEqual(lines["locks"], "after 15 min without a request")
         self.assertEqual(lines["rules"], "the login password does not meet them")
         self.assertEqual(
-            lines["due"], "the fingerprint goes; then a new passcode has to be chosen: the rules have changed")
-        self.assertEqual(result.err, b"hint: `appvault unlock` goes on with what is due\n")
+            lines["due"],
+            "the fingerprints are removed; then a new passcode has to be chosen: the rules have changed")
+        self.assertEqual(result.err, b"hint: `appvault unlock` leads you through what is due\n")
         result = self.show(
             lock="locked", passcode="passcode", ownTriesLeft=-1, apartTriesLeft=-1, expiresAt=1000000000, pending=[3],
             pendingReason="expired")
-        self.assertIn(b"expires    it has, 2001-", result.out)
+        self.assertIn(b"expires    2001-", result.out)
         self.assertIn(b"due        a new passcode has to be chosen: the passcode has expired\n", result.out)
 
     def test_what_all_stores_take(self):
@@ -184,15 +187,31 @@ class Agreement(unittest.TestCase):
         self.addCleanup(self.finish)
         for request, _ in self.VERBS:
             self.lab.answer(request, lambda daemon, request: daemon.done("it is done"))
+        self.may_turn_off(True)
 
     finish = Voice.finish
+
+    def may_turn_off(self, allowed):
+        action = {"name": "turn-off-passcode", "allowed": allowed, "code": 0, "reason": "", "verb": ""}
+        self.lab.answer("actions", lambda daemon, request: daemon.reply("actionList", actions=[action]))
+
+    def sent(self):
+        return [request for request in self.lab.requests if request.name != "actions"]
+
+    def test_what_is_refused_anyway_is_refused_without_a_question(self):
+        self.may_turn_off(False)
+        self.lab.answer("passcode", lambda daemon, request: daemon.refuse(26, "not today"))
+        with self.lab.terminal("passwd", "--off") as screen:
+            self.assertEqual(screen.end(), 1)
+            self.assertIn(b"not today", screen.seen)
+            self.assertNotIn(b"type yes", screen.seen)
 
     def test_without_terminal_and_yes_nothing_is_sent(self):
         for _, arguments in self.VERBS:
             result = self.lab.run(*arguments, input=b"yes\n")
             self.assertEqual(result.status, 2, arguments)
-            self.assertIn(b"hint: with --yes it does not ask", result.err)
-        self.assertEqual(self.lab.requests, [])
+            self.assertIn(b"hint: add --yes if you are sure", result.err)
+        self.assertEqual(self.sent(), [])
 
     def test_yes_on_the_command_line_is_enough(self):
         for request, arguments in self.VERBS:

@@ -69,7 +69,7 @@ class Opening(Case):
         """after a restart of the daemon the passcode comes first, and then the finger opens again"""
         self.desk.enroll()
         self.desk.daemon.restart()
-        self.no_finger("the passcode has to open the store once first")
+        self.no_finger("your passcode must open the store once first")
         self.assertTrue(self.opened_by_finger())
 
     def test_enter(self):
@@ -117,7 +117,7 @@ class Opening(Case):
             self.assertEqual(self.desk.list().failuresLeft, left)
         self.assertFalse(self.desk.list().ready)
         self.desk.daemon.restart()
-        self.no_finger("too many did not match; the passcode is needed once")
+        self.no_finger("too many touches did not match; your passcode is needed once")
         self.assertTrue(self.opened_by_finger())
 
     def test_kill_in_a_scan(self):
@@ -430,7 +430,7 @@ class Resident(Case):
         self.desk.enroll()
         self.desk.lock()
         self.desk.daemon.policy("MinLength=14\nThrottleAfter=0", reload=True)
-        self.assertEqual(self.reason(), "something is due first, with the passcode")
+        self.assertEqual(self.reason(), "a change is due first, and it needs your passcode")
         new = "battery staple 99"
         script = answers(PASSCODE, acknowledge="", newPasscode=new, confirmPasscode=new)
         finger = self.desk.open(script)
@@ -443,9 +443,9 @@ class Resident(Case):
         self.desk.enroll()
         self.desk.daemon.policy("PasscodeEvery=2\nThrottleAfter=0", reload=True)
         self.desk.lock()
-        gone = "the passcode has to open the store once first"
+        gone = "your passcode must open the store once first"
         wait_until(lambda: self.reason() == gone, "the time is over, and nothing is left in memory")
-        self.no_finger("the passcode has to open the store once first")
+        self.no_finger("your passcode must open the store once first")
         self.assertTrue(self.opened_by_finger())
 
 

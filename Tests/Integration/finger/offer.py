@@ -19,8 +19,9 @@ NEEDS_ROOT = True
 TIMEOUT = 300
 POLICY = "RetryLimit=0\nThrottleAfter=0\n"
 OFFER = "Use your fingerprint to unlock? [y/n] "
-PLACE = ("Place your right index finger on the reader and lift it again, until it is known, or press Enter to go on "
-         "without.")
+PLACE = (
+    "Place your right index finger on the reader, lift it, and repeat until AppVault knows it, or press Enter to go on "
+    "without it.")
 READ = "Read: right index finger. It opens the store once you are logged in."
 
 
@@ -52,7 +53,7 @@ class Newcomer(Talk):
             return self.choice
         if "New passcode" in text:
             return PASSCODE
-        return {"Make it now? [y/n] ": "y", "Shall your login password open it? [y/n] ": "n"}.get(
+        return {"Make your store now? [y/n] ": "y", "Should your login password open it? [y/n] ": "n"}.get(
             text, "" if style == ECHO_ON else PAM_CONV_ERR)
 
 
@@ -193,7 +194,7 @@ class Login(Case):
         def die():
             os.killpg(self.worker.process.pid, signal.SIGKILL)
 
-        said = "No fingerprint can be read: "
+        said = "Your fingerprint cannot be read now: "
         for name, touches in {
             "nobody": [], "nobody any more": ["SCAN alice"], "general": ["ERROR 0"], "busy": ["ERROR 4"],
             "pulled out": ["SCAN alice", "UNPLUG"], "dead": ["SCAN alice", die],
@@ -355,7 +356,7 @@ class Onboarding(Case):
         class Follows(Newcomer):
             def answer(self, style, text):
                 given = super().answer(style, text)
-                return "y" if text.startswith("Shall your login password") else given
+                return "y" if text.startswith("Should your login password") else given
 
         self.enter(Follows(self.worker))
         self.assertEqual((self.machine.is_open, self.fingers().on), (True, True), self.talk.messages)
@@ -377,7 +378,7 @@ class Onboarding(Case):
         class Declines(Newcomer):
             def answer(self, style, text):
                 given = super().answer(style, text)
-                return "n" if text.startswith("Make it now") else given
+                return "n" if text.startswith("Make your store now") else given
 
         self.enter(Declines(self.worker))
         self.assertFalse(self.offered)

@@ -20,7 +20,7 @@ from wayslab import LOGIN, PASSCODE, in_child
 NEEDS_ROOT = True
 TIMEOUT = 300
 WAIT = ["{}: place your finger on the reader, or wait to type the passcode.", "The fingerprint matches."]
-AGAIN = "The fingerprint does not match; try again, {} more before the passcode is needed."
+AGAIN = "The fingerprint does not match. Try again (left before the passcode is needed: {})."
 PROMPT = "Passcode or login password: "
 
 
@@ -71,7 +71,7 @@ class First(Case):
         self.machine.lock()
         self.enter(service="lightdm", typed=[PASSCODE])
         self.assertEqual(
-            (self.code, self.lines), (PAM_SUCCESS, [place, "No finger came: the passcode, please."]))
+            (self.code, self.lines), (PAM_SUCCESS, [place, "No finger was read. Please type your passcode."]))
 
     def test_no_match_at_sudo(self):
         """where no lines are shown, the result of the finger is part of the question"""
@@ -85,7 +85,7 @@ class First(Case):
         self.enter("bob", "bob", "bob", typed=["wrong", LOGIN])
         self.enter("bob", "bob", typed=["wrong"])
         self.assertEqual(
-            self.lines[1:3], [AGAIN.format(1), "The fingerprint does not match; the passcode is needed now."])
+            self.lines[1:3], [AGAIN.format(1), "The fingerprint does not match. Please type your passcode."])
         self.enter("alice", typed=[PASSCODE])
         self.assertEntered([PROMPT])
 

@@ -15,7 +15,7 @@ TIMEOUT = 180
 
 REMOTE = "the session is a remote one"
 ELSEWHERE = "your session is not the active one at this machine"
-UNKNOWN = "nobody can say who is at this machine"
+UNKNOWN = "AppVault cannot find out who is at this machine"
 # By the place of the process that asks, whatever that process says about itself.
 SAID = {
     "at the seat": "",

@@ -14,7 +14,7 @@ from readerlab import RealDesk
 
 TIMEOUT = 240
 MANAGER = "org.freedesktop.login1.Manager"
-NOT_OPENED = "the passcode has to open the store once first"
+NOT_OPENED = "your passcode must open the store once first"
 NO_READER = "there is no reader"
 
 

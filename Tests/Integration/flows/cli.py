@@ -46,7 +46,7 @@ class Unlock(Case):
         machine.policy(STRICTER)
         with machine.terminal("unlock") as screen:
             self.talk(screen, (CURRENT, PASSCODE))
-            screen.expect("Your administrator has changed what a passcode must be.")
+            screen.expect("Your administrator has changed the rules for passcodes.")
             self.talk(screen, (ENTER, ""))
             screen.expect("at least 9 characters")
             self.talk(screen, (CHOOSE, "short"))
@@ -122,7 +122,7 @@ class Unlock(Case):
                     slots = machine.slots()
                     self.assertEqual((slots.kinds, slots.pending), (["device"], (1, 1)))
         with machine.terminal("unlock") as screen:
-            screen.expect("Your administrator has changed what a passcode must be.")
+            screen.expect("Your administrator has changed the rules for passcodes.")
             self.talk(screen, (ENTER, ""))
             screen.expect("at least 8 characters")
             self.talk(screen, (CHOOSE, "short"))
@@ -319,7 +319,8 @@ class Life(Case):
                     said = client.run(
                         "create", answers("x", newPasscode=""), way="ownPasscode", subject=machine.daemon.person)
                     self.assertEqual(said.name, name)
-                    self.assertEqual("Enter alone goes on without a passcode." in client.shown, name == "done")
+                    skip = "Press Enter without typing to go on without a passcode."
+                    self.assertEqual(skip in client.shown, name == "done")
                 if name == "done":
                     self.assertEqual(machine.slots().kinds, ["device"])
                 else:
@@ -390,13 +391,13 @@ class Life(Case):
             with self.subTest(policy):
                 machine = self.machine(policy)
                 with machine.terminal("unlock") as screen:
-                    self.assertEqual(b"Enter alone cancels." in screen.expect(CURRENT), shown)
+                    self.assertEqual(b"Press Enter without typing to cancel." in screen.expect(CURRENT), shown)
                     screen.type("\n")
                     self.assertEqual(screen.end(), 130)
                 machine.policy(policy + "\nMinLength=9")
                 with machine.terminal("unlock") as screen:
                     self.talk(screen, (CURRENT, PASSCODE), (ENTER, ""))
-                    self.assertIn(b"Enter alone cancels.", screen.expect(CHOOSE))
+                    self.assertIn(b"Press Enter without typing to cancel.", screen.expect(CHOOSE))
                     screen.type("\n")
                     screen.end()
                 self.assertFalse(machine.is_open)

@@ -13,7 +13,7 @@ from wayslab import LOGIN, PASSCODE, WRONG
 TIMEOUT = 900
 START = "MinLength=8"
 STRICTER = "MinLength=9"
-CHANGED = "Your administrator has changed what a passcode must be."
+CHANGED = "Your administrator has changed the rules for passcodes."
 STAYS = "Cancelled. The store stays locked, and the change is still due."
 ELSEWHERE = "Your passcode must change; `appvault unlock` asks for a new one."
 SITUATIONS = ("front", "behind")
@@ -405,7 +405,7 @@ class Places(Case):
 
     def test_show_cancel(self):
         """ShowCancel: whoever can be asked is told a way out, in a demanded change always; Enter alone takes it"""
-        line = "Enter alone cancels."
+        line = "Press Enter without typing to cancel."
         for policy, shown in (("ShowCancel=yes", True), ("ShowCancel=no", False)):
             for service, tty, converses in (
                 ("login", "/dev/tty1", True), ("sddm", "/dev/tty1", False), ("swaylock", None, False)):

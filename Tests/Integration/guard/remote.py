@@ -12,7 +12,7 @@ FAR = "192.0.2.7"
 PROMPT, EITHER = "AppVault passcode: ", "Passcode or login password: "
 # What a person without a store gets.
 UNASKED = (PAM_USER_UNKNOWN, [], [])
-FORGOTTEN = "Forgotten? `appvault reset` removes the store, and makes way for a new one."
+FORGOTTEN = "Forgotten? `appvault reset` erases the store and makes room for a new one."
 UNKNOWN, INVALID, DELETED, LIMIT_REACHED, THROTTLED = 3, 5, 16, 23, 24
 
 
@@ -46,7 +46,7 @@ class Lines(Case):
         ("RetryLimit=1\nThrottleAfter=0\nOnRetryLimit=lock", 1, PASSCODE,
          (PAM_MAXTRIES, [], ["Too many wrong passcodes. The store needs its recovery key."]), UNASKED),
         ("ThrottleAfter=1", 1, PASSCODE,
-         (PAM_AUTH_ERR, [], ["The next try is possible in 1 s."]), UNASKED),
+         (PAM_AUTH_ERR, [], ["You can try again in 1 s."]), UNASKED),
     ]
 
     def enter(self, policy, before, typed, **items):

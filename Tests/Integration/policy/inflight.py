@@ -42,7 +42,7 @@ class InFlight(unittest.TestCase):
 
                     verdict = client.run("authenticate", answer, [b""], subject=person)
                     warned = [line for line in client.shown if "now " in line]
-                if any("erase" in line for line in client.shown):
+                if any("now erases" in line or "was erased" in line for line in client.shown):
                     wrong.append((person, client.shown))
                 expected = LIMIT if warned else WRONG
                 if verdict.code != expected:

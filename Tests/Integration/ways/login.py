@@ -282,8 +282,8 @@ class Passwd(Case):
         self.assertEqual((count, machine.apart), (0, 0))
 
 
-NOTICE = "Your login password has changed; your store still has the former one."
-FORMER = "Former password or recovery key (Enter to skip): "
+NOTICE = "Your login password has changed; your store still opens with the old one."
+FORMER = "Old login password or recovery key (Enter to skip): "
 
 
 class Drift(Case):
@@ -341,8 +341,8 @@ class Drift(Case):
         machine.way_a()
         self.assertEntered(
             machine.enter(typed=[LOGIN, LOGIN]),
-            ["Password: ", "Password of the store or recovery key (Enter to skip): "],
-            ["Too many wrong tries from elsewhere: your store asks for itself this once."])
+            ["Password: ", "Passcode of the store or recovery key (Enter to skip): "],
+            ["Too many wrong tries came from elsewhere; your store now asks separately."])
         self.assertTrue(machine.is_open)
         self.assertEqual((machine.own, machine.apart), (0, 0))
         machine.lock()

@@ -18,11 +18,12 @@ NEEDS_ROOT = True
 FAR = "192.0.2.7"
 
 TITLE = "Welcome to AppVault."
-BODY = "Your secrets get a store of their own."
-OFFER = "Make it now? [y/n] "
-FOLLOW = "Shall your login password open it? [y/n] "
+BODY = "AppVault keeps your passwords and keys in an encrypted store of your own."
+OFFER = "Make your store now? [y/n] "
+FOLLOW = "Should your login password open it? [y/n] "
 CURRENT = "Current passcode: "
-LATER = "No store was made; `appvault create` makes it at any time."
+OFFERED = "[y/n, Enter: later]"
+LATER = "No store was made. `appvault create` makes one at any time."
 
 
 class Case(unittest.TestCase):
@@ -552,43 +553,60 @@ class Offer(Case):
         return machine
 
     def test_yes(self):
-        """the first verb on a terminal offers it; yes, and the password: the key is shown, and never offered again"""
+        """the first unlock on a terminal offers it; yes, and the password: the key is shown, and never offered again"""
         machine = self.offered(self.machine())
-        status = self.appvault(machine, "status")
-        status.expect("[y/n]")
-        status.type("y")
-        status.expect(CURRENT)
-        status.type(LOGIN)
-        status.expect("shown once")
-        self.assertEqual(status.end(), 0, status.shown)
+        screen = self.appvault(machine, "unlock")
+        screen.expect(OFFERED)
+        screen.type("y")
+        screen.expect(CURRENT)
+        screen.type(LOGIN)
+        screen.expect("shown only once")
+        self.assertEqual(screen.end(), 0, screen.shown)
         state = self.state(machine)
         self.assertEqual((state["hasRecoveryKey"], state["recoveryOffer"]), (True, False))
 
     def test_no(self):
         """no is final"""
         machine = self.offered(self.machine())
-        status = self.appvault(machine, "status")
-        status.expect("[y/n]")
-        status.type("n")
-        self.assertEqual(status.end(), 0, status.shown)
+        screen = self.appvault(machine, "unlock")
+        screen.expect(OFFERED)
+        screen.type("n")
+        self.assertEqual(screen.end(), 0, screen.shown)
         machine.daemon.restart()
         state = self.state(machine)
         self.assertEqual((state["hasRecoveryKey"], state["recoveryOffer"]), (False, False))
-        status = self.appvault(machine, "status")
-        self.assertEqual(status.end(), 0)
-        self.assertNotIn("[y/n]", status.shown)
+        screen = self.appvault(machine, "unlock")
+        screen.expect("AppVault passcode: ")
+        screen.type(LOGIN)
+        self.assertEqual(screen.end(), 0)
+        self.assertNotIn(OFFERED, screen.shown)
+
+    def test_later(self):
+        """Enter alone is no answer: the next one asks again, and status does not ask"""
+        machine = self.offered(self.machine())
+        for _ in range(2):
+            screen = self.appvault(machine, "unlock")
+            screen.expect(OFFERED)
+            screen.type("")
+            screen.expect("You will be asked again next time.")
+            self.assertEqual(screen.end(), 0, screen.shown)
+        screen = self.appvault(machine, "status")
+        self.assertEqual(screen.end(), 0)
+        self.assertNotIn(OFFERED, screen.shown)
+        self.assertIn("`appvault recovery new`", screen.shown)
+        self.assertTrue(self.state(machine)["recoveryOffer"])
 
     def test_wrong(self):
         """a wrong password shows nothing, and the offer stays"""
         machine = self.offered(self.machine())
-        status = self.appvault(machine, "status")
-        status.expect("[y/n]")
-        status.type("y")
+        screen = self.appvault(machine, "unlock")
+        screen.expect(OFFERED)
+        screen.type("y")
         for _ in range(3):
             # Wait for the whole question: what is typed before it is dropped.
-            status.expect(CURRENT)
-            status.type(WRONG)
-        self.assertEqual(status.end(), 0, status.shown)
+            screen.expect(CURRENT)
+            screen.type(WRONG)
+        self.assertEqual(screen.end(), 0, screen.shown)
         state = self.state(machine)
         self.assertEqual((state["hasRecoveryKey"], state["recoveryOffer"]), (False, True))
 

@@ -169,7 +169,7 @@ class Answers(Case):
         count, entered = machine.derivations(lambda: machine.enter(typed=[LOGIN]))
         self.assertEqual((entered.code, entered.prompts), (PAM_SUCCESS, ["Password: "]))
         self.assertEqual(len(entered.lines), 1)
-        self.assertRegex(entered.lines[0], r"^The next try is possible in ")
+        self.assertRegex(entered.lines[0], r"^You can try again in ")
         self.assertEqual(count, 0)
 
 
@@ -427,7 +427,7 @@ class Daily(Case):
             entered.lines,
             [
                 "Wrong passcode. One try left.",
-                "Forgotten? `appvault reset` removes the store, and makes way for a new one.",
+                "Forgotten? `appvault reset` erases the store and makes room for a new one.",
             ])
         entered = machine.enter(typed=[WRONG])
         self.assertEqual(entered.lines, [
@@ -440,11 +440,11 @@ class Daily(Case):
             entered.lines,
             [
                 "Wrong passcode. One try left.",
-                "Forgotten? `appvault reset` removes the store, and makes way for a new one.",
+                "Forgotten? `appvault reset` erases the store and makes room for a new one.",
             ])
         machine.enter("kde", [WRONG])
         entered = machine.enter("kde", [WRONG])
-        self.assertEqual(entered.lines, ["The next try is possible in 15 min."])
+        self.assertEqual(entered.lines, ["You can try again in 15 min."])
 
 
 if __name__ == "__main__":

@@ -269,7 +269,7 @@ class Login(Case):
         login.expect("Password: ")
         login.type(NEW_LOGIN)
         login.expect("Your login password has changed")
-        login.expect("Former password or recovery key (Enter to skip): ")
+        login.expect("Old login password or recovery key (Enter to skip): ")
         login.type(LOGIN)
         login.expect("$ ")
         login.type("exit")

@@ -77,6 +77,16 @@ private let plays: [Play] = [
         answers: typedTwice.merging(["match.current": old]) { $1 }, ends: "change.done",
         before: old, behind: new),
     Play(
+        testDescription: "from a passcode of its own to the login password", prepare: made,
+        request: .passcode(Passcode(target: Target(), change: .followLogin)),
+        answers: ["match.current": old, "create.login-password": new], ends: "follow.done",
+        before: old, behind: new),
+    Play(
+        testDescription: "from the login password to a passcode of its own", prepare: following,
+        request: .passcode(Passcode(target: Target(), change: .ownPasscode)),
+        answers: typedTwice.merging(["match.current": old]) { $1 }, ends: "change.done",
+        before: old, behind: new),
+    Play(
         testDescription: "a new recovery key", prepare: made, request: .recoveryNew(Target()),
         answers: ["match.current": old, "recovery.keep": ""], ends: "recovery.made", before: old,
         behind: old),

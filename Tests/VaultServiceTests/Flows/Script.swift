@@ -83,9 +83,9 @@ final class Script: Conversation {
         return turn.1
     }
 
-    func choose(_ message: Message) async throws(Interruption) -> Bool {
-        guard let typed = try await ask(message, .choice).take() else { return false }
-        return typed.withBytes { voice.isYes($0) }
+    func choose(_ message: Message) async throws(Interruption) -> Choice {
+        guard let typed = try await ask(message, .choice).take() else { return .neither }
+        return typed.withBytes { voice.choice($0) }
     }
 
     func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption) {

@@ -40,7 +40,8 @@ final class Stage {
         options.fingerprintSocket = path + "/fingerprint"
         options.sessionFolder = path + "/sessions"
         // However busy the machine is: no test here waits for one of these.
-        options.deadlines = Options.Deadlines(session: 3600, transaction: 3600, touch: 3600)
+        options.deadlines = Options.Deadlines(
+            session: 3600, transaction: 3600, touch: 3600, onboarding: 3600)
         try Self.write(policy, path)
         reader = PlayedReader(isThere: hasReader)
         let surroundings = PlayedSurroundings()

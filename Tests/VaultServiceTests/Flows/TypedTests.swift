@@ -135,6 +135,42 @@ struct TypedTests {
         }
     }
 
+    @Test("a change of the way in changes the way, and is refused where it changes nothing")
+    func ways() async throws {
+        try await onStage { stage in
+            await stage.create(composed)
+            let follows = Passcode(target: Target(), change: .followLogin)
+            let answers = ["match.current": composed, "create.login-password": other]
+            #expect(
+                await stage.run(.passcode(follows), stage.script(answers))
+                    == .success("follow.done"))
+            #expect(stage.store?.followsLogin == true)
+            let again = stage.script(answers)
+            #expect(
+                await stage.run(.passcode(follows), again)
+                    == .failure(
+                        .refused(.invalidAction(action: .changePasscode, reason: .followsLogin))))
+            #expect(again.asked.isEmpty)
+            let own = Passcode(target: Target(), change: .ownPasscode)
+            let back = stage.script([
+                "match.current": other, "create.choose": composed, "create.confirm": composed,
+            ])
+            #expect(await stage.run(.passcode(own), back) == .success("change.done"))
+            #expect(stage.store?.followsLogin == false)
+        }
+        // A policy that forbids it holds for the way as well.
+        try await onStage("MinLength=40\n") { stage in
+            await stage.createFollowing(other)
+            let script = stage.script([
+                "match.current": other, "create.choose": composed, "create.confirm": composed,
+            ])
+            let own = Passcode(target: Target(), change: .ownPasscode)
+            #expect(await stage.run(.passcode(own), script) != .success("change.done"))
+            #expect(script.asked.contains("create.choose"))
+            #expect(stage.store?.followsLogin == true)
+        }
+    }
+
     @Test("an empty answer is no try")
     func empty() async throws {
         try await onStage { stage in
@@ -284,7 +320,7 @@ struct TypedTests {
             _ = await stage.unlock(Array(other.utf8), skips)
             #expect(skips.asked == ["drift.former"])
             let told = try await trouble(stage)
-            #expect(told == "a login password has not opened it")
+            #expect(told == "your login password did not open it")
             // Put back, it opens the store again.
             let script = stage.loginScript([:])
             _ = await stage.unlock(Array(composed.utf8), script)

@@ -9,7 +9,7 @@ struct FingerprintDeleteCommand: Command {
                 + "fingerprint is off; without a name it asks first.",
             Arguments.fingers,
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     /// `unnamed` means all fingers.
     var finger: Finger

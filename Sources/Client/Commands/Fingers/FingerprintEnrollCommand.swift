@@ -15,7 +15,7 @@ struct FingerprintEnrollCommand: Command {
             .init(command: "appvault fingerprint enroll", meaning: "the right index finger"),
             .init(command: "appvault fingerprint enroll left-thumb", meaning: "another one"),
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     var finger: Finger
 

@@ -31,7 +31,7 @@ struct FingerprintListCommand: PlainCommand {
             .init("keepsPassword", "whether the login password is kept, for `set_authtok`"),
         ],
         examples: [.init(command: "appvault fingerprint list --json", meaning: "for programs")])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let state = try run.connect().ask(

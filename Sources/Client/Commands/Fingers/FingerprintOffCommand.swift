@@ -5,11 +5,12 @@ struct FingerprintOffCommand: PlainCommand {
         words: ["fingerprint", "off"], group: .fingers, operands: [], options: [.user],
         summary: "let no finger open the store any more",
         text: ["All enrolled fingers are forgotten. It asks first, and then for the passcode."])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let target = try run.target()
-        try run.agree(Self.entry.name, run.words(.agreeFingersOff))
+        try run.agree(
+            to: "turn-off-fingerprint", Self.entry.name, run.words(.agreeFingersOff))
         return try run.act(
             Self.entry.name, .fingerprintSwitch,
             FingerSwitch(subject: target.subject, store: target.store, on: false))

@@ -7,7 +7,7 @@ struct FingerprintOnCommand: PlainCommand {
         text: [
             "Asks for the passcode, and enrols the right index finger: a finger is what turns it on."
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let target = try run.target()

@@ -6,7 +6,7 @@ struct FingerprintVerifyCommand: PlainCommand {
         summary: "try whether a finger is recognised",
         text: ["Nothing is opened by it. A finger that is not recognised counts as a failed match."]
     )
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         try run.act(Self.entry.name, .fingerprintVerify, run.target())

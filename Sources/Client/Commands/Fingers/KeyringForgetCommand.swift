@@ -10,7 +10,7 @@ struct KeyringForgetCommand: PlainCommand {
                 + "once; the next login with a password at such a service learns it anew. `appvault fingerprint list` "
                 + "says whether one is kept."
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         try run.act(Self.entry.name, .keyringForget, run.target())

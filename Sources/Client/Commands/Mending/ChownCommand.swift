@@ -17,7 +17,7 @@ struct ChownCommand: Command {
         let operands = arguments.operands
         guard let store = StoreIDText.parse(operands[0]) else {
             throw UsageError(
-                Text(Printable.escaped(operands[0]), " is no store's id"),
+                Text(Printable.escaped(operands[0]), " is not the id of a store"),
                 hint: Text("`appvault status --user NAME` shows it"))
         }
         return ChownCommand(store: store, user: try Arguments.account(operands[1]))

@@ -7,7 +7,7 @@ struct ResyncCommand: PlainCommand {
         text: [
             "Asks for the login password, and once for the former one or for the recovery key."
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         try run.act(Self.entry.name, .resync, run.target())

@@ -30,7 +30,7 @@ struct PolicyShowCommand: PlainCommand {
                 command: "appvault policy show --user alice", meaning: "what holds for alice (root)"
             )
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.never
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let values = try run.connect().policy(run.target())

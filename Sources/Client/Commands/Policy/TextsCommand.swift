@@ -15,7 +15,7 @@ struct TextsCommand: PlainCommand {
             .init("texts[].text", "the text; {1}, {2} are where arguments go"),
             .init("texts[].origin", "`built-in`, `catalogue` or `administrator`"),
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.never
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let list = try run.connect().texts()

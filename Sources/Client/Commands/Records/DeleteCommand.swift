@@ -5,7 +5,7 @@ struct DeleteCommand: Command {
         words: ["delete"], group: .records, operands: ["NAME"],
         summary: "remove a name and its value",
         text: ["What is removed cannot be brought back."])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     var name: [UInt8]
 

@@ -14,7 +14,7 @@ struct ExportCommand: Command {
                 command: "appvault export backup.vault",
                 meaning: "mode 0600, never half a file")
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     var file: FileOperand?
 

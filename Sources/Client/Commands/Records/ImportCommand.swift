@@ -10,7 +10,7 @@ struct ImportCommand: Command {
             "The whole file is checked before anything is stored. Names that exist already stop it, unless "
                 + "--replace is given."
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     enum Clash: Equatable { case refuse, replace }
 

@@ -8,7 +8,7 @@ struct ListCommand: Command {
                 + "as they are."
         ],
         json: [.init("names[].name", "a name; `nameEncoding` beside it where it is not UTF-8")])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     var prefix: [UInt8]
 

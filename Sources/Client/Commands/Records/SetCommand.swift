@@ -17,7 +17,7 @@ struct SetCommand: Command {
                 command: "appvault set tls.key - <server.key",
                 meaning: "a file, byte for byte"),
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     enum Source: Equatable {
         case argument([UInt8])

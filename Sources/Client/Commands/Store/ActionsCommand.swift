@@ -17,7 +17,7 @@ struct ActionsCommand: PlainCommand {
             .init("actions[].reason", "why it is refused; may be empty"),
             .init("actions[].verb", "the command that performs it; may be empty"),
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.hinted
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let list = try run.connect().ask(

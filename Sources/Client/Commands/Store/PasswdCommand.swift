@@ -2,18 +2,24 @@ import Wire
 
 struct PasswdCommand: Command {
     static let entry = VerbEntry(
-        words: ["passwd"], group: .store, operands: [], options: [.off, .on, .user],
-        summary: "change the passcode, or turn it off or on",
+        words: ["passwd"], group: .store, operands: [],
+        options: [.off, .on, .followLogin, .ownPasscode, .user],
+        summary: "change the passcode or the way in, or turn it off or on",
         text: [
             "The current passcode is asked for first, also where the store is open.",
             "With --off the store opens for you without being asked; it stays encrypted, but anyone who "
                 + "has the disk can read it.",
-            "Where the passcode follows the login password, change that one with passwd(1).",
+            "Where the store follows the login password, change that one with passwd(1), or give the store a "
+                + "passcode of its own with --own-passcode. With --follow-login it follows the login password "
+                + "from now on, which is proven first.",
         ],
         examples: [
-            .init(command: "appvault passwd --on", meaning: "from no passcode to one")
+            .init(command: "appvault passwd --on", meaning: "from no passcode to one"),
+            .init(
+                command: "appvault passwd --follow-login",
+                meaning: "from a passcode of its own to the login password"),
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.asked
 
     var change: Passcode.Change
 
@@ -23,8 +29,10 @@ struct PasswdCommand: Command {
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         switch change {
-        case .turnOff: try run.agree("passwd --off", run.words(.agreePasscodeOff))
-        case .change, .turnOn: break
+        case .turnOff:
+            try run.agree(
+                to: "turn-off-passcode", "passwd --off", run.words(.agreePasscodeOff))
+        case .change, .turnOn, .followLogin, .ownPasscode: break
         }
         return try run.act(
             Self.entry.name, .passcode, Passcode(target: run.target(), change: change))

@@ -44,7 +44,7 @@ struct StatusCommand: PlainCommand {
             .init("advice", "what can be done; may be empty"),
         ],
         examples: [.init(command: "appvault status --json", meaning: "for programs")])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.never
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let state = try run.connect().status(run.target())

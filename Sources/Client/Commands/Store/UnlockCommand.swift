@@ -7,7 +7,7 @@ struct UnlockCommand: PlainCommand {
         text: [
             "Asks for the passcode. A store that is open stays open and nothing is asked."
         ])
-    static let offer = RecoveryOffer.afterwards
+    static let offer = RecoveryOffer.asked
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         try run.act(Self.entry.name, .openStore, run.target())

@@ -15,16 +15,19 @@ final class Onboarder {
     let enrolment: Enrolment
     let sessions: LoginSessions
     let onboarding: Onboarding
+    /// Seconds that a login waits for the store that it makes.
+    let patience: Int
 
     init(
         desk: Desk, newPasscodes: NewPasscodes, enrolment: Enrolment, sessions: LoginSessions,
-        onboarding: Onboarding
+        onboarding: Onboarding, patience: Int
     ) {
         self.desk = desk
         self.newPasscodes = newPasscodes
         self.enrolment = enrolment
         self.sessions = sessions
         self.onboarding = onboarding
+        self.patience = patience
     }
 
     // MARK: auth, behind others
@@ -99,7 +102,7 @@ final class Onboarder {
             try await exchange.show(.onboardBody)
             // If the person may not refuse a passcode, the question is not asked.
             if policy.allowNoPasscode {
-                guard try await exchange.choose(.onboardOffer) else {
+                guard try await exchange.choose(.onboardOffer) == .yes else {
                     try await exchange.show(.onboardLater)
                     return .declined
                 }
@@ -109,7 +112,7 @@ final class Onboarder {
             let judged = try await refusingAsync { () async throws(Refusal) in
                 try await self.judged(login, policy, asker)
             }
-            if judged == .meetsTheRules, try await exchange.choose(.onboardFollow) {
+            if judged == .meetsTheRules, try await exchange.choose(.onboardFollow) == .yes {
                 return .follow(login: login)
             }
             let entry = Entry(
@@ -126,14 +129,10 @@ final class Onboarder {
 
     // MARK: setcred
 
-    /// Milliseconds that a login waits for the store that it makes. The store is made even if that
-    /// is not enough.
-    private static let onboardingPatience: UInt64 = 5_000
-
     /// Carries out the plan after the login succeeded. A failure here never fails the login.
     func finish(_ waiting: Onboarding.Waiting, _ caller: Caller) async -> Verdict {
         let made = First<Void>()
-        let end = Clock.bootMilliseconds() + Self.onboardingPatience
+        let end = Clock.bootMilliseconds() + UInt64(patience) * 1_000
         let timer = EventLoop.shared.at(end) { EventLoop.shared.task { made.settle(()) } }
         EventLoop.shared.task {
             await self.carryOut(waiting, caller)

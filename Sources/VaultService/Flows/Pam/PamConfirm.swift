@@ -10,7 +10,7 @@ import Words
 @LoopActor
 final class PamConfirm {
     let desk: Desk
-    let recovery: RecoveryFlows
+    let passcodes: Passcodes
     let keyrings: Keyrings
     let onboarder: Onboarder
     let sessions: LoginSessions
@@ -20,13 +20,13 @@ final class PamConfirm {
     let failedTokens: FailedTokens
 
     init(
-        desk: Desk, recovery: RecoveryFlows, keyrings: Keyrings, onboarder: Onboarder,
+        desk: Desk, passcodes: Passcodes, keyrings: Keyrings, onboarder: Onboarder,
         sessions: LoginSessions, enrolment: Enrolment, settling: Settling,
         transactions: Transactions,
         failedTokens: FailedTokens
     ) {
         self.desk = desk
-        self.recovery = recovery
+        self.passcodes = passcodes
         self.keyrings = keyrings
         self.onboarder = onboarder
         self.sessions = sessions
@@ -53,7 +53,7 @@ final class PamConfirm {
         try await settleWrong(transaction, host, policy, caller)
         if let rekey = transaction.rekey.take() {
             try await refusingAsync { () async throws(Refusal) in
-                try await recovery.rekey(host, rekey.opening, rekey.token, policy)
+                try await passcodes.rekey(host, rekey.opening, rekey.token, policy)
             }
             desk.audit.note(
                 .change, "the store follows its owner's new login password",

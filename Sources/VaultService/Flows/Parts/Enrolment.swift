@@ -97,7 +97,7 @@ final class Enrolment {
     ) async throws(Interruption) {
         do throws(Interruption) {
             try await exchange.show(.fingerprintLearnMore)
-            guard try await exchange.choose(.fingerprintOffer) else { return }
+            guard try await exchange.choose(.fingerprintOffer) == .yes else { return }
             try await enroll()
         } catch {
             switch error {

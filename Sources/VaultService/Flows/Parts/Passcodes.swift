@@ -61,6 +61,23 @@ final class Passcodes {
         return replaced.ground
     }
 
+    /// From now on the store opens with this login password.
+    func follow(_ password: TypedPasscode, _ visit: Visit, _ opening: consuming Opening)
+        async throws(Interruption)
+    {
+        _ = try await replace(visit, consume opening, with: .login(password))
+        newPasscodes.noteLoginPassword(password, visit.host, visit.policy)
+    }
+
+    /// The same where nobody is there to be told anything.
+    func rekey(_ host: StoreHost, _ opening: Opening, _ login: TypedPasscode, _ policy: Policy)
+        async throws(Refusal)
+    {
+        _ = try await host.replacePasscode(opening, with: .login(login), desk.cost(policy), policy)
+        failedTokens.forget(host)
+        newPasscodes.noteLoginPassword(login, host, policy)
+    }
+
     static let recoveryRevoked = "the recovery key, made without a passcode, was revoked"
 
     /// After the passcode or the login password was typed and nothing is due any more: fingers open

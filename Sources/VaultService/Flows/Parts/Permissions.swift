@@ -52,9 +52,16 @@ final class Permissions {
         }
     }
 
-    func require(_ action: PasscodeAction, _ visit: Visit) throws(Interruption) {
-        try refusing { () throws(Refusal) in
-            try require(action, visit.person, visit.host, visit.inForce, visit.caller)
+    /// `endingToFollow`: that the store follows the login password is what is to change, and no
+    /// obstacle to it.
+    func require(
+        _ action: PasscodeAction, _ visit: Visit, endingToFollow: Bool = false
+    ) throws(Interruption) {
+        var input = actionInput(visit.person, visit.host, visit.inForce, visit.caller)
+        if endingToFollow { input.followsLogin = false }
+        switch decide(action, input) {
+        case .allowed: return
+        case .refused(let obstacle): throw .refused(refusal(of: action, obstacle, visit.host))
         }
     }
 

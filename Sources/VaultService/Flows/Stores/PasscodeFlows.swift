@@ -6,7 +6,7 @@ import StoreKeeping
 import Wire
 import Words
 
-/// Changes the passcode, turns it off and turns it on.
+/// Changes the passcode, turns it off and on, and lets the store follow the login password or not.
 @LoopActor
 final class PasscodeFlows {
     let desk: Desk
@@ -37,11 +37,30 @@ final class PasscodeFlows {
                 ? try await changePasscode(visit) : try await turnOn(visit, .changePasscode)
         case .turnOff: return try await turnOff(visit)
         case .turnOn: return try await turnOn(visit, .createPasscode)
+        case .followLogin: return try await followLogin(visit)
+        case .ownPasscode:
+            return visit.host.hasPasscode
+                ? try await changePasscode(visit, endingToFollow: true)
+                : try await turnOn(visit, .createPasscode)
         }
     }
 
-    private func changePasscode(_ visit: Visit) async throws(Interruption) -> Message {
+    private func followLogin(_ visit: Visit) async throws(Interruption) -> Message {
+        // A store that follows already is refused here.
         try permissions.require(.changePasscode, visit)
+        let opening = try await proving.admit(visit, .promptCurrent)
+        let password = try await proving.askLoginPassword(visit.exchange)
+        let present = try await desk.renewed(visit)
+        try permissions.require(.changePasscode, present)
+        try await passcodes.follow(password, present, opening)
+        desk.auditChange("the store follows its owner's login password from now on", visit)
+        return .following
+    }
+
+    private func changePasscode(
+        _ visit: Visit, endingToFollow: Bool = false
+    ) async throws(Interruption) -> Message {
+        try permissions.require(.changePasscode, visit, endingToFollow: endingToFollow)
         let opening = try await proving.prove(visit, .promptCurrent)
         _ = try await passcodes.enterNewPasscode(visit, opening)
         desk.auditChange("the passcode was changed", visit)

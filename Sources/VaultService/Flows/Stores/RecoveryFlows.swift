@@ -97,7 +97,7 @@ final class RecoveryFlows {
         // Using the key leads at once to a new passcode. Until that is set, nothing has changed.
         if host.followsLogin {
             let password = try await proving.askLoginPassword(exchange)
-            try await follow(password, visit, consume opening)
+            try await passcodes.follow(password, visit, consume opening)
         } else {
             try await enterPasscode(visit, recovered: consume opening)
         }
@@ -131,27 +131,11 @@ final class RecoveryFlows {
         guard policy.allowRecoveryKey else { throw .policyDenies(key: "AllowRecoveryKey") }
     }
 
-    /// From now on the store opens with this login password.
-    func follow(_ password: TypedPasscode, _ visit: Visit, _ opening: consuming Opening)
-        async throws(Interruption)
-    {
-        _ = try await passcodes.replace(visit, consume opening, with: .login(password))
-        newPasscodes.noteLoginPassword(password, visit.host, visit.policy)
-    }
-
-    /// The same where nobody is there to be told anything.
-    func rekey(_ host: StoreHost, _ opening: Opening, _ login: TypedPasscode, _ policy: Policy)
-        async throws(Refusal)
-    {
-        _ = try await host.replacePasscode(opening, with: .login(login), desk.cost(policy), policy)
-        failedTokens.forget(host)
-        newPasscodes.noteLoginPassword(login, host, policy)
-    }
-
-    // MARK: offered once
+    // MARK: offered until it is answered
 
     /// Offers a recovery key for a store that was made where none could be shown, as at a login: on
-    /// a terminal, to its owner. If no offer is due, nothing is shown.
+    /// a terminal, to its owner. If no offer is due, nothing is shown. A yes or a no is the last
+    /// answer; anything else leaves the offer for the next time.
     func offerRecovery(_ target: Target, _ exchange: any Conversation) async throws(Interruption) {
         let caller = exchange.caller
         let person = try await desk.person(target.subject, caller)
@@ -161,12 +145,13 @@ final class RecoveryFlows {
         else { return }
         let visit = try await desk.visit(host, person, exchange)
         guard host.isRecoveryOfferDue(visit.policy) else { return }
-        if try await exchange.choose(.recoveryOffer) {
+        switch try await exchange.choose(.recoveryOffer) {
+        case .yes:
             try await showNewRecoveryKey(
                 host, try await proving.admit(visit, .promptCurrent), exchange)
             desk.auditChange("a new recovery key was made", visit)
-        } else {
-            try await exchange.show(.recoveryLater)
+        case .no: try await exchange.show(.recoveryLater)
+        case .neither: return try await exchange.show(.recoveryAskedAgain)
         }
         // If this cannot be written, the offer comes once more.
         do throws(Refusal) {

@@ -13,17 +13,17 @@ final class ResyncFlow {
     let lookout: Lookout
     let settling: Settling
     let proving: Proving
-    let recovery: RecoveryFlows
+    let passcodes: Passcodes
 
     init(
         desk: Desk, lookout: Lookout, settling: Settling, proving: Proving,
-        recovery: RecoveryFlows
+        passcodes: Passcodes
     ) {
         self.desk = desk
         self.lookout = lookout
         self.settling = settling
         self.proving = proving
-        self.recovery = recovery
+        self.passcodes = passcodes
     }
 
     func resync(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
@@ -46,7 +46,7 @@ final class ResyncFlow {
         case .settled(let opening):
             // The policy wants no passcode any more, so there is nothing to keep in step.
             if opening.ground == .device { return .turnedOff }
-            try await recovery.follow(now, visit, opening)
+            try await passcodes.follow(now, visit, opening)
         }
         desk.auditChange("the store follows its owner's login password again", visit)
         return .driftMended
