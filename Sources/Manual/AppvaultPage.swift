@@ -138,7 +138,11 @@ enum AppvaultPage {
     ]
 
     private static let environment = [
-        ("LC_ALL, LC_MESSAGES, LANG", "The language of messages; the first that is set."),
+        (
+            "LC_ALL, LC_MESSAGES, LANG",
+            "The language of messages; the first that is set. Help, mistakes in the command line, the findings of "
+                + "`doctor` and of `policy lint`, and the word `hint:` are always English."
+        ),
         ("LC_CTYPE", "Whether marks may be more than ASCII, where LC_ALL is not set."),
         ("NO_COLOR", "Not empty: no colours."),
         ("TERM", "With `dumb` there are no colours, and `policy check` does not draw."),

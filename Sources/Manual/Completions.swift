@@ -1,7 +1,8 @@
 import Client
+import Wire
 
-/// What the Tab key completes after `appvault`, for three shells: only the tool's own words, and
-/// files. Names of records are never completed, because they stay in the store.
+/// What the Tab key completes after `appvault`, for three shells: only the tool's own words, accounts
+/// and files. Names of records are never completed, because they stay in the store.
 package enum Completions {
     package struct File: Sendable {
         package let name: String
@@ -36,6 +37,16 @@ package enum Completions {
         entry.operands.contains { $0.contains("FILE") }
     }
 
+    /// The words that a verb takes one of, where they are known.
+    private static func words(of entry: VerbEntry) -> [String] {
+        if entry.operands.contains("[FINGER]") { return Finger.named.map(\.name) }
+        return entry.operands.contains("[VERB]") ? firstWords : []
+    }
+
+    /// The options that take an account.
+    private static let withAccount = (everywhere + options(.named))
+        .filter { $0.argument == Option.user.entry.argument }.map(\.flag)
+
     private static let note = "# Made by `make` from the table of verbs: change that."
 
     // MARK: bash
@@ -60,6 +71,9 @@ package enum Completions {
                 cases.append("        \(pattern)) flags+=\" \(own)\"\(files) ;;")
             }
         }
+        let operands = entries.filter { !words(of: $0).isEmpty }.map { entry in
+            "        \"\(entry.name)\") offers=\"\(words(of: entry).joined(separator: " "))\" ;;"
+        }
         return """
             \(note)
             _appvault() {
@@ -69,15 +83,22 @@ package enum Completions {
                 for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
                     if [[ $value ]]; then value=; continue; fi
                     case $word in
-                    \(withValue.joined(separator: " | "))) value=yes ;;
+                    \(withValue.joined(separator: " | "))) value=$word ;;
                     -*) ;;
                     *) given+="${given:+ }$word" ;;
                     esac
                 done
-                if [[ $value ]]; then COMPREPLY=($(compgen -f -- "$current")); return; fi
+                case $value in
+                "") ;;
+                \(withAccount.joined(separator: " | "))) COMPREPLY=($(compgen -u -- "$current")); return ;;
+                *) COMPREPLY=($(compgen -f -- "$current")); return ;;
+                esac
                 case $given in
                     "") offers="\(firstWords.joined(separator: " "))" ;;
             \(cases.joined(separator: "\n"))
+                esac
+                case $given in
+            \(operands.joined(separator: "\n"))
                 esac
                 if [[ $current == -* ]]; then
                     COMPREPLY=($(compgen -W "$flags" -- "$current"))
@@ -101,7 +122,8 @@ package enum Completions {
     }
 
     private static func flagged(_ option: Option.Entry) -> String {
-        let value = option.argument.map { ":\($0):_files" } ?? ""
+        let values = withAccount.contains(option.flag) ? "_users" : "_files"
+        let value = option.argument.map { ":\($0):\(values)" } ?? ""
         return "'\(option.flag)[\(quoted(option.summary))]\(value)'"
     }
 
@@ -130,6 +152,9 @@ package enum Completions {
                 )
             }
         }
+        let operands = entries.filter { !words(of: $0).isEmpty }.map { entry in
+            "    (\(entry.name.replacing(" ", with: "\\ "))) offers=(\(words(of: entry).joined(separator: " "))) ;;"
+        }
         return """
             #compdef appvault
             \(note)
@@ -140,17 +165,24 @@ package enum Completions {
                 for word in ${words[2,CURRENT-1]}; do
                     if [[ -n $value ]]; then value=; continue; fi
                     case $word in
-                    (\(withValue.joined(separator: "|"))) value=yes ;;
+                    (\(withValue.joined(separator: "|"))) value=$word ;;
                     (-*) ;;
                     (*) given+="${given:+ }$word" ;;
                     esac
                 done
-                if [[ -n $value ]]; then _files; return; fi
+                case $value in
+                ('') ;;
+                (\(withAccount.joined(separator: "|"))) _users; return ;;
+                (*) _files; return ;;
+                esac
                 case $given in
                 ('') offers=(\(firstWords.map { described($0, meaning($0)) }.joined(separator: " "))) ;;
                 esac
                 case $given in
             \(cases.joined(separator: "\n"))
+                esac
+                case $given in
+            \(operands.joined(separator: "\n"))
                 esac
                 if [[ $PREFIX == -* ]]; then _arguments $flags; return; fi
                 if [[ -n $files ]]; then _files; return; fi
@@ -188,11 +220,17 @@ package enum Completions {
             let given = entry.words.map { "__fish_seen_subcommand_from \($0)" }
                 .joined(separator: "; and ")
             for option in entry.options {
-                let value = option.entry.argument == nil ? "" : " -r"
+                let accounts = withAccount.contains(option.entry.flag)
+                let value =
+                    option.entry.argument == nil
+                    ? "" : accounts ? " -x -a '(__fish_complete_users)'" : " -r"
                 lines.append(
                     fishLine(
                         given, "-l \(option.entry.flag.dropFirst(2))\(value)", option.entry.summary)
                 )
+            }
+            for word in words(of: entry) {
+                lines.append("complete -c appvault -n '\(given)' -a \(word)")
             }
             if takesFile(entry) { lines.append("complete -c appvault -n '\(given)' -F") }
         }

@@ -28,6 +28,11 @@ package final class TypedPasscode: Sendable, Redacted {
 
     package var isEmpty: Bool { bytes.count == 0 }
 
+    /// In scalars, as rules count.
+    package var length: Int {
+        withNormal { $0.withBytes { text in text.indices.count { text[$0] & 0xC0 != 0x80 } } }
+    }
+
     /// Why it cannot become a passcode. It may be tried all the same: a login password may be any bytes.
     package var refusal: PasscodeRefusal? {
         switch form {

@@ -41,7 +41,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case changeRequired(Flow, DueReason)
     case noMatch
     /// Not even the beginning of an export file opens with this passphrase.
-    case exportPassphrase
+    case exportPassphrase(PassphraseReason)
     case resetRequested
     case skipped
     case recoveryKeyInvalid(RecoveryKeyReason)
@@ -77,7 +77,8 @@ package enum Refusal: Error, Equatable, Sendable {
         case .busy: .busy
         case .changeRequired: .changeRequired
         case .noMatch: .noMatch
-        case .exportPassphrase: .invalidPasscode
+        case .exportPassphrase(.wrong): .invalidPasscode
+        case .exportPassphrase(.short): .underMinLength
         case .resetRequested: .resetRequested
         case .skipped: .skipped
         case .recoveryKeyInvalid: .recoveryKeyInvalid
@@ -90,7 +91,9 @@ package enum Refusal: Error, Equatable, Sendable {
     package var parameters: [(name: String, value: String)] {
         switch self {
         case .invalidPasscode(let left): [("triesRemaining", String(left ?? -1))]
-        case .exportPassphrase: [("triesRemaining", "-1")]
+        case .exportPassphrase(.wrong): [("triesRemaining", "-1")]
+        case .exportPassphrase(.short(let least)):
+            [("minimum", String(least)), ("unmet", "minLength")]
         case .rule(let rule, let unmet):
             rule.parameters + [("unmet", unmet.joined(separator: " "))]
         case .throttled(let seconds): [("seconds", String(seconds))]

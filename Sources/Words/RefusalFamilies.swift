@@ -43,14 +43,14 @@ extension Refusal {
     /// for.
     package var isEveryday: Bool {
         switch self {
-        case .doesNotExist, .locked, .cancelled, .cancelledOpening: true
+        // A broken policy was told of when its file was read; a preview's file is its asker's own.
+        case .doesNotExist, .locked, .cancelled, .cancelledOpening, .policyBroken: true
         case .unknown, .alreadyExists, .dataType, .invalidArgument, .invalidPasscode,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .rule, .deleted,
             .retryLimitReached, .throttled, .policyDenies, .invalidAction,
             .fingerprintUnavailable, .fingerprintNoMatch, .notPermitted, .serviceUnavailable,
             .storeDamaged, .tooLarge, .quotaReached, .protocolError, .busy, .changeRequired,
             .noMatch, .exportPassphrase, .resetRequested, .skipped, .recoveryKeyInvalid,
-            .policyBroken,
             .storageFailed:
             false
         }

@@ -59,6 +59,12 @@ extension Refusal {
         case group(Int)
     }
 
+    /// What is wrong with the passphrase of an export.
+    package enum PassphraseReason: Equatable, Sendable {
+        case wrong
+        case short(least: Int)
+    }
+
     package enum During: CaseIterable, Sendable {
         case count, uncount, clearCount, writeCount, unlock, recover, change, follow, turnOff
         case recoveryKey, chown, erase, create, remove, open, read, store, export, `import`, terms,

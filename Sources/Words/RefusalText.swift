@@ -62,7 +62,9 @@ extension Refusal {
         case .busy: Phrase(.refusedBusy)
         case .changeRequired(let flow, let reason): Self.changeRequired(flow, reason)
         case .noMatch: Phrase(.refusedNoMatch)
-        case .exportPassphrase: Phrase(.refusedInvalidPasscodeExport)
+        case .exportPassphrase(.wrong): Phrase(.refusedInvalidPasscodeExport)
+        case .exportPassphrase(.short(let least)):
+            Phrase(.refusedUnderMinLengthExport, .count(least))
         case .resetRequested: Phrase(.refusedResetRequested)
         case .skipped: Phrase(.refusedSkipped)
         case .recoveryKeyInvalid(.wrong): Phrase(.refusedRecoveryKeyInvalidWrong)

@@ -454,6 +454,11 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         the passcode needs at least {1} characters | \
         a number
         """
+    case refusedUnderMinLengthExport = """
+        refused.UnderMinLength.export | \
+        the passphrase of an export needs at least {1} characters | \
+        a number
+        """
     case refusedUnderMinUniqueCharacters = """
         refused.UnderMinUniqueCharacters | \
         the passcode needs at least {1} different characters | \

@@ -204,7 +204,7 @@ class Import(Case):
         pieces = []
         with lab.client() as client:
             piece = client.run(
-                "exportBegin", answers(PASSCODE, newPassphrase="phrase"), store=store)
+                "exportBegin", answers(PASSCODE, newPassphrase="a long phrase"), store=store)
             pieces.append(piece)
             while not piece.last:
                 piece = client.run("exportNext")
@@ -217,7 +217,7 @@ class Import(Case):
         header, body = pieces[0], pieces[1:]
         total = sum(map(len, body))
         with lab.client() as client:
-            answer = client.run("importBegin", answers(passphrase="phrase"), [header], replace=True)
+            answer = client.run("importBegin", answers(passphrase="a long phrase"), [header], replace=True)
             for round_ in (1, 2):
                 done = 0
                 for index, piece in enumerate(body):
@@ -263,7 +263,7 @@ class Import(Case):
         header, body = pieces[0], pieces[1:]
         total = sum(map(len, body))
         with lab.client() as client:
-            client.run("importBegin", answers(passphrase="phrase"), [header], replace=True)
+            client.run("importBegin", answers(passphrase="a long phrase"), [header], replace=True)
             answers_ = []
             for round_ in (1, 2):
                 if round_ == 2:

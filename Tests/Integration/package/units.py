@@ -336,7 +336,7 @@ class Stripped(unittest.TestCase):
 
 class Completions(unittest.TestCase):
     def test_bash(self):
-        """bash offers the verbs, their second words, and the options that go with them"""
+        """bash offers the verbs, their second words, the options that go with them, fingers, topics and accounts"""
         script = r"""
 source "$1"; shift
 compopt() { :; }
@@ -352,7 +352,10 @@ COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _appvault; echo "${COM
         self.assertEqual(offered("pol"), ["policy"])
         self.assertEqual(offered("policy", "l"), ["lint"])
         self.assertEqual(offered("--user", "bob", "fingerprint", "en"), ["enroll"])
-        self.assertEqual(offered("passwd", "--o"), ["--off", "--on"])
+        self.assertEqual(offered("passwd", "--o"), ["--off", "--on", "--own-passcode"])
+        self.assertEqual(offered("fingerprint", "enroll", "right-t"), ["right-thumb"])
+        self.assertEqual(offered("help", "fin"), ["fingerprint"])
+        self.assertIn("root", offered("status", "--user", "roo"))
         self.assertEqual(offered("passwd", "--r"), [])
         self.assertEqual(offered("import", "--r"), ["--replace"])
         self.assertEqual(offered("export", "appvaultd.so"), ["appvaultd.socket"])

@@ -149,6 +149,8 @@ class Preview(unittest.TestCase):
             {name: answer.parameters[name] for name in ("file", "line", "key")},
             {"file": "/tmp/new.conf", "line": "2", "key": "MinLength"},
         )
+        # It is the asker's own file: nobody fills the journal with it.
+        self.assertNotIn("/tmp/new.conf", lab.log())
 
     def test_changes_nothing(self):
         """it only asks: the policy in force, the slots and the journal stay as they are"""

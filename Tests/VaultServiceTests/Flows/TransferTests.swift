@@ -11,19 +11,25 @@ private let passcode = "correct horse battery"
 
 @Suite("an export, and what an import makes of it")
 struct TransferTests {
-    /// A store with a record, and its export under the passphrase `right`.
     @LoopActor
-    private func exported(_ stage: Stage) async throws -> (header: [UInt8], chunks: [[UInt8]]) {
+    private func create(_ stage: Stage) async {
         await stage.run(
             .create(Create(target: Target(), way: .ownPasscode, openExisting: false)),
             stage.script([
                 "create.choose": passcode, "create.confirm": passcode, "recovery.keep": "",
             ]))
+    }
+
+    /// A store with a record, and its export under the passphrase `right phrase`.
+    @LoopActor
+    private func exported(_ stage: Stage) async throws -> (header: [UInt8], chunks: [[UInt8]]) {
+        await create(stage)
         let record = Record(store: [], name: Array("wifi".utf8))
         try await stage.house.records.set(
             record, WipedBuffer(bytes: Array("otter".utf8)), for: stage.script([:]).caller)
         let script = stage.script([
-            "match.current": passcode, "export.new": "right", "export.confirm": "right",
+            "match.current": passcode, "export.new": "right phrase",
+            "export.confirm": "right phrase",
         ])
         let export = try await stage.house.transfers.beginExport(Target(), script)
         var chunks: [[UInt8]] = []
@@ -59,14 +65,36 @@ struct TransferTests {
         }
     }
 
+    @Test("a passphrase that can be guessed in an afternoon begins no export")
+    func short() async throws {
+        try await Stage.run("") { stage in
+            await create(stage)
+            for (phrase, isShort) in [
+                ("1234567", true), ("\u{FC}\u{FC}\u{FC}\u{FC}", true), ("12345678", false),
+            ] {
+                let script = stage.script([
+                    "match.current": passcode, "export.new": phrase, "export.confirm": phrase,
+                ])
+                var refused: Interruption?
+                do throws(Interruption) {
+                    _ = try await stage.house.transfers.beginExport(Target(), script)
+                } catch {
+                    refused = error
+                }
+                #expect(refused == (isShort ? .refused(.exportPassphrase(.short(least: 8))) : nil))
+                #expect(script.asked.contains("export.confirm") == !isShort)
+            }
+        }
+    }
+
     @Test("a wrong passphrase is called that, and no damage")
     func wrong() async throws {
         try await Stage.run("") { stage in
             let (header, chunks) = try await exported(stage)
-            #expect(await refusal(stage, header, chunks, passphrase: "right") == nil)
+            #expect(await refusal(stage, header, chunks, passphrase: "right phrase") == nil)
             #expect(
                 await refusal(stage, header, chunks, passphrase: "wrong")
-                    == .exportPassphrase)
+                    == .exportPassphrase(.wrong))
         }
     }
 
@@ -75,7 +103,8 @@ struct TransferTests {
         try await Stage.run("") { stage in
             let (header, chunks) = try await exported(stage)
             #expect(
-                await refusal(stage, header, [Array(chunks[0].dropLast())], passphrase: "right")
+                await refusal(
+                    stage, header, [Array(chunks[0].dropLast())], passphrase: "right phrase")
                     == .storeDamaged(.exportCut))
         }
     }

@@ -139,7 +139,7 @@ final class Import {
         case .failure(.refused(_, because: .noRoom(let limit))):
             throw .refused(host.records.refusal(limit, .import))
         case .failure(.notAuthentic) where !reader.hasOpened:
-            throw .refused(.exportPassphrase)
+            throw .refused(.exportPassphrase(.wrong))
         case .failure(let error): throw .refused(TransferRefusal.of(error, .import))
         }
         guard last else { return .more(reader.done) }
@@ -225,10 +225,16 @@ final class Transfers {
         }
     }
 
+    /// Characters. Whoever gets hold of the file may guess for as long as they like.
+    private static let shortestPassphrase = 8
+
     private func askNewPassphrase(_ exchange: any Conversation) async throws(Interruption)
         -> TypedPasscode
     {
         let first = try await exchange.askPasscode(.newPassphrase, .newPassphrase)
+        guard first.isEmpty || first.length >= Self.shortestPassphrase else {
+            throw .refused(.exportPassphrase(.short(least: Self.shortestPassphrase)))
+        }
         let again = try await exchange.askPasscode(.confirmPassphrase, .confirmPassphrase)
         guard !first.isEmpty else { throw .refused(.cancelled) }
         guard first.bytes.matches(again.bytes) else { throw .refused(.noMatch) }
