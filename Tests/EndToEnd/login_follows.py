@@ -27,9 +27,11 @@ class Follows(installed.Case):
         self.assertEqual(self.state(alice), "unlocked")
         self.assertEqual(shell("echo the wifi is otter | appvault set wifi"), (0, "stored wifi\n"))
         console.send("appvault get wifi")
-        console.expect("\nthe wifi is otter\n")
-        # The first command on a terminal offers a recovery key, and no other does.
-        console.expect(r"\[y/n\] ")
+        # What is in the way when it asks says in one line how to make a recovery key.
+        console.expect("\nthe wifi is otter\nhint: `appvault recovery new`")
+        shell.ready()
+        console.send("appvault unlock")
+        console.expect(r"\[y/n, Enter: later\] ")
         console.send("n")
         shell.ready()
         self.assertEqual(shell("appvault get wifi"), (0, "the wifi is otter\n"))
@@ -85,7 +87,7 @@ class Follows(installed.Case):
         former, person.password = person.password, "bittern-in-the-reeds-7"
         self.machine.check("chpasswd", stdin=f"{person.name}:{person.password}\n")
         shell = self.login(person)
-        shell.terminal.expect("Former password or recovery key .*: ")
+        shell.terminal.expect("Old login password or recovery key .*: ")
         shell.terminal.send(former)
         shell.ready()
         self.assertEqual(self.state(person), "unlocked")

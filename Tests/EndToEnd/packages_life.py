@@ -78,8 +78,8 @@ class Life(unittest.TestCase):
         shell = self.login()
         self.assertEqual(self.state(), "open")
         machine.check("appvault set mail -", user="alice", stdin="the otter's")
-        # The first command at a terminal asks once.
-        shell.send("appvault get mail")
+        # The first unlock at a terminal asks once.
+        shell.send("appvault unlock")
         shell.expect("recovery key")
         shell.send("n")
         shell.expect(r"\$ ")

@@ -90,7 +90,7 @@ class Passcode(installed.Case):
         console.send(person.name)
         console.expect(re.escape(ASKS))
         console.send(PASSCODE)
-        console.expect("meets the new policy")
+        console.expect("meets the new rules")
         console.expect(r"\[Enter\]: ")
         self.assertEqual(self.state(person), "locked")
         console.send()

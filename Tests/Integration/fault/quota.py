@@ -71,7 +71,7 @@ class Limit(Case):
         lab = self.lab("4MiB")
         stored, answer = self.fill(lab, 90_000)
         self.refused(answer, 4 * MIB)
-        self.assertRegex(str(answer.message), r"take \d+ KiB on the disk, and may take 4 MiB")
+        self.assertRegex(str(answer.message), r"use \d+ KiB of the 4 MiB")
         self.assertIn("StoreQuota", str(answer.hint))
         # Nearly all of the quota can be used, whatever the log took in between.
         self.assertGreater(sum(map(len, stored.values())), 3.4 * MIB)
