@@ -29,7 +29,7 @@ PAGES = appvault.1 appvault-policy.conf.5 appvaultd.8 pam_appvault.8
 LINKER = $(if $(shell command -v ld.gold),,-Xswiftc -use-ld=lld)
 SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath $(LINKER)
 
-.PHONY: all build deps deps-build demo test e2e check bench soak fuzz lint format sanitize install clean
+.PHONY: all build deps deps-build deps-demo demo test e2e check bench soak fuzz lint format sanitize install clean
 .NOTPARALLEL:
 
 all: build
@@ -47,6 +47,12 @@ deps:
 deps-build:
 	@SWIFT='$(SWIFT)' Tools/need-swift --path
 	@SWIFT='$(SWIFT)' Tools/deps build
+	@SWIFT='$(SWIFT)' Tools/need-swift
+
+# No more than that: it may be somebody's own computer.
+deps-demo:
+	@SWIFT='$(SWIFT)' Tools/need-swift --path
+	@SWIFT='$(SWIFT)' Tools/deps demo
 	@SWIFT='$(SWIFT)' Tools/need-swift
 
 build: deps-build $(CATALOGUES)
@@ -83,7 +89,7 @@ pot:
 build-date:
 	$(PYTHON) Tools/build-date
 
-demo: deps build
+demo: deps-demo build
 	@INTERACTIVE='$(INTERACTIVE)' $(PYTHON) Tools/demo
 
 test: deps build packages-for-e2e
