@@ -27,7 +27,8 @@ PAGES = appvault.1 appvault-policy.conf.5 appvaultd.8 pam_appvault.8
 # SwiftPM would add RUNPATH $ORIGIN, and libpam loads the module into every process that logs people in.
 # Without gold, as in newer Debians, swift takes ld.bfd, which leaves RELRO out of our programs; lld comes with swift.
 LINKER = $(if $(shell command -v ld.gold),,-Xswiftc -use-ld=lld)
-SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath $(LINKER)
+# What is installed is stripped: nobody would ever see its debug information.
+SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath -debug-info-format none $(LINKER)
 
 .PHONY: all build deps deps-build deps-demo demo test e2e check bench soak fuzz lint format sanitize install clean
 .NOTPARALLEL:
