@@ -8,7 +8,7 @@ from desktop import LINE, Desktop
 from machine import PASSWORDS
 
 NEEDS_ROOT = True
-TIMEOUT = 600
+TIMEOUT = 900
 ALICE = PASSWORDS["alice"]
 
 
