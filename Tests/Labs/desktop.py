@@ -25,7 +25,7 @@ READER = "/run/appvault-reader"
 
 machine.IMAGES["desktop"] = machine.Image(
     "lightdm lightdm-gtk-greeter xvfb openbox xdotool imagemagick xterm x11-utils fonts-dejavu-core adwaita-icon-theme"
-    " i3lock xscreensaver xsecurelock libpam-gnome-keyring-",
+    " libpam-gnome-keyring-",
     r"""
 # A display without hardware.
 cat > /usr/local/bin/xserver <<'END'
