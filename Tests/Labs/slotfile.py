@@ -8,6 +8,7 @@
 Tests/Integration/format/slots.py does the same with Tests/Vectors.
 """
 
+import functools
 import getpass
 import hashlib
 import struct
@@ -41,6 +42,12 @@ def h(purpose, message, count, key=b""):
     return hashlib.blake2b(
         message, digest_size=count, key=key, person=purpose.encode().ljust(16, b"\0")
     ).digest()
+
+
+@functools.lru_cache(4096)
+def argon(passcode, salt, passes, kibibytes):
+    """Whoever reads one store's file again and again asks for the same derivations."""
+    return sodium.crypto_pwhash_alg(32, passcode, salt, passes, kibibytes * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13)
 
 
 class Machine:
@@ -117,9 +124,7 @@ def open_passcode(data, machine_key, passcode):
         )
         if not (8 <= memory <= 1048576 and 1 <= passes <= 16):
             raise Damaged(f"block {slot.number}")
-        derived = sodium.crypto_pwhash_alg(
-            32, passcode, salt, passes, memory * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13
-        )
+        derived = argon(passcode, salt, passes, memory)
         kek = h("AV kek passcode", derived + here(store, slot.number), 32, machine.slot_key)
         try:
             return unwrap(kek, wrapped, store, 1, slot.number, generation, memory, passes)
@@ -251,10 +256,7 @@ def keyring_password(data, machine_key, store_key):
 
 
 def is_reused(entries, passcode):
-    return any(
-        sodium.crypto_pwhash_alg(32, passcode, salt, 2, 19456 * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13) == value
-        for salt, value in entries
-    )
+    return any(argon(passcode, salt, 2, 19456) == value for salt, value in entries)
 
 
 class OtherBoot(Exception):
