@@ -148,7 +148,13 @@ class Machine:
                 takes = ("subject", wire.SUBJECT) in wire.MESSAGES[request].fields
                 file.write(wire.encode(request, 2, **({"subject": own} if takes else {})))
         words = [hostile(), path or self.daemon.socket, mode, first, people, each, seconds, frames]
-        return subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True)
+        attack = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True)
+        # Until each of them had a turn.
+        if attack.stdout.readline() != "ready\n":
+            attack.kill()
+            attack.wait()
+            raise AssertionError("the attack does not begin")
+        return attack
 
     def resident(self):
         """MiB of memory that belong to no file."""

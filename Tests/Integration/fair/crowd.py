@@ -16,6 +16,10 @@ NEEDS_ALONE = True
 MODES = ["pipeline", "slow", "leave", "half", "unread"]
 # In addition to the memory of derivations: none runs when this is measured.
 MEMORY = 128
+# Everybody had a turn before; the daemon's queues are full after this.
+BUILDS_UP = 0.3
+# Logins of the one attack whose slowest are compared.
+MANY = 100 if os.environ.get("APPVAULT_TESTS") == "soak" else 40
 
 
 def high(times):
@@ -37,7 +41,7 @@ class Crowd(unittest.TestCase):
         memory may be taken."""
         attack = self.machine.attack(mode, 300, **more)
         try:
-            time.sleep(1)
+            time.sleep(BUILDS_UP)
             began = time.monotonic()
             result = work()
             resident = []
@@ -61,7 +65,7 @@ class Crowd(unittest.TestCase):
         sink = Sink(self.machine.folder, places)
         attack = self.machine.attack(mode, 300, path=sink.path, **more)
         try:
-            time.sleep(1)
+            time.sleep(BUILDS_UP)
             return self.machine.logins(count, service)
         finally:
             attack.kill()
@@ -86,8 +90,8 @@ class Crowd(unittest.TestCase):
         self.assertLessEqual(figure(times), bound)
 
     def test_all_at_once(self):
-        """a hundred logins while fifty people, each with sixteen connections, do everything at once"""
-        self.compare("mixed", 100, high)
+        """many logins while fifty people, each with sixteen connections, do everything at once"""
+        self.compare("mixed", MANY, high)
 
     def test_each(self):
         """logins while fifty people all do the same: pipeline, drip, connect and leave, send half frames, read

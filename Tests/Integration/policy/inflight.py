@@ -37,7 +37,7 @@ class InFlight(unittest.TestCase):
             while time.monotonic() < end:
                 with lab.client(frontEnd="pamAuth", service="login") as client:
                     def answer(_ask):
-                        time.sleep(random.random() * 0.8)
+                        time.sleep(random.random() * 1.6)
                         return "wrong"
 
                     verdict = client.run("authenticate", answer, [b""], subject=person)

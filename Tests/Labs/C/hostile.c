@@ -4,7 +4,7 @@
 //
 // UIDS is the first uid, COUNT how many, CONNECTIONS what each holds. MODE is one of pipeline, slow, leave, half, unread,
 // mixed. GREETING is a file with the frames: the greeting, then the requests that are sent again and again.
-// It prints, at its end, how many connections it made, bytes it sent and bytes it read. Run as root.
+// It prints "ready" when each of its clients had a turn, and at its end how many connections it made, bytes it sent and bytes it read. Run as root.
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -185,11 +185,17 @@ int main(int count, char **words) {
     half[2] = BODY >> 16 & 0xFF;
     // Everybody in turn: those that may go on at once, and those of whom something was heard.
     size_t next = 0;
+    int ready = 0;
     struct epoll_event events[256];
     while (now_ms() < end) {
         size_t busy = 0;
         for (size_t i = 0; i < 64; i++, next = (next + 1) % all) {
             struct client *client = &clients[next];
+            if (!ready && next == all - 1) {
+                ready = 1;
+                puts("ready");
+                fflush(stdout);
+            }
             if (client->fd < 0 || client->mode == SLOW || client->mode == LEAVE) {
                 work(client);
                 busy += client->mode == LEAVE || client->mode == SLOW;
