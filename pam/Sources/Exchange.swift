@@ -64,6 +64,9 @@ struct Exchange: ~Copyable {
     /// Until when the module may send the greeting on this connection. The daemon waits twice as
     /// long.
     private var greetBy: Deadline
+    /// When the module began to wait for the daemon. The time in which a person is asked does not
+    /// count.
+    private var waitsSince: UInt64
     private var lines = 0
     private var lastQuestion: UInt32?
     /// The scan that is running, between `place` and `ended`.
@@ -84,19 +87,26 @@ struct Exchange: ~Copyable {
         scanning = nil
         token = nil
         greetBy = Deadline(in: 0)
+        waitsSince = 0
     }
 
     /// Connects before anything else is done. So where AppVault is absent, not even a name is
-    /// looked up.
+    /// looked up. Where the transaction has failed already, nothing is tried.
     mutating func open() -> Ending? {
         do throws(Fault) {
+            if Failure.isKept(by: call.pam) { throw .before }
             link = try Link.open(call.pam, call.options)
             greetBy = Deadline(in: Limits.firstFrameWait / 2)
             return nil
         } catch {
-            error.log(call.pam)
-            return .fault(error)
+            return failed(error)
         }
+    }
+
+    private func failed(_ fault: Fault) -> Ending {
+        fault.log(call.pam)
+        Failure.note(fault, since: waitsSince, in: call.pam)
+        return .fault(fault)
     }
 
     /// Runs the exchange to its end. The message is a greeting and one request. `delivery` says
@@ -114,8 +124,7 @@ struct Exchange: ~Copyable {
             guard let message else { throw .noMemory }
             return try converse(link, message, delivery)
         } catch {
-            error.log(call.pam)
-            return .fault(error)
+            return failed(error)
         }
     }
 
@@ -149,6 +158,7 @@ struct Exchange: ~Copyable {
         _ link: borrowing Link, _ message: consuming Memory, _ carried: Delivery
     ) throws(Fault) -> Ending {
         let whole = Deadline(in: Exchange.wholeWait)
+        waitsSince = appvault_pam_now()
         guard var inbox = Memory(capacity: Limits.smallFrame + FrameHeader.size) else {
             throw .noMemory
         }
@@ -166,6 +176,7 @@ struct Exchange: ~Copyable {
                 try giveUp(link, &outbox)
                 continue
             }
+            waitsSince = appvault_pam_now()
             let header = try link.receive(into: &inbox, by: deadline)
             if case .ends(let ending) = try step(header, inbox, link, &outbox) { return ending }
         }
@@ -300,7 +311,9 @@ struct Exchange: ~Copyable {
         case .aborted:
             try abort(ask.question, .conversationFailed, link, &outbox)
         case .asked:
-            switch call.face.ask(ask) {
+            let reaction = call.face.ask(ask)
+            waitsSince = appvault_pam_now()
+            switch consume reaction {
             case .failed: try abort(ask.question, .conversationFailed, link, &outbox)
             case .nothing: try abort(ask.question, .cancelled, link, &outbox)
             case .answered(let answer): try reply(ask, answer, link, &outbox)

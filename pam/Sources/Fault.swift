@@ -18,11 +18,13 @@ enum Fault: Error {
     case nonsense
     /// The exchange is longer than any flow.
     case endless
+    /// The transaction has failed already, and the log says how.
+    case before
 
     /// Logs at most one line for an exchange, and none where AppVault is absent.
     func log(_ pam: Pam) {
         switch self {
-        case .absent: break
+        case .absent, .before: break
         case .noMemory: pam.log(LOG_ERR, "out of memory")
         case .noDescriptor: pam.log(LOG_ERR, "no file descriptor left")
         case .badPath: pam.log(LOG_ERR, "the socket's path is too long or empty")

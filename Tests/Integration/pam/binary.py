@@ -246,6 +246,20 @@ class Journal(Case):
         self.assertEqual(self.codes("x")[0], PAM_AUTHINFO_UNAVAIL)
         self.assertEqual(len([line for line in self.lines() if "makes no sense" in line]), 1)
 
+    def test_whole_login(self):
+        """a daemon that hangs, or makes no sense, is one line for a whole login and change of password"""
+        self.full()
+        for handler, says in (
+            (lambda peer: (peer.receive(), peer.hang()), "did not answer in time"),
+            (lambda peer: (peer.greet(), peer.send_raw(b"\xff" * 20)), "makes no sense"),
+        ):
+            with self.subTest(says):
+                daemon = self.lab.daemon(handler)
+                before = len(self.lines())
+                self.assertEqual(self.codes("login", "new")[0], 0)
+                self.assertEqual(len([line for line in self.lines()[before:] if says in line]), 1)
+                self.assertEqual(len(daemon.messages("hello")), 1)
+
     @unittest.skipUnless(os.geteuid() == 0, "needs root to listen as somebody else")
     def test_stranger(self):
         """a stranger's socket is one line with its uid"""
@@ -332,6 +346,24 @@ class Clock(Case):
         with open(self.clock + ".new", "w") as file:
             file.write(str(seconds))
         os.rename(self.clock + ".new", self.clock)
+
+    def test_end_of_the_session(self):
+        """a daemon that hung at the login is told of the end of the session, when it is well again"""
+        self.advance(0)
+        daemon = self.lab.daemon(lambda peer: (peer.receive(), peer.hang()))
+        later = os.path.join(self.lab.folder, "later")
+        with open(later, "w") as file:
+            file.write(f"#!/bin/sh\necho 130 > {self.clock}\n")
+        os.chmod(later, 0o755)
+        self.lab.stack(
+            "auth required {lab} set=login",
+            "auth optional {ours} unlock",
+            "session optional {ours}",
+            f"session required pam_exec.so type=open_session {later}",
+            "session required pam_permit.so",
+        )
+        self.assertEqual(self.codes("x")[0], 0)
+        self.assertEqual([each.frontEnd for each in daemon.messages("hello")], ["pamAuth", "pamSession"])
 
     def test_ten_minutes(self):
         """a daemon that works for ever is given up after ten minutes, and not before"""

@@ -78,6 +78,19 @@ class Case(unittest.TestCase):
         self.assertEqual(before, Footprint())
         return result, talk, took
 
+    def fill(self):
+        """Connects until the listener's queue is full."""
+        held = []
+        self.addCleanup(lambda: [each.close() for each in held])
+        while True:
+            each = socket.socket(socket.AF_UNIX)
+            each.setblocking(False)
+            held.append(each)
+            try:
+                each.connect(self.lab.socket)
+            except BlockingIOError:
+                break
+
     def assertFault(self, least, most, everywhere=True):
         """Checks the fault that is set up now: alone and before pam_unix, and with `everywhere`
         after it and at a session, too."""
@@ -134,32 +147,14 @@ class Faults(Case):
     def test_full(self):
         """a full backlog is waited for one second and no longer"""
         self.lab.daemon(None, backlog=0, accepts=False)
-        held = []
-        self.addCleanup(lambda: [each.close() for each in held])
-        while True:
-            each = socket.socket(socket.AF_UNIX)
-            each.setblocking(False)
-            held.append(each)
-            try:
-                each.connect(self.lab.socket)
-            except BlockingIOError:
-                break
+        self.fill()
         self.assertFault(1, 1)
 
     def test_room_again(self):
         """a backlog that gets room within the second is used"""
         daemon = self.lab.daemon(lambda peer: (peer.greet(), peer.verdict("permissionDenied")), backlog=0)
         daemon.kill(signal.SIGSTOP)
-        held = []
-        self.addCleanup(lambda: [each.close() for each in held])
-        while True:
-            each = socket.socket(socket.AF_UNIX)
-            each.setblocking(False)
-            held.append(each)
-            try:
-                each.connect(self.lab.socket)
-            except BlockingIOError:
-                break
+        self.fill()
         timer = threading.Timer(0.4, lambda: daemon.kill(signal.SIGCONT))
         timer.start()
         self.addCleanup(timer.join)
@@ -264,6 +259,110 @@ class Faults(Case):
         self.assertEqual((result, self.token), (PAM_SUCCESS, "login"))
         result, _, _ = self.alone(["login"])
         self.assertEqual(result, PAM_AUTH_ERR)
+
+
+class Once(Case):
+    """A whole login has one wait for a daemon that hangs, however many lines of ours it has."""
+
+    def setUp(self):
+        super().setUp()
+        # The profile for a passcode of its own, and what stands in for pam_unix.
+        self.lab.stack(
+            "auth [success=2 default=ignore] {ours} or_password",
+            "auth requisite {lab} want=login",
+            "auth optional {ours} unlock",
+            "auth required pam_permit.so",
+            "account required pam_permit.so",
+            "session optional {ours}",
+            "session required pam_permit.so",
+        )
+
+    def whole(self, *answers):
+        """A login, and how long each of its calls took."""
+        took = []
+        before = Footprint()
+        with self.lab.transaction(talk=Talk(answers or ["login"])) as pam:
+            for call in (pam.authenticate, pam.setcred, pam.account, pam.open_session):
+                result, seconds = self.timed(call)
+                self.assertEqual(result, PAM_SUCCESS)
+                took.append(seconds)
+        self.assertEqual(before, Footprint())
+        return took
+
+    def assertOnce(self, daemon, took):
+        self.assertEqual(len(daemon.messages("hello")), 1)
+        # Two waits in `auth` would be four seconds, and each later call would take as long as one.
+        self.assertLess(took[0], 4)
+        self.assertLess(sum(took[1:]), took[0] / 2)
+
+    def test_silent(self):
+        """accepted and never answered: one connection and one wait"""
+        daemon = self.lab.daemon(lambda peer: (peer.receive(), peer.hang()))
+        self.assertOnce(daemon, self.whole())
+
+    def test_silent_later(self):
+        """welcomed and then silent: one connection and one wait"""
+        daemon = self.lab.daemon(lambda peer: (peer.greet(), peer.hang()))
+        took = self.whole()
+        self.assertEqual(len(daemon.messages("hello")), 1)
+        self.assertLess(sum(took[1:]), took[0] / 2)
+
+    def test_nobody_accepts(self):
+        """a socket of systemd's whose daemon cannot start: one connection and one wait"""
+        daemon = self.lab.daemon(lambda peer: (peer.receive(), peer.hang()))
+        daemon.kill(signal.SIGSTOP)
+        took = self.whole()
+        # Whoever connected meanwhile stands in the line still.
+        daemon.kill(signal.SIGCONT)
+        with socket.socket(socket.AF_UNIX) as last:
+            last.connect(self.lab.socket)
+            last.sendall(wire.encode("hello", 1, service=b"the last one"))
+            until = time.monotonic() + 10
+            while not any(each.service == "the last one" for each in daemon.messages("hello")):
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.01)
+        until = time.monotonic() + 10
+        while len(daemon.messages("hello")) < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual(len(daemon.messages("hello")), 2)
+        self.assertLess(took[0], 4)
+        self.assertLess(sum(took[1:]), took[0] / 2)
+
+    def test_closed_after_a_wait(self):
+        """a daemon that ends without an answer, each time after a while: one wait"""
+        daemon = self.lab.daemon(lambda peer: (peer.receive(), time.sleep(1)))
+        self.assertOnce(daemon, self.whole())
+
+    def test_three_attempts(self):
+        """three attempts on one handle, as login and sudo make them: one wait"""
+        daemon = self.lab.daemon(lambda peer: (peer.receive(), peer.hang()))
+        with self.lab.transaction(talk=Talk(["wrong", "wrong", "login"])) as pam:
+            self.assertEqual([pam.authenticate() for _ in range(3)], [PAM_AUTH_ERR, PAM_AUTH_ERR, PAM_SUCCESS])
+        self.assertEqual(len(daemon.messages("hello")), 1)
+
+    def test_another_transaction(self):
+        """the next login tries again"""
+        daemon = self.lab.daemon(lambda peer: (peer.receive(), peer.hang()))
+        self.whole()
+        daemon.stop()
+        daemon = self.lab.daemon(lambda peer: (peer.greet(), peer.verdict("ignore")))
+        self.whole()
+        asked = [each.name for each in daemon.messages() if each.name != "hello"]
+        self.assertEqual(asked, ["authenticate", "unlock", "sessionOpen"])
+
+    def test_restarted(self):
+        """a daemon that was started anew while the person typed is asked by the lines behind"""
+        daemon = self.lab.daemon(lambda peer: (peer.greet(), peer.ask(), peer.hang()))
+        anew = []
+
+        def typed():
+            daemon.stop()
+            anew.append(self.lab.daemon(lambda peer: (peer.greet(), peer.verdict("ignore"))))
+            return "login"
+
+        self.whole(typed)
+        asked = [each.name for each in anew[0].messages() if each.name != "hello"]
+        self.assertEqual(asked, ["unlock", "sessionOpen"])
 
 
 def after(data):
