@@ -34,6 +34,16 @@ class Idle(unittest.TestCase):
         self.assertEqual(lab.get("a").name, "value")
         self.locks(lab)
 
+    def test_told_once(self):
+        """the journal has a line of a store that was locked, and none where it was locked already"""
+        lab = self.lab()
+        for _ in range(2):
+            self.assertEqual(lab.ask("lock").name, "done")
+        self.assertEqual(lab.log().count("a store was locked"), 1)
+        lab.open(PASSCODE)
+        self.assertEqual(lab.ask("lock").name, "done")
+        self.assertEqual(lab.log().count("a store was locked"), 2)
+
     def test_each_request(self):
         """each request to the store restarts its time, and looking at its state does not"""
         lab = self.lab(IdleTimeout="2s")

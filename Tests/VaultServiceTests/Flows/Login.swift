@@ -25,9 +25,15 @@ struct Entered: Equatable {
 extension Stage {
     /// A whole login, in libpam's order: `auth`, `setcred`, the session. pam_unix takes `password`,
     /// which is typed at its own question where AppVault's was answered otherwise.
-    func enter(_ stack: Stack, _ script: Script, password: String, enforce: Bool = false) async
-        -> Entered
-    {
+    /// A module in front of `inFront` may bring a token.
+    func enter(
+        _ stack: Stack, _ script: Script, password: String, enforce: Bool = false,
+        brought: String = "", setsToken: Bool = false, finger: FingerUse = .first
+    ) async -> Entered {
+        var request = Authenticate(subject: subject)
+        request.enforce = enforce
+        request.setsToken = setsToken
+        request.finger = finger
         var entered = Entered()
         var handle = Handle.none
         func take(_ verdict: Verdict?) {
@@ -37,11 +43,15 @@ extension Stage {
         var token = password
         switch stack {
         case .step:
-            take(await authenticate(script, orPassword: false, enforce: enforce))
+            take(await pam(.authenticate(request, token: secret("")), script))
             guard entered.outcomes == [.success] else { return entered }
         case .inFront:
-            take(await authenticate(script, orPassword: true, enforce: enforce))
-            if entered.outcomes == [.success] { token = script.token ?? "" }
+            request.orPassword = true
+            request.tokenOnly = !brought.isEmpty
+            take(await pam(.authenticate(request, token: secret(brought)), script))
+            if entered.outcomes == [.success] {
+                token = script.given ?? script.token ?? brought
+            }
             take(await unlock(token, handle, script))
         case .behind:
             take(await unlock(token, handle, script))
@@ -62,12 +72,14 @@ extension Stage {
             .password(request, old: secret(old), new: secret(new)), login([:]))?.outcome
     }
 
-    private func authenticate(_ script: Script, orPassword: Bool, enforce: Bool) async -> Verdict? {
-        var request = Authenticate(subject: subject)
-        request.orPassword = orPassword
-        request.enforce = enforce
-        request.finger = .first
-        return await pam(.authenticate(request, token: secret("")), script)
+    /// A locker's `auth` and `setcred`, and the `setcred` of whoever makes a handle up.
+    func unlockScreen(_ script: Script) async -> [Outcome?] {
+        let verdict = await pam(
+            .authenticate(Authenticate(subject: subject), token: secret("")), script)
+        let confirmed = await pam(.confirm(Confirm(handle: verdict?.handle ?? .none)), script)
+        let invented = Handle(bytes: [UInt8](repeating: 7, count: Handle.size))
+        let other = await pam(.confirm(Confirm(handle: invented)), script)
+        return [verdict?.outcome, confirmed?.outcome, other?.outcome]
     }
 
     private func unlock(_ token: String, _ handle: Handle, _ script: Script) async -> Verdict? {

@@ -272,4 +272,14 @@ struct LoginTests {
             #expect(await stage.opens(with: old))
         }
     }
+
+    @Test("a screen locker's setcred is nothing that only root may do")
+    func locker() async throws {
+        try await Stage.run("") { stage in
+            await made(stage)
+            #expect(
+                await stage.unlockScreen(stage.locker(["match.prompt": old]))
+                    == [.success, .ignore, .permissionDenied])
+        }
+    }
 }

@@ -41,9 +41,13 @@ final class Script: Conversation {
     var touches: [FingerEnd] = []
     private(set) var asked: [String] = []
     private(set) var shown: [String] = []
+    /// Of these, what is shown even where no lines are.
+    private(set) var insisted: [String] = []
     private(set) var revealed = ""
     /// What was typed as a passcode: the stack's token from then on.
     private(set) var token: String?
+    /// What the daemon gave to be the stack's token.
+    private(set) var given: String?
 
     init(
         _ caller: Caller, _ reader: PlayedReader, _ answers: [String: String],
@@ -57,6 +61,11 @@ final class Script: Conversation {
 
     func show(_ message: Message, _ style: Show.Style) { shown.append(message.phrase.id.id) }
     func say(_ message: Message, _ style: Show.Style) { shown.append(message.phrase.id.id) }
+
+    func insist(_ message: Message) {
+        shown.append(message.phrase.id.id)
+        insisted.append(message.phrase.id.id)
+    }
 
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
         let id = message.phrase.id.id
@@ -95,7 +104,11 @@ final class Script: Conversation {
         _ = try await ask(message, .acknowledge)
     }
 
-    func give(token: SecretBox?) {}
+    func give(token: SecretBox?) {
+        given = token?.take()?.withBytes { bytes in
+            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+    }
 
     func follow(
         _ run: FingerRun, _ words: (FingerRun.Step) -> Message?

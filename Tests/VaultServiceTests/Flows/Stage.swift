@@ -111,10 +111,10 @@ final class Stage {
 
     // MARK: who asks
 
-    func caller(_ hello: Hello, uid: UInt32) -> Caller {
+    func caller(_ hello: Hello, uid: UInt32, daemonUID: UInt32? = nil) -> Caller {
         let credentials = PeerCredentials(pid: ThisProcess.pid, uid: uid, gid: uid)
         let caller = Caller(
-            credentials, hello: hello, daemonUID: alice.uid,
+            credentials, hello: hello, daemonUID: daemonUID ?? alice.uid,
             process: { PeerProcess(of: credentials, socket: -1) }, hangsUp: { false })
         if uid == alice.uid { caller.account = alice }
         return caller
@@ -126,12 +126,23 @@ final class Stage {
         return Script(caller(hello, uid: alice.uid), reader, answers, at: turn)
     }
 
-    /// Root's `login`, with the person in front of it.
-    func login(_ answers: [String: String], at turn: (Int, Script.Turn)? = nil) -> Script {
+    /// Root's `login`, with the person in front of it, or another program of root's.
+    func login(
+        _ answers: [String: String], at turn: (Int, Script.Turn)? = nil, service: String = "login",
+        tty: String = "tty1", silent: Bool = false
+    ) -> Script {
         var hello = Hello(frontEnd: .pamAuth, realUID: 0)
-        hello.service = Array("login".utf8)
-        hello.tty = Array("tty1".utf8)
+        hello.service = Array(service.utf8)
+        hello.tty = Array(tty.utf8)
+        hello.silent = silent
         return Script(caller(hello, uid: 0), reader, answers, at: turn)
+    }
+
+    /// The person's own screen locker, under a daemon that is not theirs.
+    func locker(_ answers: [String: String]) -> Script {
+        var hello = Hello(frontEnd: .pamAuth, realUID: alice.uid)
+        hello.service = Array("swaylock".utf8)
+        return Script(caller(hello, uid: alice.uid, daemonUID: 990), reader, answers)
     }
 
     /// Whether the person is known to be at this machine.

@@ -159,11 +159,14 @@ final class StoreFlows {
         try refusing { () throws(Refusal) in
             try permissions.require(.lock, person, host, desk.policies.inForce, exchange.caller)
         }
+        let wasOpen = host.isOpen
         await host.lock()
         transactions.forgetKeys(of: host.id)
-        desk.audit.note(
-            .lock, "a store was locked", store: host.id.description, person: person,
-            uid: exchange.caller.credentials.uid)
+        if wasOpen {
+            desk.audit.note(
+                .lock, "a store was locked", store: host.id.description, person: person,
+                uid: exchange.caller.credentials.uid)
+        }
         return .lockedNow
     }
 }
