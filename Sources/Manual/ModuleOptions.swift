@@ -25,7 +25,8 @@ enum ModuleOptions {
         Entry(
             "or_password", "auth",
             "The prompt takes the passcode or the login password. What is not the passcode becomes the token of the "
-                + "stack, so that pam_unix behind it with `try_first_pass` takes it without asking again."
+                + "stack, so that pam_unix behind it with `try_first_pass` takes it without asking again. Where a module "
+                + "in front has set a token already, that is tried in place of a question."
         ),
         Entry(
             "try_first_pass", "auth",

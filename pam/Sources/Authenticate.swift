@@ -25,13 +25,24 @@ extension Call {
     private func authenticate(_ name: [UInt8], _ exchange: inout Exchange) -> Exchange.Ending {
         var request = Authenticate(subject: subject(name))
         request.orPassword = options.prompt == .passcodeOrLogin
-        request.tokenOnly = options.source == .tokenOnly
         request.enforce = options.due == .denies
         request.finger = options.finger
         request.fingerSeconds = options.fingerSeconds
         request.presence = pam.presence()
         request.setsToken = options.keyring == .token
-        let token = options.source == .person ? nil : pam.token(PAM_AUTHTOK)
+        let token: Token?
+        switch (options.source, options.prompt) {
+        case (.person, .passcode): token = nil
+        case (.person, .passcodeOrLogin):
+            // A module in front has asked already. What it was told stands for the answer to our
+            // prompt, and is the next module's if it is not the passcode.
+            token = pam.token(PAM_AUTHTOK)
+            request.tokenOnly = token != nil
+        case (.tokenThenPerson, _): token = pam.token(PAM_AUTHTOK)
+        case (.tokenOnly, _):
+            token = pam.token(PAM_AUTHTOK)
+            request.tokenOnly = true
+        }
         return exchange.run(
             message(request, .authenticate, token), carrying: token == nil ? .nothing : .secret)
     }

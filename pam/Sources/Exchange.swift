@@ -74,6 +74,8 @@ struct Exchange: ~Copyable {
     private(set) var delivery = Delivery.nothing
     /// The person's last answer of the kind that is kept, whatever the daemon said to it.
     private var typed: Answer?
+    /// The person's input ended at that question.
+    private var hasEnded = false
     /// What the stack gets if the exchange succeeds.
     private var given = Given.nothing
     /// The token that the daemon sent. It ends with NUL.
@@ -129,9 +131,11 @@ struct Exchange: ~Copyable {
     }
 
     /// Makes the answer that was kept the stack's token, if there is one. An empty answer becomes
-    /// the token only if the daemon says so.
+    /// the token only if the daemon says so. Where the input ended, the token is empty, so that the
+    /// next module does not ask a person who has left.
     @discardableResult
     mutating func handOn() -> Bool {
+        if hasEnded { return call.pam.setEmptyToken() }
         guard let answer = typed.take(), answer.count > 0 || given == .typed else { return false }
         return call.pam.setToken(answer)
     }
@@ -315,7 +319,9 @@ struct Exchange: ~Copyable {
             waitsSince = appvault_pam_now()
             switch consume reaction {
             case .failed: try abort(ask.question, .conversationFailed, link, &outbox)
-            case .nothing: try abort(ask.question, .cancelled, link, &outbox)
+            case .nothing:
+                if ask.purpose.gives(kept) { hasEnded = true }
+                try abort(ask.question, .cancelled, link, &outbox)
             case .answered(let answer): try reply(ask, answer, link, &outbox)
             }
         }

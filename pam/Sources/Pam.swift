@@ -103,6 +103,13 @@ struct Pam {
         }
     }
 
+    /// The next module takes it for an answer, and no account's password is empty by that.
+    func setEmptyToken() -> Bool {
+        let empty: StaticString = ""
+        // SAFETY: a literal, which ends with NUL.
+        return unsafe appvault_pam_set_token(raw, empty.cString) == PAM_SUCCESS
+    }
+
     /// Lets libpam ask for a new password, which libpam keeps. It does not ask where it has one
     /// already.
     func askForNewToken() -> Bool {

@@ -320,6 +320,29 @@ class Tokens(Case):
         )
         self.assertEqual(daemon.messages("authenticate")[-1].payload, b"")
 
+    def test_brought(self):
+        """or_password tries the token of a module in front, asks nothing, and leaves the token to the next module"""
+        daemon = self.daemon()
+        lines = (
+            "auth [success=done default=ignore] {ours} or_password", "auth required {lab} want=login look=TOKEN")
+        for token, answers, expected, found in (
+            ("right", (), PAM_SUCCESS, None),
+            ("login", (), PAM_SUCCESS, "login"),
+            ("neither", (), PAM_AUTH_ERR, "neither"),
+        ):
+            with self.subTest(token):
+                result, talk = self.run_auth(f"auth optional {{lab}} set={token} return=7", *lines, answers=answers)
+                self.assertEqual((result, talk.prompts, self.token), (expected, [], found))
+                sent = daemon.messages("authenticate")[-1]
+                self.assertEqual((sent.payload, sent.orPassword, sent.tokenOnly), (token.encode(), True, True))
+        # An empty one is none, and who writes try_first_pass wants the question behind it.
+        result, talk = self.run_auth(
+            "auth optional {lab} set= return=7", "auth required {ours} or_password", answers=["right"])
+        self.assertEqual((result, len(talk.prompts)), (PAM_SUCCESS, 1))
+        self.run_auth("auth optional {lab} set=wrong return=7", "auth optional {ours} or_password try_first_pass")
+        sent = daemon.messages("authenticate")[-1]
+        self.assertEqual((sent.payload, sent.tokenOnly), (b"wrong", False))
+
     def test_flags(self):
         """the options arrive as flags, and unknown ones change nothing"""
         daemon = self.daemon()

@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import signal
 import time
 import unittest
 
@@ -122,7 +123,7 @@ class Sudo(Case):
         took = time.monotonic() - began
         machine.daemon.resume()
         self.assertEqual((done.returncode, done.stdout), (0, "0\n"), done.stderr)
-        # auth, setcred, session open and close: two seconds each at the most.
+        # Two seconds, once for all lines.
         self.assertLess(took, 9)
 
     def test_login_password_way(self):
@@ -183,6 +184,33 @@ class Su(Case):
         self.assertEqual(machine.daemon.ask("reset", answers(PASSCODE)).name, "done")
         self.assertEqual(with_store, [seen(guess) for guess in guesses])
         self.assertEqual([code == 0 for code, _ in with_store], [False, False, True, False, False])
+
+
+class Left(Case):
+    def test_end_of_input(self):
+        """Ctrl-D at our prompt ends su, sudo and login as it does at pam_unix's own"""
+        machine = self.machine()
+        for service, words, last in (
+            ("su", ("su", machine.name, "-c", "id -u"), None),
+            ("sudo", ("sudo", "id", "-u"), None),
+            ("login", ("login", machine.name), "ogin incorrect"),
+        ):
+            heard = []
+            for wire in (machine.way_a, machine.way_b):
+                wire(service)
+                program = Terminal(self.command(machine, *words, as_person=service != "login"))
+                program.expect(": ")
+                prompt = program.shown
+                os.write(program.fd, b"\x04")
+                if last:
+                    program.expect(last)
+                    os.kill(program.pid, signal.SIGKILL)
+                    heard.append(program.shown[len(prompt) : program.read_to])
+                    program.end()
+                else:
+                    heard.append((program.end(), program.shown[len(prompt) :]))
+            with self.subTest(service):
+                self.assertEqual(heard[0], heard[1])
 
 
 class Passwd(Case):
