@@ -64,7 +64,7 @@ enum ModuleOptions {
             "How long a finger is waited for, 1 to 120 (default 30)."),
         Entry(
             "set_authtok", "auth",
-            "After a finger the token of the stack is the login password, so that pam_gnome_keyring or pam_kwallet behind it "
+            "After a finger or a passcode of its own the token of the stack is the login password, so that pam_gnome_keyring or pam_kwallet behind it "
                 + "open too. For a login at this machine (a service of both LocalServices and UnlockServices) by somebody "
                 + "whose fingers open the store, and for root's programs alone. The password is learned from a login at "
                 + "such a service that succeeded with it, and lies sealed in the store; `appvault keyring forget` forgets "

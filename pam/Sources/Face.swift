@@ -5,7 +5,7 @@ internal import WireEmbedded
 /// a time.
 struct Face {
     private let pam: Pam
-    /// PAM_SILENT: questions only.
+    /// PAM_SILENT: questions, and what the person has to know although nothing is asked.
     let silent: Bool
 
     init(_ pam: Pam, flags: Int32) {
@@ -13,9 +13,10 @@ struct Face {
         silent = flags & Int32(PAM_SILENT) != 0
     }
 
-    /// If a line cannot be shown, the exchange goes on.
+    /// If a line cannot be shown, the exchange goes on. The daemon knows who is silent, and sends
+    /// them only the errors that end all tries.
     func show(_ text: [UInt8], style: Int32) {
-        if silent || text.isEmpty { return }
+        if text.isEmpty || silent && style != PAM_ERROR_MSG { return }
         _ = pam.converse(text, style: style)
     }
 

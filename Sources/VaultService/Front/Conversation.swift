@@ -23,6 +23,8 @@ protocol Conversation: AnyObject {
     /// Shows a line that the person needs even where no lines are shown: there it is put in front
     /// of the next question.
     func say(_ message: Message, _ style: Show.Style) async throws(Interruption)
+    /// Shows why no try can be made now: an error that is shown even where no lines are.
+    func insist(_ message: Message) async throws(Interruption)
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox
     /// Asks a yes-or-no question.
     func choose(_ message: Message) async throws(Interruption) -> Choice

@@ -42,6 +42,10 @@ final class Exchange: Conversation {
             if carriesLines { carried.append(message) }
             return
         }
+        try await send(message, style)
+    }
+
+    private func send(_ message: Message, _ style: Show.Style) async throws(Interruption) {
         do {
             try await connection.send(
                 Show(style: style, line: voice.line(message)), .show, tag: tag)
@@ -53,6 +57,10 @@ final class Exchange: Conversation {
     func say(_ message: Message, _ style: Show.Style) async throws(Interruption) {
         if caller.hello.silent { return carried.append(message) }
         try await show(message, style)
+    }
+
+    func insist(_ message: Message) async throws(Interruption) {
+        try await send(message, .error)
     }
 
     /// The number of a new scan.

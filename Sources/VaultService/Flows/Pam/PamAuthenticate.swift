@@ -66,8 +66,12 @@ final class PamAuthenticate {
         guard keyrings.setsToken(request, visit) else {
             return try await prove(request, token, visit)
         }
+        let broughtToken = !token.isEmpty
         do throws(Interruption) {
-            return keyrings.teaching(try await prove(request, token, visit), visit)
+            let verdict = try await prove(request, token, visit)
+            // The token was a passcode of the store's own, and no login password.
+            if verdict.outcome == .success, broughtToken, !host.followsLogin { return verdict }
+            return keyrings.teaching(verdict, visit)
         } catch {
             switch error {
             case .gone: throw error
@@ -111,7 +115,7 @@ final class PamAuthenticate {
                 if request.tokenOnly || caller.hello.oneSecret { throw .refused(error) }
                 opening = nil
             }
-            if let opening { return try await admitted(opening, request.enforce, visit) }
+            if let opening { return try await admitted(opening, request, visit) }
         }
         guard !request.tokenOnly else { throw .refused(.passcodeRequired) }
         switch FingerTurn(request.finger, at: caller.hello.service, request.presence) {
@@ -228,8 +232,9 @@ final class PamAuthenticate {
                 service: caller.hello.service, code: error.code, uid: caller.credentials.uid)
             if request.orPassword, case .invalidPasscode(let left) = error {
                 // It may be the login password, which is no mistake here. So the person is told
-                // only once.
-                if !isKnown, standing.audience == .person {
+                // only once, and not at a greeter: if it is no login password either, the line
+                // would stand above the next question, in the place of the greeter's own.
+                if !isKnown, standing.audience == .person, !caller.keepsLastLine {
                     try await visit.exchange.show(.retryOrPassword(left: left))
                 }
             } else {
@@ -247,7 +252,7 @@ final class PamAuthenticate {
         // The answer was the login password: the next modules find it, as they would behind
         // pam_unix.
         if request.orPassword, host.followsLogin { try await visit.exchange.give(token: nil) }
-        return try await admitted(opening, request.enforce, visit)
+        return try await admitted(opening, request, visit)
     }
 
     /// Called when the person typed nothing instead of a passcode.
@@ -293,19 +298,25 @@ final class PamAuthenticate {
 
     /// The passcode was right, so the login succeeds, whatever the policy demands of the store
     /// first. Only `enforce` refuses it then.
-    private func admitted(_ opening: Opening, _ enforce: Bool, _ visit: Visit)
+    private func admitted(_ opening: Opening, _ request: Authenticate, _ visit: Visit)
         async throws(Interruption) -> Verdict
     {
         let code: UInt16
         switch try await settling.settle(visit, opening) {
         case .settled(let opening):
             try await sessions.openForLogin(opening, visit)
+            // A passcode of the store's own opens no keyring.
+            if keyrings.setsToken(request, visit), !visit.host.followsLogin,
+                let kept = await visit.host.keyringPassword(opening)
+            {
+                try await visit.exchange.give(token: kept)
+            }
             code = 0
         case .due(let still):
             try await proving.tellStillDue(still, visit)
             code = Refusal.changeRequired(still.step).code.rawValue
         }
-        if code != 0, enforce { return Verdict(outcome: .authError, code: code) }
+        if code != 0, request.enforce { return Verdict(outcome: .authError, code: code) }
         let transaction = Transaction(store: visit.host.id, person: visit.person)
         return Verdict(
             outcome: .success, code: code,

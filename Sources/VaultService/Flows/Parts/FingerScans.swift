@@ -210,7 +210,7 @@ final class FingerScans {
     /// The last line, for a greeter only. A greeter leaves it on the screen, so it must be true
     /// until the next one. A locker may want a key pressed for each line.
     private static func lastWords(_ end: FingerEnd, _ visit: Visit) -> Message? {
-        guard isDisplay(visit), FingerTurn.isGreeter(visit.caller.hello.service) else { return nil }
+        guard visit.caller.keepsLastLine else { return nil }
         return switch end {
         case .matched: .fingerVerified
         case .failed(.timedOut): .fingerWaitOver

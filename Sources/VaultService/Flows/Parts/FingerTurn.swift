@@ -61,3 +61,11 @@ enum FingerTurn: Equatable, Sendable {
         }
     }
 }
+
+extension Caller {
+    /// A greeter: it leaves the last line that it was given on the screen, above its next question.
+    var keepsLastLine: Bool {
+        isPAM && FingerTurn.isGreeter(hello.service)
+            && FingerTurn.isAtDisplay(hello.service, tty: hello.tty)
+    }
+}

@@ -91,6 +91,8 @@ final class Proving {
 
     func showReset(_ visit: Visit) async throws(Interruption) {
         guard visit.policy.showReset, visit.exchange.audience == .person else { return }
+        // There it would stand in the place of what was wrong, and no command can be typed.
+        guard !visit.caller.keepsLastLine else { return }
         // Only the owner is told that there is a recovery key.
         let isOwner = visit.caller.credentials.uid == visit.person.uid
         let recovers = isOwner && visit.host.hasRecovery && visit.policy.allowRecoveryKey
@@ -108,10 +110,10 @@ final class Proving {
         guard exchange.audience == .person else { return }
         switch TryRefusal(refusal) {
         case .wrong(let left)?: try await exchange.show(.retry(left: left), .error)
-        case .limitReached(true)?: try await exchange.show(.erased, .error)
-        case .limitReached(false)?: try await exchange.show(.retryLocked, .error)
-        case .throttled(let seconds)?:
-            try await exchange.show(.throttled(seconds: seconds), .error)
+        // At sudo nothing else says why the right passcode is refused.
+        case .limitReached(true)?: try await exchange.insist(.erased)
+        case .limitReached(false)?: try await exchange.insist(.retryLocked)
+        case .throttled(let seconds)?: try await exchange.insist(.throttled(seconds: seconds))
         case nil: break
         }
     }
