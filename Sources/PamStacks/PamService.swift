@@ -162,6 +162,7 @@ package struct PamService {
         // A line whose module is missing does nothing.
         let present = asking.filter { surroundings.missing($0) == nil }
         if !present.isEmpty { judgement.ways.insert(.own) }
+        if let present = present.first { keyrings(present, stack, &judgement) }
         if surroundings.hasFingers, present.contains(where: { !$0.has("fingerprint=off") }) {
             judgement.ways.insert(.finger)
         }
@@ -202,6 +203,37 @@ package struct PamService {
                 .warning,
                 "\(together.place): no `unlock` line behind it: a login password typed there counts as a wrong passcode",
                 mend: "add `auth optional pam_appvault.so unlock` behind pam_unix")
+        }
+    }
+
+    /// A passcode of the store's own is not the login password, which other modules wait for.
+    private func keyrings(
+        _ line: PamLine, _ stack: PamStack, _ judgement: inout Judgement
+    ) {
+        let reached = stack.way(proving: line).reached.sorted()
+        let handsOn = "`set_authtok` behind \(line.place) for people with a finger"
+        let typed = "others type the login password at AppVault's prompt"
+        for other in reached.compactMap({ stack.steps[$0].line })
+        where surroundings.missing(other) == nil {
+            switch other.name {
+            case "pam_mount.so" where !other.has("disable_interactive"):
+                judgement.add(
+                    .warning,
+                    "\(other.place): after a passcode of its own pam_mount asks for the login password",
+                    mend: "add disable_interactive to the line; \(typed)")
+            case "pam_kwallet.so" where !line.has("set_authtok"),
+                "pam_kwallet5.so" where !line.has("set_authtok"):
+                judgement.add(
+                    .warning,
+                    "\(other.place): after a passcode of its own KDE's wallet asks for the login password",
+                    mend: "\(handsOn); \(typed)")
+            case "pam_gnome_keyring.so" where !line.has("set_authtok"):
+                judgement.add(
+                    .warning,
+                    "\(other.place): after a passcode of its own GNOME's keyring stays shut",
+                    mend: "\(handsOn); \(typed)")
+            default: break
+            }
         }
     }
 
@@ -280,6 +312,24 @@ package struct PamService {
             stack.steps[index].line.map { PamRole($0) } == .unlocks
         }
         guard let place = places.first, let line = stack.steps[place].line else { return }
+        // A service where nobody can change a password has nothing to say to the store.
+        let bare = PamReach(stack: stack.without(\.isOurs))
+        guard bare.ends(.init(ours: .ignore, others: .prove))?.admits == true else { return }
+        let ways = lines.filter { [.proves, .unknown].contains(PamRole($0)) }
+            .map { (changer: $0, way: stack.way(proving: $0)) }
+            .filter { $0.way.result == .success }
+        let ending = ways.filter { $0.way.reached.isDisjoint(with: places) }
+        if ending.count < ways.count {
+            for (changer, _) in ending {
+                judgement.add(
+                    .warning,
+                    "\(changer.place): where \(changer.name) changes the password, the stack ends before \(line.place)",
+                    mend:
+                        "in the place of its control `[success=N default=ignore]`, N leading to AppVault's line"
+                )
+            }
+            return
+        }
         let ends = PamReach(stack: stack).ends(.init(ours: .success, others: .prove)) ?? []
         if !ends.contains(where: { $0.isLogin && !$0.askedAfterProof.isDisjoint(with: places) }) {
             judgement.add(

@@ -95,4 +95,25 @@ extension PamStack {
         while let line = walk.next(in: self) { walk.take(answer(line), in: self) }
         return walk.result
     }
+
+    /// The way on which of all modules that authenticate only this line's succeeds: what libpam
+    /// returns, and the positions that it comes to.
+    func way(proving line: PamLine) -> (result: PamResult, reached: Set<Int>) {
+        var walk = PamWalk()
+        var reached: Set<Int> = []
+        while let next = walk.next(in: self) {
+            reached.insert(walk.index)
+            let result: PamResult =
+                switch PamRole(next) {
+                case _ where next == line: .success
+                case .asks: .authInfoUnavailable
+                case .unlocks, .judges: .ignore
+                case .permits, .conditions, .aside: .success
+                case .denies: .authError
+                case .proves, .unknown: .userUnknown
+                }
+            walk.take(result, in: self)
+        }
+        return (walk.result, reached)
+    }
 }

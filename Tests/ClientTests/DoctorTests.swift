@@ -256,6 +256,30 @@ struct DoctorTests {
         #expect(found[0].text.hasPrefix(path + ":2: "))
     }
 
+    @Test("LightDM's service for automatic logins is told where somebody is logged in by it")
+    func autologin() {
+        var fake = FakeMachine()
+        fake.files["/etc/pam.d/lightdm-autologin"] =
+            "auth required pam_permit.so\n@include common-session\n"
+            + "password required pam_deny.so\n@include common-password\n"
+        let password = CommonFiles.managed(["optional pam_appvault.so use_authtok"], "password")
+        fake.files["/etc/pam.d/common-password"] = password.text
+        fake.files["/var/lib/pam/password"] = password.saved
+        func told() -> [String] {
+            fake.found(.pam).filter { $0.state != .ok }.map(\.text)
+        }
+        #expect(told() == [])
+        fake.files["/etc/lightdm/lightdm.conf"] =
+            "[Seat:*]\n#autologin-user=bob\nautologin-user=\n"
+        #expect(told() == [])
+        fake.files["/etc/lightdm/lightdm.conf.d/50-kiosk.conf"] =
+            "[Seat:*]\nautologin-user = alice\n"
+        // lightdm.conf is read last.
+        #expect(told() == [])
+        fake.files["/etc/lightdm/lightdm.conf"] = "[Seat:*]\n"
+        #expect(told() == ["LightDM logs alice in without a password: that opens no store"])
+    }
+
     @Test("a broken policy file is told with file and line, and so is a text whose id nobody knows")
     func policy() {
         var fake = FakeMachine()

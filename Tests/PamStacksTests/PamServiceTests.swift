@@ -367,6 +367,68 @@ struct PamServiceTests {
             })
     }
 
+    private static let changes =
+        "password requisite pam_deny.so\npassword required pam_permit.so\n"
+        + "password optional pam_appvault.so use_authtok\n"
+
+    @Test("a sufficient pam_sss keeps the changes that it makes from the store, wherever it stands")
+    func sufficientChange() {
+        var files = PamFiles.debian(additional: ["optional pam_appvault.so unlock"])
+        files.files["passwd"] = "@include common-password\n@include common-auth\n"
+        let unix = "password [success=2 default=ignore] pam_unix.so obscure\n"
+        let sss = "password sufficient pam_sss.so use_authtok\n"
+        for (password, line) in [
+            (unix + sss, 2), (sss + unix.replacing("success=2", with: "success=1"), 1),
+        ] {
+            files.files["common-password"] = password + Self.changes
+            #expect(
+                texts(files.judge("passwd"), .warning) == [
+                    "/etc/pam.d/common-password:\(line): where pam_sss.so changes the password, "
+                        + "the stack ends before /etc/pam.d/common-password:5"
+                ])
+        }
+        let jump = sss.replacing("sufficient", with: "[success=1 default=ignore]")
+        files.files["common-password"] = unix + jump + Self.changes
+        #expect(texts(files.judge("passwd"), .warning) == [])
+    }
+
+    @Test("a service that changes no password, as LightDM's for automatic logins, is left alone")
+    func changesNothing() {
+        var files = PamFiles.debian()
+        files.files["lightdm-autologin"] =
+            "auth required pam_permit.so\n@include common-account\n@include common-session\n"
+            + "password required pam_deny.so\n@include common-password\n"
+        files.files["common-password"] =
+            "password [success=1 default=ignore] pam_unix.so\n" + Self.changes
+        #expect(files.judge("lightdm-autologin") == .init())
+    }
+
+    @Test("what waits for the login password behind a passcode of its own is told")
+    func keyrings() {
+        let primary = [
+            "[success=2 default=ignore] pam_appvault.so or_password",
+            "[success=1 default=ignore] pam_unix.so nullok try_first_pass",
+        ]
+        let additional = [
+            "optional pam_mount.so", "optional pam_kwallet5.so", "optional pam_gnome_keyring.so",
+            "optional pam_appvault.so unlock",
+        ]
+        let files = PamFiles.debian(primary: primary, additional: additional)
+        let told = texts(files.judge(), .warning)
+        #expect(told.count == 3)
+        for (line, name) in [(5, "pam_mount"), (6, "wallet"), (7, "keyring")] {
+            let place = "/etc/pam.d/common-auth:\(line): "
+            #expect(told.contains { $0.hasPrefix(place) && $0.contains(name) })
+        }
+        let mended = PamFiles.debian(
+            primary: [primary[0] + " set_authtok", primary[1]],
+            additional: [additional[0] + " disable_interactive"] + additional[1...])
+        #expect(texts(mended.judge(), .warning) == [])
+        // Where the login password opens the store, it opens these, too.
+        let follows = PamFiles.debian(additional: additional)
+        #expect(texts(follows.judge(), .warning) == [])
+    }
+
     @Test("a service that libpam does not start, and a machine without PAM files, are not judged")
     func nothing() {
         #expect(PamFiles(files: [:]).judge() == nil)

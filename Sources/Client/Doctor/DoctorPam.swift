@@ -34,6 +34,7 @@ extension Doctor {
             if name != "appvault" { isWired = true }
             if judgement.ways.contains(.follows) { follows = true }
             findings += findingsOf(name, judgement, service.followsChanges)
+            if name == Self.autologinService { findings += autologinFindings() }
         }
         let passwd = PamService(
             name: "passwd", configuration: folder.configuration, surroundings: surroundings)
