@@ -143,14 +143,18 @@ struct Doubts {
     }
 
     // Puts the warning at the line of the key, if it has one in this section. Only the section that
-    // sets one of these keys gets the warning, and not again the sections that inherit it.
+    // sets one of these keys gets the warning, and not again the sections that inherit it. Where the
+    // keys stand in several files, the last of these made the contradiction.
     private mutating func doubt(
         _ key: String, with others: [String] = [], _ wrong: String, _ right: String
     ) {
         let places = ([key] + others).compactMap { name in
             own.first { PolicyKey.all[$0.key].name == name }
         }
-        guard isWritten(key), let place = places.first else { return }
+        let last = places.map { $0.order >> 32 }.max()
+        guard isWritten(key), let place = places.first(where: { $0.order >> 32 == last }) else {
+            return
+        }
         found.append(
             PolicyProblem(
                 .warning, file: place.file, line: place.line, key: key, wrong: wrong, right: right))

@@ -1,9 +1,11 @@
+internal import ToolTexts
+
 /// Everything that is wrong with policy files, not only the first problem that stops the daemon.
 public enum PolicyLint {
-    /// The files are laid over each other in the order given, as files of one author. With the ids
-    /// of all texts in `known`, texts with other ids are reported; without, they are not checked.
+    /// The files are laid over each other in the order given, as files of one author. `known` has the
+    /// ids of all texts, each with the number of its positions; without it, texts are not checked.
     public static func problems(
-        in files: [PolicyFile], texts known: Set<String> = []
+        in files: [PolicyFile], texts known: [String: Int] = [:]
     ) -> [PolicyProblem] {
         // Nobody writes more than this by hand.
         if let problem = PolicyBook.tooLong(files) { return [problem] }
@@ -11,24 +13,39 @@ public enum PolicyLint {
         let layer = PolicyLayer(parsed)
         let problems =
             parsed.flatMap(\.problems) + Contradictions.errors(layer, parsed)
-            + Doubts(layer).found + unknownTexts(parsed, known) + rulesInDoubt(layer)
+            + Doubts(layer).found + textsInDoubt(parsed, known) + rulesInDoubt(layer)
         return problems.inOrder(of: files.map(\.name))
     }
 
-    private static func unknownTexts(
-        _ files: [ParsedFile], _ known: Set<String>
+    private static func textsInDoubt(
+        _ files: [ParsedFile], _ known: [String: Int]
     ) -> [PolicyProblem] {
         guard !known.isEmpty else { return [] }
-        let names = known.sorted()
+        let names = known.keys.sorted()
         return files.flatMap { file in
-            file.texts.filter { !known.contains($0.id) }.map { text in
-                let meant = Nearness.inFile.nearest(to: Array(text.id.utf8), among: names).map {
-                    "perhaps \($0)"
+            file.texts.compactMap { text -> PolicyProblem? in
+                func doubt(_ wrong: String, _ right: String) -> PolicyProblem {
+                    PolicyProblem(
+                        .warning, file: file.name, line: text.line, key: text.id, wrong: wrong,
+                        right: right)
                 }
-                return PolicyProblem(
-                    .warning, file: file.name, line: text.line, key: text.id,
-                    wrong: "no text has this id",
-                    right: meant ?? "an id that 'appvault texts' lists")
+                guard let count = known[text.id] else {
+                    let meant = Nearness.inFile.nearest(to: Array(text.id.utf8), among: names)
+                    return doubt(
+                        "no text has this id",
+                        meant.map { "perhaps \($0)" } ?? "an id that 'appvault texts' lists")
+                }
+                // People would read the braces.
+                guard let missing = Positions.of(text.text).filter({ $0 > count }).min() else {
+                    return nil
+                }
+                let right =
+                    switch count {
+                    case 0: "a text without positions"
+                    case 1: "{1}"
+                    default: "{1} to {\(count)}"
+                    }
+                return doubt("this text has no {\(missing)}", right)
             }
         }
     }

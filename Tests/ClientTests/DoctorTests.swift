@@ -256,6 +256,20 @@ struct DoctorTests {
         #expect(found[0].text.hasPrefix(path + ":2: "))
     }
 
+    @Test("what the package writes and what the administrator writes contradict nothing together")
+    func twoAuthors() {
+        var fake = FakeMachine()
+        fake.files["/usr/lib/appvault/policy.conf"] =
+            "[Passcode]\nThrottleAfter=3\nThrottleMax=15min\n"
+        fake.files["/etc/appvault/policy.conf"] = "[Passcode]\nThrottleAfter=0\n"
+        #expect(fake.found(.policy).map(\.state) == [.ok])
+        fake.files["/etc/appvault/policy.conf"]! += "ThrottleMax=1h\n"
+        #expect(
+            fake.found(.policy).map { $0.text.prefix { $0 != " " } } == [
+                "/etc/appvault/policy.conf:3:"
+            ])
+    }
+
     @Test("LightDM's service for automatic logins is told where somebody is logged in by it")
     func autologin() {
         var fake = FakeMachine()
@@ -288,7 +302,6 @@ struct DoctorTests {
         #expect(fake.found(.policy)[0].text.hasPrefix("/etc/appvault/policy.conf:2: MinLength"))
         fake.files["/etc/appvault/policy.conf"] = "[Texts]\nno.such.id=x\n"
         var daemon = FakeMachine.daemon
-        daemon.texts = ["match.prompt"]
         #expect(fake.found(.policy, daemon).map(\.state) == [.warning])
         daemon.policy!.mode = .noPasscodeMode
         #expect(FakeMachine().found(.policy, daemon).map(\.state) == [.warning])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Policy
 
-private func lint(_ texts: String..., ids: Set<String> = []) -> [String] {
+private func lint(_ texts: String..., ids: [String: Int] = [:]) -> [String] {
     let files = texts.enumerated().map {
         PolicyFile(name: "\($0.offset + 1)", text: bytes($0.element))
     }
@@ -168,9 +168,31 @@ private let doubts: [Doubt] = [
         let text = "[Texts]\nmatch.prompt=P\nmatch.promt=P\nxyz=P"
         #expect(lint(text) == [])
         #expect(
-            lint(text, ids: ["match.prompt", "match.retry"]) == [
+            lint(text, ids: ["match.prompt": 0, "match.retry": 0]) == [
                 "warning 1:3: match.promt: no text has this id: perhaps match.prompt",
                 "warning 1:4: xyz: no text has this id: an id that 'appvault texts' lists",
+            ])
+    }
+
+    @Test("a position that a text does not have is told, with those that it has")
+    func positions() {
+        let ids = ["none": 0, "one": 1, "three": 3]
+        #expect(lint("[Texts]\nnone=P\none=P {1}\nthree=P {3} {1} {0} {x}", ids: ids) == [])
+        #expect(
+            lint("[Texts]\nnone=P {1}\none=P {9} {2}\nthree=P {3} {4}", ids: ids) == [
+                "warning 1:2: none: this text has no {1}: a text without positions",
+                "warning 1:3: one: this text has no {2}: {1}",
+                "warning 1:4: three: this text has no {4}: {1} to {3}",
+            ])
+    }
+
+    @Test("what a later file contradicts is told where the later file says so")
+    func laterFile() {
+        let first = "[Passcode]\nThrottleMax=1h\nThrottleAfter=3"
+        #expect(
+            lint(first, "[Passcode]\nMinLength=9\nThrottleAfter=0") == [
+                "warning 2:3: ThrottleMax: no effect with ThrottleAfter=0: "
+                    + "ThrottleAfter=N, or no line with this key"
             ])
     }
 

@@ -13,8 +13,6 @@ struct Doctor {
         var health: Health?
         var policy: PolicyValues?
         var store: Wire.State?
-        /// The ids of all texts.
-        var texts: Set<String> = []
     }
 
     let machine: Machine

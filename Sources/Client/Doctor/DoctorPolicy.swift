@@ -43,8 +43,10 @@ extension Doctor {
         let (files, unread) = policyFiles()
         var findings = unread
         let written = (files.administrators.map { [$0] } ?? []) + files.dropIns
-        let problems = PolicyLint.problems(
-            in: (files.standard.map { [$0] } ?? []) + written, texts: daemon.texts)
+        // Two authors: neither's keys stand beside the other's, so neither contradicts the other.
+        let problems = [files.standard.map { [$0] } ?? [], written].flatMap { files in
+            PolicyLint.problems(in: files, texts: KnownTexts.positions)
+        }
         let edit = "put it right; `appvault policy lint FILE...` says when it is"
         var hasBroken = false
         for problem in problems {

@@ -412,13 +412,14 @@ class Lint(Base):
         big = self.file("#" * (1 << 20) + "\n")
         self.assertEqual(json.loads(self.lab.run("policy", "lint", "--json", big).out)["code"], 33)
 
-    def test_the_ids_of_texts_are_looked_at_where_a_daemon_runs(self):
-        self.lab.answer("texts", lambda daemon, request: daemon.reply(
-            "textList", texts=[{"id": "create.choose", "text": "Choose", "origin": "builtIn"}]))
-        path = self.file("[Passcode]\n[Texts]\ncreate.chose=Now choose\n")
+    def test_texts_are_looked_at_without_a_daemon(self):
+        self.lab.stop_listening()
+        path = self.file("[Texts]\ncreate.chose=Now choose\ncreate.choose=Choose\nmatch.retry.left=Still {9} of {1}\n")
         result = self.lab.run("policy", "lint", path)
-        self.assertEqual(result.status, 0)
-        self.assertIn(b"create.choose", result.out)
+        self.assertEqual((result.status, result.err), (0, b""))
+        first, second = result.out.decode().splitlines()
+        self.assertIn(f"{path}:2: create.chose: no text has this id: perhaps create.choose", first)
+        self.assertIn(f"{path}:4: match.retry.left: this text has no {{9}}: {{1}}", second)
 
 
 class Preview(Base):

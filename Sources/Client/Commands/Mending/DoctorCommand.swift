@@ -67,9 +67,6 @@ struct DoctorCommand: PlainCommand {
         }
         daemon.store = ask(run) { connection throws(ClientError) in try connection.status(Target())
         }
-        if let list = ask(run, { connection throws(ClientError) in try connection.texts() }) {
-            daemon.texts = Set(list.texts.map { String(decoding: $0.id, as: UTF8.self) })
-        }
         // Asked last, because an older daemon ends the connection at this request.
         daemon.health = ask(run) { connection throws(ClientError) in
             try connection.ask(.health, Empty(), for: .healthReport, Health.self)

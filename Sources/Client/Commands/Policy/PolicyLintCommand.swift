@@ -47,7 +47,7 @@ struct PolicyLintCommand: Command {
             let (name, text) = try run.text(of: file)
             read.append(PolicyFile(name: String(decoding: name, as: UTF8.self), text: text))
         }
-        let problems = PolicyLint.problems(in: read, texts: knownTexts(run))
+        let problems = PolicyLint.problems(in: read, texts: KnownTexts.positions)
         let errors = problems.count { $0.severity == .error }
         switch run.settings.form {
         case .plain: run.voice.print(problems.flatMap { line($0, run) })
@@ -66,13 +66,6 @@ struct PolicyLintCommand: Command {
             run.voice.print(json.finish())
         }
         return errors == 0 ? .success : .refused
-    }
-
-    /// The ids of all texts, which the daemon knows. Empty if no daemon runs; then lint does not
-    /// check ids.
-    private func knownTexts(_ run: Run) -> Set<String> {
-        guard let list = try? run.connect().texts() else { return [] }
-        return Set(list.texts.map { String(decoding: $0.id, as: UTF8.self) })
     }
 
     private func line(_ problem: PolicyProblem, _ run: Run) -> [UInt8] {

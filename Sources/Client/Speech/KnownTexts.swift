@@ -1,0 +1,10 @@
+import Words
+
+/// The texts that `[Texts]` of a policy may replace, for what looks for mistakes in policy files. It
+/// needs no daemon. What is shown to a person comes from the daemon all the same.
+enum KnownTexts {
+    /// How many positions each has, by its id.
+    static var positions: [String: Int] {
+        Dictionary(uniqueKeysWithValues: ListedText.all.map { ($0.id, $0.positions.count) })
+    }
+}
