@@ -92,7 +92,8 @@ enum KeyMeanings {
         ),
         (
             "IdleTimeout",
-            "Time without a request after which a store locks even in front. Each request begins it anew."
+            "Time without a request after which a store locks even in front. Each request begins it anew. A store whose "
+                + "owner has no session is locked by no logout, and where this is 0 it locks after 15 minutes."
         ),
         ("HoldMax", "The longest that a person may suspend locking."),
         (

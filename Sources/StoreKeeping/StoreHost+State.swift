@@ -31,7 +31,8 @@ extension StoreHost {
         }
         state.records = records.count
         state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
-        state.idleTimeout = policy.idleTimeout
+        state.idleTimeout =
+            isOpen ? policy.idleSeconds(ownerHasSession: sessions > 0) : policy.idleTimeout
         state.sessions = UInt32(clamping: sessions)
         let trouble = trouble(state.lock)
         state.trouble = trouble.map { voice.bytes($0.what) } ?? []

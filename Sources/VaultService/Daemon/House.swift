@@ -157,7 +157,7 @@ final class House {
             desk: desk, fingerprints: fingerprints, ruleWorker: ruleWorker, options: options)
         upkeep = Upkeep(
             desk: desk, readers: readers, failedTokens: failedTokens, transactions: transactions,
-            onboarding: onboarding, ticker: ticker, curfew: curfew,
+            onboarding: onboarding, sessions: sessions, ticker: ticker, curfew: curfew,
             isStoppedBeforeHibernation: options.isStoppedBeforeHibernation)
     }
 

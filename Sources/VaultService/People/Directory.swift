@@ -50,6 +50,10 @@ final class Directory {
             look(peer, person)
         }
     }
+
+    func sessions(of uid: UInt32) async -> [String] {
+        await surroundings.ask(otherwise: []) { [sessions = edges.sessions] in sessions(uid) }
+    }
 }
 
 extension Directory {

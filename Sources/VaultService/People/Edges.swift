@@ -5,6 +5,8 @@ struct Edges: Sendable {
     var look: @Sendable (PeerProcess, UInt32) -> Surroundings = {
         Surroundings.look(at: $0, person: $1)
     }
+    /// The ids of a person's sessions that are not over, as logind lists them.
+    var sessions: @Sendable (UInt32) -> [String] = { Surroundings.sessions(of: $0) }
     /// How long the answer may take, in milliseconds; then it is unknown.
     var patience: UInt64 = 2_000
     var loginAccount: @Sendable (UInt32) -> LoginAccount.Answer = { LoginAccount.of(uid: $0) }

@@ -84,6 +84,16 @@ struct Surroundings: Equatable, Sendable {
             frontTerminal: frontTerminal())
     }
 
+    /// The sessions of a person that are not over. One is over, to logind, when the process that
+    /// began it has ended, also where others of it are left.
+    static func sessions(of person: UInt32) -> [String] {
+        let ids = unsafe words { unsafe sd_uid_get_sessions(person, 0, $0) } ?? []
+        return ids.filter { id in
+            guard let session = session(id) else { return false }
+            return session.uid == person && session.kind == .person
+        }
+    }
+
     /// Nil if the session has ended meanwhile.
     private static func session(_ id: String) -> LoginSession? {
         var uid: uid_t = 0

@@ -57,11 +57,20 @@ final class IdleLocks {
 }
 
 extension Upkeep {
-    /// The owner's policy says how long an open store may lie idle.
+    /// The owner's policy says how long an open store may lie idle, and so does whether the owner
+    /// has a session whose end would lock it.
     func followIdle(_ host: StoreHost) async {
-        let owner = Person(uid: host.identity.uid, name: host.identity.account)
-        guard let inForce = try? await desk.policy(for: owner, host) else { return }
-        idleLocks.follow(host, seconds: host.isOpen ? inForce.policy.idleTimeout : 0)
+        guard let inForce = try? await desk.policy(for: host.owner, host) else { return }
+        let hasSession = await sessions.hasSession(host.owner.uid)
+        let seconds = inForce.policy.idleSeconds(ownerHasSession: hasSession)
+        idleLocks.follow(host, seconds: host.isOpen ? seconds : 0)
+    }
+
+    /// Does this for the open stores of one person.
+    func followIdle(of uid: UInt32) {
+        for host in desk.vault.stores(of: uid) where host.isOpen {
+            EventLoop.shared.task { await self.followIdle(host) }
+        }
     }
 
     /// Does this for all open stores, after the policy changed.

@@ -13,6 +13,7 @@ final class Upkeep {
     let failedTokens: FailedTokens
     let transactions: Transactions
     let onboarding: Onboarding
+    let sessions: LoginSessions
     let ticker: Ticker
     let curfew: Curfew
     let isStoppedBeforeHibernation: Bool
@@ -25,7 +26,7 @@ final class Upkeep {
 
     init(
         desk: Desk, readers: Readers, failedTokens: FailedTokens, transactions: Transactions,
-        onboarding: Onboarding, ticker: Ticker, curfew: Curfew,
+        onboarding: Onboarding, sessions: LoginSessions, ticker: Ticker, curfew: Curfew,
         isStoppedBeforeHibernation: Bool
     ) {
         self.desk = desk
@@ -33,6 +34,7 @@ final class Upkeep {
         self.failedTokens = failedTokens
         self.transactions = transactions
         self.onboarding = onboarding
+        self.sessions = sessions
         self.ticker = ticker
         self.curfew = curfew
         self.isStoppedBeforeHibernation = isStoppedBeforeHibernation
@@ -42,6 +44,7 @@ final class Upkeep {
     func begin() async -> String? {
         desk.vault.prepare = { host in self.follow(host) }
         readers.fingerSeat.whenTaken = { self.sleep.look() }
+        sessions.whenBegun = { uid in self.followIdle(of: uid) }
         let failure = await desk.vault.open { event, text, store in
             self.desk.audit.note(event, text, store: store)
         }

@@ -121,7 +121,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.lab.run("create", "--own-passcode", passcodes=[SECRET + b"7"]).status, 0)
         told = self.told("status")
         self.assertEqual(told["expiresAt"] - told["passcodeSetAt"], 90 * 86400)
-        self.assertEqual((told["pending"], told["pendingReason"], told["idleTimeout"]), ([], None, 0))
+        self.assertEqual((told["pending"], told["pendingReason"], told["idleTimeout"]), ([], None, 900))
         actions = {action["name"]: action for action in self.told("actions")["actions"]}
         self.assertTrue(actions["change-passcode"]["allowed"], actions)
         self.assertFalse(actions["turn-on-fingerprint"]["allowed"], actions)

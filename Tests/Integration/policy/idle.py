@@ -64,10 +64,19 @@ class Idle(unittest.TestCase):
         lab.open(PASSCODE)
         self.assertEqual(lab.get("a").name, "value")
 
+    def test_without_session(self):
+        """a store whose owner has no session locks after a quarter of an hour, however the policy leaves it"""
+        lab = self.lab()
+        self.assertEqual(lab.state_of().idleTimeout, 900)
+        lab.sleep(890 - 30)
+        self.assertEqual(lab.get("a").name, "value")
+        lab.sleep(890 - 30 + 901)
+        self.assertEqual(code(lab.get("a")), LOCKED)
+        self.assertEqual((lab.state_of().lock, lab.state_of().idleTimeout), ("locked", 0))
+
     def test_policy_changes(self):
         """a policy that changes applies to what is open, at once, in both directions"""
         lab = self.lab()
-        self.assertEqual(lab.state_of().idleTimeout, 0)
         lab.write(policy(IdleTimeout="2s"))
         self.locks(lab)
         lab.open(PASSCODE)

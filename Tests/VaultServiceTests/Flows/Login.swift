@@ -28,7 +28,8 @@ extension Stage {
     /// A module in front of `inFront` may bring a token.
     func enter(
         _ stack: Stack, _ script: Script, password: String, enforce: Bool = false,
-        brought: String = "", setsToken: Bool = false, finger: FingerUse = .first
+        brought: String = "", setsToken: Bool = false, finger: FingerUse = .first,
+        session: String? = "1"
     ) async -> Entered {
         var request = Authenticate(subject: subject)
         request.enforce = enforce
@@ -58,12 +59,17 @@ extension Stage {
         }
         entered.isIn = true
         take(await pam(.confirm(Confirm(handle: handle)), login([:])))
-        _ = await pam(.sessionOpen(session), login([:]))
+        if let session { await begin(session) }
         return entered
     }
 
+    /// A session begins, without a login that opened anything.
+    func begin(_ id: String = "1", class kind: String = "user") async {
+        _ = await pam(.sessionOpen(session(id, kind)), login([:]))
+    }
+
     /// The person logs out.
-    func leave() async { _ = await pam(.sessionClose(session), login([:])) }
+    func leave() async { _ = await pam(.sessionClose(session()), login([:])) }
 
     /// `passwd`, behind pam_unix.
     func changePassword(from old: String, to new: String) async -> Outcome? {
@@ -101,8 +107,8 @@ extension Stage {
 
     private var subject: Subject { Subject(name: alice.name, uid: alice.uid) }
 
-    private var session: Session {
-        Session(subject: subject, id: Array("1".utf8), sessionClass: Array("user".utf8))
+    private func session(_ id: String = "1", _ kind: String = "user") -> Session {
+        Session(subject: subject, id: Array(id.utf8), sessionClass: Array(kind.utf8))
     }
 
     private func secret(_ text: String) -> SecretBox {

@@ -20,6 +20,14 @@ final class PlayedSurroundings: Sendable {
         set { current.withLock { $0 = newValue } }
     }
 
+    private let listed = Mutex<[String]>([])
+
+    /// The sessions that logind lists for the person.
+    var sessions: [String] {
+        get { listed.withLock { $0 } }
+        set { listed.withLock { $0 = newValue } }
+    }
+
     func look(at person: UInt32) -> Surroundings {
         let unit =
             switch place {

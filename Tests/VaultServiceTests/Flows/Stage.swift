@@ -31,6 +31,7 @@ final class Stage {
         let folder = try Folder(path: path)
         try folder.makeFolder("state")
         try folder.makeFolder("config")
+        try folder.makeFolder("sessions")
         var options = Options()
         options.stateFolder = path + "/state"
         options.configFolder = path + "/config"
@@ -51,7 +52,7 @@ final class Stage {
             shell: Array("/bin/sh".utf8))
         let edges = Edges(
             look: { _, person in surroundings.look(at: person) },
-            patience: 3_600_000,
+            sessions: { _ in surroundings.sessions }, patience: 3_600_000,
             loginAccount: { $0 == account.uid ? .found(account) : .none })
         house = try House(options, edges, scanner: reader)
         Self.houses.append(house)
@@ -147,6 +148,32 @@ final class Stage {
 
     /// Whether the person is known to be at this machine.
     func move(_ place: PlayedSurroundings.Place) { surroundings.place = place }
+
+    // MARK: logind
+
+    /// logind lists a session, in that state. It writes its files anew and renames them, as here.
+    func list(_ id: String, _ state: String = "active") throws {
+        let folder = try Folder(path: path + "/sessions")
+        let file = try folder.file(".#\(id)", .createNew(mode: 0o644))
+        try file.write(Array("UID=\(alice.uid)\nSTATE=\(state)\n".utf8).span, at: 0)
+        try folder.rename(".#\(id)", to: id)
+        if !surroundings.sessions.contains(id) { surroundings.sessions.append(id) }
+    }
+
+    func unlist(_ id: String) throws {
+        surroundings.sessions.removeAll { $0 == id }
+        try Folder(path: path + "/sessions").remove(id)
+    }
+
+    /// What the daemon does by itself is done soon; false where it is not.
+    func comes(_ isTrue: @LoopActor () -> Bool) async -> Bool {
+        let end = Clock.bootMilliseconds() + 60_000
+        while !isTrue() {
+            guard Clock.bootMilliseconds() < end else { return false }
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + 2)
+        }
+        return true
+    }
 
     /// What the flow ends with: the id of its message, or why there is none.
     @discardableResult

@@ -13,9 +13,11 @@ final class LoginSessions {
     let sessionFolder: String
     let sessionSeconds: Int
     private let sessions = Sessions()
-    private var isWatchingSessions = false
+    private var watch: FileWatch?
     /// Called when something ended: perhaps there is nothing left to do.
     var whenLess: () -> Void = {}
+    /// Called when a session of this person began.
+    var whenBegun: (UInt32) -> Void = { _ in }
 
     init(desk: Desk, transactions: Transactions, sessionFolder: String, sessionSeconds: Int) {
         self.desk = desk
@@ -27,6 +29,18 @@ final class LoginSessions {
     var isEmpty: Bool { sessions.isEmpty }
 
     func count(of uid: UInt32) -> Int { sessions.count(of: uid) }
+
+    /// Whether the person has a session. The daemon does not hear of each one from PAM: it may have
+    /// been started again meanwhile, or the session's stack has no line of AppVault. Those that
+    /// logind lists count from here on like all others.
+    func hasSession(_ uid: UInt32) async -> Bool {
+        guard sessions.count(of: uid) == 0 else { return true }
+        for name in await desk.directory.sessions(of: uid) {
+            let id = Array(name.utf8)
+            if isListed(id), !sessions.has(id, of: uid) { begin(id, of: uid) }
+        }
+        return sessions.count(of: uid) > 0
+    }
 
     func openSession(_ session: Session, _ caller: Caller) async throws(Interruption)
         -> Verdict
@@ -69,7 +83,8 @@ final class LoginSessions {
         if session.id.isEmpty {
             return desk.policies.policy.acts(.unlock, at: caller.hello.service)
         }
-        return session.sessionClass.isEmpty || session.sessionClass == Array("user".utf8)
+        // Later versions of logind add endings: root's sessions are `user-early`.
+        return session.sessionClass.isEmpty || session.sessionClass.starts(with: "user".utf8)
     }
 
     // MARK: what a login opens
@@ -79,15 +94,15 @@ final class LoginSessions {
     func openForLogin(_ opening: Opening, _ visit: Visit) async throws(Interruption) {
         let wasOpen = visit.host.isOpen
         try await refusingAsync { () async throws(Refusal) in try await visit.host.open(opening) }
-        if !wasOpen { shutUnlessFollowed(visit.host, visit.person) }
+        if !wasOpen { await shutUnlessFollowed(visit.host, visit.person) }
         desk.audit.note(
             .unlock, "a store was opened", store: visit.host.id.description, person: visit.person,
             service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
     }
 
     /// A store that a login opened is shut again where no session of its owner follows.
-    func shutUnlessFollowed(_ host: StoreHost, _ person: Person) {
-        guard sessions.count(of: person.uid) == 0 else { return }
+    func shutUnlessFollowed(_ host: StoreHost, _ person: Person) async {
+        guard await !hasSession(person.uid), host.isOpen else { return }
         host.shut(at: Clock.bootMilliseconds() + UInt64(sessionSeconds) * 1000) {
             self.desk.audit.note(
                 .lock, "no session followed the login", store: host.id.description, person: person)
@@ -98,21 +113,18 @@ final class LoginSessions {
     // MARK: sessions that end in silence
 
     // A session may end without its program saying so: the program was killed, or its terminal is
-    // gone. logind has a file for each session, and removes it however the session ended.
+    // gone. logind has a file for each session, and removes it however the session ended. While
+    // processes of it are left, the file stays and says that the session is closing.
 
     func begin(_ id: [UInt8], of uid: UInt32) {
         let isListed = isListed(id)
         sessions.add(id, of: uid, isListed: isListed)
-        guard isListed, !isWatchingSessions else { return }
-        isWatchingSessions = true
-        EventLoop.shared.task {
-            await self.watchSessions()
-            self.isWatchingSessions = false
-        }
+        if isListed { watchSessions() }
+        whenBegun(uid)
     }
 
-    /// Whether logind has a file for this session. Where its files cannot be seen, only what PAM
-    /// says counts.
+    /// Whether logind has a file for this session that does not say that it is over. Where its
+    /// files cannot be seen, only what PAM says counts.
     private func isListed(_ id: [UInt8]) -> Bool {
         let isName =
             !id.isEmpty
@@ -125,13 +137,29 @@ final class LoginSessions {
                 }
             }
         let path = sessionFolder + "/" + String(decoding: id, as: UTF8.self)
-        return isName && (try? FileFacts(of: path)) != nil
+        guard isName, (try? FileFacts(of: path)) != nil else { return false }
+        let text = (try? TextFile.read(at: path, limit: 16 << 10)) ?? []
+        return !text.split(separator: 0x0A).contains { $0.elementsEqual("STATE=closing".utf8) }
+    }
+
+    private func watchSessions() {
+        if let watch {
+            // The folder may be another one than before.
+            _ = watch.watch([(sessionFolder, .all)])
+            return
+        }
+        guard let made = try? FileWatch(), made.watch([(sessionFolder, .all)]) == nil else {
+            return
+        }
+        watch = made
+        EventLoop.shared.task {
+            await self.followSessions(made)
+            self.watch = nil
+        }
     }
 
     /// Runs as long as there are sessions.
-    private func watchSessions() async {
-        guard let watch = try? FileWatch(), watch.watch([(sessionFolder, .all)]) == nil
-        else { return }
+    private func followSessions(_ watch: FileWatch) async {
         while !sessions.isEmpty {
             for uid in sessions.forget(where: { !isListed($0) }) {
                 await lastSessionEnded(of: uid, nil, [])

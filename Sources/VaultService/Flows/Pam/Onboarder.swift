@@ -154,7 +154,7 @@ final class Onboarder {
             let (hasPasscode, follows) = (start.coming != nil, start.login != nil)
             let made = try await desk.vault.create(
                 for: person, named: [], consume start, desk.cost(policy), policy)
-            sessions.shutUnlessFollowed(made.host, person)
+            await sessions.shutUnlessFollowed(made.host, person)
             if let finger = waiting.finger, hasPasscode {
                 await enrolment.keep(finger, made.opening, made.host, person, caller)
             }

@@ -144,7 +144,7 @@ final class PamConfirm {
         }
         let present = Opening(key: opening.key, ground: replaced.ground)
         try await host.open(present)
-        sessions.shutUnlessFollowed(host, transaction.person)
+        await sessions.shutUnlessFollowed(host, transaction.person)
         if let finger = transaction.finger {
             await enrolment.keep(finger, present, host, transaction.person, caller)
         }

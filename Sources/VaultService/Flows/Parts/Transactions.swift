@@ -108,7 +108,7 @@ final class Transactions {
     }
 }
 
-/// The login sessions of each person, as PAM registered them.
+/// The login sessions of each person, as PAM registered them or logind lists them.
 @LoopActor
 final class Sessions {
     private var open: [UInt32: [[UInt8]: Int]] = [:]
@@ -119,6 +119,10 @@ final class Sessions {
 
     func count(of uid: UInt32) -> Int {
         open[uid]?.count ?? 0
+    }
+
+    func has(_ id: [UInt8], of uid: UInt32) -> Bool {
+        open[uid]?[id] != nil
     }
 
     func add(_ id: [UInt8], of uid: UInt32, isListed: Bool) {
