@@ -62,6 +62,9 @@ public struct Policy: Equatable, Sendable {
     /// The sections that `rules` names, in the order of the files.
     public var customRules: [CustomRule] = []
 
+    /// A store of a person who has not chosen begins without a passcode.
+    public var startsWithoutPasscode: Bool { allowNoPasscode && noPasscodeByDefault }
+
     /// On by default with DigitsOnly: a PIN must not be 111111 or 123456 unless the administrator
     /// allows it.
     public var forbidSequences: Bool {

@@ -29,12 +29,15 @@ extension StoreHost {
         if case .throttled(let seconds) = tally.verdict(.own, policy, now) {
             state.throttledSeconds = seconds
         }
+        if case .throttled(let seconds) = tally.verdict(.apart, policy, now) {
+            state.apartThrottledSeconds = seconds
+        }
         state.records = records.count
         state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
         state.idleTimeout =
             isOpen ? policy.idleSeconds(ownerHasSession: sessions > 0) : policy.idleTimeout
         state.sessions = UInt32(clamping: sessions)
-        let trouble = trouble(state.lock)
+        let trouble = trouble(state.lock, policy)
         state.trouble = trouble.map { voice.bytes($0.what) } ?? []
         state.advice = trouble?.advice.map { voice.bytes($0) } ?? []
         return state
@@ -94,12 +97,12 @@ extension StoreHost {
         }
     }
 
-    package func trouble(_ lock: State.Lock) -> (what: Phrase, advice: Phrase?)? {
+    package func trouble(_ lock: State.Lock, _ policy: Policy) -> (what: Phrase, advice: Phrase?)? {
         switch lock {
         case .absent, .locked, .unlocked: return nil
         case .erased: return (Refusal.deleted.message, Refusal.deleted.hint)
         case .retryLocked:
-            let refusal = Refusal.retryLimitReached(erased: false)
+            let refusal = limitReached(policy)
             return (refusal.message, refusal.hint)
         case .ownerChanged:
             return (

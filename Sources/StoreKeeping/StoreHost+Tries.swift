@@ -110,7 +110,7 @@ extension StoreHost {
         let aftermath = tally.wrong(kind, policy)
         if aftermath == .erase {
             try await erase(file)
-            throw .retryLimitReached(erased: true)
+            throw .retryLimitReached(.erased)
         }
         // If the outcome cannot be written, the try stays counted as unresolved.
         do throws(Refusal) {
@@ -119,13 +119,14 @@ extension StoreHost {
                 try file.write(outcome)
             }
         } catch {
-            throw .invalidPasscode(left: snapshot.tally.triesLeft(kind, policy))
+            throw .invalidPasscode(
+                left: snapshot.tally.triesLeft(kind, policy), forgotten(policy))
         }
         counted()
         switch aftermath {
-        case .left(0): throw .retryLimitReached(erased: false)
-        case .left(let left): throw .invalidPasscode(left: left)
-        case .lock, .erase: throw .retryLimitReached(erased: false)
+        case .left(0): throw limitReached(policy)
+        case .left(let left): throw .invalidPasscode(left: left, forgotten(policy))
+        case .lock, .erase: throw limitReached(policy)
         }
     }
 

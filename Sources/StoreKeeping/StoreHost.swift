@@ -201,13 +201,23 @@ package final class StoreHost {
         switch tally.verdict(kind, policy, Self.now()) {
         case .allowed: return
         case .throttled(let seconds): throw .throttled(seconds: Int(seconds))
-        case .limitReached: throw .retryLimitReached(erased: false)
+        case .limitReached: throw limitReached(policy)
         }
     }
 
     /// The limit of tries is reached: only the recovery key or root can make tries possible again.
     package func isRetryLocked(_ policy: Policy) -> Bool {
         snapshot.tally.isRetryLocked(policy)
+    }
+
+    package func limitReached(_ policy: Policy) -> Refusal {
+        .retryLimitReached(.locked(forgotten(policy)))
+    }
+
+    /// What leads on for a person who does not know the passcode.
+    package func forgotten(_ policy: Policy) -> Refusal.Forgotten {
+        if hasRecovery, policy.allowRecoveryKey { return .recover }
+        return policy.showReset ? .reset : .nothing
     }
 
     package func stakes(_ kind: TryKind, _ policy: Policy) -> Stake {

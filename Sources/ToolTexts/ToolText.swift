@@ -159,6 +159,12 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case recoveryYes = "tool.recovery.yes | a recovery key exists"
     case recoveryNo = "tool.recovery.no | no recovery key"
     case waitNext = "tool.wait.next | {1} until the next try | a time: tool.span.*"
+    case waitApart = """
+        tool.wait.apart | \
+        until the next try: {1} at this machine, {2} from elsewhere | \
+        a time: tool.span.*, or tool.wait.none | the same for elsewhere
+        """
+    case waitNone = "tool.wait.none | no wait"
     case ageToday = "tool.age.today | {1} (today) | date and time"
     case ageOne = "tool.age.one | {1} (1 day ago) | date and time"
     case ageDays = "tool.age.days | {1} ({2} days ago) | date and time | a number"

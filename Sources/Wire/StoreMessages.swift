@@ -23,6 +23,10 @@ public struct Create: Body, Fields, Equatable {
         /// (b) a passcode of its own
         case ownPasscode = 2
         case noPasscode = 3
+        /// The person has not chosen. This is what suits the machine, and the policy may have the
+        /// store begin without a passcode.
+        case usuallyFollowLogin = 4
+        case usuallyOwnPasscode = 5
     }
 
     public var target = Target()
@@ -138,7 +142,9 @@ public struct State: Body, Fields, Equatable {
     /// -1 where there is no limit.
     public var ownTriesLeft: Int32 = -1
     public var apartTriesLeft: Int32 = -1
+    /// Until the next try at this machine, and until the person's next one from elsewhere; 0: now.
     public var throttledSeconds: UInt32 = 0
+    public var apartThrottledSeconds: UInt32 = 0
     public var records: UInt64 = 0
     /// Bytes that all stores of the owner take on the disk.
     public var used: UInt64 = 0
@@ -178,6 +184,7 @@ public struct State: Body, Fields, Equatable {
         coder.i32(&ownTriesLeft)
         coder.i32(&apartTriesLeft)
         coder.u32(&throttledSeconds)
+        coder.u32(&apartThrottledSeconds)
         coder.u64(&records)
         coder.u64(&used)
         coder.u64(&quota)

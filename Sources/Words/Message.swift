@@ -15,12 +15,13 @@ package enum Message: Sendable {
     case lastErases
     case lastLocks
     case erased
-    case retryLocked
+    case retryLocked(Refusal.Forgotten)
     case throttled(seconds: Int)
     /// For the policy key ShowReset: what to do if the passcode is forgotten.
     case forgotten
-    /// The same for the owner of a store with a recovery key.
+    /// The same where there is a recovery key, and in a reset.
     case forgottenRecoverable
+    case forgottenInReset
     /// For the policy key ShowCancel.
     case mayCancel
     case opened
@@ -166,10 +167,12 @@ package enum Message: Sendable {
         case .lastErases: Phrase(.matchLast)
         case .lastLocks: Phrase(.matchLastLock)
         case .erased: Phrase(.matchErased)
-        case .retryLocked: Phrase(.matchLocked)
+        case .retryLocked(.recover): Phrase(.matchLocked)
+        case .retryLocked: Phrase(.matchLockedKeyless)
         case .throttled(let seconds): Phrase(.matchThrottled, .phrase(.span(seconds)))
         case .forgotten: Phrase(.matchReset)
         case .forgottenRecoverable: Phrase(.matchRecover)
+        case .forgottenInReset: Phrase(.matchResetRoot)
         case .mayCancel: Phrase(.matchCancel)
         case .opened: Phrase(.matchDone)
         case .openAlready: Phrase(.matchOpen)

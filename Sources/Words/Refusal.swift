@@ -10,7 +10,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case doesNotExist(What)
     case invalidArgument(Argument)
     /// `left` is nil if there is no limit, or if the front end may not know it.
-    case invalidPasscode(left: Int?)
+    case invalidPasscode(left: Int?, Forgotten = .nothing)
     case locked
     case outOfMemory
     case passcodeExpired
@@ -21,7 +21,7 @@ package enum Refusal: Error, Equatable, Sendable {
     /// ids of all of them. Codes 10 to 15, 17 to 22 and 38.
     case rule(Rule, unmet: [String])
     case deleted
-    case retryLimitReached(erased: Bool)
+    case retryLimitReached(Limit)
     case throttled(seconds: Int)
     case policyDenies(key: String)
     case invalidAction(action: Action, reason: ActionReason)
@@ -90,7 +90,7 @@ package enum Refusal: Error, Equatable, Sendable {
     /// For programs: names and values, which are the same in every language.
     package var parameters: [(name: String, value: String)] {
         switch self {
-        case .invalidPasscode(let left): [("triesRemaining", String(left ?? -1))]
+        case .invalidPasscode(let left, _): [("triesRemaining", String(left ?? -1))]
         case .exportPassphrase(.wrong): [("triesRemaining", "-1")]
         case .exportPassphrase(.short(let least)):
             [("minimum", String(least)), ("unmet", "minLength")]
@@ -118,6 +118,19 @@ package enum Refusal: Error, Equatable, Sendable {
             .recoveryKeyInvalid:
             []
         }
+    }
+}
+
+extension Refusal {
+    /// The same inside a reset: to advise another one would lead in a circle.
+    package var insideReset: Refusal {
+        if case .invalidPasscode(let left, .reset) = self {
+            return .invalidPasscode(left: left, .resetByRoot)
+        }
+        if self == .retryLimitReached(.locked(.reset)) {
+            return .retryLimitReached(.locked(.resetByRoot))
+        }
+        return self
     }
 }
 

@@ -3,14 +3,14 @@
 /// What the count of tries said: to a try that was made, or before one.
 package enum TryRefusal: Equatable, Sendable {
     case wrong(left: Int?)
-    case limitReached(erased: Bool)
+    case limitReached(Refusal.Limit)
     case throttled(seconds: Int)
 
     /// Nil where it is about something else.
     package init?(_ refusal: Refusal) {
         switch refusal {
-        case .invalidPasscode(let left): self = .wrong(left: left)
-        case .retryLimitReached(let erased): self = .limitReached(erased: erased)
+        case .invalidPasscode(let left, _): self = .wrong(left: left)
+        case .retryLimitReached(let limit): self = .limitReached(limit)
         case .throttled(let seconds): self = .throttled(seconds: seconds)
         case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .locked,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .rule, .deleted,

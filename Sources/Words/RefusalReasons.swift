@@ -8,6 +8,20 @@ extension Refusal {
         case store, record, account, passcode, recoveryKey, finger
     }
 
+    /// What a person who has forgotten the passcode can do. Each of these leads somewhere: there is
+    /// a recovery key that the policy lets open the store, or the person may reset the store.
+    package enum Forgotten: CaseIterable, Sendable {
+        case nothing, recover, reset
+        /// In a reset, which has asked for the passcode itself.
+        case resetByRoot
+    }
+
+    /// The limit of tries is reached.
+    package enum Limit: Equatable, Sendable {
+        case erased
+        case locked(Forgotten)
+    }
+
     package enum Argument: CaseIterable, Sendable {
         case name, notText, control, export, exportCost
     }

@@ -19,9 +19,10 @@ extension Refusal {
         case .invalidArgument(.control): Phrase(.refusedInvalidArgumentControl)
         case .invalidArgument(.export): Phrase(.refusedInvalidArgumentExport)
         case .invalidArgument(.exportCost): Phrase(.refusedInvalidArgumentExportCost)
-        case .invalidPasscode(nil): Phrase(.refusedInvalidPasscode)
-        case .invalidPasscode(1): Phrase(.refusedInvalidPasscodeOne)
-        case .invalidPasscode(.some(let left)): Phrase(.refusedInvalidPasscodeLeft, .count(left))
+        case .invalidPasscode(nil, _): Phrase(.refusedInvalidPasscode)
+        case .invalidPasscode(1, _): Phrase(.refusedInvalidPasscodeOne)
+        case .invalidPasscode(.some(let left), _):
+            Phrase(.refusedInvalidPasscodeLeft, .count(left))
         case .locked: Phrase(.refusedLocked)
         case .outOfMemory: Phrase(.refusedOutOfMemory)
         case .passcodeExpired: Phrase(.refusedPasscodeExpired)
@@ -29,8 +30,8 @@ extension Refusal {
         case .passcodeChanged: Phrase(.refusedPasscodeRequiredChanged)
         case .rule(let rule, _): rule.refusedText
         case .deleted: Phrase(.refusedDeleted)
-        case .retryLimitReached(erased: true): Phrase(.refusedRetryLimitReachedErased)
-        case .retryLimitReached(erased: false): Phrase(.refusedRetryLimitReached)
+        case .retryLimitReached(.erased): Phrase(.refusedRetryLimitReachedErased)
+        case .retryLimitReached(.locked): Phrase(.refusedRetryLimitReached)
         case .throttled(let seconds): Phrase(.refusedThrottled, .phrase(.span(seconds)))
         case .policyDenies(let key): Phrase(.refusedPolicyDenies, .text(key))
         case .invalidAction(let action, let reason):
@@ -105,7 +106,7 @@ extension Refusal {
         case .doesNotExist(.passcode): Phrase(.hintDoesNotExistPasscode)
         case .doesNotExist(.recoveryKey): Phrase(.hintDoesNotExistRecoveryKey)
         case .doesNotExist(.finger): Phrase(.hintDoesNotExistFinger)
-        case .invalidPasscode: Phrase(.hintInvalidPasscode)
+        case .invalidPasscode(_, let forgotten): forgotten.hintAfterWrong
         case .locked: Phrase(.hintLocked)
         case .outOfMemory: Phrase(.hintOutOfMemory)
         case .passcodeExpired: Phrase(.hintPasscodeExpired)
@@ -114,8 +115,8 @@ extension Refusal {
         case .rule(.same, _): Phrase(.hintSameAsCurrent)
         case .rule(.notRun, _): Phrase(.hintRuleFailedFailed)
         case .rule: Phrase(.hintRules)
-        case .deleted, .retryLimitReached(erased: true): Phrase(.hintDeleted)
-        case .retryLimitReached(erased: false): Phrase(.hintRetryLimitReached)
+        case .deleted, .retryLimitReached(.erased): Phrase(.hintDeleted)
+        case .retryLimitReached(.locked(let forgotten)): forgotten.hintAtLimit
         case .policyDenies: Phrase(.hintPolicyDenies)
         case .invalidAction: Phrase(.hintInvalidAction)
         case .fingerprintUnavailable: Phrase(.hintFingerprintUnavailable)
@@ -134,6 +135,26 @@ extension Refusal {
             .fingerprintNoMatch, .notPermitted(.notYours), .notPermitted(.rootOnly), .tooLarge,
             .protocolError, .resetRequested, .skipped:
             nil
+        }
+    }
+}
+
+extension Refusal.Forgotten {
+    fileprivate var hintAfterWrong: Phrase? {
+        switch self {
+        case .nothing: nil
+        case .recover: Phrase(.hintInvalidPasscodeRecover)
+        case .reset: Phrase(.hintInvalidPasscodeReset)
+        case .resetByRoot: Phrase(.hintInvalidPasscodeRoot)
+        }
+    }
+
+    fileprivate var hintAtLimit: Phrase {
+        switch self {
+        case .recover: Phrase(.hintRetryLimitReached)
+        case .reset: Phrase(.hintRetryLimitReachedReset)
+        case .nothing: Phrase(.hintRetryLimitReachedClear)
+        case .resetByRoot: Phrase(.hintRetryLimitReachedRoot)
         }
     }
 }

@@ -40,10 +40,18 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case matchLastLock = "match.last.lock | One try left. A wrong passcode now locks the store."
     case matchErased = "match.erased | Too many wrong passcodes. The store was erased."
     case matchLocked = "match.locked | Too many wrong passcodes. The store needs its recovery key."
+    case matchLockedKeyless = """
+        match.locked.keyless | \
+        Too many wrong passcodes. The store is locked until root clears the tries.
+        """
     case matchThrottled = "match.throttled | You can try again in {1}. | a time: span.*"
     case matchReset = """
         match.reset | \
         Forgotten? `appvault reset` erases the store and makes room for a new one.
+        """
+    case matchResetRoot = """
+        match.reset.root | \
+        Forgotten? Root erases the store with `appvault reset --user NAME`.
         """
     case matchRecover = "match.recover | Forgotten? `appvault recover` asks for the recovery key."
     case matchCancel = "match.cancel | Press Enter without typing to cancel."
@@ -640,9 +648,17 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         hint.DoesNotExist.recoveryKey | \
         `appvault recovery new` makes one, as long as you know the passcode
         """
-    case hintInvalidPasscode = """
-        hint.InvalidPasscode | \
-        forgotten? `appvault recover`, or `appvault reset`
+    case hintInvalidPasscodeRecover = """
+        hint.InvalidPasscode.recover | \
+        forgotten? `appvault recover` asks for the recovery key
+        """
+    case hintInvalidPasscodeReset = """
+        hint.InvalidPasscode.reset | \
+        forgotten? `appvault reset` erases the store
+        """
+    case hintInvalidPasscodeRoot = """
+        hint.InvalidPasscode.root | \
+        forgotten? root erases the store: `appvault reset --user NAME`
         """
     case hintLocked = "hint.Locked | `appvault unlock` opens it"
     case hintOutOfMemory = "hint.OutOfMemory | close something and try again; no try was counted"
@@ -667,6 +683,19 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case hintRetryLimitReached = """
         hint.RetryLimitReached | \
         `appvault recover`, or root's `appvault tries clear --user NAME`
+        """
+    case hintRetryLimitReachedReset = """
+        hint.RetryLimitReached.reset | \
+        root's `appvault tries clear --user NAME`, or `appvault reset`, which erases the store
+        """
+    case hintRetryLimitReachedClear = """
+        hint.RetryLimitReached.clear | \
+        root's `appvault tries clear --user NAME`
+        """
+    case hintRetryLimitReachedRoot = """
+        hint.RetryLimitReached.root | \
+        root's `appvault tries clear --user NAME`, or `appvault reset --user NAME`, which erases \
+        the store
         """
     case hintPolicyDenies = """
         hint.PolicyDenies | \

@@ -65,7 +65,7 @@ CLOCKS = ["believed", "beforeBuild", "jumped"]
 WORKERS = {"works": 1, "missing": 2, "fails": 3}
 STYLES = {"info": 0, "error": 1}
 ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
-WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3}
+WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3, "usuallyFollowLogin": 4, "usuallyOwnPasscode": 5}
 CHANGES = {"change": 1, "turnOff": 2, "turnOn": 3, "followLogin": 4, "ownPasscode": 5}
 LOCKS = ["absent", "locked", "unlocked", "erased", "retryLocked", "damaged", "ownerChanged"]
 PASSCODES = ["unknown", "none", "passcode", "passcodeAndFingerprint"]
@@ -429,6 +429,7 @@ MESSAGES = {
             ("ownTriesLeft", I32),
             ("apartTriesLeft", I32),
             ("throttledSeconds", U32),
+            ("apartThrottledSeconds", U32),
             ("records", U64),
             ("used", U64),
             ("quota", U64),

@@ -42,7 +42,7 @@ enum Wording {
         .unknown, .alreadyExists, .dataType, .invalidPasscode(left: nil), .invalidPasscode(left: 1),
         .invalidPasscode(left: 7), .locked, .outOfMemory, .passcodeExpired, .passcodeRequired,
         .passcodeChanged,
-        .deleted, .retryLimitReached(erased: true), .retryLimitReached(erased: false),
+        .deleted, .retryLimitReached(.erased),
         .throttled(seconds: 3), .policyDenies(key: "AllowNoPasscode"), .cancelled,
         .cancelledOpening, .fingerprintNoMatch(left: nil), .fingerprintNoMatch(left: 2),
         .tooLarge(limit: 9), .quotaReached(used: 9 << 20, limit: 1 << 20), .protocolError, .busy,
@@ -54,6 +54,8 @@ enum Wording {
 
     private static var reasoned: [Refusal] {
         var all: [Refusal] = rules.map { .rule($0, unmet: ["minLength", "digit"]) }
+        all += Refusal.Forgotten.allCases.map { .invalidPasscode(left: 3, $0) }
+        all += Refusal.Forgotten.allCases.map { .retryLimitReached(.locked($0)) }
         all += Refusal.What.allCases.map { .doesNotExist($0) }
         all += Refusal.Argument.allCases.map { .invalidArgument($0) }
         all += Refusal.Action.allCases.map { .invalidAction(action: $0, reason: .passcodeOff) }
@@ -79,9 +81,11 @@ enum Wording {
             .prompt, .promptOrPassword, .promptPlain, .promptCurrent, .retry(left: nil),
             .retry(left: 1),
             .retry(left: 5), .retryOrPassword(left: nil), .retryOrPassword(left: 4), .lastErases,
-            .lastLocks, .erased, .retryLocked, .throttled(seconds: 4),
+            .lastLocks, .erased, .retryLocked(.recover), .retryLocked(.reset),
+            .throttled(seconds: 4),
             .throttled(seconds: 900), .throttled(seconds: 90_000), .throttled(seconds: 900_000),
-            .forgotten, .forgottenRecoverable, .mayCancel, .opened, .openAlready, .lockedNow,
+            .forgotten, .forgottenRecoverable, .forgottenInReset, .mayCancel, .opened, .openAlready,
+            .lockedNow,
             .cancelledChange, .rules(rules), .chooseNew, .confirmNew, .loginPassword, .maySkip,
             .differ, .missing(rules), .created, .createdWithout, .changed, .turnedOff, .turnedOn,
             .following,

@@ -30,9 +30,7 @@ enum StatusView {
                 row(.titleTries, tries(state, words))
                 row(.titleRecovery, words(state.hasRecoveryKey ? .recoveryYes : .recoveryNo))
             }
-            if state.throttledSeconds > 0 {
-                row(.titleWait, words(.waitNext, span(state.throttledSeconds, words)))
-            }
+            if let wait = wait(state, words) { row(.titleWait, wait) }
             if state.lock == .unlocked {
                 row(.titleRecords, Text(state.records).bytes)
                 row(.titleSessions, Text(Int(state.sessions)).bytes)
@@ -77,7 +75,7 @@ enum StatusView {
         switch state.lock {
         case .absent, .erased: return words(.nextCreate)
         case .locked: return words(.nextUnlock)
-        case .retryLocked: return words(.nextRecover)
+        case .retryLocked: return state.hasRecoveryKey ? words(.nextRecover) : nil
         case .ownerChanged: return words(.nextChown, StoreIDText.text(state.store))
         case .unlocked where hasPasscode(state) && state.meetsRules == .no:
             return words(.nextPasswd)
@@ -159,6 +157,17 @@ enum StatusView {
         }
     }
 
+    /// Until the next try, at each of the two places; nil where one is possible at both.
+    private static func wait(_ state: State, _ words: OwnWords) -> [UInt8]? {
+        let (here, elsewhere) = (state.throttledSeconds, state.apartThrottledSeconds)
+        func time(_ seconds: UInt32) -> [UInt8] {
+            seconds > 0 ? span(seconds, words) : words(.waitNone)
+        }
+        if here == 0, elsewhere == 0 { return nil }
+        if here == elsewhere { return words(.waitNext, span(here, words)) }
+        return words(.waitApart, time(here), time(elsewhere))
+    }
+
     private static func space(_ state: State, _ words: OwnWords) -> [UInt8] {
         let used = ByteAmount.text(state.used)
         if state.quota == 0 { return words(.spaceAll, used) }
@@ -194,6 +203,7 @@ enum StatusView {
         json.field("ownTriesLeft", Int(state.ownTriesLeft))
         json.field("apartTriesLeft", Int(state.apartTriesLeft))
         json.field("throttledSeconds", Int(state.throttledSeconds))
+        json.field("apartThrottledSeconds", Int(state.apartThrottledSeconds))
         json.field("records", state.records)
         json.field("used", state.used)
         json.field("quota", state.quota)

@@ -23,9 +23,9 @@ class Create(unittest.TestCase):
 
     def create(self, daemon, request):
         self.way = request["way"]
-        if self.way == "followLogin":
+        if self.way in ("followLogin", "usuallyFollowLogin"):
             self.secrets.append(daemon.ask("loginPassword", "Your login password"))
-        elif self.way == "ownPasscode":
+        elif self.way in ("ownPasscode", "usuallyOwnPasscode"):
             self.secrets.append(daemon.ask("newPasscode", "New passcode"))
             self.secrets.append(daemon.ask("confirmPasscode", "New passcode, once more"))
         daemon.done("passcode successfully created")
@@ -49,14 +49,14 @@ class Create(unittest.TestCase):
 
     def test_the_wiring_of_the_machine_decides(self):
         table = [
-            ("auth optional pam_appvault.so unlock", "followLogin"),
-            ("auth [default=ignore] /lib/security/pam_appvault.so unlock debug # ours", "followLogin"),
-            ("-auth optional pam_appvault.so unlock", "followLogin"),
-            ("auth sufficient pam_appvault.so or_password", "ownPasscode"),
-            ("auth required pam_appvault.so", "ownPasscode"),
-            ("auth required pam_unix.so", "ownPasscode"),
-            ("# auth optional pam_appvault.so unlock", "ownPasscode"),
-            ("session optional pam_appvault.so unlock", "ownPasscode"),
+            ("auth optional pam_appvault.so unlock", "usuallyFollowLogin"),
+            ("auth [default=ignore] /lib/security/pam_appvault.so unlock debug # ours", "usuallyFollowLogin"),
+            ("-auth optional pam_appvault.so unlock", "usuallyFollowLogin"),
+            ("auth sufficient pam_appvault.so or_password", "usuallyOwnPasscode"),
+            ("auth required pam_appvault.so", "usuallyOwnPasscode"),
+            ("auth required pam_unix.so", "usuallyOwnPasscode"),
+            ("# auth optional pam_appvault.so unlock", "usuallyOwnPasscode"),
+            ("session optional pam_appvault.so unlock", "usuallyOwnPasscode"),
         ]
         for line, way in table:
             self.service("common-auth", line)
@@ -68,18 +68,20 @@ class Create(unittest.TestCase):
             self.service("login", including, "@include login")
             self.service("deeper", "auth optional pam_appvault.so unlock")
             self.lab.run(*self.arguments(), passcodes=[b"long enough"])
-            self.assertEqual(self.way, "followLogin", including)
+            self.assertEqual(self.way, "usuallyFollowLogin", including)
 
     def test_a_machine_that_asks_for_passcodes_is_not_one_that_follows(self):
         self.service(
             "common-auth", "auth sufficient pam_appvault.so or_password", "auth optional pam_appvault.so unlock")
         result = self.lab.run(*self.arguments(), passcodes=[b"long enough"])
-        self.assertEqual(self.way, "ownPasscode")
+        self.assertEqual(self.way, "usuallyOwnPasscode")
         self.assertIn(b"choose one", result.err)
 
     def test_what_is_said_on_the_command_line_wins(self):
         self.service("common-auth", "auth optional pam_appvault.so unlock")
-        for option, way in [("--own-passcode", "ownPasscode"), ("--no-passcode", "noPasscode")]:
+        for option, way in [
+            ("--own-passcode", "ownPasscode"), ("--no-passcode", "noPasscode"), ("--follow-login", "followLogin"),
+        ]:
             self.assertEqual(self.lab.run(*self.arguments(option), passcodes=[b"long enough"]).status, 0)
             self.assertEqual(self.way, way)
 

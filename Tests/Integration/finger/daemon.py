@@ -545,7 +545,7 @@ class Readers(Case):
                 self.desk.daemon.restart()
                 self.check(self.desk.ask("reset", answers()).last, "done")
                 self.desk.daemon.policy("Enabled=no\nUseDefaultPolicy=no", reload=True)
-                self.check(self.desk.ask("create", answers(), way="ownPasscode").last, "done")
+                self.check(self.desk.ask("create", answers(), way="noPasscode").last, "done")
                 self.desk.daemon.policy("AllowNoPasscode=no\nThrottleAfter=0", reload=True)
                 self.assertEqual(self.desk.daemon.status().pending, bytes([flow]))
                 script = answers(acknowledge="")

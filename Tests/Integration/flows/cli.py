@@ -331,7 +331,7 @@ class Life(Case):
         machine = Flows("NoPasscodeByDefault=yes")
         self.addCleanup(machine.close)
         daemon = machine.daemon
-        self.assertEqual(daemon.ask("create", way="ownPasscode").name, "done")
+        self.assertEqual(daemon.ask("create", way="usuallyOwnPasscode").name, "done")
         self.assertEqual(machine.slots().kinds, ["device"])
         machine.lock()
         self.assertEqual(daemon.unlock(None).name, "done")
@@ -346,8 +346,9 @@ class Life(Case):
         machine = Flows(NO_PASSCODE)
         self.addCleanup(machine.close)
         daemon = machine.daemon
-        for way in ("ownPasscode",):
-            self.assertEqual(daemon.ask("create", way=way).name, "done")
+        for way in ("ownPasscode", "followLogin"):
+            self.refused(daemon.ask("create", way=way), 25)
+        self.assertEqual(daemon.ask("create", way="usuallyOwnPasscode").name, "done")
         machine.lock()
         self.assertEqual(daemon.unlock(None).name, "done")
         for change in ("change", "turnOn"):

@@ -44,7 +44,7 @@ class Lines(Case):
                                    "Too many wrong passcodes. The store was erased."]),
          (PAM_AUTH_ERR, [PROMPT], [])),
         ("RetryLimit=1\nThrottleAfter=0\nOnRetryLimit=lock", 1, PASSCODE,
-         (PAM_MAXTRIES, [], ["Too many wrong passcodes. The store needs its recovery key."]), UNASKED),
+         (PAM_MAXTRIES, [], ["Too many wrong passcodes. The store is locked until root clears the tries."]), UNASKED),
         ("ThrottleAfter=1", 1, PASSCODE,
          (PAM_AUTH_ERR, [], ["You can try again in 1 s."]), UNASKED),
     ]

@@ -432,7 +432,7 @@ class Daily(Case):
         entered = machine.enter(typed=[WRONG])
         self.assertEqual(entered.lines, [
             "One try left. A wrong passcode now locks the store.",
-            "Too many wrong passcodes. The store needs its recovery key."])
+            "Too many wrong passcodes. The store is locked until root clears the tries."])
         machine = self.machine("RetryLimit=2\nThrottleAfter=0")
         machine.stack("kde", "auth required {ours}")
         entered = machine.enter("kde", [WRONG])

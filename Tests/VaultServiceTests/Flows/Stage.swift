@@ -52,7 +52,8 @@ final class Stage {
             shell: Array("/bin/sh".utf8))
         let edges = Edges(
             look: { _, person in surroundings.look(at: person) },
-            sessions: { _ in surroundings.sessions }, patience: 3_600_000,
+            sessions: { _ in surroundings.sessions },
+            patience: 3_600_000,
             loginAccount: { $0 == account.uid ? .found(account) : .none })
         house = try House(options, edges, scanner: reader)
         Self.houses.append(house)
@@ -121,9 +122,12 @@ final class Stage {
         return caller
     }
 
-    /// The person, at a terminal.
-    func script(_ answers: [String: String], at turn: (Int, Script.Turn)? = nil) -> Script {
-        let hello = Hello(frontEnd: .terminal, realUID: alice.uid)
+    /// The person, at a terminal or through a program.
+    func script(
+        _ answers: [String: String], at turn: (Int, Script.Turn)? = nil,
+        _ frontEnd: FrontEnd = .terminal
+    ) -> Script {
+        let hello = Hello(frontEnd: frontEnd, realUID: alice.uid)
         return Script(caller(hello, uid: alice.uid), reader, answers, at: turn)
     }
 

@@ -119,7 +119,7 @@ struct TypedTests {
             script.typed["match.prompt"] = unfit.bytes
             let end = await stage.run(.openStore(Target()), script)
             // Three questions at a terminal, which is apart.
-            #expect(end == .failure(.refused(.invalidPasscode(left: 6))))
+            #expect(end == .failure(.refused(.invalidPasscode(left: 6, .recover))))
             #expect(left(stage, .apart) == 6)
             #expect(left(stage) == 9)
             let login = stage.loginScript([:])
@@ -129,7 +129,7 @@ struct TypedTests {
             #expect(left(stage) == 8)
             let token = await stage.authenticate(
                 unfit.bytes, stage.loginScript([:]), tokenOnly: true)
-            #expect(token == .failure(.refused(.invalidPasscode(left: 5))))
+            #expect(token == .failure(.refused(.invalidPasscode(left: 5, .recover))))
             #expect(left(stage, .apart) == 5)
             #expect(left(stage) == 8)
         }

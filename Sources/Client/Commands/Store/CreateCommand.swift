@@ -14,6 +14,8 @@ struct CreateCommand: Command {
                 + "two differ from the first day.",
             "On a terminal a recovery key is shown once. Write it down: it is the only way in when the "
                 + "passcode is forgotten.",
+            "With an option the store is made so or not at all: where the policy asks for no passcode, one that was "
+                + "chosen is refused.",
         ],
         examples: [
             .init(command: "appvault create", meaning: "what suits this machine"),
@@ -25,7 +27,7 @@ struct CreateCommand: Command {
 
     enum Existing: Equatable { case refuse, open }
 
-    /// nil: the machine decides.
+    /// Nil if the person has not chosen: then it is what suits the machine and the policy.
     var way: Create.Way?
     var existing: Existing
 
@@ -64,13 +66,13 @@ struct CreateCommand: Command {
         switch PamWiring.of(configuration) {
         case .followsLogin:
             run.voice.info(run.words(.createFollows))
-            return .followLogin
+            return .usuallyFollowLogin
         case .ownPasscode:
             run.voice.info(run.words(.createOwn))
-            return .ownPasscode
+            return .usuallyOwnPasscode
         case .none:
             run.voice.info(run.words(.createPlain))
-            return .ownPasscode
+            return .usuallyOwnPasscode
         }
     }
 }

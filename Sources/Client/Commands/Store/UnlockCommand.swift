@@ -5,7 +5,8 @@ struct UnlockCommand: PlainCommand {
         words: ["unlock"], group: .store, operands: [], options: [.user],
         summary: "open the store",
         text: [
-            "Asks for the passcode. A store that is open stays open and nothing is asked."
+            "Asks for the passcode. A store that is open stays open and nothing is asked, unless something is due: then, "
+                + "on a terminal, it goes on with that."
         ])
     static let offer = RecoveryOffer.asked
 

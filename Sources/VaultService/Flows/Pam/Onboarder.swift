@@ -80,8 +80,7 @@ final class Onboarder {
         switch inForce {
         case .noPasscodeMode: .withoutPasscode(.inNoPasscodeMode)
         case .administrators(let policy), .standard(let policy):
-            policy.noPasscodeByDefault && policy.allowNoPasscode
-                ? .withoutPasscode(.byPolicyDefault) : nil
+            policy.startsWithoutPasscode ? .withoutPasscode(.byPolicyDefault) : nil
         }
     }
 

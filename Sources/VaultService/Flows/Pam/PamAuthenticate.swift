@@ -227,10 +227,10 @@ final class PamAuthenticate {
                 counted: { isCounted = true })
         } catch {
             desk.audit.note(
-                error == .retryLimitReached(erased: true) ? .erase : .attempt,
+                error == .retryLimitReached(.erased) ? .erase : .attempt,
                 "a passcode was not accepted", store: host.id.description, person: person,
                 service: caller.hello.service, code: error.code, uid: caller.credentials.uid)
-            if request.orPassword, case .invalidPasscode(let left) = error {
+            if request.orPassword, case .invalidPasscode(let left, _) = error {
                 // It may be the login password, which is no mistake here. So the person is told
                 // only once, and not at a greeter: if it is no login password either, the line
                 // would stand above the next question, in the place of the greeter's own.
@@ -239,7 +239,7 @@ final class PamAuthenticate {
                 }
             } else {
                 try await proving.tell(error, visit)
-                if case .invalidPasscode = error { try await proving.showReset(visit) }
+                if case .invalidPasscode = error { try await proving.showForgotten(visit) }
             }
             var handle = Handle.none
             // A try that was not counted cannot be given back.

@@ -32,7 +32,7 @@ final class Permissions {
                 switch decide(action, input) {
                 case .allowed: break
                 case .refused(let obstacle):
-                    let refusal = refusal(of: action, obstacle, host)
+                    let refusal = refusal(of: action, obstacle, host, answer.policy.policy)
                     entry.allowed = false
                     entry.code = refusal.code.rawValue
                     entry.reason = voice.bytes(refusal.actionReason)
@@ -48,7 +48,7 @@ final class Permissions {
     ) throws(Refusal) {
         switch decide(action, actionInput(person, host, inForce, caller)) {
         case .allowed: return
-        case .refused(let obstacle): throw refusal(of: action, obstacle, host)
+        case .refused(let obstacle): throw refusal(of: action, obstacle, host, inForce.policy)
         }
     }
 
@@ -61,7 +61,8 @@ final class Permissions {
         if endingToFollow { input.followsLogin = false }
         switch decide(action, input) {
         case .allowed: return
-        case .refused(let obstacle): throw .refused(refusal(of: action, obstacle, visit.host))
+        case .refused(let obstacle):
+            throw .refused(refusal(of: action, obstacle, visit.host, visit.policy))
         }
     }
 
@@ -94,14 +95,16 @@ final class Permissions {
     }
 
     private func refusal(
-        of action: PasscodeAction, _ obstacle: ActionObstacle, _ host: StoreHost?
+        of action: PasscodeAction, _ obstacle: ActionObstacle, _ host: StoreHost?,
+        _ policy: Policy
     ) -> Refusal {
         func invalid(_ reason: Refusal.ActionReason) -> Refusal {
             .invalidAction(action: Refusal.Action(action), reason: reason)
         }
         switch obstacle {
         case .noStore: return .doesNotExist(.store)
-        case .retryLocked: return .retryLimitReached(erased: false)
+        case .retryLocked:
+            return host?.limitReached(policy) ?? .retryLimitReached(.locked(.nothing))
         case .erased: return .deleted
         case .damaged:
             guard case .damaged(let what) = host?.health else { return .storeDamaged(.unknown) }

@@ -38,8 +38,26 @@ final class Proving {
         }
     }
 
+    /// What the passcode is asked for.
+    enum Purpose { case opening, reset }
+
     /// Asks for the passcode, up to three times on a terminal. Every answer is counted.
-    func prove(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
+    func prove(
+        _ visit: Visit, _ prompt: Message, _ purpose: Purpose = .opening
+    ) async throws(Interruption) -> Opening {
+        do throws(Interruption) {
+            return try await ask(visit, prompt, purpose)
+        } catch {
+            switch (error, purpose) {
+            case (.refused(let refusal), .reset): throw .refused(refusal.insideReset)
+            case (.refused, .opening), (.gone, _): throw error
+            }
+        }
+    }
+
+    private func ask(_ visit: Visit, _ prompt: Message, _ purpose: Purpose)
+        async throws(Interruption) -> Opening
+    {
         let exchange = visit.exchange
         let host = visit.host
         let standing = await lookout.standing(visit)
@@ -61,11 +79,11 @@ final class Proving {
             desk.audit.note(
                 .attempt, "a passcode was not accepted", store: host.id.description,
                 person: visit.person, code: refusal.code, uid: exchange.caller.credentials.uid)
-            guard case .invalidPasscode(let left) = refusal, rounds > 0 else {
+            guard case .invalidPasscode(let left, _) = refusal, rounds > 0 else {
                 throw .refused(refusal)
             }
             try await exchange.show(.retry(left: left), .error)
-            try await showReset(visit)
+            try await showForgotten(visit, purpose)
         }
     }
 
@@ -89,14 +107,17 @@ final class Proving {
         }
     }
 
-    func showReset(_ visit: Visit) async throws(Interruption) {
+    /// Shows one line that says how a person goes on who has forgotten the passcode.
+    func showForgotten(_ visit: Visit, _ purpose: Purpose = .opening) async throws(Interruption) {
         guard visit.policy.showReset, visit.exchange.audience == .person else { return }
         // There it would stand in the place of what was wrong, and no command can be typed.
         guard !visit.caller.keepsLastLine else { return }
-        // Only the owner is told that there is a recovery key.
-        let isOwner = visit.caller.credentials.uid == visit.person.uid
-        let recovers = isOwner && visit.host.hasRecovery && visit.policy.allowRecoveryKey
-        try await visit.exchange.show(recovers ? .forgottenRecoverable : .forgotten)
+        switch (visit.host.forgotten(visit.policy), purpose) {
+        case (.nothing, _): break
+        case (.recover, _): try await visit.exchange.show(.forgottenRecoverable)
+        case (.reset, .opening): try await visit.exchange.show(.forgotten)
+        case (.reset, .reset), (.resetByRoot, _): try await visit.exchange.show(.forgottenInReset)
+        }
     }
 
     func showCancel(_ visit: Visit) async throws(Interruption) {
@@ -111,8 +132,9 @@ final class Proving {
         switch TryRefusal(refusal) {
         case .wrong(let left)?: try await exchange.show(.retry(left: left), .error)
         // At sudo nothing else says why the right passcode is refused.
-        case .limitReached(true)?: try await exchange.insist(.erased)
-        case .limitReached(false)?: try await exchange.insist(.retryLocked)
+        case .limitReached(.erased)?: try await exchange.insist(.erased)
+        case .limitReached(.locked(let forgotten))?:
+            try await exchange.insist(.retryLocked(forgotten))
         case .throttled(let seconds)?: try await exchange.insist(.throttled(seconds: seconds))
         case nil: break
         }

@@ -144,6 +144,19 @@ final class Settling {
         return due == .nothing(.meetsTheRules) ? .nothing(.sameRules) : due
     }
 
+    /// Whether something is due, as `status` shows it, for which the passcode has to be typed. What
+    /// is only told is told.
+    func needsPasscode(_ visit: Visit) async -> Bool {
+        guard desk.knowledge(of: visit.person) == .known else { return false }
+        if visit.host.mayGetPasscode { await readers.lookForReaders(visit.policy) }
+        let flows = visit.host.due(
+            visit.inForce, readers.hardware(visit.policy), visit.host.compliance(visit.policy)
+        ).flows
+        guard flows == [.announceFingerprint] else { return !flows.isEmpty }
+        _ = await announced(visit)
+        return false
+    }
+
     /// For a store without a passcode, where no person types anything: refuses if something is due.
     func requireNothingDue(_ host: StoreHost, _ person: Person) async throws(Refusal) {
         let inForce = try await desk.policy(for: person, host)

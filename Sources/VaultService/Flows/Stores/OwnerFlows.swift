@@ -34,7 +34,7 @@ final class OwnerFlows {
         switch (host.health, permissions.asker(person, caller)) {
         case (.live, .person) where host.hasPasscode,
             (.live, .personWithDaemon) where host.hasPasscode:
-            _ = try await proving.prove(visit, .promptCurrent)
+            _ = try await proving.prove(visit, .promptCurrent, .reset)
         case (.live, _), (.erased, _), (.damaged, _): break
         }
         try await refusingAsync { () async throws(Refusal) in try await self.desk.vault.remove(host)

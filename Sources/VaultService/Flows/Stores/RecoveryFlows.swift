@@ -74,7 +74,12 @@ final class RecoveryFlows {
             try Self.requireRecoveryKeys(visit.policy)
             try host.mayTry(.recovery, visit.policy)
         }
-        guard host.hasRecovery else { throw .refused(.doesNotExist(.recoveryKey)) }
+        guard host.hasRecovery else {
+            // Its advice is to make a recovery key, which needs a passcode and so a try.
+            let isLocked = host.hasPasscode && host.isRetryLocked(visit.policy)
+            throw .refused(
+                isLocked ? host.limitReached(visit.policy) : .doesNotExist(.recoveryKey))
+        }
         let typed = try await exchange.ask(.recoveryPrompt, .recoveryKey)
         visit = try await desk.renewed(visit)
         try refusing { () throws(Refusal) in try Self.requireRecoveryKeys(visit.policy) }

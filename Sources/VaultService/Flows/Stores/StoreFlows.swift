@@ -77,33 +77,45 @@ final class StoreFlows {
         return made
     }
 
-    /// How a new store begins: what the person asked for, as far as the policy lets them.
+    /// How a new store begins. What the person chose is made so or refused; where they have not
+    /// chosen, the policy may do without a passcode.
     private func start(
         _ wanted: Create.Way, _ person: Person, _ inForce: PolicyInForce,
         _ exchange: any Conversation
     ) async throws(Interruption) -> StoreStart {
-        if case .noPasscodeMode = inForce { return .without(.inNoPasscodeMode) }
         let policy = inForce.policy
-        if policy.allowNoPasscode, policy.noPasscodeByDefault {
-            return .without(.byPolicyDefault)
-        }
-        switch wanted {
-        case .noPasscode:
+        switch (wanted, inForce) {
+        case (.noPasscode, .noPasscodeMode), (.usuallyFollowLogin, .noPasscodeMode),
+            (.usuallyOwnPasscode, .noPasscodeMode):
+            return .without(.inNoPasscodeMode)
+        case (.followLogin, .noPasscodeMode), (.ownPasscode, .noPasscodeMode):
+            throw .refused(.policyDenies(key: "UseDefaultPolicy"))
+        case (.noPasscode, _):
             guard policy.allowNoPasscode else {
                 throw .refused(.policyDenies(key: "AllowNoPasscode"))
             }
             return .without(.byChoice)
-        case .followLogin: return .with(.login(try await proving.askLoginPassword(exchange)))
-        case .ownPasscode:
-            let maySkip = policy.allowNoPasscode && exchange.caller.isTerminal
-            do throws(Interruption) {
-                let new = try await newPasscodes.askNewPasscode(
-                    Entry(person: person, host: nil, exchange: exchange, maySkip: maySkip))
-                return .with(new.coming)
-            } catch {
-                guard error == .refused(.skipped) else { throw error }
-                return .without(.byChoice)
-            }
+        case (.usuallyFollowLogin, _) where policy.startsWithoutPasscode,
+            (.usuallyOwnPasscode, _) where policy.startsWithoutPasscode:
+            return .without(.byPolicyDefault)
+        case (.followLogin, _), (.usuallyFollowLogin, _):
+            return .with(.login(try await proving.askLoginPassword(exchange)))
+        case (.ownPasscode, _), (.usuallyOwnPasscode, _):
+            return try await startWithOwn(person, policy, exchange)
+        }
+    }
+
+    private func startWithOwn(_ person: Person, _ policy: Policy, _ exchange: any Conversation)
+        async throws(Interruption) -> StoreStart
+    {
+        let maySkip = policy.allowNoPasscode && exchange.caller.isTerminal
+        do throws(Interruption) {
+            let new = try await newPasscodes.askNewPasscode(
+                Entry(person: person, host: nil, exchange: exchange, maySkip: maySkip))
+            return .with(new.coming)
+        } catch {
+            guard error == .refused(.skipped) else { throw error }
+            return .without(.byChoice)
         }
     }
 
@@ -116,7 +128,10 @@ final class StoreFlows {
     func open(_ visit: Visit) async throws(Interruption) -> Message {
         let host = visit.host
         try refusing { () throws(Refusal) in try host.requireUsable() }
-        if host.isOpen { return .openAlready }
+        if host.isOpen {
+            try await goOn(visit)
+            return .openAlready
+        }
         if try await openByFinger(visit) { return .fingerVerified }
         let opening: Opening
         do throws(Interruption) {
@@ -127,6 +142,13 @@ final class StoreFlows {
         try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
         noteOpened(visit)
         return .opened
+    }
+
+    /// `status` names this verb for what is due, also where the store is open. A program that asks
+    /// for an open store is asked nothing.
+    private func goOn(_ visit: Visit) async throws(Interruption) {
+        guard visit.caller.isTerminal, await proving.settling.needsPasscode(visit) else { return }
+        _ = try await proving.admit(visit, .prompt)
     }
 
     /// On a terminal the finger comes first: its line is seen there, and Enter goes on to the passcode.
