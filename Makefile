@@ -151,6 +151,7 @@ install:
 	install -D -m 755 config/appvault-fingerprint-udev $(DESTDIR)$(libexecdir)/appvault-fingerprint-udev
 	install -d $(DESTDIR)$(apparmordir)
 	install -m 644 config/apparmor/* $(DESTDIR)$(apparmordir)
+	install -D -m 644 config/polkit/org.appvault.policy $(DESTDIR)$(prefix)/share/polkit-1/actions/org.appvault.policy
 	install -D -m 644 config/needrestart/appvault.conf $(DESTDIR)$(sysconfdir)/needrestart/conf.d/appvault.conf
 	install -D -m 644 .build/completions/appvault.bash $(DESTDIR)$(prefix)/share/bash-completion/completions/appvault
 	install -D -m 644 .build/completions/_appvault $(DESTDIR)$(prefix)/share/zsh/vendor-completions/_appvault

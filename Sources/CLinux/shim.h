@@ -284,6 +284,23 @@ static inline int appvault_next_signal(int fd) {
 // A server that is a process a connection, and whose processes end with it.
 static inline int appvault_fork(void) { return fork(); }
 static inline void appvault_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
+static inline int appvault_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+// polkit's agent for a terminal, which asks for this process; -1 where there is none. It closes `ready` once it asks, and
+// ends with this process. A desktop's own agent goes before it.
+static inline pid_t appvault_start_polkit_agent(int ready) {
+    pid_t parent = getpid(), child = fork();
+    if (child != 0) return child;
+    char number[16];
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+    if (getppid() == parent && fcntl(ready, F_SETFD, 0) == 0) {
+        snprintf(number, sizeof number, "%d", ready);
+        execl("/usr/bin/pkttyagent", "pkttyagent", "--notify-fd", number, "--fallback", (char *)NULL);
+    }
+    _exit(127);
+}
 static inline int appvault_unnamed_file(void) { return O_TMPFILE; }
 
 #endif

@@ -75,6 +75,7 @@ static inline int appvault_login_flag(sd_bus *bus, const char *path, const char 
     return sd_bus_get_property_trivial(bus, appvault_login, path, interface, name, NULL, 'b', value);
 }
 
+#include "polkit.h"
 #include "sleep.h"
 
 #endif

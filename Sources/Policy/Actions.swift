@@ -120,9 +120,10 @@ private func obstacleToReset(_ input: ActionInput) -> ActionObstacle? {
     switch (input.store, input.asker) {
     case (.absent, _): .noStore
     case (.usable, _), (.erased, _): nil
-    // A person must prove the passcode for a reset, and has no try left to prove it with.
-    case (.retryLocked, .root): nil
-    case (.retryLocked, _): .retryLocked
+    // There is no try left to prove the passcode with. polkit may let the person do without, but
+    // knows nothing of a daemon of their own.
+    case (.retryLocked, .root), (.retryLocked, .person): nil
+    case (.retryLocked, .personWithDaemon): .retryLocked
     case (.damaged, .person): .damaged
     case (.damaged, _): nil
     case (.ownerChanged, .root): nil

@@ -7,6 +7,11 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     // MARK: Confirming what cannot be undone
 
     case agreePrompt = "tool.agree.prompt | type yes to go on: "
+    case agreeName = """
+        tool.agree.name | \
+        type the store's name, {1}, to go on:\u{20} | \
+        the name of a store
+        """
     case agreeNobody = """
         tool.agree.nobody | \
         {1}: you must confirm this, but there is no terminal to ask on | \

@@ -50,6 +50,9 @@ package enum Message: Sendable {
     /// The login password opens the store from now on.
     case following
     case reset
+    /// polkit says no to a reset without the passcode, or nothing.
+    case resetNotAllowed
+    case resetNotAsked
     case cleared
     case moved
     case passwordRules([Refusal.Rule])
@@ -193,6 +196,8 @@ package enum Message: Sendable {
         case .changed: Phrase(.changeDone)
         case .turnedOff: Phrase(.offDone)
         case .reset: Phrase(.resetDone)
+        case .resetNotAllowed: Phrase(.resetNotAllowed)
+        case .resetNotAsked: Phrase(.resetNotAsked)
         case .cleared: Phrase(.triesDone)
         case .moved: Phrase(.chownDone)
         case .passwordRules(let rules): Phrase(.passwordRules, .phrases(rules.map(\.wish)))

@@ -79,6 +79,16 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case offDone = "off.done | The passcode is off. The store now opens without asking."
     case followDone = "follow.done | Your login password now opens the store."
     case resetDone = "reset.done | The store was erased."
+    case resetNotAllowed = """
+        reset.not-allowed | \
+        polkit does not allow it here. Type the passcode, or let root run \
+        `appvault reset --user NAME`.
+        """
+    case resetNotAsked = """
+        reset.not-asked | \
+        polkit cannot be asked here. Type the passcode, or let root run \
+        `appvault reset --user NAME`.
+        """
     case triesDone = "tries.done | The wrong tries were cleared."
     case chownDone = "chown.done | The store now belongs to its new owner."
     case passwordRules = "password.rules | The login password needs: {1}. | a list of wish.*"

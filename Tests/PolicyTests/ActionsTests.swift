@@ -62,8 +62,13 @@ struct ActionsTests {
             if input.asker == .root, input.store != .absent {
                 #expect(decide(.reset, input) == .allowed)
             }
-            if input.asker == .person, input.store == .damaged || input.store == .retryLocked {
+            if input.asker == .person, input.store == .damaged {
                 #expect(decide(.reset, input) != .allowed)
+            }
+            if input.store == .retryLocked {
+                let mayBe: ActionDecision =
+                    input.asker == .personWithDaemon ? .refused(.retryLocked) : .allowed
+                #expect(decide(.reset, input) == mayBe)
             }
         }
     }

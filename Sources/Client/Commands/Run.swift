@@ -18,6 +18,9 @@ final class Run {
         self.voice = voice
     }
 
+    /// A person reads what is shown and types what is asked for.
+    var isAtTerminal: Bool { answers.kind == .terminal && environment.output.isTerminal }
+
     // MARK: The daemon
 
     /// One connection serves the whole run.
@@ -31,8 +34,7 @@ final class Run {
     private func newConnection() throws(ClientError) -> Connection {
         // The daemon may show a recovery key only where a person reads, and that is only a
         // terminal.
-        let isPerson = answers.kind == .terminal && environment.output.isTerminal
-        var hello = Hello(frontEnd: isPerson ? .terminal : .program, realUID: ToolIO.realUID)
+        var hello = Hello(frontEnd: isAtTerminal ? .terminal : .program, realUID: ToolIO.realUID)
         hello.service = Array("appvault".utf8)
         hello.tty = ToolIO.terminalName()
         hello.language = environment.language
@@ -146,9 +148,11 @@ final class Run {
         try agree(verb(), consequence())
     }
 
-    /// Asks the person to type yes. Without a terminal, --yes is needed.
+    /// Asks the person to type yes, or a name that shows that they mean it. Without a terminal, --yes
+    /// is needed.
     func agree(
-        _ verb: @autoclosure () -> any TextPiece, _ consequence: @autoclosure () -> [UInt8]
+        _ verb: @autoclosure () -> any TextPiece, _ consequence: @autoclosure () -> [UInt8],
+        byTyping name: [UInt8]? = nil
     ) throws(ClientError) {
         switch settings.agreement {
         case .given: return
@@ -162,13 +166,13 @@ final class Run {
         }
         voice.info(consequence())
         var answer = SecretBuffer()
-        let outcome = terminal.ask(
-            words(.agreePrompt), echo: true, limit: 64, into: &answer)
-        let isYes = answer.withSpan { span in
-            span.count == 3 && span[0] | 0x20 == 0x79 && span[1] | 0x20 == 0x65
-                && span[2] | 0x20 == 0x73
+        let prompt = name.map { words(.agreeName, Printable.escaped($0)) } ?? words(.agreePrompt)
+        let outcome = terminal.ask(prompt, echo: true, limit: Limits.name, into: &answer)
+        let isMeant = answer.withSpan { span in
+            if let name { return span.indices.map { span[$0] } == name }
+            return span.indices.map { span[$0] | 0x20 } == Array("yes".utf8)
         }
-        guard outcome == .line, isYes else {
+        guard outcome == .line, isMeant else {
             throw .refused(Refused(.cancelled, words(.agreeNot)))
         }
     }

@@ -117,7 +117,8 @@ final class House {
                 failedTokens: failedTokens),
             recovery: recovery, resyncing: resyncing,
             owner: OwnerFlows(
-                desk: desk, permissions: permissions, proving: proving, failedTokens: failedTokens),
+                desk: desk, permissions: permissions, proving: proving,
+                authority: Authority(desk: desk), failedTokens: failedTokens),
             fingers: FingerFlows(
                 desk: desk, readers: readers, permissions: permissions, enrolment: enrolment,
                 proving: proving, scans: scans),

@@ -51,6 +51,13 @@ final class Directory {
         }
     }
 
+    /// When the process began; nil if it has ended.
+    func beginning(of peer: PeerProcess) async -> UInt64? {
+        await surroundings.ask(otherwise: nil) {
+            peer.during { pid in ProcessFacts.beginning(of: pid) }
+        }
+    }
+
     func sessions(of uid: UInt32) async -> [String] {
         await surroundings.ask(otherwise: []) { [sessions = edges.sessions] in sessions(uid) }
     }

@@ -7,6 +7,10 @@ struct Edges: Sendable {
     }
     /// The ids of a person's sessions that are not over, as logind lists them.
     var sessions: @Sendable (UInt32) -> [String] = { Surroundings.sessions(of: $0) }
+    /// What polkit says of a process, until that moment and as long as somebody waits for it.
+    var polkit:
+        @LoopActor @Sendable (PolkitAction, PolkitSubject, UInt64, @LoopActor () -> Bool) async
+            -> PolkitAnswer = { await PolkitQuestion.ask($0, $1, until: $2, isWanted: $3) }
     /// How long the answer may take, in milliseconds; then it is unknown.
     var patience: UInt64 = 2_000
     var loginAccount: @Sendable (UInt32) -> LoginAccount.Answer = { LoginAccount.of(uid: $0) }

@@ -259,7 +259,8 @@ class OwnWords(Case):
             (("policy", "show"), "die Richtlinie der Systemverwaltung"),
             (("policy", "check"), "Kandidat: "),
             (("set", "name"), "Wert von name (unsichtbar): "),
-            (("reset",), "weiter mit »yes«: "),
+            (("passwd", "--off"), "weiter mit »yes«: "),
+            (("reset",), "weiter mit dem Namen des Tresors, default: "),
         ):
             with self.subTest(arguments), self.tool.terminal(*arguments, env={"LC_ALL": GERMAN}) as screen:
                 screen.expect(expected)

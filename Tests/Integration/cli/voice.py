@@ -219,18 +219,24 @@ class Agreement(unittest.TestCase):
             self.assertEqual(self.lab.requests.pop().name, request)
 
     def test_a_person_types_yes(self):
-        for _, arguments in self.VERBS:
+        for request, arguments in self.VERBS:
+            asked, typed = "type yes to go on: ", "yes\n"
+            if request == "reset":
+                asked, typed = "type the store's name, default, to go on: ", "default\n"
             with self.lab.terminal(*arguments) as screen:
-                screen.expect("type yes to go on: ")
+                screen.expect(asked)
                 self.assertTrue(screen.echoes)
-                screen.type("yes\n")
+                screen.type(typed)
                 self.assertEqual(screen.end(), 0)
                 self.assertIn(b"it is done", screen.seen)
 
     def test_anything_else_changes_nothing(self):
-        for typed in ["no\n", "y\n", "\n", "yes please\n", INTERRUPT, END_OF_FILE]:
-            with self.lab.terminal("reset") as screen:
-                screen.expect("type yes to go on: ")
+        wrong = ["no\n", "y\n", "\n", "yes please\n", INTERRUPT, END_OF_FILE]
+        for verb, typed in [("passwd --off", typed) for typed in wrong] + [
+            ("reset", typed) for typed in [*wrong, "yes\n", "Default\n", "default2\n", "alice\n"]
+        ]:
+            with self.lab.terminal(*verb.split()) as screen:
+                screen.expect("to go on: ")
                 screen.type(typed)
                 self.assertEqual(screen.end(), 130)
                 self.assertTrue(screen.is_restored)

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 from daemonlab import build
 from places import ROOT
@@ -251,6 +252,23 @@ cat /etc/pam.d/common-auth /etc/pam.d/common-password /etc/pam.d/common-session 
             found.index("password requisite pam_appvault.so password_rules always_ask"),
             next(i for i, line in enumerate(found)
                  if line.startswith("password") and "pam_unix" in line and "use_authtok" in line))
+
+
+class Polkit(unittest.TestCase):
+    def test_reset(self):
+        """a reset without the passcode: the person's own password, at this machine; the daemon may ask about others"""
+        name = "org.appvault.policy"
+        (action,) = ElementTree.parse(os.path.join(ROOT, "config", "polkit", name)).getroot().findall("action")
+        self.assertEqual(action.get("id"), "org.appvault.reset")
+        self.assertIn('"org.appvault.reset"', read("Sources", "VaultService", "People", "Polkit.swift"))
+        self.assertEqual(
+            {each.tag: each.text for each in action.find("defaults")},
+            {"allow_any": "no", "allow_inactive": "no", "allow_active": "auth_self"})
+        (owner,) = action.findall("annotate")
+        self.assertEqual(owner.get("key"), "org.freedesktop.policykit.owner")
+        self.assertEqual(owner.text, "unix-user:" + directives("appvaultd.service")["User"][0])
+        self.assertIn(f"/share/polkit-1/actions/{name}", read("Makefile"))
+        self.assertIn("usr/share/polkit-1/actions", read("debian", "appvault.install").splitlines())
 
 
 class Readers(unittest.TestCase):

@@ -15,6 +15,7 @@ import Words
 final class Stage {
     let house: House
     let reader: PlayedReader
+    let polkit = PlayedPolkit()
     private let surroundings: PlayedSurroundings
     /// What a daemon began may still be under way when a test has ended: a house lasts as long as
     /// its process.
@@ -53,6 +54,7 @@ final class Stage {
         let edges = Edges(
             look: { _, person in surroundings.look(at: person) },
             sessions: { _ in surroundings.sessions },
+            polkit: { [polkit] action, subject, _, _ in await polkit.asked(action, subject) },
             patience: 3_600_000,
             loginAccount: { $0 == account.uid ? .found(account) : .none })
         house = try House(options, edges, scanner: reader)
@@ -113,11 +115,14 @@ final class Stage {
 
     // MARK: who asks
 
-    func caller(_ hello: Hello, uid: UInt32, daemonUID: UInt32? = nil) -> Caller {
+    func caller(
+        _ hello: Hello, uid: UInt32, daemonUID: UInt32? = nil,
+        hangsUp: @escaping () -> Bool = { false }
+    ) -> Caller {
         let credentials = PeerCredentials(pid: ThisProcess.pid, uid: uid, gid: uid)
         let caller = Caller(
             credentials, hello: hello, daemonUID: daemonUID ?? alice.uid,
-            process: { PeerProcess(of: credentials, socket: -1) }, hangsUp: { false })
+            process: { PeerProcess(of: credentials, socket: -1) }, hangsUp: hangsUp)
         if uid == alice.uid { caller.account = alice }
         return caller
     }

@@ -1,3 +1,4 @@
+import Posix
 import Wire
 
 struct ResetCommand: PlainCommand {
@@ -5,16 +6,22 @@ struct ResetCommand: PlainCommand {
         words: ["reset"], group: .mending, operands: [], options: [.user],
         summary: "erase the store and everything in it",
         text: [
-            "Needs the passcode, or root. Copies in backups and on worn flash may live on; only the passcode "
-                + "protects those."
+            "Needs root, the passcode, or, where polkit is installed and you sit at this machine, what polkit asks of you "
+                + "for org.appvault.reset: your login password, unless the administrator says otherwise.",
+            "Copies in backups and on worn flash may live on; only the passcode protects those.",
         ])
     static let offer = RecoveryOffer.never
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let target = try run.target()
-        try run.agree(Self.entry.name, run.words(.agreeReset))
+        let name = target.store.isEmpty ? Array("default".utf8) : target.store
+        try run.agree(Self.entry.name, run.words(.agreeReset), byTyping: name)
+        let isOwn = run.settings.user.isEmpty
+        // A desktop has an agent of its own, which goes before this one.
+        let agent = isOwn && run.isAtTerminal && run.environment.uid != 0 ? PolkitAgent() : nil
+        defer { extendLifetime(agent) }
         let status = try run.act(Self.entry.name, .reset, target)
-        if run.settings.form == .plain, run.settings.user.isEmpty, run.answers.kind == .terminal {
+        if run.settings.form == .plain, isOwn, run.answers.kind == .terminal {
             run.voice.hint(run.words(.resetHint))
         }
         return status

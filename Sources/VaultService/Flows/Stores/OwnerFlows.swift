@@ -12,12 +12,17 @@ final class OwnerFlows {
     let desk: Desk
     let permissions: Permissions
     let proving: Proving
+    let authority: Authority
     let failedTokens: FailedTokens
 
-    init(desk: Desk, permissions: Permissions, proving: Proving, failedTokens: FailedTokens) {
+    init(
+        desk: Desk, permissions: Permissions, proving: Proving, authority: Authority,
+        failedTokens: FailedTokens
+    ) {
         self.desk = desk
         self.permissions = permissions
         self.proving = proving
+        self.authority = authority
         self.failedTokens = failedTokens
     }
 
@@ -29,11 +34,16 @@ final class OwnerFlows {
         let host = visit.host
         let person = visit.person
         try permissions.require(.reset, visit)
-        // Root may always do this. The person has to prove the passcode, if there is still
+        // Root may always do this. The person has to prove who they are, if there is still
         // something to protect.
+        var how = "a store was reset"
         switch (host.health, permissions.asker(person, caller)) {
-        case (.live, .person) where host.hasPasscode,
-            (.live, .personWithDaemon) where host.hasPasscode:
+        case (.live, .person) where host.hasPasscode:
+            switch try await prove(visit) {
+            case .passcode: break
+            case .polkit: how = "a store was reset without its passcode, as polkit allows"
+            }
+        case (.live, .personWithDaemon) where host.hasPasscode:
             _ = try await proving.prove(visit, .promptCurrent, .reset)
         case (.live, _), (.erased, _), (.damaged, _): break
         }
@@ -41,9 +51,28 @@ final class OwnerFlows {
         }
         failedTokens.remove(host)
         desk.audit.note(
-            .erase, "a store was reset", store: host.id.description, person: person,
+            .erase, how, store: host.id.description, person: person,
             uid: caller.credentials.uid)
         return .reset
+    }
+
+    private enum Proof { case passcode, polkit }
+
+    /// A reset destroys and never opens. So a person who has forgotten the passcode may do it with
+    /// what polkit demands, at a terminal, where they have typed the store's name.
+    private func prove(_ visit: Visit) async throws(Interruption) -> Proof {
+        if visit.caller.isTerminal {
+            switch try await authority.allows(.reset, visit) {
+            case .yes:
+                // The answer may have taken minutes.
+                try permissions.require(.reset, try await desk.renewed(visit))
+                return .polkit
+            case .no: try await visit.exchange.show(.resetNotAllowed)
+            case .noAgent, .absent: try await visit.exchange.show(.resetNotAsked)
+            }
+        }
+        _ = try await proving.prove(visit, .promptCurrent, .reset)
+        return .passcode
     }
 
     func clearTries(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
