@@ -35,8 +35,7 @@ class Login(unittest.TestCase):
         desktop.type("appvault set mail")
         desktop.shows("value of mail")
         desktop.type("an otter's secret")
-        desktop.shows("recovery key")
-        desktop.type("n")
+        desktop.shows("recovery new")
         desktop.shows("$ ")
 
         # After a restart the store is locked until the login, and the login asks no additional

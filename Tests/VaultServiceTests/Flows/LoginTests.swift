@@ -343,7 +343,7 @@ struct LoginTests {
                 let step = stage.login(["match.prompt": "not it 3"], service: service, tty: tty)
                 _ = await stage.enter(.step, step, password: login)
                 #expect(
-                    step.shown == ["match.retry.left"] + (isTold ? ["match.reset"] : []))
+                    step.shown == ["match.retry.left"] + (isTold ? ["match.recover"] : []))
             }
         }
     }
