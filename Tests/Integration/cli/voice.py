@@ -240,7 +240,7 @@ class Agreement(unittest.TestCase):
                 screen.type(typed)
                 self.assertEqual(screen.end(), 130)
                 self.assertTrue(screen.is_restored)
-        self.assertEqual(self.lab.requests, [])
+        self.assertEqual(self.sent(), [])
 
     def test_verbs_that_lose_nothing_do_not_ask(self):
         self.lab.answer("lock", lambda daemon, request: daemon.done("shut"))
