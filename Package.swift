@@ -85,7 +85,7 @@ let package = Package(
         .target(name: "WireEmbedded", swiftSettings: embedded),
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: serving),
         .target(name: "Secrets", dependencies: ["CSodium", "Posix"], swiftSettings: busy),
-        .target(name: "Policy", dependencies: ["ToolTexts"], swiftSettings: strict),
+        .target(name: "Policy", swiftSettings: strict),
         .target(name: "ToolTexts", swiftSettings: strict),
         .target(name: "PamStacks", swiftSettings: strict),
         .target(

@@ -1,11 +1,22 @@
-internal import ToolTexts
+/// The texts that `[Texts]` may replace, as far as a look at policy files needs them.
+public struct ReplaceableTexts: Sendable {
+    /// How many positions each has, by its id.
+    let counts: [String: Int]
+    /// The numbers of the positions in a text.
+    let positions: @Sendable (String) -> Set<Int>
+
+    public init(counts: [String: Int], positions: @escaping @Sendable (String) -> Set<Int>) {
+        self.counts = counts
+        self.positions = positions
+    }
+}
 
 /// Everything that is wrong with policy files, not only the first problem that stops the daemon.
 public enum PolicyLint {
-    /// The files are laid over each other in the order given, as files of one author. `known` has the
-    /// ids of all texts, each with the number of its positions; without it, texts are not checked.
+    /// The files are laid over each other in the order given, as files of one author. Without
+    /// `known`, texts are not checked.
     public static func problems(
-        in files: [PolicyFile], texts known: [String: Int] = [:]
+        in files: [PolicyFile], texts known: ReplaceableTexts? = nil
     ) -> [PolicyProblem] {
         // Nobody writes more than this by hand.
         if let problem = PolicyBook.tooLong(files) { return [problem] }
@@ -18,10 +29,10 @@ public enum PolicyLint {
     }
 
     private static func textsInDoubt(
-        _ files: [ParsedFile], _ known: [String: Int]
+        _ files: [ParsedFile], _ known: ReplaceableTexts?
     ) -> [PolicyProblem] {
-        guard !known.isEmpty else { return [] }
-        let names = known.keys.sorted()
+        guard let known else { return [] }
+        let names = known.counts.keys.sorted()
         return files.flatMap { file in
             file.texts.compactMap { text -> PolicyProblem? in
                 func doubt(_ wrong: String, _ right: String) -> PolicyProblem {
@@ -29,14 +40,14 @@ public enum PolicyLint {
                         .warning, file: file.name, line: text.line, key: text.id, wrong: wrong,
                         right: right)
                 }
-                guard let count = known[text.id] else {
+                guard let count = known.counts[text.id] else {
                     let meant = Nearness.inFile.nearest(to: Array(text.id.utf8), among: names)
                     return doubt(
                         "no text has this id",
                         meant.map { "perhaps \($0)" } ?? "an id that 'appvault texts' lists")
                 }
                 // People would read the braces.
-                guard let missing = Positions.of(text.text).filter({ $0 > count }).min() else {
+                guard let missing = known.positions(text.text).filter({ $0 > count }).min() else {
                     return nil
                 }
                 let right =

@@ -47,7 +47,7 @@ class Reset(installed.Case):
         terminal.expect("Password: ")
         terminal.send(person.password)
         terminal.expect("AUTHENTICATION COMPLETE")
-        terminal.expect("successfully reset")
+        terminal.expect("The store was erased")
         shell.ready()
         self.assertEqual(self.state(person), "absent")
         journal = self.machine.check("journalctl -b -q -u appvaultd -o cat")

@@ -6,7 +6,11 @@ private func lint(_ texts: String..., ids: [String: Int] = [:]) -> [String] {
     let files = texts.enumerated().map {
         PolicyFile(name: "\($0.offset + 1)", text: bytes($0.element))
     }
-    return PolicyLint.problems(in: files, texts: ids).map { problem in
+    // As far as these tests go: one digit between braces.
+    let texts = ReplaceableTexts(counts: ids) { text in
+        Set(text.split(separator: "{").compactMap { $0.first?.wholeNumberValue })
+    }
+    return PolicyLint.problems(in: files, texts: ids.isEmpty ? nil : texts).map { problem in
         switch problem.severity {
         case .error: "error \(problem)"
         case .warning: "warning \(problem)"

