@@ -7,6 +7,8 @@ package protocol BlockDisk: AnyObject {
     func readBack() throws(PosixError) -> [UInt8]
     /// Writes a block, or the whole page that begins with it. The write is not synced.
     func write(_ bytes: [UInt8], block: Int) throws(PosixError)
+    /// Cuts off what is behind the last page.
+    func trim() throws(PosixError)
     func sync() throws(PosixError)
 }
 
@@ -42,6 +44,11 @@ final class FileDisk: BlockDisk {
         try reserve.spending { () throws(PosixError) in
             try file.write(bytes.span, at: block * Page.size)
         }
+    }
+
+    func trim() throws(PosixError) {
+        guard try file.size() > Page.fileSize else { return }
+        try file.cut(to: Page.fileSize)
     }
 
     func sync() throws(PosixError) {

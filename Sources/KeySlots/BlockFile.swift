@@ -11,6 +11,10 @@ final class BlockFile {
     // Blocks that were written but perhaps did not reach the disk. Until a write of them succeeds,
     // neither their old nor their new content can be relied on.
     private var doubtful: Set<Int> = []
+    /// Blocks that could not be read when the file was opened, and that were not written since.
+    private(set) var lost: Set<Int> = []
+    /// Pages whose block could be read, but which are not as they should be.
+    private var unclean: Set<Int> = []
 
     init(store: StoreID, machine: MachineKey, disk: any BlockDisk, blocks: [Block?]) {
         self.store = store
@@ -19,11 +23,37 @@ final class BlockFile {
         self.blocks = blocks
     }
 
+    convenience init(store: StoreID, machine: MachineKey, disk: any BlockDisk, _ pages: Pages) {
+        self.init(store: store, machine: machine, disk: disk, blocks: pages.blocks)
+        lost = Set(pages.lost.keys)
+        unclean = pages.unclean
+    }
+
     subscript(number: Int) -> Block? { blocks[number] }
 
-    func isFull(_ number: Int) -> Bool { blocks[number] != nil || doubtful.contains(number) }
+    func isFull(_ number: Int) -> Bool { blocks[number] != nil || isDoubtful(number) }
 
-    func isDoubtful(_ number: Int) -> Bool { doubtful.contains(number) }
+    func isDoubtful(_ number: Int) -> Bool { doubtful.contains(number) || lost.contains(number) }
+
+    var isWhole: Bool { lost.isEmpty && unclean.isEmpty }
+
+    /// Writes the pages again whose blocks are known. Each block stays what it is, with its
+    /// sequence. What is behind the last page goes.
+    func tidy() throws(KeyError) {
+        for number in unclean.subtracting(lost).sorted() {
+            let bytes = try blocks[number]?.encoded(store, BlockTable.guardian(of: number, machine))
+            try stored(try disk.write(Page.around(bytes ?? Block.empty), block: number))
+        }
+        try stored(try disk.trim())
+        try stored(try disk.sync())
+        unclean.formIntersection(lost)
+    }
+
+    /// The rest of a damaged page goes with the block that was in it.
+    private func write(_ bytes: [UInt8], at number: Int) throws(KeyError) {
+        let isDamaged = lost.contains(number) || unclean.contains(number)
+        try stored(try disk.write(isDamaged ? Page.around(bytes) : bytes, block: number))
+    }
 
     func slots<Details>(_: Details.Type = Details.self) throws(KeyError) -> [Slot<Details>] {
         try blocks.slots()
@@ -47,22 +77,23 @@ final class BlockFile {
                 payload: payload + [UInt8](repeating: 0, count: Block.payloadSize - payload.count))
             let bytes = try block.encoded(store, BlockTable.guardian(of: number, machine))
             doubtful.insert(number)
-            try stored(try disk.write(bytes, block: number))
+            try write(bytes, at: number)
             filled.append(block)
         }
         for number in full {
             doubtful.insert(number)
-            try stored(try disk.write(Block.empty, block: number))
+            try write(Block.empty, at: number)
         }
         try stored(try disk.sync())
-        for block in filled {
-            blocks[block.number] = block
-            doubtful.remove(block.number)
-        }
-        for number in full {
-            blocks[number] = nil
-            doubtful.remove(number)
-        }
+        for block in filled { settle(block.number, block) }
+        for number in full { settle(number, nil) }
+    }
+
+    private func settle(_ number: Int, _ block: Block?) {
+        blocks[number] = block
+        doubtful.remove(number)
+        lost.remove(number)
+        unclean.remove(number)
     }
 
     /// Writes zeroes over these blocks, also over those that are thought to be empty.
@@ -74,7 +105,6 @@ final class BlockFile {
     /// Reads the block from the disk itself. It must be what was written last.
     func readBack(_ number: Int) throws(KeyError) -> Block {
         let bytes = try stored(try disk.readBack())
-        guard bytes.count == Page.fileSize else { throw .damaged(.fileSize) }
         guard
             let block = try Block.checked(
                 try Page.block(number, of: bytes), number: number, store: store,

@@ -19,6 +19,14 @@ enum Page {
         return Array(file[start..<(start + Block.size)])
     }
 
+    /// The block's bytes and whether nothing stands behind them in their page; nil where the file
+    /// ends before the block does.
+    static func found(_ number: Int, of file: [UInt8]) -> (block: [UInt8], isClean: Bool)? {
+        let start = number * size
+        guard file.count >= start + Block.size else { return nil }
+        return (Array(file[start..<(start + Block.size)]), (try? block(number, of: file)) != nil)
+    }
+
     static func isEmpty(_ number: Int, of file: [UInt8]) -> Bool {
         (try? block(number, of: file)) == Block.empty
     }

@@ -7,8 +7,16 @@ extension SlotFile {
 
     /// Throws `.wrongSecret` where no recovery slot opens with this key.
     public func openRecovery(_ key: borrowing RecoveryKey) throws(KeyError) -> SecretBytes {
-        try requireLive()
-        return try recoverySlots.open(key, store: store)
+        let slots = try recoverySlots
+        guard !slots.isEmpty else { throw .noSuchSlot }
+        for slot in slots {
+            do {
+                return try openRecovery(slot, key)
+            } catch {
+                guard error == .wrongSecret else { throw error }
+            }
+        }
+        throw .wrongSecret
     }
 
     /// Throws `.wrongSecret` where this slot does not open with this key.
@@ -16,6 +24,9 @@ extension SlotFile {
         _ slot: RecoverySlot, _ key: borrowing RecoveryKey
     ) throws(KeyError) -> SecretBytes {
         try requireLive()
+        // The slot goes with the next unlock: a passcode has come since.
+        guard slot.details.isProven || !PasscodeDetails.blocks.contains(where: file.isFull)
+        else { throw .wrongSecret }
         return try slot.open(key, store: store)
     }
 

@@ -57,6 +57,47 @@ public final class SlotFile: @unchecked Sendable {
 
     var machine: MachineKey { file.machine }
 
+    // MARK: Damage
+
+    /// Whether every page was as it should be, or is by now.
+    public var isWhole: Bool { file.isWhole }
+
+    /// The blocks that could not be read, in their order.
+    public var lost: [Int] { file.lost.sorted() }
+
+    /// Whose store it is was not said by this file.
+    public var ownerIsLost: Bool { file.lost.contains(Identity.ownerBlock) }
+
+    /// Nobody may make a try before the caller has written a tally that stands for the lost one.
+    public var triesAreLost: Bool { file.lost.contains(Tally.block) }
+
+    /// What could not be made anew.
+    public struct Mended: Equatable, Sendable {
+        public var recoveryKeyIsGone = false
+    }
+
+    /// Makes every page whole again, after the store was opened: from what the other blocks and the
+    /// owner file say, and empty where nothing says what was there. It is no loss to be cut short:
+    /// each page is the damaged or the whole one, and what opened the store stays.
+    public func mend() throws(KeyError) -> Mended {
+        try requireLive()
+        guard !isWhole else { return Mended() }
+        try file.tidy()
+        let lost = file.lost
+        // Beside a slot that is there, the other one was empty, or a key that nobody has seen.
+        let mended = Mended(
+            recoveryKeyIsGone: RecoveryDetails.blocks.contains { lost.contains($0) }
+                && RecoveryDetails.blocks.allSatisfy { file[$0] == nil })
+        if mended.recoveryKeyIsGone { terms.recoveryWasOffered = false }
+        let known = [
+            Identity.ownerBlock: try written.ownerPayload(),
+            Identity.labelBlock: try written.labelPayload(),
+            Tally.block: tally.payload(), Terms.block: terms.payload(),
+        ].filter { lost.contains($0.key) || $0.key == Terms.block && mended.recoveryKeyIsGone }
+        try file.put(known, zeroing: lost.filter { known[$0] == nil }.sorted())
+        return mended
+    }
+
     // MARK: Identity, tries and terms
 
     /// While there is a passcode slot, `way` comes from the newest one, so that it changes at the

@@ -7,86 +7,75 @@ import Secrets
 public final class UncheckedSlotFile: @unchecked Sendable {
     // Sendable for the same reason as SlotFile: only one queue at a time uses it.
     public let store: StoreID
-    /// Not authenticated, and damaged parts are guessed. For messages, and for finding the owner of
-    /// a store that only its recovery key opens.
-    public let identity: Identity
-    /// The machine key that the file seems to be written under.
-    public let machineID: [UInt8]
+    /// Not authenticated, unless it is the owner file's: what the blocks say, damaged or not, and
+    /// else what is likely. For messages, and for a store that only its recovery key opens. Nil
+    /// where nothing tells whose the store is.
+    public let likely: Identity?
+    private let copy: OwnerFile?
     private let disk: any BlockDisk
     private let bytes: [UInt8]
 
-    package convenience init(store: StoreID, disk: any BlockDisk) throws(KeyError) {
-        try self.init(store: store, disk: disk, bytes: try stored(try disk.read()))
+    package convenience init(
+        store: StoreID, disk: any BlockDisk, owner copy: OwnerFile? = nil
+    ) throws(KeyError) {
+        self.init(store: store, disk: disk, copy, bytes: try stored(try disk.read()))
     }
 
-    private init(store: StoreID, disk: any BlockDisk, bytes: [UInt8]) throws(KeyError) {
-        guard bytes.count == Page.fileSize else { throw .damaged(.fileSize) }
+    private init(store: StoreID, disk: any BlockDisk, _ copy: OwnerFile?, bytes: [UInt8]) {
         self.store = store
         self.disk = disk
         self.bytes = bytes
-        machineID = Array(bytes[Block.machineID])
-        identity = try Self.identity(of: bytes, store)
+        self.copy = copy
+        likely = copy?.identity ?? Self.likelyIdentity(of: bytes, store) ?? copy?.likelyOwner
     }
 
-    private static func identity(of bytes: [UInt8], _ store: StoreID) throws(KeyError) -> Identity {
-        do throws(KeyError) {
-            func payload(_ number: Int) throws(KeyError) -> [UInt8] {
-                let block = try Page.block(number, of: bytes)
-                guard let glimpse = try Block.glimpse(block, number: number, store: store)
-                else { throw .damaged(.block(number)) }
-                return glimpse.block.payload
-            }
-            return try Identity(
-                owner: try payload(Identity.ownerBlock), label: try payload(Identity.labelBlock))
-        } catch {
-            // The check reports the damage later. The owner must be known now, also for a recovery.
-            guard let likely = likelyIdentity(of: bytes) else { throw error }
-            return likely
-        }
-    }
-
-    /// Checks every block. Before this the daemon counts no try and derives nothing.
+    /// Checks every block. Before this the daemon counts no try and derives nothing. A block that
+    /// cannot be read is damage where it is needed to open the store, and else it is made anew when
+    /// the store was opened.
     public func checked(with machine: MachineKey) throws(KeyError) -> SlotFile {
-        var blocks: [Block?] = []
-        for number in 0..<Block.count {
-            blocks.append(try block(number, machine))
+        var pages = try Pages(bytes, store, machine)
+        let ownerIsLost = pages.lost[Identity.ownerBlock] != nil
+        if let copy, copy.identity != nil {
+            pages.replace(Identity.ownerBlock, with: copy.owner)
+            pages.replace(Identity.labelBlock, with: copy.label)
         }
-        guard let owner = blocks[Identity.ownerBlock]
-        else { throw .damaged(.block(Identity.ownerBlock)) }
-        guard let label = blocks[Identity.labelBlock]
-        else { throw .damaged(.block(Identity.labelBlock)) }
+        guard let owner = pages.blocks[Identity.ownerBlock],
+            let label = pages.blocks[Identity.labelBlock]
+        else { throw pages.damage ?? .damaged(.block(Identity.ownerBlock)) }
         let identity = try Identity(owner: owner.payload, label: label.payload)
-        if identity.condition == .live {
-            // If the counters could vanish, whoever removes them would get new tries.
-            guard blocks[Tally.block] != nil else { throw .damaged(.block(Tally.block)) }
-            guard BlockTable.slots.contains(where: { blocks[$0] != nil })
-            else { throw .damaged(.noSlot) }
-        }
-        for block in blocks.compactMap(\.self) {
-            try BlockTable.row(of: block.number)?.check(block)
-        }
         var tally = Tally()
-        if let block = blocks[Tally.block] { tally = try Tally(payload: block.payload) }
+        if let block = pages.blocks[Tally.block] { tally = try Tally(payload: block.payload) }
+        if identity.condition == .live {
+            if pages.blocks[Tally.block] == nil {
+                // The owner's block would say whether the store was being erased. Without it, the
+                // erased tries are what is left to show that.
+                guard !ownerIsLost else { throw .damaged(.block(Identity.ownerBlock)) }
+                // If the tries could vanish, whoever removes them would get new ones.
+                pages.lose(Tally.block)
+            }
+            guard pages.hasWayIn else { throw pages.damage ?? .damaged(.noSlot) }
+        }
         var terms = Terms()
-        if let block = blocks[Terms.block] { terms = try Terms(payload: block.payload) }
+        if let block = pages.blocks[Terms.block] { terms = try Terms(payload: block.payload) }
         return SlotFile(
-            BlockFile(store: store, machine: machine, disk: disk, blocks: blocks),
-            identity: identity, tally: tally, terms: terms)
+            BlockFile(store: store, machine: machine, disk: disk, pages), identity: identity,
+            tally: tally, terms: terms)
     }
 
     /// Whether a recovery key can bring the store back, even if the rest of the file is damaged or
     /// from another machine.
     public var hasReadableRecovery: Bool {
-        identity.condition == .live && (try? readableRecoveryBlocks()) != nil
+        isLive && (try? recoverySlots) != nil
     }
+
+    private var isLive: Bool { likely.map { $0.condition == .live } ?? true }
 
     /// Throws `.wrongSecret` where no recovery slot opens with this key. Reads no other block. The
     /// check of a recovery slot is not keyed, so the slot may be forged: the caller must first
     /// prove the store key on the records, and only then write anything new under it.
     public func openRecovery(_ key: borrowing RecoveryKey) throws(KeyError) -> SecretBytes {
-        guard identity.condition == .live else { throw .erased }
-        let slots: [RecoverySlot] = try readableRecoveryBlocks().slots()
-        return try slots.open(key, store: store)
+        guard isLive else { throw .erased }
+        return try recoverySlots.open(key, store: store)
     }
 
     /// Brings a store that a recovery key opened under this machine's key. First a passcode slot is
@@ -99,9 +88,8 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         by machine: MachineKey, identity: Identity, _ details: PasscodeDetails,
         derived: borrowing SecretBytes, storeKey: borrowing SecretBytes
     ) throws(KeyError) -> SlotFile {
-        guard self.identity.condition == .live, identity.condition == .live
-        else { throw .erased }
-        let recovery = try readableRecoveryBlocks()
+        guard isLive, identity.condition == .live else { throw .erased }
+        let recovery = try recoverySlots
         let number =
             PasscodeDetails.blocks.first { Page.isEmpty($0, of: bytes) }
             ?? PasscodeDetails.blocks[0]
@@ -128,16 +116,26 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         }
         let kept =
             [Identity.ownerBlock, Identity.labelBlock, Tally.block, number] + history.keys
-        for old in 0..<Block.count
-        where !kept.contains(old) && recovery[old] == nil && !Page.isEmpty(old, of: bytes) {
-            try stored(try disk.write(Page.empty, block: old))
+        for old in 0..<Block.count where !kept.contains(old) && !Page.isEmpty(old, of: bytes) {
+            guard let slot = recovery.first(where: { $0.block == old }) else {
+                try stored(try disk.write(Page.empty, block: old))
+                continue
+            }
+            if (try? Page.block(old, of: bytes)).map({ isWhole($0, old) }) == true { continue }
+            // As it is, in a whole block and a clean page. Its seal has proven it, or never will.
+            let block = Block(
+                number: old, sequence: slot.sequence,
+                payload: try slot.payload(with: slot.details))
+            let bytes = try block.encoded(store, .anybody)
+            try stored(try disk.write(Page.around(bytes), block: old))
         }
         try write(Tally.block, Tally().payload())
         try write(Identity.labelBlock, try identity.labelPayload())
         try write(Identity.ownerBlock, try identity.ownerPayload())
+        try stored(try disk.trim())
         try stored(try disk.sync())
         return try UncheckedSlotFile(
-            store: store, disk: disk, bytes: try stored(try disk.readBack())
+            store: store, disk: disk, copy, bytes: try stored(try disk.readBack())
         ).checked(with: machine)
     }
 
@@ -158,6 +156,28 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         guard opened.matches(storeKey) else { throw .damaged(.readBack(number)) }
     }
 
+    /// Root says whose store it is: writes the blocks that say so, unless they say it already.
+    /// Where the tries are empty, the store may have been being erased when its owner's block was
+    /// lost, and nothing is written.
+    public func write(_ owner: Identity, _ machine: MachineKey) throws(KeyError) {
+        guard let tries = Page.found(Tally.block, of: bytes), !Block.isEmpty(tries.block)
+        else { return }
+        var owner = owner
+        owner.condition = likely?.condition ?? .live
+        var sequence = highestSequence(machine)
+        let payloads = [
+            (Identity.labelBlock, try owner.labelPayload()),
+            (Identity.ownerBlock, try owner.ownerPayload()),
+        ]
+        for (number, payload) in payloads {
+            sequence += 1
+            let bytes = try Block(number: number, sequence: sequence, payload: payload)
+                .encoded(store, .machine(machine))
+            try stored(try disk.write(Page.around(bytes), block: number))
+        }
+        try stored(try disk.sync())
+    }
+
     /// For the reset of a store that cannot be checked: zeroes every block but the identity, and
     /// syncs.
     public func overwriteKeys() throws(KeyError) {
@@ -173,10 +193,8 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         var payloads: [Int: [UInt8]] = [:]
         for (index, number) in HistoryBook.blocks.enumerated() {
             // The rest of the page does not matter: the page is written anew.
-            guard
-                let glimpse = try? Block.glimpse(
-                    Array(bytes[(number * Page.size)..<(number * Page.size + Block.size)]),
-                    number: number, store: store),
+            guard let found = Page.found(number, of: bytes),
+                let glimpse = try? Block.glimpse(found.block, number: number, store: store),
                 var book = try? HistoryBook(),
                 (try? book.read(index, glimpse.block.payload, store: store, storeKey: storeKey))
                     != nil
@@ -186,52 +204,92 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         return payloads
     }
 
-    private func block(_ number: Int, _ machine: MachineKey) throws(KeyError) -> Block? {
-        let content = try Page.block(number, of: bytes)
-        guard BlockTable.row(of: number) != nil else {
-            guard content == Block.empty else { throw .damaged(.block(number)) }
-            return nil
-        }
-        return try Block.checked(
-            content, number: number, store: store, BlockTable.guardian(of: number, machine))
-    }
-
     /// Of the blocks that can be checked. In a file from another machine these are only the
     /// recovery slots.
     private func highestSequence(_ machine: MachineKey) -> UInt64 {
         (0..<Block.count).compactMap { number in
-            (try? block(number, machine)).flatMap(\.self)?.sequence
+            guard let found = Page.found(number, of: bytes) else { return nil }
+            return
+                (try? Block.checked(
+                    found.block, number: number, store: store,
+                    BlockTable.guardian(of: number, machine))).flatMap(\.self)?.sequence
         }.max() ?? 0
     }
 
-    /// All sixteen places, filled where a recovery slot can be read. Throws the reason where there
-    /// is none.
-    private func readableRecoveryBlocks() throws(KeyError) -> [Block?] {
-        var blocks = [Block?](repeating: nil, count: Block.count)
-        var reason = KeyError.noSuchSlot
-        for number in RecoveryDetails.blocks {
-            do throws(KeyError) {
-                guard
-                    let block = try Block.checked(
-                        try Page.block(number, of: bytes), number: number, store: store, .anybody)
-                else { continue }
-                _ = try RecoverySlot(block)
-                blocks[number] = block
-            } catch {
-                reason = error
+    private func isWhole(_ block: [UInt8], _ number: Int) -> Bool {
+        (try? Block.checked(block, number: number, store: store, .anybody)) != nil
+    }
+
+    /// The newest first. Throws the reason where there is none. What is around a slot is not needed
+    /// to open it: its own seal proves it, so a slot counts also where its block's check is wrong.
+    private var recoverySlots: [RecoverySlot] {
+        get throws(KeyError) {
+            var slots: [RecoverySlot] = []
+            var reason = KeyError.noSuchSlot
+            for number in RecoveryDetails.blocks {
+                guard let found = Page.found(number, of: bytes) else {
+                    reason = .damaged(.fileSize)
+                    continue
+                }
+                do throws(KeyError) {
+                    guard let slot = try Self.recoverySlot(found.block, number, store)
+                    else { continue }
+                    guard slot.details.isProven || hasNoPasscode else {
+                        throw .damaged(.block(PasscodeDetails.blocks[0]))
+                    }
+                    slots.append(slot)
+                } catch {
+                    reason = error
+                }
             }
+            guard !slots.isEmpty else { throw reason }
+            return slots.sorted { $0.sequence > $1.sequence }
         }
-        guard blocks.contains(where: { $0 != nil }) else { throw reason }
-        return blocks
+    }
+
+    /// Whether it is certain that there is no passcode slot. A recovery key that was made while there
+    /// was none must not open a store whose passcode slot was destroyed. A slot under another
+    /// machine key than the device slot's is one that an adoption has just written, before it was
+    /// cut short.
+    private var hasNoPasscode: Bool {
+        func machineID(_ number: Int, _ block: [UInt8]) -> [UInt8]? {
+            (try? Block.glimpse(block, number: number, store: store))?.machineID
+        }
+        let device = Page.found(DeviceDetails.block, of: bytes)
+            .flatMap { machineID(DeviceDetails.block, $0.block) }
+        return PasscodeDetails.blocks.allSatisfy { number in
+            guard let found = Page.found(number, of: bytes) else { return false }
+            if Block.isEmpty(found.block) { return true }
+            guard let device, let own = machineID(number, found.block) else { return false }
+            return own != device
+        }
+    }
+
+    private static func recoverySlot(
+        _ bytes: [UInt8], _ number: Int, _ store: StoreID
+    ) throws(KeyError) -> RecoverySlot? {
+        switch try Block.reading(bytes, number: number, store: store, .anybody) {
+        case .empty: return nil
+        case .block(let block), .corrected(let block): return try RecoverySlot(block)
+        case .unreadable(let error):
+            let payload = bytes[
+                Block.payloadOffset..<(Block.payloadOffset + Block.payloadSize)]
+            guard
+                let slot = try? RecoverySlot(
+                    Block(number: number, sequence: 0, payload: Array(payload))),
+                slot.keyGeneration == WrappedKey.generation
+            else { throw error }
+            return slot
+        }
     }
 }
 
 extension SlotFile {
     /// Reads the file once. The result still has to be checked.
     public static func open(
-        in folder: Folder, store: StoreID, reserve: DiskReserve? = nil
+        in folder: Folder, store: StoreID, reserve: DiskReserve? = nil, owner: OwnerFile? = nil
     ) throws(KeyError) -> UncheckedSlotFile {
         let file = try openFile(fileName, .readWrite, in: folder)
-        return try UncheckedSlotFile(store: store, disk: FileDisk(file, reserve))
+        return try UncheckedSlotFile(store: store, disk: FileDisk(file, reserve), owner: owner)
     }
 }

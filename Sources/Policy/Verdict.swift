@@ -88,10 +88,11 @@ extension Tally {
         if kind == .apart, isFull(apart, policy) { return UInt64(policy.throttleMax) }
         guard policy.throttleAfter > 0, count > 0 else { return 0 }
         // The last try before an erase has to wait, so that a passer-by cannot erase a store in a
-        // minute.
-        let isLastBeforeErasing =
-            kind == .own && policy.onRetryLimit == .erase && triesLeft(.own, policy) == 1
-        if isLastBeforeErasing { return UInt64(policy.throttleMax) }
+        // minute. So has the last one where nothing but unresolved tries came before: they may
+        // stand for tries that were destroyed, to be made again and again.
+        if isLast(kind, policy), policy.onRetryLimit == .erase || own.wrong == 0 {
+            return UInt64(policy.throttleMax)
+        }
         guard count >= policy.throttleAfter else { return 0 }
         let doublings = count - policy.throttleAfter
         guard doublings < 32 else { return UInt64(policy.throttleMax) }

@@ -177,6 +177,11 @@ public struct File: ~Copyable, Sendable {
         guard failed == 0 else { throw PosixError(call: "posix_fallocate", number: failed) }
     }
 
+    /// Cuts off what is behind the first `count` bytes.
+    public func cut(to count: Int) throws(PosixError) {
+        guard ftruncate(descriptor.raw, count) == 0 else { throw .last("ftruncate") }
+    }
+
     /// Syncs the content, and of the metadata only what is needed to find it.
     public func syncData() throws(PosixError) {
         guard fdatasync(descriptor.raw) == 0 else { throw .last("fdatasync") }

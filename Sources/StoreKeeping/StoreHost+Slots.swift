@@ -12,9 +12,11 @@ extension StoreHost {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try require(.device)
-            return try await onDisk(file, .unlock) { (file) throws(KeyError) in
+            let opening = try await onDisk(file, .unlock) { (file) throws(KeyError) in
                 Opening(key: StoreKey(try file.openDevice()), ground: .device)
             }
+            await mend(file, snapshot.isDamaged)
+            return opening
         }
     }
 
@@ -208,7 +210,7 @@ extension StoreHost {
                     throw .damaged(.foreignMachineKey)
                 }
                 records.close()
-                var identity = foreign.identity
+                guard var identity = foreign.likely else { throw .noSuchSlot }
                 identity.way = change.details.way
                 let file = try foreign.adopted(
                     by: machine, identity: identity, change.details, derived: derived,
@@ -223,6 +225,9 @@ extension StoreHost {
         case .success((let file, let isRevoked)):
             condition = .live(file)
             snapshot = Self.snapshot(of: file)
+            lostTries = OwnerFile.LostTries()
+            // If this fails, the next start writes it.
+            _ = await write(identity, lostTries, machine)
             return isRevoked
         }
     }

@@ -23,7 +23,7 @@ extension StoreHost {
         state.store = id.bytes
         state.name = identity.storeName
         state.owner = Subject(name: identity.account, uid: identity.uid)
-        let tally = snapshot.tally
+        let tally = tally(policy)
         state.ownTriesLeft = Int32(clamping: tally.triesLeft(.own, policy) ?? -1)
         state.apartTriesLeft = Int32(clamping: tally.triesLeft(.apart, policy) ?? -1)
         if case .throttled(let seconds) = tally.verdict(.own, policy, now) {
@@ -93,7 +93,7 @@ extension StoreHost {
         case .live:
             if records.damage != nil { return .damaged }
             if isOpen { return .unlocked }
-            return hasPasscode && snapshot.tally.isRetryLocked(policy) ? .retryLocked : .locked
+            return hasPasscode && isRetryLocked(policy) ? .retryLocked : .locked
         }
     }
 
@@ -117,7 +117,9 @@ extension StoreHost {
             } else {
                 what = records.damage ?? .unknown
             }
-            return (what.phrase, Phrase(isRecoverable ? .adviceRecover : .adviceRestore))
+            // Nothing is advised that would be refused.
+            let recovers = isRecoverable && policy.allowRecoveryKey
+            return (what.phrase, Phrase(recovers ? .adviceRecover : .adviceRestore))
         }
     }
 }

@@ -45,7 +45,15 @@ extension StoreHost {
         }
         try await workers.requireMemory(for: cost)
 
-        try await count(file, .count) { tally in tally.began(kind, Self.now()) }
+        let wasDamaged = snapshot.isDamaged
+        // Tries that were lost lock the store, and never erase it.
+        var policy = policy
+        if snapshot.triesAreLost { policy.onRetryLimit = .lock }
+        let present = tally(policy)
+        try await noteBefore(kind, policy)
+        try await count(file, .count, from: present) { tally in
+            tally.began(kind, Self.now())
+        }
         let trial: Trial
         do throws(Refusal) {
             trial = try await workers.derive(queue, of: identity.uid, cost) {
@@ -60,11 +68,13 @@ extension StoreHost {
             // A count that cannot be cleared is no reason to keep the owner out: it stays and is
             // cleared later.
             try? await count(file, .clearCount) { tally in tally.right(kind) }
+            await noteCleared()
             if slots.count > 1 || snapshot.hasDevice || snapshot.hasUnprovenRecovery {
                 try? await onDisk(file, .unlock) { (file) throws(KeyError) in
                     try file.settle(on: slot)
                 }
             }
+            await mend(file, wasDamaged)
             proven = slot
             return Opening(
                 key: key, ground: .passcode(salt: slot.details.salt), typed: passcode)
@@ -131,9 +141,10 @@ extension StoreHost {
     }
 
     package func count(
-        _ file: SlotFile, _ during: Refusal.During, _ change: (inout Tally) -> Void
+        _ file: SlotFile, _ during: Refusal.During, from present: Tally? = nil,
+        _ change: (inout Tally) -> Void
     ) async throws(Refusal) {
-        var tally = snapshot.tally
+        var tally = present ?? snapshot.tally
         change(&tally)
         let changed = tally
         do throws(Refusal) {
@@ -147,17 +158,20 @@ extension StoreHost {
         }
     }
 
-    package func updateTally<R: Sendable>(_ change: @escaping @Sendable (inout Tally) -> R)
-        async throws(Refusal) -> R
-    {
+    package func updateTally<R: Sendable>(
+        clears: Bool = false, _ change: @escaping @Sendable (inout Tally) -> R
+    ) async throws(Refusal) -> R {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             var tally = snapshot.tally
             let result = change(&tally)
             let changed = tally
+            // Of a count that cannot be read, nothing can be given back.
+            guard !snapshot.triesAreLost || clears else { return result }
             try await onDisk(file, .writeCount) { (file) throws(KeyError) in
                 try file.write(changed)
             }
+            await noteCleared()
             return result
         }
     }
@@ -172,7 +186,9 @@ extension StoreHost {
             try mayTry(.recovery, policy)
             if let foreign { return try await attemptForeign(foreign, key) }
             let file = try requireLive()
-            try await count(file, .count) { tally in tally.began(.recovery, Self.now())
+            let wasDamaged = snapshot.isDamaged
+            try await count(file, .count, from: tally(policy)) { tally in
+                tally.began(.recovery, Self.now())
             }
             let opened = await workers.disk.run {
                 Result { () throws(KeyError) in try Self.tryAll(key, file) }
@@ -180,6 +196,8 @@ extension StoreHost {
             switch opened {
             case .success(let opening):
                 try await count(file, .clearCount) { tally in tally.right(.recovery) }
+                await noteCleared()
+                await mend(file, wasDamaged)
                 return opening
             case .failure(.wrongSecret):
                 try await count(file, .count) { tally in

@@ -50,6 +50,12 @@ package final class StoreHost {
         package var recovery: [RecoverySlot] = []
         package var terms = Terms()
         package var hasKeyringPassword = false
+        /// A count of them cannot be read: `StoreHost.tally` says what counts instead.
+        package var triesAreLost = false
+        /// Only the owner file says whose store it is.
+        package var ownerIsLost = false
+        /// Something in the slots file is to be made anew.
+        package var isDamaged = false
 
         /// A recovery key was made while there was no passcode. It is removed when there is one.
         package var hasUnprovenRecovery: Bool { recovery.contains { !$0.details.isProven } }
@@ -66,9 +72,15 @@ package final class StoreHost {
     package var proven: PasscodeSlot?
     package var judged: Judged?
     package var judgings: UInt64 = 0
-    /// Set by the vault: for the fingers' files, and for a store of another machine.
+    /// Set by the vault: for the fingers' and owners' files, and for a store of another machine.
     package var machineForAdoption: MachineKey?
     package var stateFolder = ""
+    /// What the owner file says of tries that cannot be read.
+    package var lostTries = OwnerFile.LostTries()
+    /// When its owner was last told that it is damaged, by the boot clock.
+    var damageToldAt: UInt64?
+    /// What was made anew when the store was opened, until somebody is told.
+    package var mended: SlotFile.Mended?
 
     // MARK: fingers
 
@@ -111,10 +123,10 @@ package final class StoreHost {
             snapshot = Snapshot(identity: identity)
             condition = .erased
         case .damaged(let unchecked, let what, isRecoverable: true):
-            snapshot = Snapshot(identity: unchecked.identity)
+            snapshot = Snapshot(identity: unchecked.likely ?? Self.nobody)
             condition = .recoverable(Foreign(unchecked), what)
         case .damaged(let unchecked, let what, isRecoverable: false):
-            snapshot = Snapshot(identity: unchecked.identity)
+            snapshot = Snapshot(identity: unchecked.likely ?? Self.nobody)
             condition = .damaged(unchecked, what)
         case .unreadable(let owner, let what):
             snapshot = Snapshot(identity: owner ?? Self.nobody)
@@ -127,12 +139,12 @@ package final class StoreHost {
         case live(SlotFile, Snapshot)
         case erased(Identity)
         case damaged(UncheckedSlotFile, what: Refusal.Damage, isRecoverable: Bool)
-        /// Even its owner is uncertain.
+        /// There is no slots file that can be read.
         case unreadable(Identity?, what: Refusal.Damage)
     }
 
     /// The owner of a store that does not say whose it is: no person has this uid or this name.
-    private static let nobody = Identity(
+    static let nobody = Identity(
         uid: UInt32.max, account: [], createdAt: 0, way: .own, storeName: [], policyKey: [])
 
     package nonisolated static func snapshot(of file: SlotFile) -> Snapshot {
@@ -144,6 +156,9 @@ package final class StoreHost {
         snapshot.terms = file.terms
         snapshot.hasKeyringPassword = file.hasKeyringPassword
         snapshot.recovery = (try? file.recoverySlots) ?? []
+        snapshot.triesAreLost = file.triesAreLost
+        snapshot.ownerIsLost = file.ownerIsLost
+        snapshot.isDamaged = !file.isWhole
         return snapshot
     }
 
@@ -161,6 +176,15 @@ package final class StoreHost {
         switch condition {
         case .recoverable(let foreign, _): foreign
         case .live, .damaged, .erased: nil
+        }
+    }
+
+    /// What could be read of a damaged store's slots file.
+    var unchecked: UncheckedSlotFile? {
+        switch condition {
+        case .recoverable(let foreign, _): foreign.file
+        case .damaged(let unchecked, _): unchecked
+        case .live, .erased: nil
         }
     }
 
@@ -190,15 +214,15 @@ package final class StoreHost {
         }
     }
 
-    package static func now() -> Moment {
+    package nonisolated static func now() -> Moment {
         Moment(bootID: Boot.id, milliseconds: Clock.bootMilliseconds())
     }
 
     /// Refuses if no try may be made now. This counts nothing and derives nothing.
     package func mayTry(_ kind: TryKind, _ policy: Policy) throws(Refusal) {
         if foreign == nil || kind != .recovery { _ = try requireLive() }
-        let tally = foreign?.tally ?? snapshot.tally
-        switch tally.verdict(kind, policy, Self.now()) {
+        if foreign == nil { try requireNoErase(policy) }
+        switch (foreign?.tally ?? tally(policy)).verdict(kind, policy, Self.now()) {
         case .allowed: return
         case .throttled(let seconds): throw .throttled(seconds: Int(seconds))
         case .limitReached: throw limitReached(policy)
@@ -207,7 +231,7 @@ package final class StoreHost {
 
     /// The limit of tries is reached: only the recovery key or root can make tries possible again.
     package func isRetryLocked(_ policy: Policy) -> Bool {
-        snapshot.tally.isRetryLocked(policy)
+        tally(policy).isRetryLocked(policy)
     }
 
     package func limitReached(_ policy: Policy) -> Refusal {
@@ -221,7 +245,20 @@ package final class StoreHost {
     }
 
     package func stakes(_ kind: TryKind, _ policy: Policy) -> Stake {
-        snapshot.tally.stake(kind, policy)
+        tally(policy).stake(kind, policy)
+    }
+
+    /// The tries that count, also where they cannot be read.
+    package func tally(_ policy: Policy) -> Tally {
+        guard snapshot.triesAreLost else { return snapshot.tally }
+        return .lost(policy, areSpent: lostTries.areSpent, since: lostTries.since)
+    }
+
+    /// The block that would say that the store is being erased cannot be read, and the limit that
+    /// erases it is reached: nothing opens it any more.
+    private func requireNoErase(_ policy: Policy) throws(Refusal) {
+        guard snapshot.ownerIsLost, tally(policy).isRetryLocked(policy) else { return }
+        throw .storeDamaged(.slotsBlock(0))
     }
 
     // MARK: the store's turn

@@ -34,10 +34,19 @@ package final class Vault {
     private struct Found: Sendable {
         var machine: MachineKey?
         var machineTrouble: Refusal.Damage?
-        var stores: [(StoreID, Folder, StoreHost.Contents, Footprint)] = []
+        var stores: [Entry] = []
         var notes: [(AuditEvent, String, String?)] = []
         /// Why the stores could not all be read.
         var failure: String?
+    }
+
+    /// One store's folder, and what was found in it.
+    private struct Entry: Sendable {
+        let id: StoreID
+        let folder: Folder
+        let contents: StoreHost.Contents
+        let footprint: Footprint
+        let lostTries: OwnerFile.LostTries
     }
 
     /// Loads all stores. Returns the reason if they could not all be read.
@@ -47,27 +56,27 @@ package final class Vault {
         let found = await workers.disk.run { Self.look(at: path, reserve) }
         machine = found.machine
         machineTrouble = found.machineTrouble
-        for (id, folder, contents, footprint) in found.stores {
-            add(
-                StoreHost(id: id, folder: folder, workers: workers, contents: contents), footprint)
-        }
+        for entry in found.stores { add(entry) }
         for (event, text, store) in found.notes { note(event, text, store) }
         await sweepFingers()
         return found.failure
     }
 
     /// Removes the fingers of stores that are gone or erased, or that no finger opens. The fingers
-    /// of a damaged store stay, because it is unknown whether they open it.
+    /// of a damaged store stay, because it is unknown whether they open it. The owner files of
+    /// stores that are gone go as well.
     private func sweepFingers() async {
         let keeping = Set(
             hosts.values.filter {
                 $0.health != .erased && ($0.health != .live || $0.fingerprintIsOn)
             }
             .map(\.id))
+        let all = Set(hosts.keys)
         let path = stateFolder
         await workers.disk.run {
             guard let state = try? Folder(path: path) else { return }
             try? FingerFolder.sweep(in: state, keeping: keeping)
+            try? OwnerFile.sweep(in: state, keeping: all)
         }
     }
 
@@ -95,14 +104,20 @@ package final class Vault {
                 }
                 // A store that cannot be read now must not count as "none": its owner would be told
                 // to make another one. It is better that the daemon does not start.
-                let folder = try stores.folder(name)
-                let contents = read(folder, id, found.machine, found.machineTrouble, reserve)
-                switch contents {
+                let entry = entry(
+                    id, try stores.folder(name), in: state, found.machine, found.machineTrouble,
+                    reserve)
+                switch entry.contents {
                 case .damaged(_, let what, _), .unreadable(_, let what):
                     found.notes.append((.fault, Refusal.storeDamaged(what).message.english, name))
-                case .live, .erased: break
+                case .live(let file, _):
+                    for number in file.lost {
+                        let damage = Refusal.storeDamaged(.slotsBlock(number))
+                        found.notes.append((.fault, damage.message.english, name))
+                    }
+                case .erased: break
                 }
-                found.stores.append((id, folder, contents, Footprint(of: id, folder, in: state)))
+                found.stores.append(entry)
             }
         } catch {
             found.failure = error.description
@@ -110,15 +125,42 @@ package final class Vault {
         return found
     }
 
+    private nonisolated static func entry(
+        _ id: StoreID, _ folder: Folder, in state: Folder, _ machine: MachineKey?,
+        _ machineTrouble: Refusal.Damage?, _ reserve: DiskReserve
+    ) -> Entry {
+        let owner = OwnerFile.read(of: id, in: state, machine)
+        let contents = read(folder, id, machine, machineTrouble, reserve, owner)
+        var tries = owner?.tries ?? OwnerFile.LostTries(areSpent: true)
+        if let machine, case .live(let file, let snapshot) = contents {
+            // From here on a file that was lost or never made is there, and says what the slots
+            // file says. What tries that cannot be read come to, it alone says.
+            if !file.triesAreLost {
+                // What a last try has noted stays, also where that try was cut short, until the
+                // count is cleared.
+                tries = OwnerFile.LostTries(areSpent: tries.areSpent && !snapshot.tally.isClear)
+            } else if tries.since == .never {
+                tries.since = StoreHost.now()
+            }
+            // If it cannot be written, the next start tries again.
+            if let right = try? OwnerFile(snapshot.identity, tries), right != owner {
+                try? right.write(of: id, in: state, machine, reserve)
+            }
+        }
+        return Entry(
+            id: id, folder: folder, contents: contents,
+            footprint: Footprint(of: id, folder, in: state), lostTries: tries)
+    }
+
     private nonisolated static func read(
         _ folder: Folder, _ id: StoreID, _ machine: MachineKey?, _ machineTrouble: Refusal.Damage?,
-        _ reserve: DiskReserve
+        _ reserve: DiskReserve, _ owner: OwnerFile?
     ) -> StoreHost.Contents {
         let unchecked: UncheckedSlotFile
         do throws(KeyError) {
-            unchecked = try SlotFile.open(in: folder, store: id, reserve: reserve)
+            unchecked = try SlotFile.open(in: folder, store: id, reserve: reserve, owner: owner)
         } catch {
-            return .unreadable(UncheckedSlotFile.likelyIdentity(in: folder), what: damage(error))
+            return .unreadable(owner?.likelyOwner, what: damage(error))
         }
         guard let machine else {
             return .damaged(
@@ -188,6 +230,13 @@ package final class Vault {
 
     // MARK: looking up
 
+    private func add(_ entry: Entry) {
+        let host = StoreHost(
+            id: entry.id, folder: entry.folder, workers: workers, contents: entry.contents)
+        host.lostTries = entry.lostTries
+        add(host, entry.footprint)
+    }
+
     private func add(_ host: StoreHost, _ footprint: Footprint) {
         host.records.allotment = allotment(of: host.owner)
         host.records.take(footprint.records, besides: footprint.besides)
@@ -229,8 +278,9 @@ package final class Vault {
 
     package func stores(of uid: UInt32) -> [StoreHost] { byUID[uid] ?? [] }
 
-    /// There is a store that is too damaged to say whose it is. It may be anybody's.
-    package var hasStoreOfNobody: Bool { byUID[UInt32.max]?.isEmpty == false }
+    /// Stores that are too damaged to say whose they are. They may be anybody's, so only root is
+    /// told of them.
+    package var storesOfNobody: [StoreHost] { byUID[StoreHost.nobody.uid] ?? [] }
 
     package func hasStore(_ person: Person) -> Bool {
         stores(of: person.uid).contains { $0.identity.account == person.name }
@@ -434,6 +484,9 @@ package final class Vault {
                     throw error
                 }
                 let made = try stores.folder("\(id)")
+                // If this fails, the next start writes it.
+                try? OwnerFile(identity, OwnerFile.LostTries()).write(
+                    of: id, in: state, machine, reserve)
                 return Built(
                     machine: machine, id: id, folder: made, file: file, key: StoreKey(key),
                     footprint: Footprint(of: id, made, in: nil))
@@ -475,12 +528,15 @@ package final class Vault {
 
     private func removeFiles(_ host: StoreHost) async throws(Refusal) {
         let path = stateFolder
-        let name = "\(host.id)"
+        let id = host.id
+        let name = "\(id)"
         let result = await workers.disk.run { () -> Result<Void, KeyError> in
             Result { () throws(KeyError) in
+                let state: Folder
                 let stores: Folder
                 do throws(PosixError) {
-                    stores = try Folder(path: path).folder(Self.storesName)
+                    state = try Folder(path: path)
+                    stores = try state.folder(Self.storesName)
                 } catch {
                     throw .storage(error)
                 }
@@ -499,6 +555,8 @@ package final class Vault {
                     throw .storage(error)
                 }
                 try Self.removeAll(moved, hidden, from: stores)
+                // What is left of it is removed at the next start.
+                try? OwnerFile.remove(of: id, in: state)
             }
         }
         if case .failure(let error) = result {
@@ -507,11 +565,12 @@ package final class Vault {
     }
 
     package func chown(_ host: StoreHost, to owner: Person) async throws(Refusal) {
-        let taken = stores(of: owner.uid).contains {
-            $0 !== host && $0.identity.storeName == host.identity.storeName
-                && $0.identity.account == owner.name
+        guard host.isUsable || host.health == .erased else {
+            return try await chownDamaged(host, to: owner)
         }
-        guard !taken else { throw .alreadyExists }
+        guard !isTaken(host.identity.storeName, by: owner, besides: host) else {
+            throw .alreadyExists
+        }
         // Otherwise an open store would stay open for its former owner, and the former owner's
         // fingers would still open it.
         await host.lock()
@@ -524,6 +583,55 @@ package final class Vault {
         host.records.allotment = allotment(of: owner)
         byUID[former]?.removeAll { $0 === host }
         byUID[owner.uid, default: []].append(host)
+        // If this fails, the next start writes it.
+        if let machine { _ = await host.write(host.identity, host.lostTries, machine) }
+    }
+
+    private func isTaken(_ name: [UInt8], by owner: Person, besides host: StoreHost) -> Bool {
+        stores(of: owner.uid).contains {
+            $0 !== host && $0.identity.storeName == name && $0.identity.account == owner.name
+        }
+    }
+
+    /// Root says whose a damaged store is. What is left of it is read again then: it may open, its
+    /// owner is told what helps, or may erase it.
+    private func chownDamaged(_ host: StoreHost, to owner: Person) async throws(Refusal) {
+        guard let machine else { throw .storeDamaged(machineTrouble ?? .machineKeyMissing) }
+        var identity = host.identity
+        identity.uid = owner.uid
+        identity.account = owner.name
+        if identity.policyKey.isEmpty { identity.policyKey = Self.defaultName }
+        if identity.storeName.isEmpty { identity.storeName = Self.defaultName }
+        // The owner may have made another one meanwhile. So that both can be reached, and the
+        // damaged one erased, it is called what its folder is called.
+        if isTaken(identity.storeName, by: owner, besides: host) {
+            identity.storeName = Array("\(host.id)".utf8)
+        }
+        let path = stateFolder
+        let (id, folder, reserve, tries) = (host.id, host.folder, reserve, host.lostTries)
+        let known = identity
+        let unchecked = host.unchecked
+        let result = try await host.inTurn(.own) { () async throws(Refusal) in
+            await workers.disk.run {
+                Result { () throws(KeyError) -> Entry in
+                    let state: Folder
+                    do throws(PosixError) {
+                        state = try Folder(path: path)
+                    } catch {
+                        throw .storage(error)
+                    }
+                    try OwnerFile(known, tries).write(of: id, in: state, machine, reserve)
+                    try unchecked?.write(known, machine)
+                    return Self.entry(id, folder, in: state, machine, nil, reserve)
+                }
+            }
+        }
+        switch result {
+        case .failure(let error): throw StoreHost.refusal(error, .chown)
+        case .success(let entry):
+            forget(host)
+            add(entry)
+        }
     }
 
     // MARK: all of them

@@ -112,6 +112,8 @@ package enum Message: Sendable {
     case recoveryLater
     case recoveryAskedAgain
     case recoveryRevoked
+    case storeDamaged
+    case storeMended(withoutRecovery: Bool)
     case drift
     case former
     case driftElsewhere
@@ -254,6 +256,9 @@ package enum Message: Sendable {
         case .recoveryOffer: Phrase(.recoveryOffer)
         case .recoveryLater: Phrase(.recoveryLater)
         case .recoveryAskedAgain: Phrase(.recoveryAskedAgain)
+        case .storeDamaged: Phrase(.storeDamaged)
+        case .storeMended(withoutRecovery: false): Phrase(.storeMended)
+        case .storeMended(withoutRecovery: true): Phrase(.storeMendedNoRecovery)
         case .recoveryRevoked: Phrase(.recoveryRevoked)
         case .drift: Phrase(.driftNotice)
         case .former: Phrase(.driftFormer)

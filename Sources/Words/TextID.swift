@@ -374,6 +374,15 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         store.
         """
     case recoveryAskedAgain = "recovery.asked-again | You will be asked again next time."
+    case storeDamaged = """
+        store.damaged | \
+        Your store is damaged and stays locked: `appvault status` says what to do.
+        """
+    case storeMended = "store.mended | The store's slots file was damaged. It is repaired."
+    case storeMendedNoRecovery = """
+        store.mended.no-recovery | \
+        The store's slots file was damaged. It is repaired; a recovery key opens it no more.
+        """
     case recoveryLater = "recovery.later | `appvault recovery new` makes one at any time."
 
     // MARK: The login password and the store

@@ -184,12 +184,14 @@ import Testing
         #expect(disk.bytes[content(13)].allSatisfy { $0 == 0 })
     }
 
-    @Test("a block that was changed is damage before anything is derived")
+    @Test("a block that was changed is lost, and so is the password")
     func damage() throws {
         let (fixture, disk) = try lab()
         try keep(try fixture.open(disk))
         var bytes = disk.bytes
-        bytes[content(13).lowerBound + 100] ^= 1
-        #expect(throws: KeyError.damaged(.block(13))) { _ = try fixture.open(bytes) }
+        bytes[content(13).lowerBound + 100] ^= 7
+        let file = try fixture.open(bytes)
+        #expect(file.lost == [13])
+        #expect(try kept(file) == nil)
     }
 }

@@ -427,7 +427,7 @@ import Testing
         let unchecked = try UncheckedSlotFile(store: here.store, disk: disk)
         do {
             _ = try unchecked.adopted(
-                by: here.machine, identity: unchecked.identity, try Fixture.details(),
+                by: here.machine, identity: try #require(unchecked.likely), try Fixture.details(),
                 derived: try secret(derived), storeKey: try secret(Fixture.storeKey))
             return true
         } catch KeyError.storage {

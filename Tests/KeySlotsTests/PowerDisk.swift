@@ -34,6 +34,12 @@ final class PowerDisk: BlockDisk {
         try step()
     }
 
+    func trim() throws(PosixError) {
+        try step()
+        guard durable.count > 65_536 else { return }
+        durable.removeLast(durable.count - 65_536)
+    }
+
     func sync() throws(PosixError) {
         try step()
         durable = Self.apply(pending.filter { $0.block != losing }, to: durable)
@@ -62,6 +68,8 @@ final class PowerDisk: BlockDisk {
         var result = bytes
         for write in writes {
             let start = write.block * 4096
+            let missing = max(start + write.bytes.count - result.count, 0)
+            result += [UInt8](repeating: 0, count: missing)
             result.replaceSubrange(start..<(start + write.bytes.count), with: write.bytes)
         }
         return result

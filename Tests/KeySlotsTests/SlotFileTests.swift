@@ -21,8 +21,7 @@ import Testing
             try Fixture.details(), derived: try secret(Fixture.first),
             storeKey: try secret(Fixture.storeKey), proven: nil)
         let unchecked = try SlotFile.open(in: folder.folder, store: fixture.store)
-        #expect(unchecked.identity == Fixture.identity)
-        #expect(unchecked.machineID == fixture.machine.id)
+        #expect(unchecked.likely == Fixture.identity)
         let file = try unchecked.checked(with: fixture.machine)
         #expect(file.identity == Fixture.identity)
         #expect(file.tally == Tally())
@@ -84,86 +83,42 @@ import Testing
         #expect(try fixture.open(disk.bytes).tally.own.unresolved == 1)
     }
 
-    @Test("each bit changed in any block is found")
-    func flips() throws {
-        let fixture = try Fixture()
-        let disk = PowerDisk(try fixture.bytes(recovery: true))
-        let file = try fixture.open(disk)
-        // Every block that can be filled is filled, the second recovery slot too.
-        try file.addPasscode(
-            try Fixture.details(), derived: try secret(Fixture.second),
-            storeKey: try secret(Fixture.storeKey), proven: try file.passcodeSlots[0])
-        var bytes = disk.bytes
-        let payload = try DeviceSlot.payload(
-            try secret(Fixture.storeKey), DeviceDetails(), block: 5, store: fixture.store
-        ) { (place) throws(KeyError) in
-            try DeviceSlot.key(at: place, machine: fixture.machine)
-        }
-        bytes.replaceSubrange(
-            content(5),
-            with: try Block(number: 5, sequence: 90, payload: payload).encoded(
-                fixture.store, .machine(fixture.machine)))
-        let key = try RecoveryKey(try secret(Fixture.recovery))
-        let recovery = try RecoverySlot.payload(
-            try secret(Fixture.storeKey), RecoveryDetails(isProven: true, setAt: 3), block: 7,
-            store: fixture.store
-        ) { (place) throws(KeyError) in try RecoverySlot.key(key, at: place) }
-        bytes.replaceSubrange(
-            content(7),
-            with: try Block(number: 7, sequence: 91, payload: recovery).encoded(
-                fixture.store, .anybody))
-        _ = try fixture.open(bytes)
-        var missed: [Int] = []
-        // Each bit of the blocks in use. Of what is zero, a sample, and both ends of the rest of
-        // each page.
-        let used = (0..<8).flatMap { content($0).lowerBound * 8..<content($0).upperBound * 8 }
-        let ends = (0..<16).flatMap { [content($0).upperBound * 8, ($0 + 1) * 4096 * 8 - 1] }
-        for bit in used + ends + stride(from: 5, to: bytes.count * 8, by: 1009) {
-            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-            do {
-                _ = try fixture.open(bytes)
-                missed.append(bit)
-            } catch KeyError.damaged {
-            }
-            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-        }
-        #expect(missed.isEmpty)
-    }
-
-    @Test("a file of another length is damage", arguments: [0, 4096, 8192, 65_535, 65_537])
-    func length(count: Int) throws {
-        let fixture = try Fixture()
-        var bytes = try fixture.bytes()
-        bytes = Array((bytes + [0]).prefix(count))
-        #expect(throws: KeyError.damaged(.fileSize)) { try fixture.open(bytes) }
-    }
-
-    @Test("a block at another place is refused")
+    @Test("a block at another place is none")
     func moved() throws {
         let fixture = try Fixture()
         var bytes = try fixture.bytes(recovery: true)
         bytes.replaceSubrange(content(4), with: bytes[content(3)])
-        #expect(throws: KeyError.damaged(.block(4))) { try fixture.open(bytes) }
-        bytes.replaceSubrange(content(4), with: Block.empty)
+        #expect(try fixture.open(bytes).lost == [4])
         bytes.replaceSubrange(content(7), with: bytes[content(6)])
-        #expect(throws: KeyError.damaged(.block(7))) { try fixture.open(bytes) }
+        #expect(try fixture.open(bytes).lost == [4, 7])
+        bytes.replaceSubrange(content(3), with: Block.empty)
+        #expect(throws: KeyError.damaged(.block(4))) { try fixture.open(bytes) }
     }
 
-    @Test("a block of another store is refused", arguments: [0, 1, 2, 3, 6])
+    @Test("a block of another store is none", arguments: [0, 1, 2, 3, 6])
     func otherStore(block: Int) throws {
         let fixture = try Fixture()
         let other = try Fixture()
         var bytes = try fixture.bytes(recovery: true)
         bytes.replaceSubrange(content(block), with: try other.bytes(recovery: true)[content(block)])
-        #expect(throws: KeyError.damaged(.block(block))) { try fixture.open(bytes) }
+        guard [2, 6].contains(block) else {
+            #expect(throws: KeyError.damaged(.block(block))) { try fixture.open(bytes) }
+            return
+        }
+        #expect(try fixture.open(bytes).lost == [block])
     }
 
-    @Test("identity, label and tries cannot be wiped away", arguments: [0, 1, 2])
-    func wiped(block: Int) throws {
+    @Test("identity and label cannot be wiped away, and tries are lost then")
+    func wiped() throws {
         let fixture = try Fixture()
+        for block in [0, 1] {
+            var bytes = try fixture.bytes()
+            bytes.replaceSubrange(content(block), with: Block.empty)
+            #expect(throws: KeyError.damaged(.block(block))) { try fixture.open(bytes) }
+        }
         var bytes = try fixture.bytes()
-        bytes.replaceSubrange(content(block), with: Block.empty)
-        #expect(throws: KeyError.damaged(.block(block))) { try fixture.open(bytes) }
+        bytes.replaceSubrange(content(2), with: Block.empty)
+        #expect(try fixture.open(bytes).triesAreLost)
     }
 
     @Test("a foreign machine key is damage before anything is tried")
@@ -361,19 +316,20 @@ import Testing
     func damagedElsewhere(block: Int, offset: Int) throws {
         let fixture = try Fixture()
         var bytes = try fixture.bytes(recovery: true)
-        bytes[block * 4096 + offset] ^= 1
+        bytes[block * 4096 + offset] ^= 3
         let disk = PowerDisk(bytes)
-        #expect(throws: KeyError.self) { try fixture.open(disk) }
         let unchecked = try UncheckedSlotFile(store: fixture.store, disk: disk)
         #expect(unchecked.hasReadableRecovery)
-        #expect(unchecked.identity.uid == Fixture.identity.uid)
-        #expect(unchecked.identity.account == Fixture.identity.account)
-        #expect(unchecked.identity.policyKey == Fixture.identity.policyKey)
+        let identity = try #require(unchecked.likely)
+        #expect(identity.uid == Fixture.identity.uid)
+        #expect(identity.account == Fixture.identity.account)
+        #expect(identity.policyKey == Fixture.identity.policyKey)
         let storeKey = try unchecked.openRecovery(try RecoveryKey(try secret(Fixture.recovery)))
         _ = try unchecked.adopted(
-            by: fixture.machine, identity: unchecked.identity, try Fixture.details(),
+            by: fixture.machine, identity: identity, try Fixture.details(),
             derived: try secret(Fixture.second), storeKey: storeKey)
         let file = try fixture.open(disk.bytes)
+        #expect(file.isWhole)
         #expect(try fixture.opens(file, Fixture.second))
         #expect(try !fixture.opens(file, Fixture.first))
         #expect(try fixture.opensWithRecovery(disk.bytes))
@@ -389,9 +345,9 @@ import Testing
         #expect(throws: KeyError.noSuchSlot) {
             _ = try fixture.opensWithRecovery(try fixture.bytes())
         }
-        for offset in [50, 600] {
+        for offset in [48, 52, 200] {
             var bytes = try fixture.bytes(recovery: true)
-            bytes[6 * 4096 + offset] ^= 1
+            bytes[6 * 4096 + offset] ^= 7
             #expect(try !unchecked(bytes).hasReadableRecovery)
             #expect(throws: KeyError.damaged(.block(6))) {
                 _ = try fixture.opensWithRecovery(bytes)
@@ -413,7 +369,8 @@ import Testing
         let unchecked = try UncheckedSlotFile(store: fixture.store, disk: disk)
         #expect(throws: KeyError.damaged(.readBack(4))) {
             _ = try unchecked.adopted(
-                by: fixture.machine, identity: unchecked.identity, try Fixture.details(),
+                by: fixture.machine, identity: try #require(unchecked.likely),
+                try Fixture.details(),
                 derived: try secret(Fixture.second), storeKey: try secret(Fixture.storeKey))
         }
         #expect(try disk.readBack() == bytes)
@@ -427,7 +384,8 @@ import Testing
         let unchecked = try UncheckedSlotFile(store: fixture.store, disk: disk)
         let storeKey = try unchecked.openRecovery(try RecoveryKey(try secret(Fixture.recovery)))
         let file = try unchecked.adopted(
-            by: here.machine, identity: unchecked.identity, try Fixture.details(setAt: 5),
+            by: here.machine, identity: try #require(unchecked.likely),
+            try Fixture.details(setAt: 5),
             derived: try secret(Fixture.second), storeKey: storeKey)
         #expect(try here.opens(file, Fixture.second))
         let again = try here.open(disk.bytes)

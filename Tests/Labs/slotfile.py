@@ -13,6 +13,7 @@ import getpass
 import hashlib
 import struct
 import sys
+from types import SimpleNamespace
 
 import nacl.bindings as sodium
 import nacl.exceptions
@@ -59,44 +60,66 @@ class Machine:
         self.slot_key = h("AV slot key", b"", 32, key)
 
 
+def check(data, machine):
+    """With a machine key, the machine guards the block; without one, anybody can check it."""
+    return h("AV block mac", data, 32, machine.block_key) if machine else h("AV block check", data, 32)
+
+
+def corrected(data, number, store, machine):
+    """The block with its one wrong bit put right, or as it is."""
+    data = bytearray(data)
+    header = struct.pack("<4sHH", b"AVSB", 1, number) + data[8:16] + store
+    if distance(data[:48], header + (machine.id if machine else bytes(16))) > 1:
+        return data
+    mac = check(data[:480], machine)
+    if distance(data[480:], mac) == 1:
+        return data[:480] + mac
+    for bit in range(480 * 8):
+        data[bit // 8] ^= 1 << bit % 8
+        if check(data[:480], machine) == data[480:]:
+            return data
+        data[bit // 8] ^= 1 << bit % 8
+    return data
+
+
+def distance(one, two):
+    return sum((a ^ b).bit_count() for a, b in zip(one, two))
+
+
 class Block:
     def __init__(self, data, number, store, machine):
-        """With a machine key, the machine guards the block; without one, anybody can check it."""
+        if check(data[:480], machine) != data[480:]:
+            data = bytes(corrected(data, number, store, machine))
         magic, version, found, self.sequence = struct.unpack_from("<4sHHQ", data)
         if (magic, version, found, data[16:32]) != (b"AVSB", 1, number, store):
             raise Damaged(f"block {number}")
         if data[32:48] != (machine.id if machine else bytes(16)):
             raise Damaged("foreign machine key" if machine else f"block {number}")
-        if machine:
-            check = h("AV block mac", data[:480], 32, machine.block_key)
-        else:
-            check = h("AV block check", data[:480], 32)
-        if data[480:] != check:
+        if data[480:] != check(data[:480], machine):
             raise Damaged(f"block {number}")
         self.number, self.payload = number, data[48:480]
 
 
-def read(data, machine):
-    """The store's id and its blocks, all checked; without a machine key only the recovery slots."""
-    if len(data) != 16 * PAGE:
-        raise Damaged("length")
-    store = data[16:32]
+def read(data, machine, store=None):
+    """The store's id and the blocks that can be read, all checked; without a machine key only the recovery slots.
+    The id is the folder's name; where it is not given, block 0's word is taken for it."""
+    store = store or data[16:32]
     blocks = {}
     for number in range(16):
-        page = data[number * PAGE : (number + 1) * PAGE]
-        part = page[:BLOCK]
-        if machine is None and number not in RECOVERY_BLOCKS:
+        part = data[number * PAGE : number * PAGE + BLOCK]
+        if machine is None and number not in RECOVERY_BLOCKS or len(part) == BLOCK and distance(part, EMPTY) <= 1:
             continue
-        if any(page[BLOCK:]):
-            raise Damaged(f"block {number}")
-        if part == EMPTY:
-            continue
-        if number in RECOVERY_BLOCKS:
-            blocks[number] = Block(part, number, store, None)
-        elif number not in MACHINE_BLOCKS:
-            raise Damaged(f"block {number}")
-        else:
-            blocks[number] = Block(part, number, store, machine)
+        try:
+            if len(part) < BLOCK:
+                raise Damaged("length")
+            blocks[number] = Block(part, number, store, None if number in RECOVERY_BLOCKS else machine)
+        except Damaged:
+            # Blocks 0 and 1 are once more in the owner file, which is not looked at here.
+            if machine and number < 2:
+                raise
+            # Whatever is around it, a recovery slot is proven by its own seal.
+            if machine is None and len(part) == BLOCK and part[48:52] == b"\x01\0\0\0" and not any(part[136:480]):
+                blocks[number] = SimpleNamespace(number=number, sequence=0, payload=part[48:480])
     if machine and not {0, 1} <= blocks.keys():
         raise Damaged("no owner, no label")
     return store, blocks
@@ -114,10 +137,12 @@ def here(store, number):
     return store + struct.pack("<H", number)
 
 
-def open_passcode(data, machine_key, passcode):
+def open_passcode(data, machine_key, passcode, store=None):
     machine = Machine(machine_key)
-    store, blocks = read(data, machine)
+    store, blocks = read(data, machine, store)
     slots = [blocks[number] for number in PASSCODE_BLOCKS if number in blocks]
+    if not slots:
+        raise Damaged("no passcode slot")
     for slot in sorted(slots, key=lambda slot: -slot.sequence):
         generation, memory, passes, _way, _set_at, salt, _digest, wrapped = struct.unpack_from(
             "<IIIIQ16s32s72s", slot.payload
@@ -143,9 +168,9 @@ def open_device(data, machine_key):
     return unwrap(kek, wrapped, store, 2, DEVICE_BLOCK, generation)
 
 
-def open_recovery(data, text):
+def open_recovery(data, text, store=None):
     key = recovery_key(text)
-    store, blocks = read(data, None)
+    store, blocks = read(data, None, store)
     for slot in sorted(blocks.values(), key=lambda slot: -slot.sequence):
         generation, _unproven, _set_at, wrapped = struct.unpack_from("<IIQ72s", slot.payload)
         kek = h("AV kek recovery", here(store, slot.number), 32, key)

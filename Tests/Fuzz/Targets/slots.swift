@@ -36,10 +36,15 @@ final class MemoryDisk: BlockDisk {
     func write(_ block: [UInt8], block number: Int) throws(PosixError) {
         must(
             (block.count == Block.size || block.count == Page.size)
-                && (number + 1) * Page.size <= bytes.count,
+                && (number + 1) * Page.size <= SlotFile.size,
             "a write outside the file")
         let start = number * Page.size
+        let missing = max(0, start + block.count - bytes.count)
+        bytes += [UInt8](repeating: 0, count: missing)
         bytes.replaceSubrange(start..<start + block.count, with: block)
+    }
+    func trim() throws(PosixError) {
+        bytes = Array(bytes.prefix(SlotFile.size))
     }
     func sync() throws(PosixError) {}
 }
@@ -121,7 +126,8 @@ struct Lab {
         _ = try? file.recoverySlots
         _ = try? file.openDevice()
         must(
-            (try? file.write(file.tally)) != nil && disk.bytes.count == bytes.count,
+            (try? file.write(file.tally)) != nil
+                && disk.bytes.count <= max(bytes.count, SlotFile.size),
             "tries cannot be written")
         guard let again = try? UncheckedSlotFile(store: store, disk: disk).checked(with: machine)
         else {
@@ -131,6 +137,15 @@ struct Lab {
             again.tally == file.tally && again.identity == file.identity
                 && again.terms == file.terms,
             "what was written is not what is read")
+        must((try? again.mend()) != nil && again.isWhole, "what opened cannot be mended")
+        guard let mended = try? UncheckedSlotFile(store: store, disk: disk).checked(with: machine)
+        else {
+            return must(false, "a file that was mended is damaged")
+        }
+        must(
+            mended.isWhole && disk.bytes.count == SlotFile.size && mended.tally == file.tally
+                && mended.identity == file.identity,
+            "a file that was mended is not whole")
     }
 }
 

@@ -115,14 +115,31 @@ class FormatCheck(unittest.TestCase):
             token_key(vector("tokens-key.bin"), bytes(16))
 
     def test_foreign(self):
-        """a foreign machine key and a changed byte are damage, not a wrong passcode"""
+        """a foreign machine key is damage, not a wrong passcode"""
         with self.assertRaises(Damaged):
             open_passcode(self.slots, bytes(32), self.values["passcode"].encode())
-        for place in [*range(0, len(self.slots), 97), len(self.slots) - 1]:
+
+    def test_damage(self):
+        """one wrong bit is put right wherever it is; what is damaged further opens where the passcode needs it not"""
+        store, passcode = uuid.UUID(self.values["store"]).bytes, self.values["passcode"].encode()
+        for place in [*range(3, len(self.slots), 1361), 16, 500, 4096 * 4 + 100, len(self.slots) - 1]:
             changed = bytearray(self.slots)
-            changed[place] ^= 1
-            with self.assertRaises(Damaged, msg=str(place)):
-                open_passcode(bytes(changed), self.machine, self.values["passcode"].encode())
+            changed[place] ^= 1 << place % 8
+            self.assertEqual(open_passcode(bytes(changed), self.machine, passcode, store), self.key, str(place))
+        for block, opens in ((0, False), (1, False), (2, True), (6, True), (8, True), (9, True), (15, True)):
+            changed = bytearray(self.slots)
+            changed[block * 4096 + 60] ^= 0xFF
+            if opens:
+                self.assertEqual(open_passcode(bytes(changed), self.machine, passcode, store), self.key, str(block))
+            else:
+                with self.assertRaises(Damaged, msg=str(block)):
+                    open_passcode(bytes(changed), self.machine, passcode, store)
+        alone = bytearray(b"\xee" * len(self.slots))
+        slot = slice(6 * 4096 + 48, 6 * 4096 + 480)
+        alone[slot] = self.slots[slot]
+        self.assertEqual(open_recovery(bytes(alone), self.values["recovery-text"], store), self.key)
+        for length in (65_535, 40_000, 20_480):
+            self.assertEqual(open_passcode(self.slots[:length], self.machine, passcode, store), self.key)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 the real daemon."""
 
 import os
+import shutil
 import unittest
 
 from daemonlab import IS_ROOT, PAGE, PASSCODE, Daemon, answers
@@ -149,21 +150,23 @@ class Damaged(Case):
         return stack
 
     @staticmethod
-    def flip(block):
+    def spoil(block, knows_owner=False):
         def damage(daemon):
             with open(os.path.join(daemon.store(), "slots"), "r+b") as file:
                 file.seek(block * PAGE + 100)
-                byte = file.read(1)[0]
+                part = bytes(byte ^ 0x5A for byte in file.read(16))
                 file.seek(block * PAGE + 100)
-                file.write(bytes([byte ^ 1]))
+                file.write(part)
+            if not knows_owner:
+                shutil.rmtree(os.path.join(daemon.state, "owners"))
 
         return damage
 
-    def test_flipped_bits(self):
-        """A bit flipped in any block of the slots file: damage, nothing asked, nothing counted, nothing derived"""
-        for block in range(16):
+    def test_spoilt_blocks(self):
+        """A block that is spoilt and needed: damage, nothing asked, nothing counted, nothing derived"""
+        for block in (0, 1, 3):
             with self.subTest(block=block):
-                stack = self.damaged(self.flip(block))
+                stack = self.damaged(self.spoil(block))
                 slots = stack.daemon.blocks()
                 for options, token in (("", None), ("or_password", None), ("use_first_pass", PASSCODE)):
                     code, talk, derived = stack.login(options, token, PASSCODE)
@@ -171,15 +174,33 @@ class Damaged(Case):
                 self.assertEqual(stack.daemon.blocks(), slots)
                 stack.close()
 
+    def test_spoilt_elsewhere(self):
+        """A block that is spoilt and not needed: the passcode alone lets in, and the store is whole again"""
+        stack = self.stack()
+        stack.daemon.create()
+        for block in (0, 1, 2, *range(4, 16)):
+            with self.subTest(block=block):
+                stack.daemon.lock()
+                stack.daemon.stop()
+                self.spoil(block, knows_owner=True)(stack.daemon)
+                stack.daemon.start()
+                self.assertEqual(stack.daemon.status().lock, "locked")
+                self.assertNotEqual(stack.login(typed=WRONG)[0], PAM_SUCCESS)
+                self.assertEqual(stack.login(typed=PASSCODE)[0], PAM_SUCCESS)
+                with open(os.path.join(stack.daemon.store(), "slots"), "rb") as file:
+                    data = file.read()
+                self.assertEqual(len(data), 16 * PAGE)
+                self.assertFalse(any(any(data[at + 512 : at + PAGE]) for at in range(0, len(data), PAGE)))
+
     def test_every_option(self):
         """A damaged store: AUTHINFO_UNAVAIL with every option, token and answer"""
-        self.assertNeverIn(self.damaged(self.flip(3)), PAM_AUTHINFO_UNAVAIL)
+        self.assertNeverIn(self.damaged(self.spoil(3)), PAM_AUTHINFO_UNAVAIL)
 
     def test_files_gone(self):
         """A slots file cut or missing, a machine key missing, cut or another one: damage, nothing is made anew"""
 
         def cut(daemon):
-            os.truncate(os.path.join(daemon.store(), "slots"), 16 * PAGE - 1)
+            os.truncate(os.path.join(daemon.store(), "slots"), 3 * PAGE + 100)
 
         def no_slots(daemon):
             os.unlink(os.path.join(daemon.store(), "slots"))

@@ -25,7 +25,11 @@ final class Stage {
 
     static let cheap = "DerivationMemory=19MiB\nDerivationPasses=2\nRetryLimit=9\nThrottleAfter=0\n"
 
-    init(_ policy: String = "", hasReader: Bool = false) async throws {
+    /// `before` sees the state folder as a daemon before this one left it.
+    init(
+        _ policy: String = "", hasReader: Bool = false,
+        before: (String) async throws -> Void = { _ in }
+    ) async throws {
         path = "/tmp/appvault-stage-\(try StoreID.random())"
         let parent = try Folder(path: "/tmp")
         try parent.makeFolder(String(path.dropFirst(5)))
@@ -45,6 +49,7 @@ final class Stage {
         options.deadlines = Options.Deadlines(
             session: 3600, transaction: 3600, touch: 3600, onboarding: 3600)
         try Self.write(policy, path)
+        try await before(options.stateFolder)
         reader = PlayedReader(isThere: hasReader)
         let surroundings = PlayedSurroundings()
         self.surroundings = surroundings
@@ -65,11 +70,12 @@ final class Stage {
     /// Set up, played on, and taken away.
     nonisolated static func run<R: Sendable>(
         _ policy: String, hasReader: Bool = false,
+        before: @escaping @LoopActor @Sendable (String) async throws -> Void = { _ in },
         _ body: @escaping @LoopActor @Sendable (Stage) async throws -> R
     ) async throws -> R {
         let result = await TestLoop.run { () -> Result<R, any Error> in
             do {
-                let stage = try await Stage(policy, hasReader: hasReader)
+                let stage = try await Stage(policy, hasReader: hasReader, before: before)
                 let made: Result<R, any Error>
                 do { made = .success(try await body(stage)) } catch { made = .failure(error) }
                 await stage.end()

@@ -225,10 +225,8 @@ final class Onboarder {
         return .notJudged(refusal)
     }
 
-    /// False if the person has a store, in whatever state it is, or if there is a store that does
-    /// not say whose it is.
+    /// False if the person has a store, in whatever state it is.
     private func hasRoomForStore(of person: Person) -> Bool {
-        guard !desk.vault.hasStoreOfNobody else { return false }
         do throws(Interruption) { return try desk.ownStore(of: person) == nil } catch {
             return false
         }

@@ -58,7 +58,11 @@ final class PamAuthenticate {
             }
         } catch {
             switch exchange.audience {
-            case .person: throw error
+            case .person:
+                if case .refused(.storeDamaged) = error {
+                    try await proving.tellDamage(of: person, exchange)
+                }
+                throw error
             case .stranger: throw .refused(.doesNotExist(.store))
             }
         }

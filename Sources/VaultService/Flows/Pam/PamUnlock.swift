@@ -65,8 +65,14 @@ final class PamUnlock {
         let visit = try await desk.visit(host, person, exchange)
         try await confirmation.settleUnconfirmed(request.handle, visit)
         keyrings.noteLesson(token, request.handle, visit)
-        guard visit.policy.acts(.unlock, at: caller.hello.service), host.isUsable, !host.isOpen
+        guard visit.policy.acts(.unlock, at: caller.hello.service), !host.isOpen
         else { return ignored }
+        guard host.isUsable else {
+            if case .damaged = host.health, await lookout.standing(visit).audience == .person {
+                try await proving.tellDamage(of: person, exchange)
+            }
+            return ignored
+        }
         guard host.hasPasscode else { return try await createBehindLogin(visit, request.handle) }
         guard host.followsLogin else { return ignored }
         let kind = await lookout.standing(visit, typed: false).kind
@@ -92,7 +98,7 @@ final class PamUnlock {
             case .limitReached?:
                 return try await mendDrift(token, request.handle, visit, .triesUsedUp)
             // The person's count is full: at our own prompt they need not wait as long as a token has to.
-            case .throttled? where host.snapshot.tally.triesLeft(.apart, visit.policy) == 0:
+            case .throttled? where host.tally(visit.policy).triesLeft(.apart, visit.policy) == 0:
                 return try await mendDrift(token, request.handle, visit, .triesUsedUp)
             case .throttled?, nil: return ignored
             }

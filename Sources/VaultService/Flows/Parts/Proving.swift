@@ -125,6 +125,14 @@ final class Proving {
         try await visit.exchange.show(.mayCancel)
     }
 
+    /// Shows one line about a store that is damaged, once in a login: its other modules ask again.
+    func tellDamage(of person: Person, _ exchange: any Conversation) async throws(Interruption) {
+        guard let host = desk.vault.ownStore(of: person, named: []), host.takeDamageNews() else {
+            return
+        }
+        try await exchange.show(.storeDamaged, .error)
+    }
+
     /// Shows one line, but none to a stranger.
     func tell(_ refusal: Refusal, _ visit: Visit) async throws(Interruption) {
         let exchange = visit.exchange

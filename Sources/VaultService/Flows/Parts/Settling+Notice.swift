@@ -4,6 +4,22 @@ import Words
 
 /// Shows why a flow begins, before it does. The person reads it and presses Enter.
 extension Settling {
+    /// Tells the person once that something in the store's files was damaged, and what of it could
+    /// not be brought back. The journal has it too, for logins that show no lines.
+    func tellMended(_ visit: Visit) async {
+        guard let mended = visit.host.takeMended() else { return }
+        desk.audit.note(
+            .fault,
+            mended.recoveryKeyIsGone
+                ? "a damaged slots file was repaired, without the recovery key"
+                : "a damaged slots file was repaired",
+            store: visit.host.id.description, person: visit.person)
+        guard visit.exchange.audience == .person else { return }
+        // The store is open, even if no person reads this any more.
+        try? await visit.exchange.show(
+            .storeMended(withoutRecovery: mended.recoveryKeyIsGone))
+    }
+
     func notify(of step: DueStep, _ exchange: any Conversation) async throws(Interruption) {
         guard let notice = step.notice else { return }
         for part in notice.parts { try await exchange.show(.notice(notice, part)) }

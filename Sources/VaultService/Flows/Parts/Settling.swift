@@ -68,6 +68,7 @@ final class Settling {
         var visit = visit
         var opening = opening
         var read: [DueStep] = []
+        await tellMended(visit)
         for _ in 0..<Self.mostSteps {
             visit = try await desk.renewed(visit)
             try refusing { () throws(Refusal) in try visit.host.require(opening.ground) }

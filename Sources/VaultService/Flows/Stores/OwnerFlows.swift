@@ -82,7 +82,7 @@ final class OwnerFlows {
         let person = try await desk.person(target.subject, exchange.caller)
         let host = try desk.requireStore(of: person, target)
         try await refusingAsync { () async throws(Refusal) in
-            _ = try await host.updateTally { $0.cleared() }
+            _ = try await host.updateTally(clears: true) { $0.cleared() }
         }
         failedTokens.forget(host)
         desk.auditChange("the tries were cleared", host, person, exchange)

@@ -89,6 +89,7 @@ final class RecoveryFlows {
         desk.audit.note(
             .attempt, "a recovery key was accepted", store: host.id.description,
             person: visit.person, uid: exchange.caller.credentials.uid)
+        await settling.tellMended(visit)
         // Where the policy wants no passcodes, no new one is needed. But a store of another machine
         // needs one, to be brought under this machine's key.
         if case .noPasscodeMode = visit.inForce, host.isUsable {
@@ -107,7 +108,7 @@ final class RecoveryFlows {
             try await enterPasscode(visit, recovered: consume opening)
         }
         try await refusingAsync { () async throws(Refusal) in
-            _ = try await host.updateTally { $0.right(.recovery) }
+            _ = try await host.updateTally(clears: true) { $0.right(.recovery) }
         }
         desk.auditChange("the passcode was changed with the recovery key", visit)
         return .recovered
