@@ -52,6 +52,22 @@
             }
         }
 
+        /// A store of which nothing tells whose it is.
+        public struct Ownerless: Fields, Equatable, Sendable {
+            /// The store's 16 bytes.
+            public var store: [UInt8] = []
+
+            public init(store: [UInt8]) {
+                self.store = store
+            }
+
+            init() {}
+
+            mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+                coder.fixed(&store, 16)
+            }
+        }
+
         public var pid: UInt32 = 0
         public var uid: UInt32 = 0
         public var stateFolder: [UInt8] = []
@@ -67,6 +83,9 @@
         public var fingerprints = Worker.missing
         public var fingerprintsReason: [UInt8] = []
         public var readers: [Reader] = []
+        /// Those of the damaged stores that root alone can give to somebody; empty where the asker
+        /// is not told.
+        public var ownerless: [Ownerless] = []
 
         public init(pid: UInt32, uid: UInt32, stateFolder: [UInt8], configFolder: [UInt8]) {
             self.pid = pid
@@ -92,6 +111,7 @@
             coder.value(&fingerprints)
             coder.text(&fingerprintsReason, limit: Limits.line)
             coder.list(&readers, .page)
+            coder.list(&ownerless, .page)
         }
     }
 #endif

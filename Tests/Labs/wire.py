@@ -534,6 +534,7 @@ MESSAGES = {
             ("fingerprints", _choice(WORKERS)),
             ("fingerprintsReason", LONG),
             ("readers", _entries(("name", SHORT), ("driver", SHORT), ("isInternal", FLAG))),
+            ("ownerless", _entries(("store", _fixed(16)))),
         ],
     ),
     "value": Shape(0x41, [], [VALUE]),

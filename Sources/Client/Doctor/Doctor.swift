@@ -287,6 +287,16 @@ struct Doctor {
                         "`journalctl -u appvaultd` names them; `appvault status --user NAME` says what helps"
                 ))
         }
+        // Whose each of them is, only root can say.
+        for store in daemon.health?.ownerless ?? [] {
+            let id = StoreIDText.text(store.store)
+            findings.append(
+                Finding(
+                    .key, .broken, "nothing tells whose the damaged store \(id) is",
+                    mend:
+                        "`appvault chown \(id) USER` gives it to its owner, whose `appvault status` says what helps then"
+                ))
+        }
         return findings
     }
 

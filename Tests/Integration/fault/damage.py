@@ -5,7 +5,9 @@ import os
 import random
 import shutil
 import sqlite3
+import time
 import unittest
+import uuid
 
 import wire
 from daemonlab import answers
@@ -66,7 +68,7 @@ class Damage(unittest.TestCase):
         random_ = random.Random(4)
         cls.values = {f"name {number}".encode(): random_.randbytes(60) for number in range(40)}
         cls.values[b"large"] = random_.randbytes(30_000)
-        cls.lab = Lab(policy(RetryLimit="5"))
+        cls.lab = Lab(policy(RetryLimit="5", ThrottleMax="1s"))
         cls.addClassCleanup(cls.lab.close)
         cls.recovery = cls.lab.make(PASSCODE)
         for name, value in cls.values.items():
@@ -136,39 +138,89 @@ class Damage(unittest.TestCase):
 
     # the slots file
 
-    def test_slots(self):
-        """a bit flipped anywhere in a slots file is damage, and costs no try"""
+    def spoil(self, path, *places):
+        data = bytearray(read(path))
+        for place in places:
+            data[place] ^= 0x5A
+        write(path, bytes(data))
+
+    @property
+    def owner(self):
+        return os.path.join(self.lab.state, "owners", os.path.basename(self.folder))
+
+    def opens(self, what):
+        """The passcode opens the store, nothing is lost, and the file is whole again."""
+        self.assertEqual(self.lab.state_of().trouble, "", what)
+        answer = self.tried(PASSCODE)
+        self.assertEqual(answer.name, "done", f"{what}: {answer}")
+        with self.lab.client() as client:
+            self.assertEqual(client.run("get", name=b"name 1").payload, self.values[b"name 1"], what)
+        self.lab.kill()
+        data = read(self.slots)
+        self.assertEqual(len(data), 16 * PAGE, what)
+        self.assertFalse(any(any(data[at + 512 : at + PAGE]) for at in range(0, len(data), PAGE)), what)
+
+    def tried(self, passcode):
+        """The answer to a try, after the wait that lost tries have."""
+        while code(answer := self.lab.open(passcode)) == wire.CODES["throttled"]:
+            time.sleep(0.1)
+        return answer
+
+    def test_one_bit(self):
+        """a bit flipped anywhere in a slots file is put right: nothing is lost, no try either"""
         data = read(self.slots)
         # In every block the first and the last byte of each field, and a sample of the rest; in the
         # soak all bytes.
-        places = set(range(0, len(data), 1 if SOAK else 487))
+        places = set(range(0, len(data), 1 if SOAK else 4999))
         for block in range(16):
-            for offset in (0, 4, 6, 8, 15, 16, 31, 32, 47, 48, 479, 480, 511):
+            for offset in (0, 15, 40, 100, 511, 4000):
                 places.add(block * PAGE + offset)
         for place in sorted(places):
             write(self.slots, data)
             self.flip(self.slots, place, place % 8)
             self.restart()
-            changed = read(self.slots)
-            state = self.lab.ask("status")
-            owner = place < 2 * PAGE
-            if code(state) or state.lock == "absent":
-                # The first two blocks say whose store it is: if they are damaged, nobody is told.
-                self.assertTrue(owner, f"byte {place}")
-                self.assertTrue("damaged" in self.lab.log() or "slots" in self.lab.log())
-            else:
-                self.assertEqual(state.lock, "damaged", f"byte {place}")
-                self.assertTrue(state.trouble and state.advice)
-                answer = self.lab.ask("openStore", answers(PASSCODE))
-                self.assertEqual(code(answer), DAMAGED, f"byte {place}: {answer}")
-                answer = self.lab.ask("create", answers(PASSCODE), way="ownPasscode")
-                self.assertEqual(code(answer), DAMAGED, f"byte {place}: {answer}")
-            self.assertEqual(self.lab.derivations(), 0, f"byte {place}")
-            self.assertEqual(read(self.slots), changed, f"byte {place}: overwritten")
+            self.opens(f"byte {place}")
+
+    def test_blocks(self):
+        """a block that is spoilt is damage where the passcode needs it, and else made anew"""
+        for block in range(16):
+            with self.subTest(block=block):
+                self.rest()
+                self.spoil(self.slots, block * PAGE + 50, block * PAGE + 300)
+                self.restart()
+                if block == 3:
+                    self.refused(f"block {block}", advice="recover")
+                else:
+                    self.opens(f"block {block}")
+
+    def test_owner_lost(self):
+        """whose it is says the file of owners; without that it is nobody's, and root's chown gives it back"""
+        for what, damage in {
+            "turned": lambda data: bytes(byte ^ 0x5A for byte in data),
+            "zeroes": lambda data: bytes(len(data)),
+            "empty": lambda data: b"",
+            "missing": None,
+        }.items():
+            with self.subTest(what):
+                self.rest()
+                data = read(self.slots)
+                if damage:
+                    write(self.slots, damage(data))
+                else:
+                    os.unlink(self.slots)
+                self.restart()
+                self.refused(what)
+                self.lab.kill()
+                os.unlink(self.owner)
+                self.restart()
+                self.assertEqual(self.lab.ask("status").lock, "absent", what)
+                health = self.lab.ask("health")
+                identity = uuid.UUID(os.path.basename(self.folder)).bytes
+                self.assertEqual([one["store"] for one in health.ownerless], [identity], what)
 
     def test_slots_whole(self):
-        """a slots file that is cut short, longer, empty or missing, and blocks that are emptied or swapped, are
-        damage"""
+        """a slots file that is cut short, longer, empty or missing, and blocks that are emptied or swapped: what the
+        passcode needs opens"""
         data = read(self.slots)
         block = [data[at : at + PAGE] for at in range(0, len(data), PAGE)]
         none = bytes(PAGE)
@@ -176,29 +228,57 @@ class Damage(unittest.TestCase):
         def joined(**changed):
             return b"".join(changed.get(f"b{number}", one) for number, one in enumerate(block))
 
-        cases = {
+        opens = {
             "cut short": data[:-1],
-            "half": data[:4096],
+            "half": data[: 8 * PAGE],
             "longer": data + bytes(512),
-            "no tries": joined(b2=none),
-            "passcode in the other place": joined(b3=block[4], b4=block[3]),
-            "no key": joined(b3=none, b4=none, b5=none, b6=none, b7=none),
             "a spare block": joined(b9=b"x" + bytes(PAGE - 1)),
             "recovery moved": joined(b6=block[7], b7=block[6]),
         }
-        for what, changed in cases.items():
+        for what, changed in opens.items():
             with self.subTest(what):
+                self.rest()
                 write(self.slots, changed)
                 self.restart()
-                self.refused(what)
+                self.opens(what)
+        refused = {
+            "one block": (data[:PAGE], "restore"),
+            "passcode in the other place": (joined(b3=block[4], b4=block[3]), "recover"),
+            "no key": (joined(b3=none, b4=none, b5=none, b6=none, b7=none), "restore"),
+        }
+        for what, (changed, advice) in refused.items():
+            with self.subTest(what):
+                self.rest()
+                write(self.slots, changed)
+                self.restart()
+                self.refused(what, advice)
         with self.subTest("missing"):
+            self.rest()
             os.unlink(self.slots)
             self.restart()
-            answer = self.lab.ask("openStore", answers(PASSCODE))
-            self.assertNotEqual(code(answer), 0)
+            self.refused("missing")
             self.assertIn("slots file is missing", self.lab.log())
             self.assertFalse(os.path.exists(self.slots))
             self.assertEqual(read(self.records), self.good.content[self.records])
+
+    def test_lost_tries(self):
+        """lost tries come after the longest wait, and lost again they are spent; the right passcode clears them"""
+        self.spoil(self.slots, 2 * PAGE + 50, 2 * PAGE + 300)
+        self.restart()
+        self.assertEqual(code(self.tried("wrong")), wire.CODES["invalidPasscode"])
+        self.assertEqual(self.lab.state_of().lock, "locked")
+        self.assertEqual(Slots(self.folder).tally.own.count, 4)
+        self.lab.kill()
+        self.spoil(self.slots, 2 * PAGE + 50, 2 * PAGE + 300)
+        self.restart()
+        self.assertEqual(self.lab.state_of().lock, "retryLocked")
+        self.assertEqual(code(self.lab.open(PASSCODE)), wire.CODES["retryLimitReached"], "they are spent")
+        self.rest()
+        self.spoil(self.slots, 2 * PAGE + 50, 2 * PAGE + 300)
+        self.restart()
+        self.opens("lost tries")
+        self.restart()
+        self.assertEqual(self.tries(), (0, 0, 0))
 
     def test_old_tries(self):
         """tries from an older copy of the file are accepted as they are: the file is whole"""

@@ -34,6 +34,8 @@ final class HealthQuery {
             health.machineKey = desk.vault.machineKeyHealth
             health.stores = UInt32(clamping: desk.vault.count)
             health.damaged = UInt32(clamping: desk.vault.damagedCount)
+            health.ownerless = desk.vault.storesOfNobody.prefix(Limits.page)
+                .map { Health.Ownerless(store: $0.id.bytes) }
         case .other: break
         }
         (health.rules, health.rulesReason) = await rulesHealth(for: caller)
