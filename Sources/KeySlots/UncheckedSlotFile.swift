@@ -12,6 +12,11 @@ public final class UncheckedSlotFile: @unchecked Sendable {
     /// where nothing tells whose the store is.
     public let likely: Identity?
     private let copy: OwnerFile?
+    /// Known after a check: the tries of a store whose owner's block, which would say that it is
+    /// being erased, cannot be read. Nil where that block can be read.
+    public private(set) var triesWithoutOwner: Tally?
+    /// Likewise, and the tries are gone as an erase leaves them.
+    private var showsErase = false
     private let disk: any BlockDisk
     private let bytes: [UInt8]
 
@@ -35,6 +40,7 @@ public final class UncheckedSlotFile: @unchecked Sendable {
     public func checked(with machine: MachineKey) throws(KeyError) -> SlotFile {
         var pages = try Pages(bytes, store, machine)
         let ownerIsLost = pages.lost[Identity.ownerBlock] != nil
+        if ownerIsLost { try note(erase: pages) }
         if let copy, copy.identity != nil {
             pages.replace(Identity.ownerBlock, with: copy.owner)
             pages.replace(Identity.labelBlock, with: copy.label)
@@ -62,13 +68,31 @@ public final class UncheckedSlotFile: @unchecked Sendable {
             tally: tally, terms: terms)
     }
 
+    /// The owner's block cannot be read: what else shows that an erase was under way? A file of
+    /// another machine has nothing that could be read here. Throws if anything shows it.
+    private func note(erase pages: Pages) throws(KeyError) {
+        let foreign = KeyError.damaged(.foreignMachineKey)
+        guard ![Identity.ownerBlock, Identity.labelBlock].allSatisfy({ pages.lost[$0] == foreign })
+        else { return }
+        showsErase = pages.blocks[Tally.block] == nil && pages.lost[Tally.block] == nil
+        triesWithoutOwner = try pages.blocks[Tally.block].map { (block) throws(KeyError) in
+            try Tally(payload: block.payload)
+        }
+        guard isLive else { throw .damaged(.block(Identity.ownerBlock)) }
+    }
+
     /// Whether a recovery key can bring the store back, even if the rest of the file is damaged or
     /// from another machine.
     public var hasReadableRecovery: Bool {
         isLive && (try? recoverySlots) != nil
     }
 
-    private var isLive: Bool { likely.map { $0.condition == .live } ?? true }
+    private var isLive: Bool {
+        let isSaid = likely.map { $0.condition == .live } ?? true
+        // The owner file says nothing of an erase, and what is left of the block may.
+        let said = Self.likelyIdentity(of: bytes, store)?.condition ?? .live
+        return isSaid && said == .live && !showsErase
+    }
 
     /// Throws `.wrongSecret` where no recovery slot opens with this key. Reads no other block. The
     /// check of a recovery slot is not keyed, so the slot may be forged: the caller must first

@@ -91,7 +91,7 @@ extension StoreHost {
         case .erased: return .erased
         case .damaged: return .damaged
         case .live:
-            if records.damage != nil { return .damaged }
+            if records.damage != nil || mayBeErasing(policy) { return .damaged }
             if isOpen { return .unlocked }
             return hasPasscode && isRetryLocked(policy) ? .retryLocked : .locked
         }
@@ -114,11 +114,14 @@ extension StoreHost {
             let what: Refusal.Damage
             if case .damaged(let found) = health {
                 what = found
+            } else if mayBeErasing(policy) {
+                what = .slotsBlock(0)
             } else {
                 what = records.damage ?? .unknown
             }
             // Nothing is advised that would be refused.
-            let recovers = isRecoverable && policy.allowRecoveryKey
+            let recovers =
+                isRecoverable && policy.allowRecoveryKey && !mayBeErasing(policy)
             return (what.phrase, Phrase(recovers ? .adviceRecover : .adviceRestore))
         }
     }

@@ -221,7 +221,7 @@ package final class StoreHost {
     /// Refuses if no try may be made now. This counts nothing and derives nothing.
     package func mayTry(_ kind: TryKind, _ policy: Policy) throws(Refusal) {
         if foreign == nil || kind != .recovery { _ = try requireLive() }
-        if foreign == nil { try requireNoErase(policy) }
+        guard !mayBeErasing(policy) else { throw .storeDamaged(.slotsBlock(0)) }
         switch (foreign?.tally ?? tally(policy)).verdict(kind, policy, Self.now()) {
         case .allowed: return
         case .throttled(let seconds): throw .throttled(seconds: Int(seconds))
@@ -255,10 +255,10 @@ package final class StoreHost {
     }
 
     /// The block that would say that the store is being erased cannot be read, and the limit that
-    /// erases it is reached: nothing opens it any more.
-    private func requireNoErase(_ policy: Policy) throws(Refusal) {
-        guard snapshot.ownerIsLost, tally(policy).isRetryLocked(policy) else { return }
-        throw .storeDamaged(.slotsBlock(0))
+    /// erases it is reached: nothing opens it, until root's chown says that it is somebody's.
+    func mayBeErasing(_ policy: Policy) -> Bool {
+        if let foreign { return foreign.file.triesWithoutOwner?.isRetryLocked(policy) == true }
+        return snapshot.ownerIsLost && isRetryLocked(policy)
     }
 
     // MARK: the store's turn

@@ -223,14 +223,43 @@ struct DamageTests {
 
     @Test("where the owner's block is lost, whatever an erase leaves refuses")
     private func erasing() throws {
-        for tries in Harm.allCases where tries.isLoss {
-            var bytes = try bytes(.passcodeAndRecovery)
+        func spoilt(_ tries: Harm?) throws -> [UInt8] {
+            var bytes = try self.bytes(.passcodeAndRecovery)
             Harm.noise.do(0, &bytes)
-            tries.do(2, &bytes)
-            #expect(throws: KeyError.damaged(.block(0))) {
-                try open(PowerDisk(bytes), try owner())
-            }
+            tries?.do(2, &bytes)
+            return bytes
         }
+        for owner in [try owner(), nil] {
+            for tries in Harm.allCases where tries.isLoss {
+                let unchecked = try UncheckedSlotFile(
+                    store: fixture.store, disk: PowerDisk(try spoilt(tries)), owner: owner)
+                #expect(throws: KeyError.damaged(.block(0))) {
+                    try unchecked.checked(with: fixture.machine)
+                }
+                #expect(unchecked.hasReadableRecovery == (tries != .zeroed))
+                #expect(((try? unchecked.openRecovery(try key())) != nil) == (tries != .zeroed))
+                #expect(unchecked.triesWithoutOwner == nil)
+            }
+            let unchecked = try UncheckedSlotFile(
+                store: fixture.store, disk: PowerDisk(try spoilt(nil)), owner: owner)
+            #expect(((try? unchecked.checked(with: fixture.machine)) != nil) == (owner != nil))
+            #expect(unchecked.triesWithoutOwner?.own.wrong == 2)
+            #expect(unchecked.hasReadableRecovery)
+        }
+        // What is left of the block says that an erase was under way.
+        let disk = PowerDisk(try self.bytes(.passcodeAndRecovery))
+        let file = try fixture.open(disk)
+        var identity = file.identity
+        identity.condition = .erasing
+        try file.write(identity)
+        var bytes = disk.bytes
+        bytes[500] ^= 7
+        let unchecked = try UncheckedSlotFile(
+            store: fixture.store, disk: PowerDisk(bytes), owner: try owner())
+        #expect(throws: KeyError.damaged(.block(0))) {
+            try unchecked.checked(with: fixture.machine)
+        }
+        #expect(!unchecked.hasReadableRecovery)
     }
 
     @Test("a recovery key opens by what is in its slot, whatever is around it")
