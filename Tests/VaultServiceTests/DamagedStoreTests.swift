@@ -340,7 +340,7 @@ struct DamagedStoreTests {
             var isDerived = false
             #expect(
                 await stores.attempt("wrong", policy) { isDerived = true }
-                    == .refused(.retryLimitReached(erased: false)))
+                    == .refused(.retryLimitReached(.locked(.reset))))
             #expect(!isDerived)
         }
     }
@@ -373,7 +373,8 @@ struct DamagedStoreTests {
             // The power goes during both of the last tries.
             _ = try await host.updateTally { $0.own.unresolved = 2 }
             #expect(
-                await stores.attempt(right, policy) == .refused(.retryLimitReached(erased: false)))
+                await stores.attempt(right, policy) == .refused(.retryLimitReached(.locked(.reset)))
+            )
             try stores.change { for index in 0..<512 { $0[index] ^= 0xA5 } }
             let damaged = try #require(await stores.vault().ownStore(of: alice, named: []))
             #expect(throws: Refusal.storeDamaged(.slotsBlock(0))) {
