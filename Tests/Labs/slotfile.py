@@ -142,7 +142,7 @@ def open_passcode(data, machine_key, passcode, store=None):
     store, blocks = read(data, machine, store)
     slots = [blocks[number] for number in PASSCODE_BLOCKS if number in blocks]
     if not slots:
-        raise Damaged("no passcode slot")
+        raise Wrong("no passcode slot")
     for slot in sorted(slots, key=lambda slot: -slot.sequence):
         generation, memory, passes, _way, _set_at, salt, _digest, wrapped = struct.unpack_from(
             "<IIIIQ16s32s72s", slot.payload
