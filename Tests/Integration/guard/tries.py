@@ -300,8 +300,9 @@ class ApartTries(Case):
         self.assertEqual(daemon.tally().counts(), (0, 1, 0))
         daemon.release()
         self.assertEqual(owner.follow().outcome, "success")
-        # The one that is held, the owner's, and at most the one that began while the test looked.
-        self.assertLessEqual(daemon.derivations_ended() - self.before, 3)
+        # In its turn it would have been behind 65 others. How many of them end before this process looks depends on the
+        # machine.
+        self.assertLess(daemon.derivations_ended() - self.before, 65)
         self.assertEqual([client.follow().code for client in clients[:65]], [INVALID] * 65)
         self.assertEqual(self.derived(daemon), 66)
         self.assertEqual(daemon.tally().counts(), (0, 64, 0))
