@@ -160,11 +160,6 @@ public final class Channel: @unchecked Sendable {
         unsafe waiter.continuation.resume(returning: .timedOut)
     }
 
-    /// Whether a reader waits. If none waits, an exchange is under way.
-    public var isWaitingToRead: Bool {
-        reader != nil
-    }
-
     public enum Transfer: Equatable, Sendable {
         case bytes(Int)
         case wouldBlock

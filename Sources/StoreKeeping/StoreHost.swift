@@ -239,7 +239,7 @@ package final class StoreHost {
     }
 
     /// What leads on for a person who does not know the passcode.
-    package func forgotten(_ policy: Policy) -> Refusal.Forgotten {
+    package func forgotten(_ policy: Policy) -> Refusal.WayBack {
         if hasRecovery, policy.allowRecoveryKey { return .recover }
         return policy.showReset ? .reset : .nothing
     }

@@ -15,7 +15,7 @@ package enum Message: Sendable {
     case lastErases
     case lastLocks
     case erased
-    case retryLocked(Refusal.Forgotten)
+    case retryLocked(Refusal.WayBack)
     case throttled(seconds: Int)
     /// For the policy key ShowReset: what to do if the passcode is forgotten.
     case forgotten

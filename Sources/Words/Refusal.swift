@@ -10,7 +10,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case doesNotExist(What)
     case invalidArgument(Argument)
     /// `left` is nil if there is no limit, or if the front end may not know it.
-    case invalidPasscode(left: Int?, Forgotten = .nothing)
+    case invalidPasscode(left: Int?, WayBack = .nothing)
     case locked
     case outOfMemory
     case passcodeExpired

@@ -10,7 +10,7 @@ extension Refusal {
 
     /// What a person who has forgotten the passcode can do. Each of these leads somewhere: there is
     /// a recovery key that the policy lets open the store, or the person may reset the store.
-    package enum Forgotten: CaseIterable, Sendable {
+    package enum WayBack: CaseIterable, Sendable {
         case nothing, recover, reset
         /// In a reset, which has asked for the passcode itself.
         case resetByRoot
@@ -19,7 +19,7 @@ extension Refusal {
     /// The limit of tries is reached.
     package enum Limit: Equatable, Sendable {
         case erased
-        case locked(Forgotten)
+        case locked(WayBack)
     }
 
     package enum Argument: CaseIterable, Sendable {

@@ -139,7 +139,7 @@ extension Refusal {
     }
 }
 
-extension Refusal.Forgotten {
+extension Refusal.WayBack {
     fileprivate var hintAfterWrong: Phrase? {
         switch self {
         case .nothing: nil

@@ -54,8 +54,8 @@ enum Wording {
 
     private static var reasoned: [Refusal] {
         var all: [Refusal] = rules.map { .rule($0, unmet: ["minLength", "digit"]) }
-        all += Refusal.Forgotten.allCases.map { .invalidPasscode(left: 3, $0) }
-        all += Refusal.Forgotten.allCases.map { .retryLimitReached(.locked($0)) }
+        all += Refusal.WayBack.allCases.map { .invalidPasscode(left: 3, $0) }
+        all += Refusal.WayBack.allCases.map { .retryLimitReached(.locked($0)) }
         all += Refusal.What.allCases.map { .doesNotExist($0) }
         all += Refusal.Argument.allCases.map { .invalidArgument($0) }
         all += Refusal.Action.allCases.map { .invalidAction(action: $0, reason: .passcodeOff) }

@@ -100,8 +100,8 @@ final class House {
         let scans = FingerScans(desk: desk, lookout: lookout, readers: readers)
         let keyrings = Keyrings(desk: desk, transactions: transactions)
         let recovery = RecoveryFlows(
-            desk: desk, newPasscodes: newPasscodes, passcodes: passcodes, settling: settling,
-            proving: proving, permissions: permissions, failedTokens: failedTokens)
+            desk: desk, passcodes: passcodes, settling: settling, proving: proving,
+            permissions: permissions)
         let resyncing = ResyncFlow(
             desk: desk, lookout: lookout, settling: settling, proving: proving,
             passcodes: passcodes)

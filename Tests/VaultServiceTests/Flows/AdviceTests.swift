@@ -136,7 +136,7 @@ struct AdviceTests {
         "after a wrong passcode the line and the hint name what works, and no hidden reset"
     )
     func forgotten() async throws {
-        let table: [(String, FrontEnd, String?, Refusal.Forgotten)] = [
+        let table: [(String, FrontEnd, String?, Refusal.WayBack)] = [
             ("", .terminal, "match.recover", .recover),
             ("", .program, "match.reset", .reset),
             ("ShowReset=no\n", .program, nil, .nothing),

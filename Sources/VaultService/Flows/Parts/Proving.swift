@@ -39,23 +39,23 @@ final class Proving {
     }
 
     /// What the passcode is asked for.
-    enum Purpose { case opening, reset }
+    enum Occasion { case opening, reset }
 
     /// Asks for the passcode, up to three times on a terminal. Every answer is counted.
     func prove(
-        _ visit: Visit, _ prompt: Message, _ purpose: Purpose = .opening
+        _ visit: Visit, _ prompt: Message, _ occasion: Occasion = .opening
     ) async throws(Interruption) -> Opening {
         do throws(Interruption) {
-            return try await ask(visit, prompt, purpose)
+            return try await ask(visit, prompt, occasion)
         } catch {
-            switch (error, purpose) {
+            switch (error, occasion) {
             case (.refused(let refusal), .reset): throw .refused(refusal.insideReset)
             case (.refused, .opening), (.gone, _): throw error
             }
         }
     }
 
-    private func ask(_ visit: Visit, _ prompt: Message, _ purpose: Purpose)
+    private func ask(_ visit: Visit, _ prompt: Message, _ occasion: Occasion)
         async throws(Interruption) -> Opening
     {
         let exchange = visit.exchange
@@ -83,7 +83,7 @@ final class Proving {
                 throw .refused(refusal)
             }
             try await exchange.show(.retry(left: left), .error)
-            try await showForgotten(visit, purpose)
+            try await showForgotten(visit, occasion)
         }
     }
 
@@ -108,11 +108,11 @@ final class Proving {
     }
 
     /// Shows one line that says how a person goes on who has forgotten the passcode.
-    func showForgotten(_ visit: Visit, _ purpose: Purpose = .opening) async throws(Interruption) {
+    func showForgotten(_ visit: Visit, _ occasion: Occasion = .opening) async throws(Interruption) {
         guard visit.policy.showReset, visit.exchange.audience == .person else { return }
         // There it would stand in the place of what was wrong, and no command can be typed.
         guard !visit.caller.keepsLastLine else { return }
-        switch (visit.host.forgotten(visit.policy), purpose) {
+        switch (visit.host.forgotten(visit.policy), occasion) {
         case (.nothing, _): break
         case (.recover, _): try await visit.exchange.show(.forgottenRecoverable)
         case (.reset, .opening): try await visit.exchange.show(.forgotten)

@@ -10,24 +10,20 @@ import Words
 @LoopActor
 final class RecoveryFlows {
     let desk: Desk
-    let newPasscodes: NewPasscodes
     let passcodes: Passcodes
     let settling: Settling
     let proving: Proving
     let permissions: Permissions
-    let failedTokens: FailedTokens
 
     init(
-        desk: Desk, newPasscodes: NewPasscodes, passcodes: Passcodes, settling: Settling,
-        proving: Proving, permissions: Permissions, failedTokens: FailedTokens
+        desk: Desk, passcodes: Passcodes, settling: Settling, proving: Proving,
+        permissions: Permissions
     ) {
         self.desk = desk
-        self.newPasscodes = newPasscodes
         self.passcodes = passcodes
         self.settling = settling
         self.proving = proving
         self.permissions = permissions
-        self.failedTokens = failedTokens
     }
 
     func newRecoveryKey(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
