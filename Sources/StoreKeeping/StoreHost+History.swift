@@ -30,7 +30,7 @@ extension StoreHost {
     package func remember(_ opening: Opening, keep count: UInt32) async throws(Refusal) {
         let key = opening.key
         guard count > 0, let typed = opening.typed, let slot = slot(of: opening.ground),
-            try await !history(key).has(slot)
+            slot.details.way == .own, try await !history(key).has(slot)
         else { return }
         let hash = HistoryHash(
             of: slot.details, hash: try await historyHash(typed, slot.details.salt))

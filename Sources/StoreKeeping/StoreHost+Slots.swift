@@ -99,13 +99,17 @@ extension StoreHost {
         _ opening: Opening, _ new: ComingPasscode, _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) -> SlotChange {
         let details = try new.details(cost)
-        // AppVault keeps no history of login passwords.
-        var history = HistoryChange(former: nil, present: nil, keep: 0)
-        if case .own(let typed, _) = new, policy.historyCount > 0 {
-            history.keep = Int(policy.historyCount)
-            history.present = HistoryHash(
-                of: details, hash: try await historyHash(typed, details.salt))
-            if let former = opening.typed, let slot = slot(of: opening.ground) {
+        // Of login passwords no history is kept; but whoever lets the store follow the login for a
+        // moment must not get a former passcode back.
+        var history = HistoryChange(former: nil, present: nil, keep: Int(policy.historyCount))
+        if policy.historyCount > 0 {
+            if case .own(let typed, _) = new {
+                history.present = HistoryHash(
+                    of: details, hash: try await historyHash(typed, details.salt))
+            }
+            if let former = opening.typed, let slot = slot(of: opening.ground),
+                slot.details.way == .own
+            {
                 history.former = HistoryHash(
                     of: slot.details, hash: try await historyHash(former, slot.details.salt))
             }

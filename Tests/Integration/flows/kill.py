@@ -139,6 +139,8 @@ class Flow:
     # The state at the end of the login in which the flow ran.
     is_open = True
     is_choice = is_behind = False
+    # Where both open the store, an unlock with the old one comes first.
+    unlocks_first = False
     # A command line before the daemon's own.
     daemon_before = ()
     # Whether the fingerprint is on at the end: after a kill, and without one.
@@ -287,6 +289,7 @@ class ByChoice(Flow):
     request, fields = "passcode", {}
     is_open = False
     is_choice = True
+    given = {"acknowledge": "", "newPasscode": NEW, "confirmPasscode": NEW, "loginPassword": NEW}
 
     def guess_wrong(self, machine):
         if machine.daemon.unlock(WRONG).name == "done" or machine.apart != 1:
@@ -295,7 +298,7 @@ class ByChoice(Flow):
     def script(self, person):
         def answer(ask):
             person.question()
-            return {"acknowledge": "", "newPasscode": NEW, "confirmPasscode": NEW}.get(ask.purpose, person.passcode)
+            return self.given.get(ask.purpose, person.passcode)
 
         return answer
 
@@ -327,6 +330,26 @@ class TurnOn(ByChoice):
         machine.create(OLD, "noPasscode")
 
 
+class Follow(ByChoice):
+    """The login password in the passcode's place, in one step"""
+
+    fields = {"change": "followLogin"}
+    # Once the login password opens it the store follows it, and the change is refused as done.
+    unlocks_first = True
+
+
+class Unfollow(ByChoice):
+    """A passcode of the store's own in the login password's place, in one step"""
+
+    fields = {"change": "ownPasscode"}
+    # Of login passwords no history is kept.
+    former = ()
+
+    def prepare(self, machine):
+        machine.create(OLD, "followLogin")
+        self.guess_wrong(machine)
+
+
 class Recover(ByChoice):
     """The recovery key, and at once a new passcode; the one that went was not typed, and is remembered all the same."""
 
@@ -355,7 +378,7 @@ class Recover(ByChoice):
 WRONG_KEY = "000G4-40R4F-0M30Y-E209X-185GE-R38EY-1Y7ZV"
 FLOWS = [
     Change, Expired, DropPasscode, Announce, DropFingerprint, DropFingerprintThenChange, DropBoth, Create,
-    CreateOffering, Migrate, ChangeByChoice, TurnOff, TurnOn, Recover,
+    CreateOffering, Migrate, ChangeByChoice, TurnOff, TurnOn, Follow, Unfollow, Recover,
 ]
 
 
@@ -479,6 +502,9 @@ class Kills:
         with_old = flow.old in ways and (len(ways) == 1 or number % 2 == 0)
         way = flow.old if with_old else flow.new
         person = Person(way)
+        if flow.unlocks_first and with_old and len(ways) == 2:
+            case.assertEqual(self.daemon.unlock(flow.old).name, "done")
+            self.daemon.lock()
         if not with_old and (flow.is_choice or flow.is_behind or way is None):
             # The flow is done, and what opened the store before it no longer does.
             case.assertEqual(self.daemon.unlock(way or "").name, "done")

@@ -144,6 +144,33 @@ struct ResetTests {
             #expect(stage.polkit.subjects.count == 1)
         }
     }
+
+    @Test("sixteen questions at once of all people together, and each stands two minutes at most")
+    func many() async throws {
+        try await Stage.run("") { stage in
+            let authority = Authority(desk: stage.house.desk)
+            stage.polkit.answer = .yes
+            var answers: [PolkitAnswer] = []
+            // Each person asks while the person before is still being asked.
+            @LoopActor func ask(_ uid: UInt32) async {
+                let caller = stage.caller(
+                    Hello(frontEnd: .terminal, realUID: uid), uid: uid, daemonUID: 999)
+                answers.append((try? await authority.allows(.reset, caller)) ?? .noAgent)
+            }
+            stage.polkit.meanwhile = { await ask(UInt32(5000 + stage.polkit.subjects.count)) }
+            let began = Clock.bootMilliseconds()
+            await ask(5000)
+            let ended = Clock.bootMilliseconds()
+            #expect(answers == [.absent] + Array(repeating: .yes, count: 16))
+            #expect(stage.polkit.deadlines.count == 16)
+            #expect(
+                stage.polkit.deadlines.allSatisfy {
+                    (began + 120_000...ended + 120_000).contains($0)
+                })
+            await ask(5000)
+            #expect(stage.polkit.deadlines.count == 32)
+        }
+    }
 }
 
 extension Stage {

@@ -59,7 +59,9 @@ final class Stage {
         let edges = Edges(
             look: { _, person in surroundings.look(at: person) },
             sessions: { _ in surroundings.sessions },
-            polkit: { [polkit] action, subject, _, _ in await polkit.asked(action, subject) },
+            polkit: { [polkit] action, subject, deadline, _ in
+                await polkit.asked(action, subject, until: deadline)
+            },
             patience: 3_600_000,
             loginAccount: { $0 == account.uid ? .found(account) : .none })
         house = try House(options, edges, scanner: reader)

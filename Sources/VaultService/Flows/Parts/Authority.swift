@@ -17,8 +17,8 @@ final class Authority {
         self.desk = desk
     }
 
-    func allows(_ action: PolkitAction, _ visit: Visit) async throws(Interruption) -> PolkitAnswer {
-        let caller = visit.caller
+    func allows(_ action: PolkitAction, _ caller: Caller) async throws(Interruption) -> PolkitAnswer
+    {
         let uid = caller.credentials.uid
         guard asking.count < Self.mostAtOnce, asking.insert(uid).inserted else { return .absent }
         defer { asking.remove(uid) }

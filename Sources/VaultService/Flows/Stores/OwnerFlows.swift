@@ -62,7 +62,7 @@ final class OwnerFlows {
     /// what polkit demands, at a terminal, where they have typed the store's name.
     private func prove(_ visit: Visit) async throws(Interruption) -> Proof {
         if visit.caller.isTerminal {
-            switch try await authority.allows(.reset, visit) {
+            switch try await authority.allows(.reset, visit.caller) {
             case .yes:
                 // The answer may have taken minutes.
                 try permissions.require(.reset, try await desk.renewed(visit))
