@@ -82,9 +82,17 @@ static inline int appvault_give_back_segment(struct dl_phdr_info *object, size_t
     }
     return 0;
 }
-static inline void appvault_give_back(void) {
+// Then takes room for so much heap. It costs no memory until it is used; without it malloc asks the kernel for more again
+// and again while there is much to do, and waits for the memory map each time.
+static inline void appvault_give_back(size_t heap) {
     malloc_trim(0);
     dl_iterate_phdr(appvault_give_back_segment, NULL);
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_TRIM_THRESHOLD, (int)(2 * heap));
+    mallopt(M_MMAP_MAX, 0);
+    void *volatile room = malloc(heap);
+    free(room);
+    mallopt(M_MMAP_MAX, 65536);
 }
 
 static inline int appvault_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
@@ -243,6 +251,55 @@ static inline void *appvault_secret_map(size_t size) {
 static inline void appvault_secret_unmap(void *pages, size_t used, size_t size) {
     explicit_bzero(pages, used);
     (void)munmap(pages, size);
+}
+
+// Zeroes that cost memory only where they are used, kept out of core files, and locked where the limit allows it.
+static inline void *appvault_locked_map(size_t size) {
+    void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) return NULL;
+    (void)madvise(start, size, MADV_DONTDUMP);
+    (void)mlock2(start, size, MLOCK_ONFAULT);
+    return start;
+}
+
+// Room for the stacks of threads, one above another, each with a page below it that ends the process when it is touched.
+static inline void *appvault_stacks(size_t size, size_t count) {
+    const size_t page = 4096;
+    char *start = mmap(NULL, count * (size + page), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (start == MAP_FAILED) return NULL;
+    for (size_t number = 0; number < count; number++) (void)mprotect(start + number * (size + page), page, PROT_NONE);
+    return start + page;
+}
+// A NULL stack lets the thread bring its own.
+static inline int appvault_start_thread(void *stack, size_t size, void *(*body)(void *), void *argument) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0) return -1;
+    int failed = stack ? pthread_attr_setstack(&attributes, stack, size) : 0;
+    if (failed == 0) failed = pthread_create(&thread, &attributes, body, argument);
+    (void)pthread_attr_destroy(&attributes);
+    return failed;
+}
+// What the calling thread has left on its stack goes, and its pages with it, down to a little below where it is now.
+static inline void appvault_clear_stack(void *stack) {
+    const uintptr_t page = 4096, here = (uintptr_t)__builtin_frame_address(0) & ~(page - 1);
+    if (here > (uintptr_t)stack + page) (void)madvise(stack, here - page - (uintptr_t)stack, MADV_DONTNEED);
+}
+
+// Rows of memory with a page between them that no code may touch, in one piece, kept out of core files. It is locked, but
+// a page costs memory only from its first use on. NULL where it cannot be made or not be locked.
+static inline void *appvault_guarded_rows(size_t row, size_t rows) {
+    const size_t page = 4096, size = rows * (row + page) + page;
+    char *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) return NULL;
+    int failed = madvise(start, size, MADV_DONTDUMP);
+    for (size_t number = 0; number <= rows && failed == 0; number++)
+        failed = mprotect(start + number * (row + page), page, PROT_NONE);
+    if (failed == 0) failed = mlock2(start, size, MLOCK_ONFAULT);
+    if (failed == 0) return start + page;
+    (void)munmap(start, size);
+    return NULL;
 }
 
 // How long a blocking connect, send or receive on a socket may take.

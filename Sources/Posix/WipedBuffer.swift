@@ -9,6 +9,7 @@ public final class WipedBuffer: @unchecked Sendable {
     private var base: UnsafeMutablePointer<UInt8>
     public private(set) var capacity: Int
     public private(set) var count: Int
+    private var isMapped = false
 
     public init(capacity: Int) {
         let room = max(capacity, 1)
@@ -19,11 +20,20 @@ public final class WipedBuffer: @unchecked Sendable {
         count = 0
     }
 
-    /// Locked into memory if the limit allows it. It is wiped in any case.
-    public convenience init(lockedCapacity: Int) {
-        self.init(capacity: lockedCapacity)
-        // SAFETY: exactly the memory that was just allocated.
-        _ = unsafe mlock(base, capacity)
+    /// Locked into memory if the limit allows it; a page costs memory from its first use on. It is
+    /// wiped in any case.
+    public init(lockedCapacity: Int) {
+        capacity = (max(lockedCapacity, 1) + 4095) & ~4095
+        count = 0
+        if let pages = unsafe appvault_locked_map(capacity) {
+            // SAFETY: new pages of this size, used only as bytes.
+            unsafe base = pages.assumingMemoryBound(to: UInt8.self)
+            isMapped = true
+        } else {
+            // SAFETY: as in the other initialiser.
+            unsafe base = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+            unsafe base.initialize(repeating: 0, count: capacity)
+        }
     }
 
     public convenience init(copying bytes: Span<UInt8>) {
@@ -32,8 +42,17 @@ public final class WipedBuffer: @unchecked Sendable {
     }
 
     deinit {
+        release()
+    }
+
+    private func release() {
+        // SAFETY: the whole memory is ours, and nothing reads it any more.
         unsafe appvault_wipe(base, capacity)
-        unsafe base.deallocate()
+        if isMapped {
+            unsafe munmap(base, capacity)
+        } else {
+            unsafe base.deallocate()
+        }
     }
 
     public func withBytes<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
@@ -124,9 +143,9 @@ public final class WipedBuffer: @unchecked Sendable {
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: room)
         unsafe larger.initialize(repeating: 0, count: room)
         unsafe larger.update(from: base, count: count)
-        unsafe appvault_wipe(base, capacity)
-        unsafe base.deallocate()
+        release()
         unsafe base = larger
+        isMapped = false
         capacity = room
     }
 }

@@ -3,6 +3,7 @@ internal import CLinux
 /// Threads for work that blocks: derivations in one pool, syncs and SQLite in another, the
 /// directory service in a third. A thread starts when there is work for it, and ends after some
 /// time without work, so an idle daemon has one thread, which sleeps.
+@safe
 public final class WorkerPool: @unchecked Sendable {
     // All variables below are guarded by `mutex`.
     private let mutex = Mutex()
@@ -13,6 +14,27 @@ public final class WorkerPool: @unchecked Sendable {
     private let limit: Int
     private let name: String
     private let slice: Slice
+
+    /// As nscd has it for the same libraries.
+    private static let stackSize = 2 << 20
+    /// Stacks are mapped once, because a thread that starts must change nothing in the process's
+    /// memory map: such a change waits for every derivation that is filling its memory. Empty where
+    /// there was no room for them; then threads bring their own.
+    private var stacks: [UnsafeMutableRawPointer] = unsafe []
+    /// Threads that had no more work. A thread's stack is free as soon as it was joined.
+    private var ended: [Post] = []
+
+    @safe
+    private final class Post: @unchecked Sendable {
+        // Unchecked because of what is guarded by the pool's mutex.
+        let stack: UnsafeMutableRawPointer?
+        var thread = pthread_t()
+
+        init(_ stack: UnsafeMutableRawPointer?) {
+            // SAFETY: out of the pool's list, so it is this thread's alone.
+            unsafe self.stack = stack
+        }
+    }
 
     /// How the kernel shares a core between this pool's threads and others.
     public enum Slice: Sendable {
@@ -26,6 +48,12 @@ public final class WorkerPool: @unchecked Sendable {
         self.name = name
         self.slice = slice
         limit = max(threads, 1)
+        // SAFETY: the memory lives as long as the process, and a stack is in this list, in one of
+        // `ended`, or a thread's.
+        guard let lowest = unsafe appvault_stacks(Self.stackSize, limit) else { return }
+        for number in 0..<limit {
+            unsafe stacks.append(lowest + number * (Self.stackSize + 4096))
+        }
     }
 
     /// Runs `work` on a thread of the pool; the caller is resumed on its own executor.
@@ -56,28 +84,41 @@ public final class WorkerPool: @unchecked Sendable {
     }
 
     private func spawn() {
-        var thread = pthread_t()
-        let held = unsafe Unmanaged.passRetained(self)
+        mutex.lock()
+        let former = ended.popLast()
+        let stack = unsafe former?.stack ?? stacks.popLast()
+        mutex.unlock()
+        // It has nothing left to do but to end.
+        if let former { pthread_join(former.thread, nil) }
+        let post = unsafe Post(stack)
         // SAFETY: the new thread takes over the one retained reference.
-        let failed = unsafe pthread_create(
-            &thread, nil,
+        let held = unsafe Unmanaged.passRetained(Start(pool: self, post: post))
+        let failed = unsafe appvault_start_thread(
+            stack, Self.stackSize,
             { pointer in
-                let pool = unsafe Unmanaged<WorkerPool>.fromOpaque(pointer!).takeRetainedValue()
-                pool.work()
+                let start = unsafe Unmanaged<Start>.fromOpaque(pointer!).takeRetainedValue()
+                start.pool.work(start.post)
                 return nil
             }, held.toOpaque())
-        if failed == 0 {
-            pthread_detach(thread)
-            return
-        }
+        guard failed != 0 else { return }
         // No thread could be started. If the pool has no other thread either, the job runs here:
         // late is better than never.
         unsafe held.release()
         mutex.lock()
+        if let stack = unsafe stack { unsafe stacks.append(stack) }
         threads -= 1
         let job = threads == 0 ? next() : nil
         mutex.unlock()
         job?()
+    }
+
+    private final class Start {
+        let pool: WorkerPool
+        let post: Post
+
+        init(pool: WorkerPool, post: Post) {
+            (self.pool, self.post) = (pool, post)
+        }
     }
 
     private func next() -> (@Sendable () -> Void)? {
@@ -94,7 +135,7 @@ public final class WorkerPool: @unchecked Sendable {
         return job
     }
 
-    private func work() {
+    private func work(_ post: Post) {
         unsafe name.withCString { _ = unsafe appvault_thread_name($0) }
         switch slice {
         case .usual: break
@@ -113,7 +154,11 @@ public final class WorkerPool: @unchecked Sendable {
             idle -= 1
             if !woken && head >= waiting.count { break }
         }
+        // SAFETY: nothing below this frame is used any more.
+        if let stack = unsafe post.stack { unsafe appvault_clear_stack(stack) }
         threads -= 1
+        post.thread = pthread_self()
+        ended.append(post)
         mutex.unlock()
     }
 }

@@ -5,8 +5,7 @@ internal import Synchronization
 @safe public struct SecretBytes: ~Copyable, @unchecked Sendable {
     // Unchecked because of the pointer: it has one owner, and borrowers only read through it.
     let memory: UnsafeMutablePointer<UInt8>
-    private let block: UnsafeMutableRawPointer
-    private let room: Int
+    private let block: GuardedBlocks.Block
 
     public private(set) var count: Int
 
@@ -14,21 +13,26 @@ internal import Synchronization
     public static var unlockedCount: Int { unlocked.load(ordering: .relaxed) }
     private static let unlocked = Atomic<Int>(0)
 
+    /// Reserves locked memory for secrets, to be called once at a start: from then on most secrets
+    /// come and go without a system call. Without it, or where it is used up, each secret of its
+    /// own asks the system for memory.
+    public static func reserve(rows: Int) throws(SecretsError) -> Bool {
+        try Sodium.start()
+        return GuardedBlocks.reserve(rows: rows)
+    }
+
     /// All bytes are zero.
     public init(count: Int) throws(SecretsError) {
         guard count >= 0 else { throw .wrongSize }
         try Sodium.start()
-        let room = GuardedBlocks.room(for: count)
-        // SAFETY: the block is ours alone until it is given back in deinit.
-        let (found, isLocked) = unsafe GuardedBlocks.take(room: room)
-        guard let found = unsafe found else { throw .outOfMemory }
-        if !isLocked { Self.unlocked.add(1, ordering: .relaxed) }
-        unsafe block = found
-        self.room = room
-        // At the block's end, as near to the guard page behind it as a 16-byte alignment allows.
-        let offset = (room - count) & ~15
-        // SAFETY: offset plus count is at most the room; a byte needs no alignment.
-        unsafe memory = (found + offset).bindMemory(to: UInt8.self, capacity: count)
+        guard let block = GuardedBlocks.take(count) else { throw .outOfMemory }
+        if !block.isLocked { Self.unlocked.add(1, ordering: .relaxed) }
+        self.block = block
+        // At the block's end, as near to what guards it as a 16-byte alignment allows.
+        let offset = (block.room - count) & ~15
+        // SAFETY: the block is ours alone until it is given back in deinit. Offset plus count is at
+        // most the room; a byte needs no alignment.
+        unsafe memory = (block.start + offset).bindMemory(to: UInt8.self, capacity: count)
         self.count = count
     }
 
@@ -42,7 +46,7 @@ internal import Synchronization
 
     deinit {
         // SAFETY: the block is ours since init and is given back once; giveBack wipes all of it.
-        unsafe GuardedBlocks.giveBack(block, room: room)
+        GuardedBlocks.giveBack(block)
     }
 
     public static func random(_ count: Int) throws(SecretsError) -> SecretBytes {

@@ -166,7 +166,6 @@ package final class OpenRecordsQueue {
         await acquire()
         defer { release() }
         await finishClosing()
-        workers.dropSlab()
     }
 
     private func finishClosing() async {
@@ -259,7 +258,7 @@ package final class OpenRecordsQueue {
     private func read(_ name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void) throws(Refusal) {
         guard let records else { throw .locked }
         guard !name.isEmpty else { throw .invalidArgument(.name) }
-        let slab = workers.recordSlab()
+        let slab = workers.recordSlab
         let found: Range<Int>?
         do throws(RecordsError) {
             found = try slab.withMutableSpan { (bytes) throws(RecordsError) in

@@ -37,19 +37,8 @@ package final class Workers {
         self.reserve = reserve
     }
 
-    private var slab: WipedBuffer?
-
-    /// Memory that opened records pass through. It is there only while a store is open.
-    package func recordSlab() -> WipedBuffer {
-        if let slab { return slab }
-        let made = WipedBuffer(lockedCapacity: Records.slabSize)
-        slab = made
-        return made
-    }
-
-    package func dropSlab() {
-        slab = nil
-    }
+    /// Memory that opened records pass through. What was used of it is wiped each time.
+    package let recordSlab = WipedBuffer(lockedCapacity: Records.slabSize)
 
     /// Derives when a core is free. `person` is the uid whose turn this takes.
     package func derive<R: Sendable>(

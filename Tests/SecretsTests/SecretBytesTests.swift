@@ -86,3 +86,49 @@ func secret(_ bytes: [UInt8]) throws -> SecretBytes {
         #expect(left == [9, 9, 0, 0, 0, 0, 0, 0])
     }
 }
+
+@Suite("secrets in reserved cells")
+struct CellTests {
+    @Test("more secrets than cells: each has bytes of its own, zeroes at first, wiped in between")
+    func many() throws {
+        #expect(try SecretBytes.reserve(rows: 2))
+        for _ in 0..<2 {
+            let boxes = try (0..<40).map { number in
+                let new = try SecretBytes(count: 100)
+                #expect(reveal(new) == [UInt8](repeating: 0, count: 100))
+                return SecretBox(try secret([UInt8](repeating: UInt8(number), count: 100)))
+            }
+            for (number, box) in boxes.enumerated() {
+                guard let one = box.take() else {
+                    Issue.record("a box was empty")
+                    return
+                }
+                #expect(reveal(one) == [UInt8](repeating: UInt8(number), count: 100))
+            }
+        }
+    }
+
+    @Test("a secret may fill its cell, and a larger one lies elsewhere", arguments: [2016, 2017])
+    func full(count: Int) throws {
+        #expect(try SecretBytes.reserve(rows: 2))
+        let one = try SecretBytes.random(count)
+        let same = one.matches(try one.copy())
+        #expect(same && one.count == count)
+    }
+
+    @Test("the process ends where the memory around a secret was written over")
+    func written() async {
+        await #expect(processExitsWith: .failure) {
+            _ = try SecretBytes.reserve(rows: 1)
+            let block = try #require(GuardedBlocks.take(32))
+            unsafe block.start.storeBytes(of: 1, toByteOffset: block.room, as: UInt8.self)
+            GuardedBlocks.giveBack(block)
+        }
+        await #expect(processExitsWith: .success) {
+            _ = try SecretBytes.reserve(rows: 1)
+            let block = try #require(GuardedBlocks.take(32))
+            unsafe block.start.storeBytes(of: 1, toByteOffset: block.room - 1, as: UInt8.self)
+            GuardedBlocks.giveBack(block)
+        }
+    }
+}

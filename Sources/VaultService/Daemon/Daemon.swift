@@ -1,6 +1,7 @@
 internal import CSystemd
 import KeySlots
 import Posix
+import Secrets
 import StoreKeeping
 
 /// appvaultd, from its command line to its end.
@@ -34,6 +35,9 @@ public enum Daemon {
         case .serve: break
         case .forgetTokens: return forgetTokens(options)
         }
+        // Enough for a hundred logins at once. Where it cannot be locked `doctor` says so, as it
+        // does of each secret.
+        _ = try? SecretBytes.reserve(rows: 512)
         let signals: Channel
         do throws(PosixError) {
             try Sandbox.enterKeeper()
