@@ -50,6 +50,41 @@ func oneTurnInAPass() async {
     #expect(seen == [true, true, false, false])
 }
 
+@Test("who was answered is read once more in the same pass, for 200 us and while nobody waits")
+func again() async {
+    let seen = await TestLoop.run { () -> [[Bool]] in
+        [Party.root, .person(1000)].map { party in
+            let bench = Bench()
+            let share = bench.share(party)
+            @LoopActor func takeAgain(_ last: UInt64) -> Bool {
+                bench.turns.takeAgain(share, last: last)
+            }
+            let former = takeAgain(bench.pass - 1)
+            let at = ([0, 199_999, 1] as [UInt64]).map { later -> Bool in
+                bench.nanoseconds += later
+                return takeAgain(bench.pass)
+            }
+            bench.pass += 1
+            let inNext = takeAgain(bench.pass)
+            let waits = bench.waiting(bench.share(.person(1001)))
+            return [former] + at + [inNext, takeAgain(bench.pass), waits?.isOver == false]
+        }
+    }
+    #expect(seen == Array(repeating: [false, true, true, false, true, false, true], count: 2))
+}
+
+@Test("a party that has used up its time is not read once more")
+func againWithinTime() async {
+    let seen = await TestLoop.run { () -> [Bool] in
+        let bench = Bench()
+        let share = bench.share(.person(1000))
+        let before = bench.turns.takeAgain(share, last: bench.pass)
+        bench.turns.took(300_000_000, share)
+        return [before, bench.turns.takeAgain(share, last: bench.pass)]
+    }
+    #expect(seen == [true, false])
+}
+
 @Test("parties have turns one after the other, however many wait of one")
 func roundRobin() async {
     let order = await TestLoop.run { () -> [Int] in

@@ -154,6 +154,7 @@ final class Connection: Lodger {
             // Wait until there is something to read or to decode. Then wait for this connection's
             // turn.
             if let left = try bytesLeft(limit: limit) {
+                if let result = try readAgain(limit: limit, decode) { return result }
                 if isLate { throw .timedOut }
                 if pending != nil, frameBegan == nil { frameBegan = Clock.bootMilliseconds() }
                 if case .large(let whole) = left { try await enter(whole) }
@@ -175,6 +176,32 @@ final class Connection: Lodger {
             }
         }
     }
+
+    /// The next frame, if it is here already. Asking in vain costs a system call, so a peer that
+    /// was not as quick is left out for a while, for longer each time.
+    private func readAgain<R>(
+        limit: Int, _ decode: (FrameHeader, Span<UInt8>) throws(WireError) -> R
+    ) throws(ConnectionEnd) -> R? {
+        guard pending == nil, !isLate else { return nil }
+        guard leftOut == 0 else {
+            leftOut -= 1
+            return nil
+        }
+        guard turns.takeAgain(share, last: lastTurn) else { return nil }
+        charge()
+        let result = try read(limit: limit, decode)
+        if result == nil {
+            slowness = min(slowness * 2 + 1, 63)
+            leftOut = slowness
+        } else {
+            slowness = 0
+        }
+        return result
+    }
+
+    /// How many more answers the peer is not read again at once, and how many it was the last time.
+    private var leftOut = 0
+    private var slowness = 0
 
     private enum Left {
         case small

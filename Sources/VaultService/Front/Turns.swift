@@ -12,6 +12,8 @@ final class Turns {
     private var line: [Share] = []
     private var granted = 0
     private var grantedIn: UInt64 = 0
+    private var againIn: UInt64 = 0
+    private var againUntil: UInt64 = 0
 
     /// Percent of a processor: for all parties within their time together, and as much for all
     /// others together. It is less while a derivation is waited for, because that needs the
@@ -27,6 +29,8 @@ final class Turns {
     private static let longest: UInt64 = 10
     /// At most this many turns of other parties in a pass, so that root never waits longer.
     private static let inPass = 4
+    /// For how long connections are read once more in one pass, all parties together.
+    static let againNanoseconds: UInt64 = 200_000
 
     init(
         now: @escaping () -> UInt64 = Clock.monotonicNanoseconds,
@@ -52,6 +56,23 @@ final class Turns {
             root.append(wait)
         }
         return wait
+    }
+
+    /// Whether a connection that was just answered may be read once more in the same pass. Where
+    /// both have one processor the peer ran in between and has asked again: then nothing is won by
+    /// asking the kernel first who else is there. Others wait a fraction of a millisecond for it.
+    func takeAgain(_ share: Share, last: UInt64) -> Bool {
+        let current = pass()
+        guard last == current, root.isEmpty, line.isEmpty else { return false }
+        let now = now()
+        if againIn != current {
+            againIn = current
+            againUntil = now + Self.againNanoseconds
+        }
+        guard now < againUntil else { return false }
+        guard share.isLimited else { return true }
+        refresh(now)
+        return regular.isLeft && share.isWithin(now)
     }
 
     private func mayGoOn(_ share: Share, _ current: UInt64) -> Bool {
