@@ -7,6 +7,8 @@ package protocol BlockDisk: AnyObject {
     func readBack() throws(PosixError) -> [UInt8]
     /// Writes a block, or the whole page that begins with it. The write is not synced.
     func write(_ bytes: [UInt8], block: Int) throws(PosixError)
+    /// Writes a block that may as well be lost. It is not synced, and any thread may write it.
+    func note(_ bytes: [UInt8], block: Int) throws(PosixError)
     /// Cuts off what is behind the last page.
     func trim() throws(PosixError)
     func sync() throws(PosixError)
@@ -44,6 +46,10 @@ final class FileDisk: BlockDisk {
         try reserve.spending { () throws(PosixError) in
             try file.write(bytes.span, at: block * Page.size)
         }
+    }
+
+    func note(_ bytes: [UInt8], block: Int) throws(PosixError) {
+        try file.write(bytes.span, at: block * Page.size)
     }
 
     func trim() throws(PosixError) {

@@ -45,6 +45,8 @@ enum BlockTable {
         BlockRow(blocks: [KeyringPassword.block]) { (block) throws(KeyError) in
             _ = try SealedBlock<KeyringPassword>(block.payload, at: block.number)
         },
+        // Not checked here: nothing depends on it, and `CommitNote` alone reads and writes it.
+        BlockRow(blocks: [CommitNote.block]) { _ in },
     ]
 
     /// A live store has at least one of these.

@@ -11,7 +11,7 @@ struct Pages {
     /// Throws where a block is whole and this release does not know its content: such a file is not
     /// damaged, and nothing in it may be made anew.
     init(_ file: [UInt8], _ store: StoreID, _ machine: MachineKey) throws(KeyError) {
-        for number in 0..<Block.count {
+        for number in 0..<Block.count where number != CommitNote.block {
             guard let found = Page.found(number, of: file) else {
                 lost[number] = .damaged(.fileSize)
                 continue

@@ -14,9 +14,15 @@ public final class SlotFile: @unchecked Sendable {
     public private(set) var tally: Tally
     public private(set) var terms: Terms
     let file: BlockFile
+    /// Which commits of the records were answered.
+    public let commits: CommitNote
 
-    init(_ file: BlockFile, identity: Identity, tally: Tally, terms: Terms = Terms()) {
+    init(
+        _ file: BlockFile, _ commits: CommitNote, identity: Identity, tally: Tally,
+        terms: Terms = Terms()
+    ) {
         self.file = file
+        self.commits = commits
         written = identity
         self.tally = tally
         self.terms = terms
@@ -47,10 +53,11 @@ public final class SlotFile: @unchecked Sendable {
         try stored(try file.write(bytes.span, at: 0))
         try stored(try file.sync())
         try stored(try folder.sync())
+        let disk = FileDisk(file, reserve)
         return SlotFile(
-            BlockFile(
-                store: store, machine: machine, disk: FileDisk(file, reserve), blocks: blocks),
-            identity: identity, tally: Tally())
+            BlockFile(store: store, machine: machine, disk: disk, blocks: blocks),
+            CommitNote(store: store, machine: machine, disk: disk, bytes), identity: identity,
+            tally: Tally())
     }
 
     public var store: StoreID { file.store }
@@ -210,6 +217,7 @@ public final class SlotFile: @unchecked Sendable {
             changed.condition = .erasing
             try write(changed)
         }
+        commits.end()
         try file.erase(BlockTable.erased)
         tally = Tally()
         terms = Terms()

@@ -64,7 +64,8 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         var terms = Terms()
         if let block = pages.blocks[Terms.block] { terms = try Terms(payload: block.payload) }
         return SlotFile(
-            BlockFile(store: store, machine: machine, disk: disk, pages), identity: identity,
+            BlockFile(store: store, machine: machine, disk: disk, pages),
+            CommitNote(store: store, machine: machine, disk: disk, bytes), identity: identity,
             tally: tally, terms: terms)
     }
 
@@ -79,6 +80,11 @@ public final class UncheckedSlotFile: @unchecked Sendable {
             try Tally(payload: block.payload)
         }
         guard isLive else { throw .damaged(.block(Identity.ownerBlock)) }
+    }
+
+    /// The commit that block 14 says was answered; 0 where it says none.
+    public func notedCommit(_ machine: MachineKey) -> UInt64 {
+        CommitNote.generation(in: bytes, store, machine)
     }
 
     /// Whether a recovery key can bring the store back, even if the rest of the file is damaged or

@@ -68,6 +68,21 @@ public final class WorkerPool: @unchecked Sendable {
         }
     }
 
+    /// The same, and then `after`, which nobody waits for.
+    @LoopActor
+    public func run<R: Sendable>(
+        _ work: @escaping @Sendable () -> R, after: @escaping @Sendable (R) -> Void
+    ) async -> R {
+        // SAFETY: the closure resumes exactly once: a queued job is always run.
+        await unsafe withUnsafeContinuation { continuation in
+            submit {
+                let result = work()
+                unsafe continuation.resume(returning: result)
+                after(result)
+            }
+        }
+    }
+
     public func submit(_ job: @escaping @Sendable () -> Void) {
         mutex.lock()
         waiting.append(job)
@@ -165,11 +180,11 @@ public final class WorkerPool: @unchecked Sendable {
 
 /// A pthread mutex with a condition, at an address that does not move.
 @safe
-final class Mutex: @unchecked Sendable {
+package final class Mutex: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    init() {
+    package init() {
         // SAFETY: both are initialised before use, live as long as self, and are destroyed once.
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
@@ -190,8 +205,8 @@ final class Mutex: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    func lock() { unsafe pthread_mutex_lock(mutex) }
-    func unlock() { unsafe pthread_mutex_unlock(mutex) }
+    package func lock() { unsafe pthread_mutex_lock(mutex) }
+    package func unlock() { unsafe pthread_mutex_unlock(mutex) }
     func signal() { unsafe pthread_cond_signal(condition) }
 
     /// False if the time ran out.

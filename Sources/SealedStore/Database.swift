@@ -58,6 +58,23 @@ internal import Posix
         unsafe sqlite3_changes(raw)
     }
 
+    /// Closing moves the log into the file and removes it, unless this is set.
+    func leaveLog(_ leaves: Bool) {
+        // SAFETY: raw is open.
+        _ = unsafe appvault_sqlite_leave_log(raw, leaves ? 1 : 0)
+    }
+
+    /// Moves all of the write-ahead log into the file, and leaves the log as it is.
+    func copyLog() throws(RecordsError) {
+        var all: Int32 = 0
+        var moved: Int32 = 0
+        // SAFETY: raw is open; both numbers are ours.
+        let result = unsafe sqlite3_wal_checkpoint_v2(
+            raw, nil, SQLITE_CHECKPOINT_PASSIVE, &all, &moved)
+        guard result == SQLITE_OK else { throw RecordsError(sqlite: result) }
+        guard all == moved else { throw .busy }
+    }
+
     /// Moves the write-ahead log into the file, as far as that succeeds.
     func checkpoint() {
         // SAFETY: raw is open. What is not moved stays in the log and is found there at the next

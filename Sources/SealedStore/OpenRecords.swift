@@ -26,6 +26,8 @@ final class OpenRecords {
         logPath = path + Schema.logSuffix
         keys = try RecordKeys(store: store, key: key)
         database = try Database(path: path)
+        // What is not opened is not changed.
+        database.leaveLog(true)
         try database.run(Schema.settings)
         try Schema.check(database)
         pages = try FilePages(database)

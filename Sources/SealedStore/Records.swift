@@ -15,14 +15,48 @@ public final class Records: @unchecked Sendable {
     /// Nil after `close`.
     private var records: OpenRecords?
 
-    /// Opens the records of the store with this 16-byte id. It takes the same time with a hundred
-    /// records and with a million.
-    public init(opening path: String, id: [UInt8], key: borrowing SecretBytes) throws(RecordsError)
-    {
-        let folder = try RecordsFolder(path)
-        try folder.check()
-        records = try OpenRecords(path: folder.file, store: id, key: key)
+    /// What was found of the log when the records were opened.
+    public enum LogState: Equatable, Sendable {
+        case whole
+        /// Wrong bits were put right; nothing is missing.
+        case repaired
+        /// At least so many commits that were answered are gone. The log is kept.
+        case lost(commits: UInt64)
     }
+
+    public private(set) var log = LogState.whole
+    /// The logs that are kept, and their bytes.
+    private var kept = RecordsSize()
+
+    /// Opens the records of the store with this 16-byte id. It takes the same time with a hundred
+    /// records and with a million. `noted` is the generation of a commit that was answered: where
+    /// the records are older than that, commits are missing. Then all that is whole opens.
+    public init(
+        opening path: String, id: [UInt8], key: borrowing SecretBytes, noted: UInt64 = 0
+    ) throws(RecordsError) {
+        let folder = try RecordsFolder(path)
+        let finding = try folder.check()
+        var opened: OpenRecords? = try OpenRecords(path: folder.file, store: id, key: key)
+        let found = opened?.ledger.head.generation ?? 0
+        let missing = max(UInt64(finding.missing), noted > found ? noted - found : 0)
+        if missing > 0 {
+            // What SQLite can reach of the log goes into the file. The log itself is left as it is,
+            // so that this may be cut short at any instant.
+            try opened?.database.copyLog()
+            opened = nil
+            try folder.keepLog()
+            opened = try OpenRecords(path: folder.file, store: id, key: key)
+            log = .lost(commits: missing)
+        } else if !finding.corrections.isEmpty {
+            log = .repaired
+        }
+        opened?.database.leaveLog(false)
+        records = opened
+        kept = Self.kept(inFolder: path)
+    }
+
+    /// The number of the last commit.
+    public var generation: UInt64 { records?.ledger.head.generation ?? 0 }
 
     /// Makes an empty records file, syncs it and its folder, and opens it.
     public static func create(
@@ -95,14 +129,38 @@ public final class Records: @unchecked Sendable {
     // MARK: the disk
 
     /// Of an open store. Asks the file system for the length of the log.
-    public var size: RecordsSize? { records?.size }
+    public var size: RecordsSize? {
+        guard var size = records?.size else { return nil }
+        (size.kept, size.keptLogs) = (kept.kept, kept.keptLogs)
+        return size
+    }
 
     /// Of a store that is locked or cannot be opened.
     public static func size(inFolder path: String) -> RecordsSize {
-        var size = RecordsSize()
+        var size = kept(inFolder: path)
         size.file = length("\(path)/\(Schema.fileName)")
         size.log = length("\(path)/\(Schema.logName)")
         return size
+    }
+
+    private static func kept(inFolder path: String) -> RecordsSize {
+        var size = RecordsSize()
+        for name in Schema.keptNames {
+            guard let facts = try? FileFacts(of: "\(path)/\(name)", following: false) else {
+                continue
+            }
+            size.kept += facts.size
+            size.keptLogs += 1
+        }
+        return size
+    }
+
+    /// After they were removed.
+    public func forgetKeptLogs() { kept = RecordsSize() }
+
+    /// Overwrites and removes the logs that are kept.
+    public static func removeKeptLogs(inFolder path: String) throws(RecordsError) {
+        try RecordsFolder(path).removeKept()
     }
 
     static func length(_ path: String) -> Int {

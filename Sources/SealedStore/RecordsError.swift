@@ -2,8 +2,6 @@
 public enum Damage: Equatable, Hashable, Sendable {
     /// SQLite cannot read the file, or it is not laid out as a records file.
     case file
-    /// Answered commits are missing from the write-ahead log.
-    case journal
     /// The sealed head does not open: it was changed, it is of another store, or the key is another
     /// one.
     case head

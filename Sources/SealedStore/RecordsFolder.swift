@@ -22,8 +22,8 @@ struct RecordsFolder {
         }
     }
 
-    /// Checks the files before SQLite may open them.
-    func check() throws(RecordsError) {
+    /// Checks the files before SQLite may open them, and puts wrong bits of the log right.
+    func check() throws(RecordsError) -> LogCheck.Finding {
         let header: [UInt8]
         do throws(PosixError) {
             header = try Self.bytes(of: try folder.file(Schema.fileName, .read), at: 0, count: 100)
@@ -31,21 +31,51 @@ struct RecordsFolder {
             throw RecordsError(error)
         }
         try Schema.check(header: header)
-        guard try isLogComplete() else { throw .damaged(.journal) }
+        return try checkLog()
     }
 
-    private func isLogComplete() throws(RecordsError) -> Bool {
+    private func checkLog() throws(RecordsError) -> LogCheck.Finding {
         do throws(PosixError) {
-            let log = try folder.file(Schema.logName, .read)
-            return try LogCheck.isComplete(size: try log.size()) {
+            let log = try folder.file(Schema.logName, .readWrite)
+            let finding = try LogCheck.finding(size: try log.size()) {
                 (position, count) throws(PosixError) in
                 try Self.bytes(of: log, at: position, count: count)
             }
+            for correction in finding.corrections {
+                try log.write([correction.byte].span, at: correction.position)
+            }
+            if !finding.corrections.isEmpty { try log.syncData() }
+            return finding
         } catch {
             // A closed store leaves no log behind.
-            if error.isMissing { return true }
+            if error.isMissing { return LogCheck.Finding() }
             throw RecordsError(error)
         }
+    }
+
+    // MARK: logs that are kept
+
+    /// Takes the log away, so that the next one begins anew, and keeps it. Where there is none, an
+    /// empty file says that one is missing.
+    func keepLog() throws(RecordsError) {
+        let names = Schema.keptNames
+        guard let name = names.first(where: { !folder.exists($0) }) ?? names.last else { return }
+        do throws(PosixError) {
+            if folder.exists(Schema.logName) {
+                try folder.rename(Schema.logName, to: name)
+            } else {
+                try folder.file(name, .createOrOpen).sync()
+            }
+            try folder.sync()
+        } catch {
+            throw RecordsError(error)
+        }
+    }
+
+    func removeKept() throws(RecordsError) {
+        try overwrite(Schema.keptNames)
+        try remove(Schema.keptNames)
+        try sync()
     }
 
     /// Fewer bytes than asked for only at the end of the file.
@@ -59,9 +89,9 @@ struct RecordsFolder {
         return bytes
     }
 
-    func overwrite() throws(RecordsError) {
+    func overwrite(_ names: [String] = Schema.allNames) throws(RecordsError) {
         let zeroes = [UInt8](repeating: 0, count: 65_536)
-        for name in Schema.allNames where folder.exists(name) {
+        for name in names where folder.exists(name) {
             do throws(PosixError) {
                 let file = try folder.file(name, .readWrite)
                 let size = try file.size()
@@ -76,9 +106,9 @@ struct RecordsFolder {
         }
     }
 
-    func remove() throws(RecordsError) {
+    func remove(_ names: [String] = Schema.allNames) throws(RecordsError) {
         do throws(PosixError) {
-            for name in Schema.allNames { try folder.remove(name) }
+            for name in names { try folder.remove(name) }
         } catch {
             throw RecordsError(error)
         }

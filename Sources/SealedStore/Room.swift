@@ -24,8 +24,11 @@ public struct RecordsSize: Equatable, Sendable {
     /// The part of the file that deleted records have left. New records of the same store fill it
     /// first.
     public var free = 0
+    /// The logs that commits were missing from, and how many there are.
+    public var kept = 0
+    public var keptLogs = 0
 
-    public var total: Int { file + log }
+    public var total: Int { file + log + kept }
 
     public init() {}
 }

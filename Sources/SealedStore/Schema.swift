@@ -7,7 +7,12 @@ enum Schema {
     static let logName = fileName + logSuffix
     /// All files that SQLite may make for a records file. It makes a rollback journal only while
     /// the file is made, and never makes an index (`-shm`).
-    static let allNames = [fileName, logName, "records.db-journal", "records.db-shm"]
+    static let allNames =
+        [fileName, logName, "records.db-journal", "records.db-shm"] + keptNames
+
+    /// Logs that commits were missing from, kept until their owner no longer wants them. A fourth
+    /// takes the place of the third.
+    static let keptNames = (1...3).map { "records.db-lost-\($0)" }
 
     static let tables: [StaticString] = [
         "CREATE TABLE head(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",

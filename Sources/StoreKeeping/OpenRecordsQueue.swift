@@ -31,6 +31,9 @@ package final class OpenRecordsQueue {
     /// Counts stored batches. While it does not change, the store is quiet.
     private var commits: UInt64 = 0
     package private(set) var damage: Refusal.Damage?
+    /// What the last opening found of the log. Set to whole by whoever has told of it.
+    package var log = Records.LogState.whole
+    private var commitNote: CommitNote?
     /// Goes up with each opening and each closing. A scan that began under an earlier number stops.
     private var generation = 0
 
@@ -106,15 +109,26 @@ package final class OpenRecordsQueue {
         await acquire()
         defer { release() }
         guard let records else { throw .locked }
-        let (result, count, size) = await workers.disk.run {
-            (
-                Result { () throws(RecordsError) in try body(records) }, records.count,
-                records.size
-            )
+        let note = commitNote
+        let done = await workers.disk.run {
+            Done(
+                result: Result { () throws(RecordsError) in try body(records) },
+                count: records.count, size: records.size, generation: records.generation)
+        } after: { done in
+            note?.note(done.generation)
         }
-        self.count = count
-        if let size { take(size) }
-        return try get(result, .read)
+        count = done.count
+        if let size = done.size { take(size) }
+        return try get(done.result, .read)
+    }
+
+    /// What was done on a disk thread, and how the records are afterwards.
+    private struct Done<R: Sendable>: Sendable {
+        let result: R
+        let count: UInt64
+        var size: RecordsSize?
+        /// Of the last commit, which is on the disk.
+        let generation: UInt64
     }
 
     private func get<R>(_ result: Result<R, RecordsError>, _ during: Refusal.During) throws(Refusal)
@@ -128,16 +142,28 @@ package final class OpenRecordsQueue {
 
     // MARK: open and close
 
-    package func open(_ key: StoreKey) async throws(Refusal) {
+    /// Of what is missing from the log, all else opens: `log` tells of it.
+    package func open(_ key: StoreKey, _ note: CommitNote) async throws(Refusal) {
         await acquire()
         defer { release() }
         guard records == nil else { return }
         await finishClosing()
         let before = generation
-        let (folder, id) = (folder, id)
+        let (folder, id, reserve) = (folder, id, workers.reserve)
         let opened = await workers.disk.run { () -> Result<Records, RecordsError> in
             Result { () throws(RecordsError) in
-                try Records(opening: folder, id: id.bytes, key: key.bytes)
+                let records = try reserve.spending(whereFull: { $0 == .full }) {
+                    () throws(RecordsError) in
+                    try Records(
+                        opening: folder, id: id.bytes, key: key.bytes, noted: note.generation)
+                }
+                switch records.log {
+                case .lost:
+                    // If this cannot be written, the next opening finds the loss once more.
+                    try? note.settle(on: records.generation)
+                case .whole, .repaired: note.note(records.generation)
+                }
+                return records
             }
         }
         damage = nil
@@ -149,6 +175,8 @@ package final class OpenRecordsQueue {
             throw .locked
         }
         records = made
+        log = made.log
+        commitNote = note
         count = made.count
         take(made.size ?? size)
         generation += 1
@@ -200,6 +228,23 @@ package final class OpenRecordsQueue {
 
     package func emptyLog() async {
         try? await onDisk { (records) throws(RecordsError) in records.emptyLog() }
+    }
+
+    /// Logs are kept that commits were missing from.
+    package var keepsLogs: Bool { size.keptLogs > 0 }
+
+    /// Overwrites and removes them.
+    package func removeKeptLogs() async throws(Refusal) {
+        await acquire()
+        defer { release() }
+        let folder = folder
+        let removed = await workers.disk.run {
+            Result { () throws(RecordsError) in try Records.removeKeptLogs(inFolder: folder) }
+        }
+        try get(removed, .store)
+        records?.forgetKeptLogs()
+        (size.kept, size.keptLogs) = (0, 0)
+        noteSize()
     }
 
     // MARK: giving back
@@ -374,16 +419,19 @@ package final class OpenRecordsQueue {
         let allotment = allotment
         let promise = allotment.promise(most: RoomyWriter.most(all))
         defer { allotment.end(promise) }
-        let (reserve, before) = (workers.reserve, size)
-        let (applied, count) = await workers.disk.run {
+        let (reserve, before, note) = (workers.reserve, size, commitNote)
+        let done = await workers.disk.run {
             let writer = RoomyWriter(
                 records: records, reserve: reserve, promise: promise, before: before)
-            return (writer.apply(all), records.count)
+            return Done(
+                result: writer.apply(all), count: records.count, generation: records.generation)
+        } after: { done in
+            note?.note(done.generation)
         }
-        self.count = count
+        count = done.count
         commits += 1
-        take(applied.size)
-        return applied.results
+        take(done.result.size)
+        return done.result.results
     }
 
     /// Tries the changes again that found no room, now that there is more.
@@ -436,7 +484,6 @@ package final class OpenRecordsQueue {
     private static func words(_ damage: SealedStore.Damage) -> Refusal.Damage {
         switch damage {
         case .file: .recordsFile
-        case .journal: .recordsJournal
         case .head: .recordsHead
         case .node(let number): .recordsNode(Int(number))
         case .bucket(let number): .recordsBucket(Int(number))

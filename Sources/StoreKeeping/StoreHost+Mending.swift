@@ -1,6 +1,7 @@
 import KeySlots
 import Policy
 import Posix
+import SealedStore
 import Words
 
 /// What becomes of a store whose slots file is damaged where nothing is needed to open it.
@@ -71,6 +72,12 @@ extension StoreHost {
         if let damageToldAt, now - damageToldAt < 60_000 { return false }
         damageToldAt = now
         return true
+    }
+
+    /// What the opening found of the log, once.
+    package func takeLogNews() -> Records.LogState {
+        defer { records.log = .whole }
+        return records.log
     }
 
     /// Once for each time that something was mended.

@@ -209,7 +209,8 @@ extension StoreHost {
                 // Nobody vouches for the slot but the records that its key opens.
                 guard
                     let records = try? Records(
-                        opening: folder, id: id.bytes, key: change.key.bytes)
+                        opening: folder, id: id.bytes, key: change.key.bytes,
+                        noted: foreign.notedCommit(machine))
                 else {
                     throw .damaged(.foreignMachineKey)
                 }

@@ -99,7 +99,10 @@ extension StoreHost {
 
     package func trouble(_ lock: State.Lock, _ policy: Policy) -> (what: Phrase, advice: Phrase?)? {
         switch lock {
-        case .absent, .locked, .unlocked: return nil
+        case .absent: return nil
+        case .locked, .unlocked:
+            guard records.keepsLogs else { return nil }
+            return (Refusal.Damage.recordsJournal.phrase, Phrase(.adviceLostChanges))
         case .erased: return (Refusal.deleted.message, Refusal.deleted.hint)
         case .retryLocked:
             let refusal = limitReached(policy)

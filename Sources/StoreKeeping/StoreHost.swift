@@ -99,6 +99,8 @@ package final class StoreHost {
     package var idleLimit: UInt64?
     /// Set by the vault.
     package var whenOpened: (@LoopActor (StoreHost) -> Void)?
+    /// Likewise: called where an opening found that the log was damaged.
+    package var whenLogWasDamaged: (@LoopActor (StoreHost, Records.LogState) -> Void)?
 
     /// When its idle time is over, if it is not used until then.
     package var idleEnd: UInt64? { idleLimit.map { lastUse + $0 } }
@@ -319,13 +321,14 @@ package final class StoreHost {
 
     /// Opens the records. If they are open already, they stay open.
     package func open(_ opening: Opening) async throws(Refusal) {
-        _ = try requireLive()
+        let file = try requireLive()
         try require(opening.ground)
         lastUse = Clock.bootMilliseconds()
         guard !records.isOpen else { return }
         cancelShut()
-        try await records.open(opening.key)
+        try await records.open(opening.key, file.commits)
         lastUse = Clock.bootMilliseconds()
+        if records.log != .whole { whenLogWasDamaged?(self, records.log) }
         whenOpened?(self)
     }
 

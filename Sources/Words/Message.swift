@@ -114,6 +114,10 @@ package enum Message: Sendable {
     case recoveryRevoked
     case storeDamaged
     case storeMended(withoutRecovery: Bool)
+    case logRepaired
+    case changesLost
+    case lossEnd
+    case lossEnded
     case drift
     case former
     case driftElsewhere
@@ -257,6 +261,10 @@ package enum Message: Sendable {
         case .recoveryLater: Phrase(.recoveryLater)
         case .recoveryAskedAgain: Phrase(.recoveryAskedAgain)
         case .storeDamaged: Phrase(.storeDamaged)
+        case .logRepaired: Phrase(.logRepaired)
+        case .changesLost: Phrase(.changesLost)
+        case .lossEnd: Phrase(.lossEnd)
+        case .lossEnded: Phrase(.lossEnded)
         case .storeMended(withoutRecovery: false): Phrase(.storeMended)
         case .storeMended(withoutRecovery: true): Phrase(.storeMendedNoRecovery)
         case .recoveryRevoked: Phrase(.recoveryRevoked)

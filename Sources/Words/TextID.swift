@@ -383,6 +383,19 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         store.mended.no-recovery | \
         The store's slots file was damaged. It is repaired; a recovery key opens it no more.
         """
+    case logRepaired = """
+        log.repaired | \
+        The store's log was damaged. It is repaired, and nothing is missing.
+        """
+    case changesLost = """
+        changes.lost | \
+        The changes stored last are missing: `appvault status` says what to do.
+        """
+    case lossEnd = """
+        changes.lost.end | \
+        Remove what is left of the damaged log, and stop saying so? [y/n]\u{20}
+        """
+    case lossEnded = "changes.lost.ended | What was left of the damaged log is removed."
     case recoveryLater = "recovery.later | `appvault recovery new` makes one at any time."
 
     // MARK: The login password and the store
@@ -961,6 +974,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case adviceRestore = """
         advice.restore | \
         restore the state folder from a backup; nothing here overwrites what is left
+        """
+    case adviceLostChanges = """
+        advice.lost-changes | \
+        look what is missing and store it again; then `appvault unlock` ends this message
         """
     case troubleOwnerChanged = """
         trouble.owner-changed | \

@@ -87,6 +87,7 @@ struct Fixture {
         }
         return SlotFile(
             BlockFile(store: store, machine: machine, disk: disk, blocks: blocks),
+            CommitNote(store: store, machine: machine, disk: disk, bytes),
             identity: Self.identity, tally: Tally())
     }
 

@@ -34,6 +34,10 @@ final class PowerDisk: BlockDisk {
         try step()
     }
 
+    func note(_ bytes: [UInt8], block: Int) throws(PosixError) {
+        try write(bytes, block: block)
+    }
+
     func trim() throws(PosixError) {
         try step()
         guard durable.count > 65_536 else { return }

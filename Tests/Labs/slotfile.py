@@ -21,13 +21,14 @@ import nacl.exceptions
 BLOCK = 512
 PAGE = 4096
 EMPTY = bytes(BLOCK)
-MACHINE_BLOCKS = (*range(0, 6), *range(8, 14))
+MACHINE_BLOCKS = (*range(0, 6), *range(8, 15))
 PASSCODE_BLOCKS = (3, 4)
 DEVICE_BLOCK = 5
 RECOVERY_BLOCKS = (6, 7)
 TERMS_BLOCK = 8
 HISTORY_BLOCKS = range(9, 13)
 KEYRING_BLOCK = 13
+COMMIT_BLOCK = 14
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -278,6 +279,14 @@ def keyring_password(data, machine_key, store_key):
     if any(text[2 + length :]):
         raise Damaged(f"block {KEYRING_BLOCK}")
     return text[2 : 2 + length]
+
+
+def noted_commit(data, machine_key, store=None):
+    """The last commit of the records that the file says was answered; 0 where it says none."""
+    _, blocks = read(data, Machine(machine_key), store)
+    if COMMIT_BLOCK not in blocks or any(blocks[COMMIT_BLOCK].payload[8:]):
+        return 0
+    return struct.unpack_from("<Q", blocks[COMMIT_BLOCK].payload)[0]
 
 
 def is_reused(entries, passcode):

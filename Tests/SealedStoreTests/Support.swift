@@ -47,8 +47,8 @@ final class Store {
         try Records.create(inFolder: folder.path, id: id, key: key)
     }
 
-    func open(id: [UInt8]? = nil) throws -> Records {
-        try Records(opening: folder.path, id: id ?? self.id, key: key)
+    func open(id: [UInt8]? = nil, noted: UInt64 = 0) throws -> Records {
+        try Records(opening: folder.path, id: id ?? self.id, key: key, noted: noted)
     }
 
     /// Makes the file, fills it, closes it.

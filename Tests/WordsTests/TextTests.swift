@@ -10,7 +10,8 @@ private let others: [Phrase] =
     [
         Phrase(.answerYes), Phrase(.answerNo), Phrase(.fingerprintEnable),
         Phrase(.fingerprintNotNow),
-        Phrase(.adviceRecover), Phrase(.adviceRestore), Phrase(.adviceDrift),
+        Phrase(.adviceRecover), Phrase(.adviceRestore), Phrase(.adviceLostChanges),
+        Phrase(.adviceDrift),
         Phrase(.troubleNoPasscodeMode), Phrase(.adviceNoPasscodeMode),
         Phrase(.troubleRecoveryOff), Phrase(.troubleDrift),
         Phrase(.adviceOwnerChanged, .text("id")),

@@ -212,6 +212,9 @@ extension Doctor {
         case .damaged, .ownerChanged: return [Finding(.store, .broken, trouble, mend: advice)]
         case .locked, .unlocked:
             let state = store.lock == .locked ? "locked" : "open"
+            if !trouble.isEmpty {
+                return [Finding(.store, .warning, "\(state); \(trouble)", mend: advice)]
+            }
             if store.passcode == .none {
                 return [
                     Finding(

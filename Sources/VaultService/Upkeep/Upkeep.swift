@@ -71,6 +71,19 @@ final class Upkeep {
     /// From now on, the store reports here what happens to it.
     func follow(_ host: StoreHost) {
         host.whenOpened = { host in EventLoop.shared.task { await self.opened(host) } }
+        host.whenLogWasDamaged = { host, log in
+            let text: String
+            switch log {
+            case .whole: return
+            case .repaired: text = "a damaged log of records was repaired; nothing is missing"
+            case .lost(let commits):
+                text =
+                    "changes that were stored last are missing: \(commits) commits or more;"
+                    + " what is left of the log is kept in \(host.folder.path)"
+            }
+            self.desk.audit.note(
+                .fault, text, store: host.id.description, person: host.owner)
+        }
         host.whenResident = { host in
             EventLoop.shared.task {
                 self.sleep.look()

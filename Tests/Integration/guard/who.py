@@ -106,7 +106,9 @@ class Who(Case):
         found = {}
         for store in self.server.stores():
             with open(os.path.join(store, "slots"), "rb") as file:
-                found[store] = file.read()
+                slots = file.read()
+            # The last commit is noted after its answer, and says nothing of a request that came later.
+            found[store] = slots[:14 * 4096] + slots[15 * 4096:]
         return found, self.server.status().lock
 
     # requests

@@ -98,6 +98,7 @@ final class LoginSessions {
         desk.audit.note(
             .unlock, "a store was opened", store: visit.host.id.description, person: visit.person,
             service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
+        await visit.tellLog()
     }
 
     /// A store that a login opened is shut again where no session of its owner follows.

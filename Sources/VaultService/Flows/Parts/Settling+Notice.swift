@@ -26,3 +26,16 @@ extension Settling {
         _ = try await exchange.ask(.noticeEnd(notice), .acknowledge)
     }
 }
+
+extension Visit {
+    /// After the store was opened: tells the person once what was found of its log. The store is
+    /// open, even if no person reads this any more.
+    func tellLog() async {
+        guard exchange.audience == .person else { return }
+        switch host.takeLogNews() {
+        case .whole: return
+        case .repaired: try? await exchange.show(.logRepaired)
+        case .lost: try? await exchange.show(.changesLost, .error)
+        }
+    }
+}

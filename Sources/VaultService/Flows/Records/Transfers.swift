@@ -294,6 +294,7 @@ final class Transfers {
         try refusing { () throws(Refusal) in try host.requireUsable() }
         let opening = try await proving.admit(visit, .promptCurrent)
         try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
+        await visit.tellLog()
         return (visit, opening.ground)
     }
 }

@@ -141,14 +141,35 @@ final class StoreFlows {
         }
         try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
         noteOpened(visit)
+        await visit.tellLog()
+        try await endLoss(visit)
         return .opened
+    }
+
+    /// What is kept of a log that changes were missing from goes when its owner, who has just
+    /// proven to be one, no longer wants it. Until then `status` speaks of it.
+    private func endLoss(_ visit: Visit) async throws(Interruption) {
+        guard visit.caller.isTerminal, visit.host.records.keepsLogs else { return }
+        do throws(Interruption) {
+            guard try await visit.exchange.choose(.lossEnd) == .yes else { return }
+        } catch .refused(.cancelled) {
+            return
+        }
+        try await refusingAsync { () async throws(Refusal) in
+            try await visit.host.records.removeKeptLogs()
+        }
+        desk.auditChange("what was kept of a damaged log was removed", visit)
+        try await visit.exchange.show(.lossEnded)
     }
 
     /// `status` names this verb for what is due, also where the store is open. A program that asks
     /// for an open store is asked nothing.
     private func goOn(_ visit: Visit) async throws(Interruption) {
-        guard visit.caller.isTerminal, await proving.settling.needsPasscode(visit) else { return }
+        guard visit.caller.isTerminal else { return }
+        let isNeeded = await proving.settling.needsPasscode(visit)
+        guard isNeeded || visit.host.records.keepsLogs else { return }
         _ = try await proving.admit(visit, .prompt)
+        try await endLoss(visit)
     }
 
     /// On a terminal the finger comes first: its line is seen there, and Enter goes on to the passcode.
@@ -160,6 +181,7 @@ final class StoreFlows {
                 try await visit.host.open(opening)
             }
             self.noteOpened(visit)
+            await visit.tellLog()
         }
         switch outcome {
         case .matched: return true

@@ -1,0 +1,147 @@
+import Posix
+import SealedStore
+import Secrets
+import StoreKeeping
+import Testing
+import Wire
+import Words
+
+@testable import VaultService
+
+private let right = "correct horse battery"
+private let loginPassword = "login password 1"
+
+/// What a daemon that was killed left: alice's store with a log of twelve commits, and what became
+/// of the log.
+@LoopActor
+private func killed(_ folder: String, _ damage: ([UInt8]) -> [UInt8]) async throws {
+    let vault = Vault(stateFolder: folder)
+    _ = await vault.open { _, _, _ in }
+    let typed = try TypedPasscode(try SecretBytes(copying: Array(right.utf8).span))
+    let alice = Person(uid: 4711, name: Array("alice".utf8))
+    let host = try await vault.create(
+        for: alice, named: [], .with(.own(typed, digest: [UInt8](repeating: 0, count: 32))),
+        .lowest, .builtIn
+    ).host
+    for number in 0..<12 {
+        try await host.change(
+            .set(name: Array("name \(number)".utf8), value: WipedBuffer(copying: [1].span)))
+    }
+    // Nobody waits for the note.
+    let commits = try host.requireLive().commits
+    while commits.generation < 13 {
+        await EventLoop.sleep(until: Clock.bootMilliseconds() + 1)
+    }
+    let files = ["slots", "records.db", "records.db-wal"].map { "\(host.folder.path)/\($0)" }
+    let left = try files.map { try TextFile.read(at: $0, limit: 10_000_000) }
+    await host.lock()
+    for (file, bytes) in zip(files, left) {
+        try TextFile.replace(at: file, with: file.hasSuffix("-wal") ? damage(bytes) : bytes)
+    }
+}
+
+/// As a power cut never leaves it: the last six commits were synced.
+private func cut(_ log: [UInt8]) -> [UInt8] { Array(log.prefix(log.count / 2)) }
+
+@Suite("a log that a killed daemon left, and who is told what of it")
+struct LogFlowTests {
+    private func onStage<R: Sendable>(
+        _ damage: @escaping @Sendable ([UInt8]) -> [UInt8],
+        _ body: @escaping @LoopActor @Sendable (Stage) async throws -> R
+    ) async throws -> R {
+        try await Stage.run("", before: { try await killed($0, damage) }, body)
+    }
+
+    @LoopActor
+    private func state(_ stage: Stage) async throws -> State {
+        try await stage.house.statuses.status(Target(), for: stage.script([:]).caller)
+    }
+
+    @Test("after a kill nothing is said, and all is there")
+    private func whole() async throws {
+        try await onStage({ $0 }) { stage in
+            let script = stage.script(["match.prompt": right])
+            #expect(await stage.run(.openStore(Target()), script) == .success("match.done"))
+            #expect(script.asked == ["match.prompt"])
+            #expect(script.shown.allSatisfy { !$0.hasPrefix("changes") && !$0.hasPrefix("log") })
+            let state = try await state(stage)
+            #expect(state.records == 12)
+            #expect(state.trouble.isEmpty)
+        }
+    }
+
+    @Test("a cut log opens, and status says so until the owner ends it with the passcode")
+    private func lost() async throws {
+        try await onStage(cut) { stage in
+            let first = stage.script(["match.prompt": right, "changes.lost.end": "n"])
+            #expect(await stage.run(.openStore(Target()), first) == .success("match.done"))
+            #expect(first.shown.contains("changes.lost"))
+            var seen = try await state(stage)
+            #expect(seen.lock == .unlocked)
+            #expect((1..<12).contains(seen.records))
+            #expect(!seen.trouble.isEmpty && !seen.advice.isEmpty)
+            await stage.store?.lock()
+            #expect(try await !state(stage).trouble.isEmpty)
+            // A program is asked nothing.
+            let program = stage.script(["match.prompt": right], .program)
+            #expect(await stage.run(.openStore(Target()), program) == .success("match.done"))
+            #expect(program.asked == ["match.prompt"])
+            #expect(!program.shown.contains("changes.lost"))
+            // The store is open, and what `status` advises ends it all the same.
+            let wrong = stage.script(["match.prompt": "wrong"])
+            _ = await stage.run(.openStore(Target()), wrong)
+            #expect(!wrong.asked.contains("changes.lost.end"))
+            #expect(stage.store?.records.keepsLogs == true)
+            let last = stage.script(["match.prompt": right, "changes.lost.end": "y"])
+            #expect(await stage.run(.openStore(Target()), last) == .success("match.open"))
+            #expect(last.shown.contains("changes.lost.ended"))
+            let before = seen.used
+            seen = try await state(stage)
+            #expect(seen.trouble.isEmpty)
+            #expect(seen.used < before)
+        }
+    }
+
+    @Test("whoever logs in is told in one line, and logs in")
+    private func login() async throws {
+        try await onStage(cut) { stage in
+            let script = stage.login(["match.prompt": right])
+            #expect(await stage.enter(.step, script, password: loginPassword).isIn)
+            #expect(script.shown.count { $0 == "changes.lost" } == 1)
+            #expect(script.asked == ["match.prompt"])
+            #expect(stage.store?.isOpen == true)
+        }
+    }
+
+    @Test("a log with one wrong bit is repaired, and the person told once")
+    private func repaired() async throws {
+        let turned: @Sendable ([UInt8]) -> [UInt8] = { log in
+            var log = log
+            log[32 + 4120 + 24 + 2000] ^= 1
+            return log
+        }
+        try await onStage(turned) { stage in
+            let script = stage.script(["match.prompt": right])
+            #expect(await stage.run(.openStore(Target()), script) == .success("match.done"))
+            #expect(script.shown.contains("log.repaired"))
+            let state = try await state(stage)
+            #expect(state.records == 12)
+            #expect(state.trouble.isEmpty)
+        }
+    }
+
+    @Test("a reset leaves nothing of it")
+    private func reset() async throws {
+        try await onStage(cut) { stage in
+            let script = stage.script(["match.prompt": right, "changes.lost.end": ""])
+            #expect(await stage.run(.openStore(Target()), script) == .success("match.done"))
+            let folder = try #require(stage.store).folder.path
+            let root = stage.login([:])
+            #expect(
+                await stage.run(
+                    .reset(Target(subject: Subject(name: stage.alice.name, uid: 4711))), root)
+                    == .success("reset.done"))
+            #expect((try? Folder(path: folder)) == nil)
+        }
+    }
+}
