@@ -95,6 +95,12 @@ static inline void appvault_give_back(size_t heap) {
     mallopt(M_MMAP_MAX, 65536);
 }
 
+// What was freed and lies between what is in use stays in the heap, until this gives it back. Where there is little of it,
+// nothing is done.
+static inline void appvault_give_back_free(size_t least) {
+    if (mallinfo2().fordblks >= least) malloc_trim(0);
+}
+
 static inline int appvault_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int appvault_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 // How long the calling thread likes to run at a time, in nanoseconds: with a shorter slice it is let in sooner, with a

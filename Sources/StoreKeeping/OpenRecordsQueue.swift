@@ -183,9 +183,27 @@ package final class OpenRecordsQueue {
         scanLater(generation)
     }
 
-    /// After this, nothing in memory opens the store, and an opening that was under way fails.
+    // MARK: what was read of them
+
+    /// What holds something that was read, until somebody has taken it, and how it goes.
+    private var holders: [ObjectIdentifier: @LoopActor () -> Void] = [:]
+
+    /// `drop` is called when the records are closed, and then no more.
+    package func follow(_ holder: AnyObject, _ drop: @escaping @LoopActor () -> Void) {
+        holders[ObjectIdentifier(holder)] = drop
+    }
+
+    package func unfollow(_ holder: AnyObject) {
+        holders[ObjectIdentifier(holder)] = nil
+    }
+
+    /// After this, nothing in memory opens the store, and an opening that was under way fails. What
+    /// was read and not taken yet goes at once.
     package func close() async {
         generation += 1
+        let drops = holders.values
+        holders = [:]
+        for drop in drops { drop() }
         if let open = records {
             records = nil
             closing.append(open)

@@ -1,5 +1,6 @@
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
@@ -44,6 +45,7 @@ final class Dispatcher {
             case .closed, .timedOut: break
             }
         }
+        if case .exporting(_, let export) = phase { export.end() }
         connection.close()
     }
 
@@ -97,7 +99,10 @@ final class Dispatcher {
             return try await serve(request, of: caller, tag: tag)
         case .exporting(let caller, let export):
             guard case .exportNext = request else { throw .notUnderstood(.unknownValue) }
-            if try await answer(export, tag: tag) == .ended { phase = .ready(caller) }
+            if try await answer(export, tag: tag) == .ended {
+                export.end()
+                phase = .ready(caller)
+            }
             return true
         case .importing(let caller, let inflow):
             guard case .importChunk(let chunk, let bytes) = request else {
@@ -196,25 +201,30 @@ final class Dispatcher {
     {
         let connection = connection
         if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
+        let records: OpenRecordsQueue
         do throws(Interruption) {
-            try await house.records.get(record, for: caller) { value in
+            records = try await house.records.get(record, for: caller) { value in
                 connection.stage(Empty(), .value, tag: tag, payload: value)
             }
         } catch {
             return try await refuse(error, caller, tag)
         }
-        try await connection.sendStaged()
+        try await connection.answer(from: records) { () async throws(ConnectionEnd) in
+            try await connection.sendStaged()
+        }
     }
 
     private func list(_ list: List, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
-        let names: Names
+        let found: (names: Names, of: OpenRecordsQueue)
         if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
         do throws(Interruption) {
-            names = try await house.records.list(list, for: caller)
+            found = try await house.records.list(list, for: caller)
         } catch {
             return try await refuse(error, caller, tag)
         }
-        try await connection.send(names, .names, tag: tag)
+        try await connection.answer(from: found.of) { () async throws(ConnectionEnd) in
+            try await connection.send(found.names, .names, tag: tag)
+        }
     }
 
     private func status(_ target: Target, _ caller: Caller, _ tag: UInt32)
@@ -342,7 +352,9 @@ final class Dispatcher {
             try await refuse(error, export.caller, tag)
             return .ended
         }
-        try await connection.send(piece.chunk, .chunk, tag: tag, payload: piece.bytes)
+        try await connection.answer(from: export.records) { () async throws(ConnectionEnd) in
+            try await connection.send(piece.chunk, .chunk, tag: tag, payload: piece.bytes)
+        }
         return piece.chunk.last ? .ended : .goesOn
     }
 

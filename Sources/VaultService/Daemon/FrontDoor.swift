@@ -128,12 +128,31 @@ final class FrontDoor {
 
     private var restedAt: UInt64 = 0
 
+    private static let restEach: UInt64 = 10_000
+
     /// When no connection and no open store is left, memory goes back to the system, but not after
     /// every single call.
     private func rest() {
+        tidyLater()
         let now = Clock.bootMilliseconds()
-        guard crowd.isEmpty, !desk.vault.hasOpenStores, now - restedAt > 10_000 else { return }
+        guard crowd.isEmpty, !desk.vault.hasOpenStores, now - restedAt > Self.restEach
+        else { return }
         restedAt = now
         ThisProcess.giveBackMemory()
+    }
+
+    private var isTidyPlanned = false
+
+    /// Large frames and answers leave holes in the heap: what lies below something that is in use
+    /// is not given back by itself.
+    private func tidyLater() {
+        guard slabs.wereExceeded, !isTidyPlanned else { return }
+        isTidyPlanned = true
+        slabs.wereExceeded = false
+        EventLoop.shared.task {
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.restEach)
+            self.isTidyPlanned = false
+            await self.desk.vault.workers.slow.run { ThisProcess.giveBackFreeMemory() }
+        }
     }
 }

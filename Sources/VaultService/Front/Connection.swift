@@ -1,5 +1,6 @@
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import WorkerLinks
 
@@ -20,6 +21,13 @@ final class Slabs {
 
     let input = WipedBuffer(lockedCapacity: size)
     let output = WipedBuffer(lockedCapacity: size)
+    /// Something did not fit since this was last looked at, and so left a hole in the heap.
+    var wereExceeded = false
+
+    func own(_ capacity: Int) -> WipedBuffer {
+        wereExceeded = true
+        return WipedBuffer(capacity: capacity)
+    }
 }
 
 /// On while the machine goes to sleep: no question waits for a person then if its flow holds a
@@ -65,6 +73,10 @@ final class Connection: Lodger {
     private var isLate = false
     private var frameBegan: UInt64?
     private var unreadSince: UInt64?
+    /// What the peer has not read of the answer under way.
+    private var unread: WipedBuffer?
+    /// The records that the answer is from: when they are closed, what is unread goes.
+    private var source: OpenRecordsQueue?
 
     /// The room that this connection has for a large frame.
     var lodging = Lodging.none
@@ -87,6 +99,21 @@ final class Connection: Lodger {
         channel.close()
         wait?.end(.closed)
         pending = nil
+    }
+
+    /// Sends an answer that holds something of a store's records. If the store is locked before the
+    /// peer has read all of it, the rest is wiped at once, and the connection ends.
+    func answer(
+        from records: OpenRecordsQueue, _ body: () async throws(ConnectionEnd) -> Void
+    ) async throws(ConnectionEnd) {
+        source = records
+        defer { source = nil }
+        try await body()
+    }
+
+    private func dropUnread() {
+        unread?.wipe()
+        close()
     }
 
     func process() -> PeerProcess {
@@ -220,6 +247,7 @@ final class Connection: Lodger {
     /// Waits until there is room for the whole frame. Before that, no more of it is read and no
     /// memory is set aside.
     private func enter(_ whole: Int) async throws(ConnectionEnd) {
+        slabs.wereExceeded = true
         switch share.party {
         case .accountless: throw .notUnderstood(.tooLong)
         case .root, .person, .unresolved: break
@@ -352,7 +380,7 @@ final class Connection: Lodger {
         _ body: B, _ type: AnswerType, tag: UInt32, payload: WipedBuffer
     ) async throws(ConnectionEnd) {
         let large = payload.count > Slabs.size / 2
-        var sink = BufferSink(large ? WipedBuffer(capacity: payload.count + 4096) : slabs.output)
+        var sink = BufferSink(large ? slabs.own(payload.count + 4096) : slabs.output)
         payload.withBytes { bytes in
             Frame.write(body, type: type.rawValue, tag: tag, payload: bytes, to: &sink)
         }
@@ -364,8 +392,7 @@ final class Connection: Lodger {
     /// Makes a frame now, from bytes that will be gone when it is sent.
     func stage<B: Body>(_ body: B, _ type: AnswerType, tag: UInt32, payload: Span<UInt8>) {
         let isLarge = payload.count > Slabs.size / 2
-        var sink = BufferSink(
-            isLarge ? WipedBuffer(capacity: payload.count + 4096) : slabs.output)
+        var sink = BufferSink(isLarge ? slabs.own(payload.count + 4096) : slabs.output)
         Frame.write(body, type: type.rawValue, tag: tag, payload: payload, to: &sink)
         staged = sink.buffer
     }
@@ -421,7 +448,7 @@ final class Connection: Lodger {
         // this one waits.
         let rest: WipedBuffer
         if buffer === slabs.output {
-            rest = WipedBuffer(capacity: total - sent)
+            rest = slabs.own(total - sent)
             buffer.withBytes { bytes in rest.append(bytes.extracting(sent..<total)) }
             buffer.wipe(first: total)
             sent = 0
@@ -432,7 +459,13 @@ final class Connection: Lodger {
         let isLarge = left > Limits.smallFrame
         let share = share
         if isLarge, rooms.keep(left, share) == .noRoom { throw .closed }
-        defer { if isLarge { rooms.read(left, share) } }
+        unread = rest
+        source?.follow(self) { [weak self] in self?.dropUnread() }
+        defer {
+            unread = nil
+            source?.unfollow(self)
+            if isLarge { rooms.read(left, share) }
+        }
         try await push(from: sent, to: left) { start in
             rest.withBytes { bytes in channel.write(bytes.extracting(start..<left)) }
         }

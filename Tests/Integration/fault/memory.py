@@ -1,8 +1,11 @@
 """The daemon's own memory, searched from outside: a secret is in it while the daemon needs it,
 and gone afterwards."""
 
+import contextlib
 import os
+import random
 import re
+import select
 import socket
 import subprocess
 import unittest
@@ -371,6 +374,41 @@ class Memory(unittest.TestCase):
         self.lab.lock()
         self.nothing(told, "after the lock")
 
+    def test_locked_unread(self):
+        """an answer that nobody has read goes with the lock, and its connection ends"""
+        value = os.urandom(1 << 20)
+        told = Needles(value=value[1_000_000:1_000_200])
+        self.assertEqual(self.lab.set(b"large", value).name, "done")
+        with self.lab.client() as client:
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.send("get", 9, name=b"large")
+            wait_until(lambda: scan(self.pid, told), "a value waits for a reader")
+            self.lab.lock()
+            self.assertEqual(scan(self.pid, told), {}, "after the lock")
+            client.socket.settimeout(30)
+            read = 0
+            while data := client.socket.recv(65536):
+                read += len(data)
+            self.assertLess(read, 1 << 20)
+        # The others go on.
+        self.assertEqual(self.lab.open(self.passcode).name, "done")
+        self.assertEqual(self.lab.get(b"large").payload, value)
+
+    def test_locked_export(self):
+        """what an export has read and not written yet goes with the lock, and the next piece is refused"""
+        values = [os.urandom(1 << 20) for _ in range(4)]
+        told = Needles(**{str(number): value[600_000:600_200] for number, value in enumerate(values)})
+        for number, value in enumerate(values):
+            self.assertEqual(self.lab.set(b"name %d" % number, value).name, "done")
+        script = answers(self.passcode, newPassphrase=word())
+        with self.lab.client() as client:
+            self.assertEqual(client.run("exportBegin", script).name, "chunk")
+            self.assertEqual(client.run("exportNext").name, "chunk")
+            self.assertTrue(scan(self.pid, told), "the scan does not see what must be there")
+            self.lab.lock()
+            self.assertEqual(scan(self.pid, told), {}, "after the lock")
+            self.assertEqual(code(client.run("exportNext")), wire.CODES["locked"])
+
     def test_export(self):
         """a passphrase, and the values of an export and an import, are gone when they end"""
         value, passphrase = os.urandom(500), word()
@@ -401,6 +439,53 @@ class Memory(unittest.TestCase):
                 if answer.name == "progress" and answer.done == 0:
                     continue
         self.nothing(told, f"after an import that ended with {answer}")
+
+
+class Crowd(unittest.TestCase):
+    """What sixty slow readers leave behind."""
+
+    MIB = 1 << 20
+
+    def setUp(self):
+        self.lab = Lab(policy(StoreQuota="0"))
+        self.addCleanup(self.lab.close)
+        self.lab.make("correct horse")
+
+    def held(self):
+        """The daemon's own memory, in bytes."""
+        with open(f"/proc/{self.lab.pid}/smaps_rollup") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Anonymous:"))
+
+    def crowd(self, request):
+        """Sixty clients do this at the same time, read slowly and leave one after the other."""
+        before = self.held()
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(self.lab.client()) for _ in range(60)]
+            for number, client in enumerate(clients):
+                client.socket.setblocking(False)
+                request(client, number)
+            wait_until(lambda: self.held() > before + 30 * self.MIB, "the answers wait for their readers", 60)
+            order = random.Random(3)
+            while clients:
+                for _ in range(4):
+                    for client in select.select([client.socket for client in clients], [], [], 0.1)[0]:
+                        client.recv(65536)
+                gone = clients.pop(order.randrange(len(clients)))
+                gone.close()
+
+    def test_slow_readers(self):
+        """what large answers took is given back when their readers have left, though the store stays open"""
+        for number in range(4):
+            self.assertEqual(self.lab.set(b"large %d" % number, os.urandom(self.MIB - number * 99_999)).name, "done")
+        before = self.held()
+
+        def gets(client, number):
+            for of in range(8):
+                client.send("get", 9 + of, name=b"large %d" % ((number + of) % 4))
+
+        for _ in range(2):
+            self.crowd(gets)
+            wait_until(lambda: self.held() < before + 8 * self.MIB, "the memory is given back", 60)
 
 
 class Hardened(unittest.TestCase):

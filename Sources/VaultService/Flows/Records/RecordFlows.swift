@@ -31,13 +31,15 @@ final class RecordFlows {
     }
 
     /// The value goes from the slab in which it was opened to `take`, and is stored nowhere else.
+    /// Returns the records that it is from.
     func get(
         _ record: Record, for caller: Caller, _ take: @LoopActor (Span<UInt8>) -> Void
-    ) async throws(Interruption) {
+    ) async throws(Interruption) -> OpenRecordsQueue {
         let host = try await openStore(record.store, caller)
         do throws(Refusal) { try await host.value(of: record.name, take) } catch {
             throw .refused(error)
         }
+        return host.records
     }
 
     func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption)
@@ -56,10 +58,13 @@ final class RecordFlows {
         }
     }
 
-    func list(_ list: List, for caller: Caller) async throws(Interruption) -> Names {
+    func list(
+        _ list: List, for caller: Caller
+    ) async throws(Interruption) -> (names: Names, of: OpenRecordsQueue) {
         let host = try await openStore(list.store, caller)
-        return try await refusingAsync { () async throws(Refusal) in
+        let names = try await refusingAsync { () async throws(Refusal) in
             try await host.names(prefix: list.prefix, cursor: list.cursor)
         }
+        return (names, host.records)
     }
 }

@@ -21,7 +21,8 @@ final class Export {
     let header: WipedBuffer
     private let host: StoreHost
     private let opening: Int
-    private let writer: ExportWriter
+    /// Holds records that were read and not sealed yet. Nil after the end.
+    private var writer: ExportWriter?
     /// One piece is read ahead, so that the last one can be marked as such.
     private var ahead: [UInt8]?
 
@@ -32,18 +33,35 @@ final class Export {
         self.writer = writer
         self.total = total
         header = WipedBuffer(bytes: writer.header)
+        host.records.follow(self) { [weak self] in self?.end() }
+    }
+
+    var records: OpenRecordsQueue { host.records }
+
+    /// Called when it is over, however it ends, and when the store is locked.
+    func end() {
+        host.records.unfollow(self)
+        writer = nil
+        ahead = nil
     }
 
     func next() async throws(Interruption) -> Piece {
+        guard let writer else { throw .refused(.locked) }
         let current: [UInt8]
-        if let ahead { current = ahead } else { current = try await piece() ?? [] }
-        ahead = try await piece()
+        if let ahead {
+            current = ahead
+        } else {
+            current = try await piece(of: writer) ?? []
+        }
+        let ahead = try await piece(of: writer)
+        // Locked meanwhile: what was read goes with this.
+        guard self.writer != nil else { throw .refused(.locked) }
+        self.ahead = ahead
         let chunk = Chunk(done: writer.done, total: max(total, writer.done), last: ahead == nil)
         return Piece(chunk: chunk, bytes: WipedBuffer(bytes: current))
     }
 
-    private func piece() async throws(Interruption) -> [UInt8]? {
-        let writer = writer
+    private func piece(of writer: ExportWriter) async throws(Interruption) -> [UInt8]? {
         let result: Result<[UInt8]?, ExportError>
         do throws(Refusal) {
             // If the store was locked or given to another owner meanwhile, the export must not go
