@@ -82,23 +82,20 @@ static inline int appvault_give_back_segment(struct dl_phdr_info *object, size_t
     }
     return 0;
 }
-// Then takes room for so much heap. It costs no memory until it is used; without it malloc asks the kernel for more again
-// and again while there is much to do, and waits for the memory map each time.
-static inline void appvault_give_back(size_t heap) {
+// Gives free heap back and takes room for so much, in one piece. It costs no memory until it is used; without it malloc
+// asks the kernel for more again and again while there is much to do, and waits for the memory map each time.
+static inline void appvault_give_back_heap(size_t room) {
     malloc_trim(0);
-    dl_iterate_phdr(appvault_give_back_segment, NULL);
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
-    mallopt(M_TRIM_THRESHOLD, (int)(2 * heap));
+    mallopt(M_TRIM_THRESHOLD, (int)(2 * room));
     mallopt(M_MMAP_MAX, 0);
-    void *volatile room = malloc(heap);
-    free(room);
+    void *volatile taken = malloc(room);
+    free(taken);
     mallopt(M_MMAP_MAX, 65536);
 }
-
-// What was freed and lies between what is in use stays in the heap, until this gives it back. Where there is little of it,
-// nothing is done.
-static inline void appvault_give_back_free(size_t least) {
-    if (mallinfo2().fordblks >= least) malloc_trim(0);
+static inline void appvault_give_back(size_t room) {
+    dl_iterate_phdr(appvault_give_back_segment, NULL);
+    appvault_give_back_heap(room);
 }
 
 static inline int appvault_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }

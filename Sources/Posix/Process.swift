@@ -43,16 +43,18 @@ public enum ThisProcess {
         for (name, value) in variables { _ = unsafe setenv(name, value, 1) }
     }
 
-    /// Gives memory that an idle daemon does not need back to the kernel. The heap keeps room for a
-    /// few hundred connections at once, which costs nothing until it is used.
+    /// Enough for a few hundred connections at once. It costs nothing until it is used.
+    private static let roomInHeap = 16 << 20
+
+    /// Gives memory that an idle daemon does not need back to the kernel.
     public static func giveBackMemory() {
-        appvault_give_back(16 << 20)
+        appvault_give_back(roomInHeap)
     }
 
-    /// Gives back what a crowd has left in the heap, if it is some MiB. Blocks, and so do threads
-    /// that allocate meanwhile: for a few milliseconds.
-    public static func giveBackFreeMemory() {
-        appvault_give_back_free(4 << 20)
+    /// Gives back what a crowd has left in the heap. Blocks, and so do threads that allocate
+    /// meanwhile: for a few milliseconds.
+    public static func giveBackHeap() {
+        appvault_give_back_heap(roomInHeap)
     }
 
     public static var cores: Int {

@@ -152,7 +152,7 @@ final class FrontDoor {
         EventLoop.shared.task {
             await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.restEach)
             self.isTidyPlanned = false
-            await self.desk.vault.workers.slow.run { ThisProcess.giveBackFreeMemory() }
+            await self.desk.vault.workers.slow.run { ThisProcess.giveBackHeap() }
         }
     }
 }
