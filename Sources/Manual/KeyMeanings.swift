@@ -119,7 +119,10 @@ enum KeyMeanings {
         ),
         (
             "FingerprintReaders",
-            "Readers that are fixed to the machine, at the place where the finger was enrolled, or any."
+            "internal: readers that are built into the machine, at the port where the finger was enrolled. Built in is what "
+                + "the kernel calls fixed (each hub on the way too), what udev calls so (ID_INTEGRATION=internal, for "
+                + "example by a rule of your own), what the firmware places in the lid, and a chip of a kind that is made "
+                + "for laptops; nothing behind a hub or a dock that can be unplugged. any: every reader."
         ),
         (
             "FingerprintMaxFailures",

@@ -87,6 +87,7 @@ public enum ActionObstacle: Equatable, Hashable, Sendable {
     case fingerprintOn
     case fingerprintOff
     case noReader
+    case externalReader
 }
 
 /// Decides for the list of actions, and again when an action is performed.
@@ -173,6 +174,7 @@ private func obstacle(
         switch input.hardware {
         case _ where !policy.allowFingerprint: return .policy(key: "AllowFingerprint")
         case .none: return .noReader
+        case .onlyExternal: return .externalReader
         case .readerUsable: return nil
         }
     case (.turnOffFingerprint, .passcodeAndFingerprint): return nil

@@ -35,6 +35,8 @@ public enum WithoutReason: CaseIterable, Sendable {
 
 public enum Hardware: CaseIterable, Sendable {
     case none
+    /// There is a reader, but the policy allows built-in ones only, and it is not known to be one.
+    case onlyExternal
     /// A reader that can be used in this session.
     case readerUsable
 }
@@ -222,7 +224,7 @@ private func create(_ allowFingerprint: Bool, _ input: DueInput, _ reason: DueRe
     switch input.hardware {
     case .readerUsable where allowFingerprint:
         .steps([DueStep(.createOfferingFingerprint, reason)])
-    case .readerUsable, .none: .steps([DueStep(.create, reason)])
+    case .readerUsable, .onlyExternal, .none: .steps([DueStep(.create, reason)])
     }
 }
 

@@ -134,6 +134,8 @@
         public var failuresLeft: UInt8 = 0
         /// Why no finger can be read; empty where one can.
         public var unavailable: [UInt8] = []
+        /// What can be done about that; empty where nothing can.
+        public var advice: [UInt8] = []
         public var readers: [Device] = []
         public var fingers: [Enrolled] = []
         /// Prints on a reader's chip that are not ours.
@@ -152,6 +154,7 @@
             coder.flag(&ready)
             coder.u8(&failuresLeft)
             coder.text(&unavailable, limit: Limits.line)
+            coder.text(&advice, limit: Limits.line)
             coder.list(&readers, .page)
             coder.list(&fingers, .page)
             coder.u16(&foreign)

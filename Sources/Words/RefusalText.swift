@@ -118,8 +118,11 @@ extension Refusal {
         case .deleted, .retryLimitReached(.erased): Phrase(.hintDeleted)
         case .retryLimitReached(.locked(let forgotten)): forgotten.hintAtLimit
         case .policyDenies: Phrase(.hintPolicyDenies)
+        case .invalidAction(_, .fingerprint(let reason)):
+            reason.hint ?? Phrase(.hintInvalidAction)
         case .invalidAction: Phrase(.hintInvalidAction)
-        case .fingerprintUnavailable: Phrase(.hintFingerprintUnavailable)
+        case .fingerprintUnavailable(let reason):
+            reason.hint ?? Phrase(.hintFingerprintUnavailable)
         case .notPermitted(.ownerChanged): Phrase(.hintNotPermittedOwnerChanged)
         case .serviceUnavailable: Phrase(.hintServiceUnavailable)
         case .storeDamaged: Phrase(.hintStoreDamaged)
@@ -134,6 +137,20 @@ extension Refusal {
             .cancelledOpening,
             .fingerprintNoMatch, .notPermitted(.notYours), .notPermitted(.rootOnly), .tooLarge,
             .protocolError, .resetRequested, .skipped:
+            nil
+        }
+    }
+}
+
+extension Refusal.FingerprintReason {
+    /// What helps against this reason alone; nil if nothing does.
+    package var hint: Phrase? {
+        switch self {
+        case .external: Phrase(.hintFingerprintUnavailableExternal)
+        case .noReader, .notEnrolled, .on, .off, .option, .remote, .elsewhere, .unknownSession,
+            .lid, .policy, .policyUnknown, .due, .busy, .worker, .failures, .passcodeEvery,
+            .notOpened, .retryLocked, .removed, .notSupported, .oneFinger, .full, .unknownPrint,
+            .duplicate, .noFinger, .hot, .fault, .stopped:
             nil
         }
     }

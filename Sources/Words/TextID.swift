@@ -735,6 +735,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case hintInvalidAction = "hint.InvalidAction | `appvault actions` lists what is possible"
     case hintFingerprintUnavailable = "hint.FingerprintUnavailable | use the passcode"
+    case hintFingerprintUnavailableExternal = """
+        hint.FingerprintUnavailable.external | \
+        an administrator can allow it: FingerprintReaders=any in /etc/appvault/policy.conf
+        """
     case hintNotPermittedOwnerChanged = """
         hint.NotPermitted.ownerChanged | \
         root moves it: `appvault chown STORE USER`
@@ -821,7 +825,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case reasonFingerprintExternal = """
         reason.fingerprint.external | \
-        the policy allows built-in readers only
+        the reader is not known to be built in
         """
     case reasonFingerprintDue = """
         reason.fingerprint.due | \

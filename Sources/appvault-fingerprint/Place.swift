@@ -1,19 +1,22 @@
 internal import CFprint
 import Posix
 
-/// Where a reader is plugged in, and whether it can be unplugged.
+/// Where a reader is plugged in, and whether it is built into the machine.
 struct Place {
     var port: [UInt8]
     var isInternal: Bool
 
     // SAFETY: the caller's device is alive.
-    static func of(_ device: UnsafeMutablePointer<FpDevice>, fixed: Bool) -> Place {
+    static func of(
+        _ device: UnsafeMutablePointer<FpDevice>, driver: [UInt8], fixed: Bool
+    ) -> Place {
         if let usb = unsafe appvault_usb(device) {
             defer { unsafe g_object_unref(UnsafeMutableRawPointer(usb)) }
             guard let id = unsafe g_usb_device_get_platform_id(usb) else {
                 return Place(port: [], isInternal: false)
             }
-            return usbPlace(unsafe String(cString: id))
+            return usbPlace(
+                unsafe String(cString: id), driver: String(decoding: driver, as: UTF8.self))
         }
         if let path = unsafe appvault_spi(device) {
             defer { unsafe g_free(path) }
@@ -25,19 +28,21 @@ struct Place {
 
     /// GUsb's name is the bus, a zero for its root, and the ports behind it, in hexadecimal:
     /// "usb:01:00:09".
-    private static func usbPlace(_ id: String) -> Place {
+    private static func usbPlace(_ id: String, driver: String) -> Place {
         let numbers = id.split(separator: ":").dropFirst().map { UInt8($0, radix: 16) ?? 0 }
         guard let bus = numbers.first, numbers.count > 1 else {
             return Place(port: [], isInternal: false)
         }
-        let ports = numbers.dropFirst().filter { $0 != 0 }.map { "\($0)" }.joined(separator: ".")
-        let folder = "/sys/bus/usb/devices/\(bus)-\(ports)"
-        let removable = (try? TextFile.read(at: folder + "/removable", limit: 64)) ?? []
+        let ports = numbers.dropFirst().filter { $0 != 0 }.map { "\($0)" }
+        let folders = ports.indices.map { last in
+            "/sys/bus/usb/devices/\(bus)-\(ports[...last].joined(separator: "."))"
+        }
         // A bus is numbered anew at each start; its controller stays where it is.
-        let path = (try? Folder.realPath(folder)) ?? ""
+        let path = folders.last.flatMap { try? Folder.realPath($0) } ?? ""
+        let port = "\(controller(in: path) ?? "usb\(bus)")/\(ports.joined(separator: "."))"
         return Place(
-            port: Array("\(controller(in: path) ?? "usb\(bus)")/\(ports)".utf8),
-            isInternal: removable.starts(with: Array("fixed".utf8)))
+            port: Array(port.utf8),
+            isInternal: Attachment(devices: folders, driver: driver).isInternal)
     }
 
     /// The folder above "usb1".

@@ -17,7 +17,7 @@ final class Reader {
         unsafe self.device = device
         let driver = unsafe Text.of(fp_device_get_driver(device))
         let id = unsafe Text.of(fp_device_get_device_id(device))
-        let place = unsafe Place.of(device, fixed: fixed)
+        let place = unsafe Place.of(device, driver: driver, fixed: fixed)
         let swipes = unsafe fp_device_get_scan_type(device) == FP_SCAN_TYPE_SWIPE
         info = FingerprintReader(
             id: Array((driver + [UInt8(ascii: "/")] + id).prefix(FingerprintLink.text)),

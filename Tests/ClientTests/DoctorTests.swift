@@ -225,6 +225,10 @@ struct DoctorTests {
         #expect(found(.rules) { $0.rules = .fails } == [.warning])
         #expect(found(.reader) { $0.fingerprints = .missing } == [.unseen])
         #expect(found(.reader) { $0.fingerprints = .fails } == [.warning])
+        let readers = [true, false].map {
+            Health.Reader(name: Array("R".utf8), driver: Array("r".utf8), isInternal: $0)
+        }
+        #expect(found(.reader) { $0.readers = readers } == [.ok, .warning])
         #expect(found(.sandbox) { $0.pid = 4 } == [.unseen])
         var daemon = FakeMachine.daemon
         daemon.health!.rules = .missing

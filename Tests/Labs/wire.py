@@ -498,6 +498,7 @@ MESSAGES = {
             ("ready", FLAG),
             ("failuresLeft", U8),
             ("unavailable", LONG),
+            ("advice", LONG),
             (
                 "readers",
                 _entries(

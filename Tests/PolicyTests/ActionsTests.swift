@@ -143,6 +143,19 @@ struct ActionsTests {
         }
     }
 
+    @Test("a reader that is there and may not be used is not called missing")
+    func external() {
+        func obstacle(_ hardware: Hardware) -> ActionDecision {
+            decide(
+                .turnOnFingerprint,
+                ActionInput(
+                    store: .usable(.passcode), followsLogin: false, policy: .standard(.builtIn),
+                    knowledge: .known, hardware: hardware, asker: .person))
+        }
+        #expect(obstacle(.onlyExternal) == .refused(.externalReader))
+        #expect(obstacle(.none) == .refused(.noReader))
+    }
+
     @Test("a key that forbids is named")
     func named() {
         var policy = Policy.builtIn

@@ -417,7 +417,7 @@ private struct Oracle {
             if !isRight { wrong.append("\(row.text): \(input) gave \(found)") }
         }
         #expect(wrong.isEmpty, "\(wrong.count) of \(count): \(wrong.prefix(3))")
-        #expect(count == 6480)
+        #expect(count == 9720)
         #expect(!rows.isEmpty)
     }
 

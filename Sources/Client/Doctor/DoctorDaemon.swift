@@ -37,14 +37,22 @@ extension Doctor {
                         "the fingerprint worker answers; it knows no reader on this machine")
                 ]
             }
-            return health.readers.map { reader in
-                let place = reader.isInternal ? "internal" : "external"
-                return Finding(
-                    .reader, .ok,
-                    "\(String(decoding: reader.name, as: UTF8.self)), driver \(String(decoding: reader.driver, as: UTF8.self)), \(place)"
-                )
-            }
+            return health.readers.map(finding)
         }
+    }
+
+    private func finding(_ reader: Health.Reader) -> Finding {
+        let name = String(decoding: reader.name, as: UTF8.self)
+        let driver = String(decoding: reader.driver, as: UTF8.self)
+        let place = reader.isInternal ? "internal" : "external"
+        let words = "\(name), driver \(driver), \(place)"
+        let policy = policyInForce
+        guard !reader.isInternal, policy.allowFingerprint, policy.fingerprintReaders == .internal
+        else { return Finding(.reader, .ok, words) }
+        return Finding(
+            .reader, .warning, "\(words): not used, because it is not known to be built in",
+            mend: "if it is built in, a udev rule with ENV{ID_INTEGRATION}=\"internal\" says so; "
+                + "FingerprintReaders=any in the policy allows every reader")
     }
 
     func ruleFindings() -> [Finding] {

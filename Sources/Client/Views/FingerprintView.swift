@@ -76,6 +76,11 @@ enum FingerprintView {
         } else {
             json.field("unavailable", state.unavailable)
         }
+        if state.advice.isEmpty {
+            json.null("advice")
+        } else {
+            json.field("advice", state.advice)
+        }
         json.objects("fingers", state.fingers) { json, enrolled in
             json.field("finger", enrolled.finger.name)
             json.field("reader", enrolled.reader)

@@ -212,6 +212,11 @@ class Lists(Case):
         self.assertEqual(found["readers"][0]["name"], "Virtual\x1b[2J reader")
         self.state.update(unavailable="no reader", readers=[])
         self.assertEqual(json.loads(self.lab.run("fingerprint", "list", "--json").out)["unavailable"], "no reader")
+        self.state.update(advice="plug it in")
+        self.assertEqual(json.loads(self.lab.run("fingerprint", "list", "--json").out)["advice"], "plug it in")
+        with self.lab.terminal("fingerprint", "list", env=PLAIN) as screen:
+            self.assertEqual(screen.end(), 0)
+            self.assertTrue(screen.seen.endswith(b"hint: plug it in\r\n"), screen.seen)
 
     def test_a_pipe(self):
         self.assertEqual(

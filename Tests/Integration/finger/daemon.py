@@ -488,7 +488,7 @@ class Readers(Case):
         for readers, why in (
             ([], "there is no reader"), ([Reader("other")], "there is no reader"),
             ([Reader(port="1-3")], "there is no reader"),
-            ([Reader(internal=False)], "the policy allows built-in readers only"),
+            ([Reader(internal=False)], "the reader is not known to be built in"),
         ):
             with self.subTest(why):
                 self.worker.readers = readers
@@ -500,9 +500,13 @@ class Readers(Case):
     def test_external(self):
         """FingerprintReaders=any accepts an external reader, at any port"""
         self.worker.readers = [Reader(internal=False)]
-        self.worker.touches()
-        self.check(
-            self.desk.ask("fingerprintEnroll", answers(), finger="unnamed").last, "refused", code=26)
+        refused = self.desk.ask("fingerprintEnroll", answers(), finger="unnamed").last
+        self.check(refused, "refused", code=26)
+        self.assertIn("the reader is not known to be built in", refused.message)
+        self.assertIn("FingerprintReaders=any", refused.hint)
+        state = self.desk.list()
+        self.assertEqual(state.unavailable, "the reader is not known to be built in")
+        self.assertEqual(state.advice, refused.hint)
         self.desk.daemon.policy("FingerprintReaders=any\nThrottleAfter=0", reload=True)
         self.desk.enroll()
         self.worker.readers = [Reader(internal=False, port="9-9")]

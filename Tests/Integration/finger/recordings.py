@@ -36,7 +36,7 @@ def first(name, prefix):
 class Playback(Worker):
     """The worker in a test bed with one recorded reader."""
 
-    def __init__(self, name, *playback, before=""):
+    def __init__(self, name, *playback, before="", mounts=False):
         self.notes = tempfile.mkdtemp(prefix="appvault-playback-")
         self.bed_path = os.path.join(self.notes, "bed")
         # The worker empties its environment, so it is told by an option where the test bed is.
@@ -47,7 +47,9 @@ class Playback(Worker):
         try:
             super().__init__(
                 readers=(), fixed=False, environment={"PATH": os.environ["PATH"]},
-                wrapper=["umockdev-run", "-d", recording(name, "device"), *playback, "--", "/bin/sh", "-c", script])
+                wrapper=[
+                    *(["unshare", "-m"] if mounts else []),
+                    "umockdev-run", "-d", recording(name, "device"), *playback, "--", "/bin/sh", "-c", script])
         except BaseException:
             shutil.rmtree(self.notes, ignore_errors=True)
             raise
@@ -264,6 +266,82 @@ class Recorded(unittest.TestCase):
                 self.assertEqual(link.delete(name, template), ("done",))
                 # Its driver cannot list what is on the chip.
                 self.assertEqual(link.stored(name), ("failed", "notSupported"))
+
+    def test_built_in(self):
+        """What is built in: by the kernel, by udev, by the firmware, by the kind of its chip; never behind a hub or a
+        dock that can be unplugged"""
+        chip, image_reader = "usb1/1-9", "usb2/2-6"
+        hub, inner, far = "usb3/3-1", "usb3/3-1/3-1.1", "usb3/3-1/3-1.1/3-1.1.3"
+        fixed = {hub: "fixed", inner: "fixed", far: "fixed"}
+        for name, removable, others, wanted in (
+            ("synaptics", {chip: "removable"}, {}, True),
+            ("synaptics", {chip: "unknown"}, {}, True),
+            ("synaptics", {chip: "removable"}, {f"{chip}/idVendor": "047d"}, False),
+            ("synaptics", {chip: "fixed"}, {f"{chip}/idVendor": "047d"}, True),
+            ("synaptics", {chip: "removable"}, {f"{chip}/physical_location/dock": "yes"}, False),
+            ("vfs5011", {image_reader: "fixed"}, {}, True),
+            ("vfs5011", {image_reader: "removable"}, {}, False),
+            ("vfs5011", {image_reader: "unknown"}, {}, False),
+            ("vfs5011", {image_reader: "unknown"}, {f"{image_reader}/port/connect_type": "hardwired"}, True),
+            ("vfs5011", {image_reader: "unknown"}, {f"{image_reader}/port/connect_type": "hotplug"}, False),
+            ("vfs5011", {image_reader: "removable"}, {f"{image_reader}/port/physical_location/lid": "yes"}, True),
+            ("vfs5011", {image_reader: "fixed"}, {f"{image_reader}/port/physical_location/dock": "yes"}, False),
+            ("aes3500", fixed, {}, True),
+            ("aes3500", {**fixed, hub: "removable"}, {}, False),
+            ("aes3500", {**fixed, inner: "removable"}, {}, False),
+            ("aes3500", {**fixed, hub: "unknown"}, {}, False),
+            ("aes3500", fixed, {f"{hub}/physical_location/dock": "yes"}, False),
+        ):
+            with self.subTest(name, removable=removable, others=others):
+                files = {f"{device}/removable": word for device, word in removable.items()} | others
+                self.assertEqual(self.built_in(name, files), wanted)
+
+    def test_udev(self):
+        """ID_INTEGRATION is believed where it is more than what the kernel said"""
+        if os.geteuid() != 0:
+            self.skipTest("needs root: another udev database")
+        chip, reader, hub = "usb1/1-9", "usb2/2-6", "usb3/3-1"
+        far = {f"{hub}/3-1.1/removable": "fixed", f"{hub}/3-1.1/3-1.1.3/removable": "unknown"}
+        for name, files, said, wanted in (
+            ("vfs5011", {f"{reader}/removable": "unknown"}, "internal", True),
+            ("vfs5011", {f"{reader}/removable": "removable"}, "internal", True),
+            ("vfs5011", {f"{reader}/removable": "fixed"}, "external", False),
+            # What udev's own rule makes of a port that is not fixed.
+            ("synaptics", {f"{chip}/removable": "unknown"}, "external", True),
+            ("aes3500", {f"{hub}/removable": "fixed", **far}, "internal", True),
+            ("aes3500", {f"{hub}/removable": "removable", **far}, "internal", False),
+        ):
+            with self.subTest(name, files=files, said=said):
+                self.assertEqual(self.built_in(name, files, said), wanted)
+
+    def built_in(self, name, files, said=""):
+        """Whether the reader is built in, if /sys holds these files and udev says that."""
+        device = first(recording(name, "device"), "P:")
+        bus = "$UMOCKDEV_DIR/sys" + device[: device.index("/usb") + 1]
+        before = ""
+        for path, word in files.items():
+            port = path.find("/port/")
+            if port >= 0:
+                # The recorded link leads nowhere.
+                before += f'rm -f "{bus}{path[:port]}/port"; '
+            before += f'mkdir -p "{bus}{os.path.dirname(path)}"; echo {word} > "{bus}{path}"; '
+        if said:
+            with open(recording(name, "device")) as description:
+                number = next(line[7:].strip() for line in description if line.startswith("A: dev="))
+            data = f"/run/udev/data/c{number}"
+            before += f"mount -t tmpfs none /run; mkdir -p /run/udev/data; echo E:ID_INTEGRATION={said} > {data}; "
+        playback = []
+        if name == "synaptics":
+            packets = os.path.join(tempfile.mkdtemp(prefix="appvault-packets-"), "packets.pcapng")
+            self.addCleanup(shutil.rmtree, os.path.dirname(packets))
+            Packets(recording("synaptics", "custom.pcapng")).write(packets)
+            playback = ["-p", f"/sys{device}={packets}"]
+        else:
+            ioctls = recording(name, "capture.ioctl")
+            playback = ["-i", f"{first(ioctls, '@DEV')}={ioctls}"]
+        with Playback(name, *playback, before=before, mounts=bool(said)) as worker, worker.link(20) as link:
+            (found,) = link.readers()
+            return found["internal"]
 
     def test_appears_late(self):
         """A reader that is plugged in later is found by the next request, by its name and in the list"""

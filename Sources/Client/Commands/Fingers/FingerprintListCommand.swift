@@ -15,6 +15,7 @@ struct FingerprintListCommand: PlainCommand {
             .init("ready", "whether one would now: a passcode opened it since the machine started"),
             .init("failuresLeft", "failed matches until the passcode is needed"),
             .init("unavailable", "why no finger can be read; null where one can"),
+            .init("advice", "what can be done about that; null where nothing can"),
             .init("fingers[].finger", "`right-index` and so on"),
             .init("fingers[].reader", "the reader that it was enrolled on"),
             .init("fingers[].at", "seconds since 1970"),
@@ -44,7 +45,9 @@ struct FingerprintListCommand: PlainCommand {
         case (.plain, true):
             run.voice.print(
                 FingerprintView.text(state, run.voice, run.words, run.environment.marks))
-            if state.fingers.isEmpty, state.unavailable.isEmpty {
+            if !state.advice.isEmpty {
+                run.voice.hint(state.advice)
+            } else if state.fingers.isEmpty, state.unavailable.isEmpty {
                 run.voice.hint(run.words(.fingersNoneHint))
             }
         case (.plain, false): run.voice.print(FingerprintView.fields(state))

@@ -87,7 +87,7 @@ final class Enrolment {
         guard inForce.policy.allowFingerprint else { return false }
         await readers.lookForReaders(inForce.policy)
         switch readers.hardware(inForce.policy) {
-        case .none: return false
+        case .none, .onlyExternal: return false
         case .readerUsable: return true
         }
     }

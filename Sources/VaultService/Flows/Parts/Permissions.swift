@@ -123,6 +123,7 @@ final class Permissions {
         case .fingerprintOn: return invalid(.fingerprint(.on))
         case .fingerprintOff: return invalid(.fingerprint(.off))
         case .noReader: return invalid(.fingerprint(.noReader))
+        case .externalReader: return invalid(.fingerprint(.external))
         }
     }
 

@@ -106,10 +106,11 @@ final class Readers {
 
     /// By the readers that were found last.
     func hardware(_ policy: Policy) -> Hardware {
-        switch policy.fingerprintReaders {
-        case .internal:
-            fingerprints.lastReaders.contains(where: \.isInternal) ? .readerUsable : .none
-        case .any: fingerprints.lastReaders.isEmpty ? .none : .readerUsable
+        let readers = fingerprints.lastReaders
+        if readers.isEmpty { return .none }
+        return switch policy.fingerprintReaders {
+        case .internal: readers.contains(where: \.isInternal) ? .readerUsable : .onlyExternal
+        case .any: .readerUsable
         }
     }
 

@@ -165,7 +165,9 @@ final class FingerFlows {
         state.ready = host.fingerprintIsOn && host.residentAge(visit.policy) == .good
         state.failuresLeft = UInt8(clamping: host.fingerFailuresLeft(visit.policy))
         if let why {
-            state.unavailable = exchange.voice.bytes(Refusal.FingerprintReason(why).phrase)
+            let reason = Refusal.FingerprintReason(why)
+            state.unavailable = exchange.voice.bytes(reason.phrase)
+            state.advice = reason.hint.map { exchange.voice.bytes($0) } ?? []
         }
         state.readers = readers.map(\.device)
         state.fingers = enrolled.map { finger in
