@@ -61,7 +61,8 @@ enum ModuleOptions {
         ),
         Entry(
             "timeout=", argument: "SECONDS", "auth",
-            "How long a finger is waited for, 1 to 120 (default 30)."),
+            "How long a finger is waited for, 1 to 120 (default 30); at a display never longer than 8, because nobody can "
+                + "press a key there to type instead."),
         Entry(
             "set_authtok", "auth",
             "After a finger or a passcode of its own the token of the stack is the login password, so that pam_gnome_keyring or pam_kwallet behind it "

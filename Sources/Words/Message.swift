@@ -74,19 +74,20 @@ package enum Message: Sendable {
     case fingerprintAllowed
     case fingerprintOffer
     case fingerprintLearnMore
-    case fingerprintPlace
+    case fingerprintPlace(FingerprintReader.Scan)
     case fingerprintOff
     /// `service` is nil on a terminal, where the person knows what they asked for.
-    case fingerPlace(service: [UInt8]?)
+    case fingerPlace(FingerprintReader.Scan, service: [UInt8]?)
     /// At a graphical login, where the module cannot see keys.
-    case fingerPlaceOrWait(service: [UInt8])
+    case fingerPlaceOrWait(FingerprintReader.Scan, service: [UInt8], seconds: Int)
     case fingerWaitOver
-    case fingerEnrollPlace(Finger)
+    case fingerEnrollPlace(FingerprintReader.Scan, Finger)
     /// At a login in text mode. The person did not come to enrol a finger, so Enter goes on without
     /// one.
-    case fingerEnrollPlaceEnter(Finger)
-    case fingerStage(UInt8, of: UInt8)
-    case fingerRetry(FingerprintScan.Retry)
+    case fingerEnrollPlaceEnter(FingerprintReader.Scan, Finger)
+    /// What is done of an enrolment, and what comes next.
+    case fingerStage(FingerprintReader.Scan, UInt8, of: UInt8)
+    case fingerRetry(FingerprintReader.Scan, FingerprintScan.Retry)
     case fingerNoMatchAgain(left: Int)
     case fingerNoMatch(left: Int)
     case fingerUnavailable(Refusal.FingerprintReason)
@@ -218,25 +219,31 @@ package enum Message: Sendable {
         case .fingerprintAllowed: Phrase(.fingerprintAllowed)
         case .fingerprintOffer: Phrase(.fingerprintOffer)
         case .fingerprintLearnMore: Phrase(.fingerprintLearnMore)
-        case .fingerprintPlace: Phrase(.fingerprintPlace)
+        case .fingerprintPlace(.press): Phrase(.fingerprintPlace)
+        case .fingerprintPlace(.swipe): Phrase(.fingerprintSwipe)
         case .fingerprintOff: Phrase(.fingerprintOff)
-        case .fingerPlace(nil): Phrase(.fingerprintPlaceEnter)
-        case .fingerPlace(.some(let service)):
+        case .fingerPlace(.press, nil): Phrase(.fingerprintPlaceEnter)
+        case .fingerPlace(.swipe, nil): Phrase(.fingerprintSwipeEnter)
+        case .fingerPlace(.press, .some(let service)):
             Phrase(.fingerprintPlaceService, .text(Text.clean(service)))
-        case .fingerPlaceOrWait(let service):
-            Phrase(.fingerprintPlaceWait, .text(Text.clean(service)))
+        case .fingerPlace(.swipe, .some(let service)):
+            Phrase(.fingerprintSwipeService, .text(Text.clean(service)))
+        case .fingerPlaceOrWait(.press, let service, let seconds):
+            Phrase(.fingerprintPlaceWait, .text(Text.clean(service)), .count(seconds))
+        case .fingerPlaceOrWait(.swipe, let service, let seconds):
+            Phrase(.fingerprintSwipeWait, .text(Text.clean(service)), .count(seconds))
         case .fingerWaitOver: Phrase(.fingerprintWaitOver)
-        case .fingerEnrollPlaceEnter(let finger):
+        case .fingerEnrollPlaceEnter(.press, let finger):
             Phrase(.fingerprintPlaceEnrollEnter, .phrase(finger.phrase))
-        case .fingerEnrollPlace(let finger): Phrase(.fingerprintPlaceEnroll, .phrase(finger.phrase))
-        case .fingerStage(let done, let all): Phrase(.fingerprintStage, .count(done), .count(all))
-        case .fingerRetry(let retry):
-            switch retry {
-            case .tooShort: Phrase(.fingerprintRetryShort)
-            case .center: Phrase(.fingerprintRetryCenter)
-            case .removeFinger: Phrase(.fingerprintRetryRemove)
-            case .none, .general: Phrase(.fingerprintRetry)
-            }
+        case .fingerEnrollPlaceEnter(.swipe, let finger):
+            Phrase(.fingerprintSwipeEnrollEnter, .phrase(finger.phrase))
+        case .fingerEnrollPlace(.press, let finger):
+            Phrase(.fingerprintPlaceEnroll, .phrase(finger.phrase))
+        case .fingerEnrollPlace(.swipe, let finger):
+            Phrase(.fingerprintSwipeEnroll, .phrase(finger.phrase))
+        case .fingerStage(let scan, let done, let all):
+            Phrase(scan.stage(isLast: done >= all), .count(done), .count(all))
+        case .fingerRetry(let scan, let retry): Phrase(scan.retry(retry))
         case .fingerNoMatchAgain(let left): Phrase(.fingerprintNoMatchAgain, .count(left))
         case .fingerNoMatch(0): Phrase(.fingerprintNoMatchLast)
         case .fingerNoMatch: Phrase(.fingerprintNoMatch)
@@ -354,6 +361,28 @@ extension Finger {
         case .rightMiddle: Phrase(.fingerRightMiddle)
         case .rightRing: Phrase(.fingerRightRing)
         case .rightLittle: Phrase(.fingerRightLittle)
+        }
+    }
+}
+
+extension FingerprintReader.Scan {
+    fileprivate func stage(isLast: Bool) -> TextID {
+        if isLast { return .fingerprintStageLast }
+        return switch self {
+        case .press: .fingerprintStage
+        case .swipe: .fingerprintStageSwipe
+        }
+    }
+
+    fileprivate func retry(_ retry: FingerprintScan.Retry) -> TextID {
+        switch (self, retry) {
+        case (.press, .tooShort): .fingerprintRetryShort
+        case (.swipe, .tooShort): .fingerprintRetryShortSwipe
+        case (.press, .center): .fingerprintRetryCenter
+        case (.swipe, .center): .fingerprintRetryCenterSwipe
+        case (.press, .removeFinger): .fingerprintRetryRemove
+        case (.swipe, .removeFinger): .fingerprintRetryRemoveSwipe
+        case (_, .none), (_, .general): .fingerprintRetry
         }
     }
 }

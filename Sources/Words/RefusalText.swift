@@ -143,14 +143,23 @@ extension Refusal {
 }
 
 extension Refusal.FingerprintReason {
-    /// What helps against this reason alone; nil if nothing does.
+    /// What helps against this reason alone; nil where the passcode is all that helps.
     package var hint: Phrase? {
         switch self {
         case .external: Phrase(.hintFingerprintUnavailableExternal)
-        case .noReader, .notEnrolled, .on, .off, .option, .remote, .elsewhere, .unknownSession,
-            .lid, .policy, .policyUnknown, .due, .busy, .worker, .failures, .passcodeEvery,
-            .notOpened, .retryLocked, .removed, .notSupported, .oneFinger, .full, .unknownPrint,
-            .duplicate, .noFinger, .hot, .fault, .stopped:
+        case .noReader: Phrase(.hintFingerprintUnavailableNoReader)
+        case .notEnrolled: Phrase(.hintFingerprintUnavailableNotEnrolled)
+        case .unknownPrint: Phrase(.hintFingerprintUnavailableNotEnrolled)
+        case .lid: Phrase(.hintFingerprintUnavailableLid)
+        case .busy, .stopped: Phrase(.hintFingerprintUnavailableBusy)
+        case .worker: Phrase(.hintFingerprintUnavailableWorker)
+        case .removed: Phrase(.hintFingerprintUnavailableRemoved)
+        case .noFinger: Phrase(.hintFingerprintUnavailableNoFinger)
+        case .hot: Phrase(.hintFingerprintUnavailableHot)
+        case .fault: Phrase(.hintFingerprintUnavailableFault)
+        case .on, .off, .option, .remote, .elsewhere, .unknownSession, .policy, .policyUnknown,
+            .due, .failures, .passcodeEvery, .notOpened, .retryLocked, .notSupported, .oneFinger,
+            .full, .duplicate:
             nil
         }
     }

@@ -269,8 +269,23 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case fingerprintPlaceWait = """
         fingerprint.place.wait | \
-        {1}: place your finger on the reader, or wait to type the passcode. | \
-        who asks, as `lightdm`
+        {1}: place your finger on the reader, or type the passcode in {2} seconds. | \
+        who asks, as `lightdm` | how long the reader waits
+        """
+    case fingerprintSwipe = "fingerprint.swipe | Swipe your finger over the reader."
+    case fingerprintSwipeEnter = """
+        fingerprint.swipe.enter | \
+        Swipe your finger over the reader, or press Enter to type the passcode.
+        """
+    case fingerprintSwipeService = """
+        fingerprint.swipe.service | \
+        {1}: swipe your finger over the reader, or press Enter to type the passcode. | \
+        who asks, as `sudo`
+        """
+    case fingerprintSwipeWait = """
+        fingerprint.swipe.wait | \
+        {1}: swipe your finger over the reader, or type the passcode in {2} seconds. | \
+        who asks, as `lightdm` | how long the reader waits
         """
     case fingerprintWaitOver = """
         fingerprint.wait-over | \
@@ -278,18 +293,37 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case fingerprintPlaceEnroll = """
         fingerprint.place.enroll | \
-        Place your {1} on the reader, lift it, and repeat until AppVault knows it. | \
+        Place your {1} on the reader, and lift it again. | \
         finger.*
         """
     case fingerprintPlaceEnrollEnter = """
         fingerprint.place.enroll-enter | \
-        Place your {1} on the reader, lift it, and repeat until AppVault knows it, or press \
-        Enter to go on without it. | \
+        Place your {1} on the reader. Enter goes on without it. | \
+        finger.*
+        """
+    case fingerprintSwipeEnroll = """
+        fingerprint.swipe.enroll | \
+        Swipe your {1} over the reader. | \
+        finger.*
+        """
+    case fingerprintSwipeEnrollEnter = """
+        fingerprint.swipe.enroll-enter | \
+        Swipe your {1} over the reader. Enter goes on without it. | \
         finger.*
         """
     case fingerprintStage = """
         fingerprint.stage | \
-        {1} of {2} | \
+        {1} of {2}. Lift the finger, move it a little, and place it again. | \
+        touches that were read | touches that are needed
+        """
+    case fingerprintStageSwipe = """
+        fingerprint.stage.swipe | \
+        {1} of {2}. Swipe the finger again. | \
+        touches that were read | touches that are needed
+        """
+    case fingerprintStageLast = """
+        fingerprint.stage.last | \
+        {1} of {2}. One moment, please. | \
         touches that were read | touches that are needed
         """
     case fingerprintRetryShort = """
@@ -301,10 +335,22 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         Place the middle of the finger on the reader.
         """
     case fingerprintRetryRemove = "fingerprint.retry.remove | Lift the finger and place it again."
+    case fingerprintRetryShortSwipe = """
+        fingerprint.retry.short-swipe | \
+        Too short: swipe the whole finger, a little more slowly.
+        """
+    case fingerprintRetryCenterSwipe = """
+        fingerprint.retry.center-swipe | \
+        Swipe the middle of the finger over the reader.
+        """
+    case fingerprintRetryRemoveSwipe = """
+        fingerprint.retry.remove-swipe | \
+        Lift the finger and swipe it again.
+        """
     case fingerprintRetry = "fingerprint.retry | It could not be read. Try again."
     case fingerprintNoMatchAgain = """
         fingerprint.no-match.again | \
-        The fingerprint does not match. Try again (left before the passcode is needed: {1}). | \
+        It does not match. Lift the finger. Try again ({1} left, then the passcode). | \
         touches that are left
         """
     case fingerprintNoMatch = "fingerprint.no-match | The fingerprint does not match."
@@ -738,6 +784,42 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case hintFingerprintUnavailableExternal = """
         hint.FingerprintUnavailable.external | \
         an administrator can allow it: FingerprintReaders=any in /etc/appvault/policy.conf
+        """
+    case hintFingerprintUnavailableNoReader = """
+        hint.FingerprintUnavailable.no-reader | \
+        `lsusb` shows whether there is one; some work only after `fwupdmgr update`
+        """
+    case hintFingerprintUnavailableNotEnrolled = """
+        hint.FingerprintUnavailable.not-enrolled | \
+        `appvault fingerprint enroll` enrols a finger
+        """
+    case hintFingerprintUnavailableLid = """
+        hint.FingerprintUnavailable.lid | \
+        open the lid, or use the passcode
+        """
+    case hintFingerprintUnavailableBusy = """
+        hint.FingerprintUnavailable.busy | \
+        try again in a moment, or use the passcode
+        """
+    case hintFingerprintUnavailableWorker = """
+        hint.FingerprintUnavailable.worker | \
+        `appvault doctor` says why; use the passcode
+        """
+    case hintFingerprintUnavailableRemoved = """
+        hint.FingerprintUnavailable.removed | \
+        plug it in again and repeat, or use the passcode
+        """
+    case hintFingerprintUnavailableNoFinger = """
+        hint.FingerprintUnavailable.no-finger | \
+        repeat it and touch the reader, or use the passcode
+        """
+    case hintFingerprintUnavailableHot = """
+        hint.FingerprintUnavailable.hot | \
+        leave the reader alone for about 5 minutes, or use the passcode
+        """
+    case hintFingerprintUnavailableFault = """
+        hint.FingerprintUnavailable.fault | \
+        try again, or use the passcode; `journalctl -u appvault-fingerprint` may say more
         """
     case hintNotPermittedOwnerChanged = """
         hint.NotPermitted.ownerChanged | \

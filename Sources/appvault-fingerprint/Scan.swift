@@ -15,6 +15,11 @@ final class Scan {
     var deadline: UInt64?
     private var touchedAt = Clock.bootMilliseconds()
     var prints: [Print] = []
+    /// The touch was compared with every print, and none matched.
+    private var isMissed = false
+    /// When a finger that is still there is asked to leave.
+    private var liftAt: UInt64?
+    private static let liftSoon: UInt64 = 500
     /// Milliseconds that a reader has for its rest (some wait for the finger to go) once it has
     /// said what people wait for.
     private static let rest: UInt64 = 2_000
@@ -66,13 +71,18 @@ final class Scan {
 
     /// The touch was compared; libfprint says it once before its call ends and once with it.
     func compared(_ match: OpaquePointer?) {
-        // Who has cancelled hears nothing else any more.
-        guard !isAnswered, exchange.stop.reason == nil else { return }
+        guard !isAnswered, !isMissed else { return }
+        guard let match = unsafe match else {
+            // Said when the reader has ended: most wait for the finger to go, and the next touch
+            // begins without it.
+            isMissed = true
+            liftAt = Clock.bootMilliseconds() + Scan.liftSoon
+            return
+        }
+        // Who has cancelled opens nothing any more.
+        guard exchange.stop.reason == nil else { return }
         isAnswered = true
         let nonce = exchange.nonce
-        guard let match = unsafe match else {
-            return exchange.answer(FingerprintNonce(nonce: nonce), FingerprintLink.noMatch)
-        }
         guard let index = prints.firstIndex(where: { unsafe $0.pointer == match }) else {
             return exchange.fail(.general)
         }
@@ -80,10 +90,16 @@ final class Scan {
             FingerprintMatched(nonce: nonce, index: UInt8(index)), FingerprintLink.matched)
     }
 
-    /// What comes behind the answer is of no interest.
-    func ended(_ failure: Failure) throws(Failure) {
-        guard !isAnswered else { return }
-        throw failure
+    /// The reader has ended, with or without an error. What comes behind a comparison is of no
+    /// interest: also for one who has cancelled meanwhile the touch counts.
+    func ended(_ failure: Failure? = nil) throws(Failure) {
+        if isAnswered { return }
+        if isMissed {
+            isAnswered = true
+            return exchange.answer(
+                FingerprintNonce(nonce: exchange.nonce), FingerprintLink.noMatch)
+        }
+        throw failure ?? .fault(.cancelled)
     }
 
     func wait(for call: Call) {
@@ -97,16 +113,22 @@ final class Scan {
             place()
         }
         while true {
-            let until = deadline ?? touchedAt + FingerprintLink.touchWait
-            let wasAnswered = isAnswered
+            let end = deadline ?? touchedAt + FingerprintLink.touchWait
+            let until = min(end, liftAt ?? end)
+            let (wasAnswered, wasMissed) = (isAnswered, isMissed)
             let came = MainContext.turn(until: until) {
                 unsafe call.result != nil || exchange.stop.reason != nil
-                    || isAnswered != wasAnswered
+                    || isAnswered != wasAnswered || isMissed != wasMissed
             }
             if unsafe call.result != nil { return }
             if exchange.stop.reason == nil {
                 // Answered, or a touch came meanwhile: there is another deadline now.
                 if came { continue }
+                if until < end {
+                    liftAt = nil
+                    tell(.retry, 0, .removeFinger)
+                    continue
+                }
                 if deadline == nil, touchedAt + FingerprintLink.touchWait > until { continue }
                 exchange.stop.stop(.timedOut)
             }

@@ -145,6 +145,7 @@ final class Session {
                     reader.device, call.result, &isMatch, nil, &error) != 0
             else { return try scan.ended(unsafe Failure.of(error)) }
             unsafe scan.compared(isMatch != 0 ? scan.prints[0].pointer : nil)
+            try scan.ended()
         } else {
             let gallery = unsafe g_ptr_array_new()
             defer { unsafe g_ptr_array_unref(gallery) }
@@ -166,6 +167,7 @@ final class Session {
                 }
             }
             unsafe scan.compared(match)
+            try scan.ended()
         }
     }
 

@@ -26,9 +26,15 @@ import Wire
         #expect(Layout.width(line) < columns)
     }
 
-    @Test("the bar shows what is done of all")
+    @Test("the bar shows what is done of all, and goes where the words need its room")
     func bar() {
-        let line = ScanView.line(Array("Once more".utf8), 2, 5, columns: 80)
-        #expect(line == Array("[##...] 2/5 Once more".utf8))
+        func line(_ text: String, _ columns: Int) -> String {
+            String(
+                decoding: ScanView.line(Array(text.utf8), 2, 5, columns: columns), as: UTF8.self)
+        }
+        let text = "2 of 5. Lift the finger, move it a little, and place it again."
+        #expect(line(text, 80) == "[##...] \(text)")
+        #expect(line(text, 70) == text)
+        #expect(line(text, 40) == "2 of 5. Lift the finger, move it a...")
     }
 }

@@ -13,7 +13,8 @@ from pamlab import PAM_SUCCESS, TEXT_INFO, Talk
 from wayslab import PASSCODE, Machine, account
 
 POLICY = "RetryLimit=0\nThrottleAfter=0\n"
-PLACE = "{}: place your finger on the reader, or press Enter to type the passcode."
+# libfprint's virtual readers want a swipe.
+PLACE = "{}: swipe your finger over the reader, or press Enter to type the passcode."
 
 
 class Touching(Talk):
@@ -33,7 +34,7 @@ class Touching(Talk):
         return found.st_ino, found.st_ctime_ns
 
     def answer(self, style, text):
-        waits = "place your finger" in text or "Try again" in text or "Lift" in text or "Too short" in text
+        waits = "swipe your finger" in text or "Try again" in text or "Lift" in text or "Too short" in text
         if style == TEXT_INFO and waits and self.fingers:
             finger = self.fingers.pop(0)
             if "Try again" in text:

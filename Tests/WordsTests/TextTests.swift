@@ -144,7 +144,9 @@ struct TextTests {
             .fingerprintAllowed, .opened, .drift,
             .former, .driftElsewhere, .present, .differ, .unmet(.minLength(256)),
             .unmet(.groups(4)), .unmet(.unique(256)), .unmet(.history(24)), .unmet(.same),
-        ] + Message.Due.allCases.map { .due($0) } + notices
+            .fingerNoMatchAgain(left: 20), .fingerNoMatch(left: 3), .fingerNoMatch(left: 0),
+            .fingerWaitOver,
+        ] + Message.Due.allCases.map { .due($0) } + notices + Wording.scans
 
     private static let notices: [Message] = Message.Notice.allCases.flatMap { notice in
         notice.parts.map { .notice(notice, $0) } + [.noticeEnd(notice)]

@@ -76,6 +76,18 @@ enum Wording {
         return all
     }
 
+    /// What is said while a reader waits, to people who type at a terminal or at a display.
+    static let scans: [Message] = FingerprintReader.Scan.allCases.flatMap { scan in
+        Finger.allCases.flatMap {
+            [Message.fingerEnrollPlace(scan, $0), .fingerEnrollPlaceEnter(scan, $0)]
+        } + FingerprintScan.Retry.allCases.map { .fingerRetry(scan, $0) } + [
+            .fingerprintPlace(scan), .fingerPlace(scan, service: nil),
+            .fingerPlace(scan, service: Array("sudo".utf8)),
+            .fingerPlaceOrWait(scan, service: Array("lightdm".utf8), seconds: 8),
+            .fingerStage(scan, 2, of: 5), .fingerStage(scan, 5, of: 5),
+        ]
+    }
+
     static let messages: [Message] = {
         var all: [Message] = [
             .prompt, .promptOrPassword, .promptPlain, .promptCurrent, .retry(left: nil),
@@ -92,7 +104,7 @@ enum Wording {
             .reset, .resetNotAllowed, .resetNotAsked, .cleared, .moved, .passwordRules(rules),
             .newPassword, .confirmPassword,
             .passwordsDiffer, .fingerprintAllowed,
-            .fingerprintOffer, .fingerprintLearnMore, .fingerprintPlace, .fingerprintOff,
+            .fingerprintOffer, .fingerprintLearnMore, .fingerprintOff,
             .onboardTitle, .onboardBody, .onboardOffer, .onboardFollow, .onboardLater,
             .recoveryPrompt, .recoveryKeep, .recoveryMade, .recovered,
             .recoveryOffer, .recoveryLater, .recoveryAskedAgain, .recoveryRevoked,
@@ -101,19 +113,14 @@ enum Wording {
             .storeMended(withoutRecovery: true), .drift, .former, .driftElsewhere,
             .present, .driftMended, .passphrase, .newPassphrase, .confirmPassphrase,
             .imported(count: 3), .checked(count: 3),
-            .fingerPlace(service: nil), .fingerPlace(service: Array("sudo".utf8)),
-            .fingerPlaceOrWait(service: Array("lightdm".utf8)), .fingerWaitOver,
-            .fingerStage(2, of: 5), .fingerNoMatchAgain(left: 3), .fingerNoMatch(left: 2),
+            .fingerWaitOver, .fingerNoMatchAgain(left: 3), .fingerNoMatch(left: 2),
             .fingerNoMatch(left: 0), .fingerVerified,
             .keyringForgotten, .keyringNotKept,
         ]
         all += Finger.allCases.flatMap {
-            [
-                .fingerEnrollPlace($0), .fingerEnrollPlaceEnter($0), .fingerEnrolled($0),
-                .fingerComing($0), .fingerDeleted($0),
-            ]
+            [.fingerEnrolled($0), .fingerComing($0), .fingerDeleted($0)]
         }
-        all += FingerprintScan.Retry.allCases.map { .fingerRetry($0) }
+        all += scans
         all += Refusal.FingerprintReason.allCases.map { .fingerUnavailable($0) }
         for orPassword in [false, true] {
             all += [.promptLast(orPassword: orPassword, erases: true)]

@@ -25,7 +25,11 @@ final class ScanView {
         switch scan.event {
         case .place, .stage, .retry:
             isOpen = true
-            if !text.isEmpty { line = text }
+            if !text.isEmpty {
+                line = text
+            } else if scan.event == .stage {
+                line = words(.scanStage, stage, stages)
+            }
             draw()
         case .ended:
             clear()
@@ -58,27 +62,25 @@ final class ScanView {
         return words(.scanStage, stage, stages)
     }
 
-    /// Never more than one line, because only one line can be drawn again.
+    /// Never more than one line, because only one line can be drawn again: the bar goes where both
+    /// do not fit, and a text that does not fit is cut between two words.
     static func line(_ text: [UInt8], _ stage: Int, _ stages: Int, columns: Int) -> [UInt8] {
-        let done = min(stage, stages)
-        let count = stages > 0 ? "\(done)/\(stages)" : ""
-        var bar = ""
-        if stages > 0, stages <= 20, columns >= 60 {
-            bar =
+        let room = columns - 1
+        if stages > 0, stages <= 20 {
+            let done = min(stage, stages)
+            let bar =
                 "[" + String(repeating: "#", count: done)
                 + String(repeating: ".", count: stages - done) + "] "
+            let line = Array(bar.utf8) + text
+            if Layout.width(line) <= room { return line }
         }
-        var tail = stages > 0 ? bar + count + " " : ""
-        if tail.utf8.count > columns - 8 { tail = "" }
-        let room = columns - 1 - tail.utf8.count
-        var shown: [UInt8] = Array(tail.utf8)
-        var width = 0
-        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
-            let bytes = Array(String(scalar).utf8)
-            width += Layout.width(bytes)
-            guard width <= room else { break }
-            shown += bytes
+        if Layout.width(text) <= room { return text }
+        var shown: [UInt8] = []
+        for word in text.split(separator: UInt8(ascii: " ")) {
+            let longer = shown.isEmpty ? Array(word) : shown + [UInt8(ascii: " ")] + word
+            guard Layout.width(longer) <= room - 3 else { break }
+            shown = longer
         }
-        return shown
+        return Layout.width(shown) <= room - 3 ? shown + Array("...".utf8) : []
     }
 }

@@ -62,11 +62,11 @@ class Stages(Case):
             drawn = screen.seen.split(b"\r\n", 1)[1]
             self.assertTrue(screen.is_restored)
         for line in (
-            b"\r[...] 0/3 Place your finger on the reader\x1b[K",
-            b"\r[#..] 1/3 Place your finger on the reader\x1b[K",
-            b"\r[#..] 1/3 Too short: once more\x1b[K",
-            b"\r[##.] 2/3 Once more\x1b[K",
-            b"\r[###] 3/3 Once more\x1b[K",
+            b"\r[...] Place your finger on the reader\x1b[K",
+            b"\r[#..] 1 of 3\x1b[K",
+            b"\r[#..] Too short: once more\x1b[K",
+            b"\r[##.] Once more\x1b[K",
+            b"\r[###] 3 of 3\x1b[K",
         ):
             self.assertIn(line, drawn)
         self.assertTrue(drawn.endswith(b"\r\x1b[Kfinger enrolled\r\n"), drawn)
@@ -80,7 +80,7 @@ class Stages(Case):
             screen.type("right\n")
             self.assertEqual(screen.end(), 0)
             drawn = screen.seen
-        self.assertIn(b"\r0/3 Place your finger o\x1b[K", drawn)
+        self.assertIn(b"\rPlace your finger on...\x1b[K", drawn)
 
     def test_plain_lines_in_a_pipe(self):
         self.lab.answer("fingerprintEnroll", enrolling)

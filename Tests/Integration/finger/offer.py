@@ -19,9 +19,8 @@ NEEDS_ROOT = True
 TIMEOUT = 300
 POLICY = "RetryLimit=0\nThrottleAfter=0\n"
 OFFER = "Use your fingerprint to unlock? [y/n] "
-PLACE = (
-    "Place your right index finger on the reader, lift it, and repeat until AppVault knows it, or press Enter to go on "
-    "without it.")
+PLACE = "Swipe your right index finger over the reader. Enter goes on without it."
+STAGES = [f"{stage} of 5. Swipe the finger again." for stage in range(1, 5)]
 READ = "Read: right index finger. It opens the store once you are logged in."
 
 
@@ -38,8 +37,7 @@ class Newcomer(Talk):
     def answer(self, style, text):
         self.messages.append((style, text))
         if style in (TEXT_INFO, ERROR_MSG):
-            done, _, stages = text.partition(" of ")
-            again = done.isdigit() and int(done) < int(stages) or "Too short" in text
+            again = text in STAGES or "Too short" in text
             if (text == PLACE or again) and self.touches:
                 touch = self.touches.pop(0)
                 touch() if callable(touch) else self.worker.play(self.reader, touch)
@@ -147,14 +145,14 @@ class Login(Case):
         """yes: the stages are shown, the finger is kept when the login is confirmed; it opens the store from then on"""
         self.enter()
         at = self.talk.lines.index(PLACE)
-        self.assertEqual(self.talk.lines[at:], [PLACE, "1 of 5", "2 of 5", "3 of 5", "4 of 5", READ])
+        self.assertEqual(self.talk.lines[at:], [PLACE, *STAGES, "5 of 5. One moment, please.", READ])
         self.assertMade(True)
         self.assertOpens()
 
     def test_retry(self):
         """a touch that could not be read is explained, and made again"""
         self.enter(Newcomer(self.worker, touches=["RETRY 1"] + ["SCAN alice"] * 5))
-        self.assertIn("Too short: leave the finger there a little longer.", self.talk.lines)
+        self.assertIn("Too short: swipe the whole finger, a little more slowly.", self.talk.lines)
         self.assertMade(True)
 
     def test_no(self):

@@ -19,8 +19,8 @@ from wayslab import LOGIN, PASSCODE, in_child
 
 NEEDS_ROOT = True
 TIMEOUT = 300
-WAIT = ["{}: place your finger on the reader, or wait to type the passcode.", "The fingerprint matches."]
-AGAIN = "The fingerprint does not match. Try again (left before the passcode is needed: {})."
+WAIT = ["{}: swipe your finger over the reader, or type the passcode in 8 seconds.", "The fingerprint matches."]
+AGAIN = "It does not match. Lift the finger. Try again ({} left, then the passcode)."
 PROMPT = "Passcode or login password: "
 
 
@@ -67,11 +67,12 @@ class First(Case):
         self.machine.way_b("lightdm")
         self.enter("alice", service="lightdm")
         self.assertEntered(lines=[place, matches])
-        self.machine.stack("lightdm", "auth required {ours} timeout=1")
+        self.machine.stack("lightdm", "auth required {ours} timeout=5")
         self.machine.lock()
         self.enter(service="lightdm", typed=[PASSCODE])
         self.assertEqual(
-            (self.code, self.lines), (PAM_SUCCESS, [place, "No finger was read. Please type your passcode."]))
+            (self.code, self.lines),
+            (PAM_SUCCESS, [place.replace("8", "5"), "No finger was read. Please type your passcode."]))
 
     def test_no_match_at_sudo(self):
         """where no lines are shown, the result of the finger is part of the question"""
@@ -155,7 +156,7 @@ class First(Case):
         """a worker that dies in the middle of a scan: the passcode, soon"""
         class Killing(Touching):
             def answer(self, style, text):
-                if "place your finger" in text:
+                if "swipe your finger" in text:
                     os.killpg(self.worker.process.pid, signal.SIGKILL)
                 return super().answer(style, text)
 
@@ -170,7 +171,7 @@ class First(Case):
         """a daemon that dies in the middle of a scan lets nobody in, and the next module asks"""
         class Killing(Touching):
             def answer(this, style, text):
-                if "place your finger" in text:
+                if "swipe your finger" in text:
                     self.machine.daemon.kill()
                 return super().answer(style, text)
 
@@ -277,7 +278,7 @@ class Two(Case):
 
         class Waiting(Touching):
             def answer(self, style, text):
-                if "place your finger" in text:
+                if "swipe your finger" in text:
                     waiting.set()
                 asked.append(text)
                 return super().answer(style, text)

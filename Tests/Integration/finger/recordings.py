@@ -223,9 +223,13 @@ class Recorded(unittest.TestCase):
             for found in ([template], [template] * 10):
                 link.begin_match("image", found)
                 self.assertEqual(touch(worker, other), ("noMatch",))
+            # While it stays, the next touch does not begin: the person is told, and the touch counts also
+            # where they go on without the finger.
             link.begin_match("image", [template])
-            self.assertEqual(touch(worker, stays, other), ("noMatch",))
+            self.assertEqual(touch(worker, stays, other), ("scan", "retry", 0, 0, "removeFinger"))
             began = time.monotonic()
+            link.cancel()
+            self.assertEqual(link.next(), ("noMatch",))
             self.assertEqual(len(link.readers()), 1)
             self.assertLess(time.monotonic() - began, 5)
 

@@ -203,7 +203,7 @@ class Allowed(Case):
         plain = talk.answer
 
         def answer(style, text):
-            if style == TEXT_INFO and "place your finger" in text:
+            if style == TEXT_INFO and "swipe your finger" in text:
                 self.worker.play("device", f"SCAN {finger}")
             return plain(style, text)
 
@@ -224,7 +224,7 @@ class Allowed(Case):
         with self.machine.terminal("fingerprint", "enroll", "left-thumb") as screen:
             screen.expect("Current passcode: ")
             screen.type(PASSCODE + "\n")
-            screen.expect("Place your left thumb")
+            screen.expect("Swipe your left thumb")
             self.worker.play("device", "RETRY 1")
             screen.expect("Too short")
             for _ in range(5):
@@ -246,7 +246,7 @@ class Allowed(Case):
         self.assertEqual(len(self.enter((), "alice", "sudo")), 1)
         self.machine.lock()
         with self.machine.terminal("unlock") as screen:
-            screen.expect("Place your finger")
+            screen.expect("Swipe your finger")
             self.worker.play("device", "SCAN alice")
             self.assertEqual(screen.end(), 0, screen.seen)
         self.assertTrue(self.machine.is_open)

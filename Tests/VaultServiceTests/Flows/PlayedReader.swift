@@ -14,16 +14,18 @@ final class PlayedReader: FingerScanner {
         scan: .press, stages: 1, identifies: true, stores: false, isInternal: true,
         port: Array("1-1".utf8))
 
-    /// Without a reader none is found, and nothing else is ever asked of it.
-    private let isThere: Bool
+    /// Where there is none, nothing is ever asked of it.
+    var readers: [FingerprintReader]
     private var waiting: CheckedContinuation<FingerEnd, Never>?
     private(set) var deleted = 0
+    /// For how long each match was to wait.
+    private(set) var waits: [UInt8] = []
 
     init(isThere: Bool) {
-        self.isThere = isThere
+        readers = isThere ? [Self.reader] : []
     }
 
-    var lastReaders: [FingerprintReader] { isThere ? [Self.reader] : [] }
+    var lastReaders: [FingerprintReader] { readers }
 
     func readers(mayBeOld: Bool) async throws(ScannerFailure) -> [FingerprintReader] {
         lastReaders
@@ -31,7 +33,10 @@ final class PlayedReader: FingerScanner {
 
     func match(
         _ prints: [SecretBox], at reader: ReaderChoice, seconds: UInt8, _ run: FingerRun
-    ) async -> FingerEnd { await scan(run) }
+    ) async -> FingerEnd {
+        waits.append(seconds)
+        return await scan(run)
+    }
 
     func enroll(at reader: ReaderChoice, _ run: FingerRun) async -> FingerEnd { await scan(run) }
 

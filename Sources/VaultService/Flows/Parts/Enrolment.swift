@@ -206,16 +206,17 @@ final class Enrolment {
         let hello = exchange.caller.hello
         let place: Message =
             switch hello.frontEnd {
-            case .terminal, .program: .fingerEnrollPlace(finger)
+            case .terminal, .program: .fingerEnrollPlace(reader.scan, finger)
             case .pamAuth, .pamPassword, .pamSession:
                 FingerTurn.isAtDisplay(hello.service, tty: hello.tty)
-                    ? .fingerEnrollPlace(finger) : .fingerEnrollPlaceEnter(finger)
+                    ? .fingerEnrollPlace(reader.scan, finger)
+                    : .fingerEnrollPlaceEnter(reader.scan, finger)
             }
         let patience = Patience(seconds: touchSeconds) { run.stop(.nobody) }
         defer { patience.end() }
         let end = try await exchange.follow(run) {
             patience.begin()
-            return $0.message(place: place)
+            return $0.message(place: place, reader.scan)
         }
         switch end {
         case .enrolled(let print):
@@ -247,6 +248,8 @@ final class Enrolment {
     ) async throws(Interruption) -> Message {
         let present = try await desk.renewed(visit)
         do throws(Refusal) {
+            // Who left at the last touch was told of nothing.
+            guard !visit.caller.hasHungUp else { throw .cancelled }
             guard present.policy.allowFingerprint, present.host.hasPasscode else {
                 throw .policyDenies(key: "AllowFingerprint")
             }

@@ -41,8 +41,10 @@ final class FingerScans {
 
     /// The most touches in one request.
     private static let rounds = 3
-    static let fingerSeconds: UInt8 = 30
-    private static let mostSeconds: UInt8 = 120
+    private static let fingerSeconds = 30
+    private static let mostSeconds = 120
+    /// At a display nobody can say that they would rather type: the question comes by itself.
+    private static let displaySeconds = 8
 
     /// Asks for a finger and, on a match that opens the store, calls `opening` with the store key;
     /// otherwise returns why not. Only `.gone` and what `opening` throws end the exchange.
@@ -53,6 +55,9 @@ final class FingerScans {
         if let why = await readers.noFinger(purpose, visit, isSwitchedOff: isSwitchedOff) {
             return .notAsked(why)
         }
+        let wait = Self.wait(seconds, atDisplay: Self.isDisplay(visit))
+        // From here on where the person can only wait, and else from when the reader is known.
+        var end = Clock.bootMilliseconds() + UInt64(wait) * 1000
         let run = FingerRun()
         do { try await readers.fingerSeat.take(run, of: visit.host.id) } catch {
             return .notAsked(.readerBusy)
@@ -66,21 +71,20 @@ final class FingerScans {
             return .notAsked(why)
         case .found(let found): target = found
         }
-        let end =
-            Clock.bootMilliseconds()
-            + UInt64(seconds > 0 ? min(seconds, Self.mostSeconds) : Self.fingerSeconds) * 1000
-        EventLoop.shared.task {
+        if !Self.isDisplay(visit) { end = Clock.bootMilliseconds() + UInt64(wait) * 1000 }
+        EventLoop.shared.task { [end] in
             await self.match(target, visit, run, until: end)
             self.readers.fingerSeat.leave()
         }
         defer { run.settle() }
         lookout.watchOver(run) { await self.readers.absence(visit) == nil }
         // Shown once: a second touch has its own line.
-        var place: Message? = placeMessage(purpose, visit)
+        let scan = target.reader.scan
+        var place: Message? = placeMessage(purpose, scan, visit, wait)
         let followed = try await visit.exchange.follow(run) { step in
             defer { if case .heard = step { place = nil } }
             if case .ended(let end) = step { return Self.lastWords(end, visit) }
-            return step.message(place: place)
+            return step.message(place: place, scan)
         }
         switch followed {
         case .matched:
@@ -188,23 +192,33 @@ final class FingerScans {
 
     // MARK: words
 
-    private func placeMessage(_ purpose: FingerPurpose, _ visit: Visit) -> Message {
+    private func placeMessage(
+        _ purpose: FingerPurpose, _ scan: FingerprintReader.Scan, _ visit: Visit, _ wait: Int
+    ) -> Message {
         switch purpose {
         // No passcode is asked for after it.
-        case .verify: return .fingerprintPlace
+        case .verify: return .fingerprintPlace(scan)
         case .open, .enroll: break
         }
+        let service = visit.caller.hello.service
         return switch visit.caller.hello.frontEnd {
-        case .terminal, .program: .fingerPlace(service: nil)
+        case .terminal, .program: .fingerPlace(scan, service: nil)
         case .pamAuth, .pamPassword, .pamSession:
             Self.isDisplay(visit)
-                ? .fingerPlaceOrWait(service: visit.caller.hello.service)
-                : .fingerPlace(service: visit.caller.hello.service)
+                ? .fingerPlaceOrWait(scan, service: service, seconds: wait)
+                : .fingerPlace(scan, service: service)
         }
     }
 
+    /// How many seconds the reader waits; 0: as many as usual.
+    static func wait(_ asked: UInt8, atDisplay: Bool) -> Int {
+        let wait = asked > 0 ? min(Int(asked), mostSeconds) : fingerSeconds
+        return atDisplay ? min(wait, displaySeconds) : wait
+    }
+
     private static func isDisplay(_ visit: Visit) -> Bool {
-        FingerTurn.isAtDisplay(visit.caller.hello.service, tty: visit.caller.hello.tty)
+        visit.caller.isPAM
+            && FingerTurn.isAtDisplay(visit.caller.hello.service, tty: visit.caller.hello.tty)
     }
 
     /// The last line, for a greeter only. A greeter leaves it on the screen, so it must be true
@@ -267,13 +281,13 @@ extension Refusal.FingerprintReason {
 
 extension FingerRun.Step {
     /// The line that is shown for this step.
-    func message(place: Message?) -> Message? {
+    func message(place: Message?, _ reader: FingerprintReader.Scan) -> Message? {
         switch self {
         case .heard(let scan):
             switch scan.event {
             case .place: place
-            case .stage: scan.stage < scan.stages ? .fingerStage(scan.stage, of: scan.stages) : nil
-            case .retry: .fingerRetry(scan.retry)
+            case .stage: .fingerStage(reader, scan.stage, of: scan.stages)
+            case .retry: .fingerRetry(reader, scan.retry)
             }
         case .noMatch(let left): .fingerNoMatchAgain(left: left)
         case .ended: nil
