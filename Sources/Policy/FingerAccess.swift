@@ -14,6 +14,8 @@ public enum NoFinger: String, CaseIterable, Sendable {
     /// The person's groups are not known, or a policy file is broken.
     case policyUnknown
     case externalReader
+    /// The reader is at another port than the one where the finger was enrolled.
+    case readerMoved
     case flowDue
     case noReader
     case readerBusy
@@ -269,7 +271,13 @@ public func fingerPick(
         let fingers = enrolled.indices.filter { known(enrolled[$0], at: reader, policy) }
         switch purpose {
         case .enroll: break
-        case .open, .verify: if fingers.isEmpty { continue }
+        case .open, .verify:
+            if fingers.isEmpty {
+                if why == .noReader, enrolled.contains(where: { $0.reader == reader.id }) {
+                    why = obstacle(to: reader, lid, policy) ?? .readerMoved
+                }
+                continue
+            }
         }
         switch obstacle(to: reader, lid, policy) {
         case nil: return .ask(FingerPick(reader: place, fingers: fingers))
@@ -281,7 +289,7 @@ public func fingerPick(
 
 /// A reader that is built in must be at the port where the finger was enrolled. One that is not may
 /// be plugged in anywhere.
-private func known(_ finger: FingerPlace, at reader: FingerReader, _ policy: Policy) -> Bool {
+public func known(_ finger: FingerPlace, at reader: FingerReader, _ policy: Policy) -> Bool {
     guard finger.reader == reader.id else { return false }
     switch policy.fingerprintReaders {
     case .internal: return finger.port == reader.port

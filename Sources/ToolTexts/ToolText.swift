@@ -394,6 +394,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         tool.finger.standing.after | \
         opens the store after the next passcode
         """
+    case fingerStandingNone = "tool.finger.standing.none | opens nothing now: no finger is usable"
     case fingerFailures = "tool.finger.failures | {1} left, then the passcode is needed | a number"
     case fingerReader = """
         tool.finger.reader | \
@@ -419,6 +420,16 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         the login password is kept, so that a login by finger opens the keyring too
         """
     case fingerAway = "tool.finger.away | {1} (not connected) | the name of a reader"
+    case fingerMoved = """
+        tool.finger.moved | \
+        {1} (at another port: enrol it again) | \
+        the name of a reader
+        """
+    case fingerGone = """
+        tool.finger.gone | \
+        {1} (gone from its chip: enrol it again) | \
+        the name of a reader
+        """
     case scanStage = "tool.scan.stage | {1} of {2} | scans that are done | all that it takes"
     case fingerUnnamed = "tool.finger.unnamed | a finger"
     case fingerLeftThumb = "tool.finger.left-thumb | left thumb"

@@ -102,19 +102,28 @@
         }
 
         public struct Enrolled: Fields, Equatable, Sendable {
+            public enum Standing: UInt8, CaseIterable, Sendable {
+                case usable = 1
+                /// Its reader is not there.
+                case away = 2
+                /// Its reader is at another port, and the policy allows built-in ones only.
+                case moved = 3
+                /// It is no longer on its reader's chip.
+                case gone = 4
+            }
+
             public var finger = Finger.unnamed
             /// The name of the reader that it was enrolled on.
             public var reader: [UInt8] = []
             /// Seconds since 1970.
             public var at: UInt64 = 0
-            /// That reader is there.
-            public var usable = false
+            public var standing = Standing.away
 
-            public init(finger: Finger, reader: [UInt8], at: UInt64, usable: Bool) {
+            public init(finger: Finger, reader: [UInt8], at: UInt64, standing: Standing) {
                 self.finger = finger
                 self.reader = reader
                 self.at = at
-                self.usable = usable
+                self.standing = standing
             }
 
             init() {}
@@ -123,7 +132,7 @@
                 coder.value(&finger)
                 coder.text(&reader)
                 coder.u64(&at)
-                coder.flag(&usable)
+                coder.value(&standing)
             }
         }
 

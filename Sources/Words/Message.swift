@@ -92,6 +92,11 @@ package enum Message: Sendable {
     case fingerNoMatch(left: Int)
     case fingerUnavailable(Refusal.FingerprintReason)
     case fingerEnrolled(Finger)
+    /// The touch before an enrolment matched a finger that is enrolled.
+    case fingerKnown(Finger)
+    case fingerKnownElsewhere
+    /// An enrolment that was to replace it came to nothing.
+    case fingerFormerGone(Finger)
     case fingerComing(Finger)
     case fingerVerified
     case fingerDeleted(Finger)
@@ -248,6 +253,9 @@ package enum Message: Sendable {
         case .fingerNoMatch(0): Phrase(.fingerprintNoMatchLast)
         case .fingerNoMatch: Phrase(.fingerprintNoMatch)
         case .fingerUnavailable(let why): Phrase(.fingerprintUnavailable, .phrase(why.phrase))
+        case .fingerKnown(let finger): Phrase(.fingerprintKnown, .phrase(finger.phrase))
+        case .fingerKnownElsewhere: Phrase(.fingerprintKnownElsewhere)
+        case .fingerFormerGone(let finger): Phrase(.fingerprintFormerGone, .phrase(finger.phrase))
         case .fingerEnrolled(let finger): Phrase(.fingerprintEnrolled, .phrase(finger.phrase))
         case .fingerComing(let finger): Phrase(.fingerprintComing, .phrase(finger.phrase))
         case .fingerVerified: Phrase(.fingerprintVerified)

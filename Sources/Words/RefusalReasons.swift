@@ -58,7 +58,7 @@ extension Refusal {
         case noReader, notEnrolled, on, off, option, remote, elsewhere, unknownSession, lid
         case policy, policyUnknown, external, due, busy, worker, failures, passcodeEvery
         case notOpened, retryLocked, removed, notSupported, oneFinger, full, unknownPrint
-        case duplicate, noFinger, hot, fault, stopped
+        case duplicate, noFinger, hot, fault, stopped, moved
     }
 
     package enum Unavailable: Equatable, Sendable {
@@ -162,6 +162,7 @@ extension Refusal.FingerprintReason {
         case .hot: Phrase(.reasonFingerprintHot)
         case .fault: Phrase(.reasonFingerprintFault)
         case .stopped: Phrase(.reasonFingerprintStopped)
+        case .moved: Phrase(.reasonFingerprintMoved)
         }
     }
 }

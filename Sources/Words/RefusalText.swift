@@ -150,6 +150,8 @@ extension Refusal.FingerprintReason {
         case .noReader: Phrase(.hintFingerprintUnavailableNoReader)
         case .notEnrolled: Phrase(.hintFingerprintUnavailableNotEnrolled)
         case .unknownPrint: Phrase(.hintFingerprintUnavailableNotEnrolled)
+        case .moved: Phrase(.hintFingerprintUnavailableMoved)
+        case .duplicate: Phrase(.hintFingerprintUnavailableDuplicate)
         case .lid: Phrase(.hintFingerprintUnavailableLid)
         case .busy, .stopped: Phrase(.hintFingerprintUnavailableBusy)
         case .worker: Phrase(.hintFingerprintUnavailableWorker)
@@ -159,7 +161,7 @@ extension Refusal.FingerprintReason {
         case .fault: Phrase(.hintFingerprintUnavailableFault)
         case .on, .off, .option, .remote, .elsewhere, .unknownSession, .policy, .policyUnknown,
             .due, .failures, .passcodeEvery, .notOpened, .retryLocked, .notSupported, .oneFinger,
-            .full, .duplicate:
+            .full:
             nil
         }
     }

@@ -363,6 +363,20 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         Your fingerprint cannot be read now: {1}. | \
         why: reason.*
         """
+    case fingerprintKnown = """
+        fingerprint.known | \
+        The reader knows this finger already: it is enrolled as your {1}. | \
+        finger.*
+        """
+    case fingerprintKnownElsewhere = """
+        fingerprint.known.elsewhere | \
+        The reader knows this finger already: it is enrolled for another account.
+        """
+    case fingerprintFormerGone = """
+        fingerprint.former-gone | \
+        The former print was deleted: {1}. | \
+        finger.*
+        """
     case fingerprintEnrolled = "fingerprint.enrolled | Enrolled: {1}. | finger.*"
     case fingerprintComing = """
         fingerprint.coming | \
@@ -793,6 +807,14 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         hint.FingerprintUnavailable.not-enrolled | \
         `appvault fingerprint enroll` enrols a finger
         """
+    case hintFingerprintUnavailableMoved = """
+        hint.FingerprintUnavailable.moved | \
+        `appvault fingerprint enroll` enrols the finger at that port
+        """
+    case hintFingerprintUnavailableDuplicate = """
+        hint.FingerprintUnavailable.duplicate | \
+        use another finger; `appvault fingerprint delete` deletes yours
+        """
     case hintFingerprintUnavailableLid = """
         hint.FingerprintUnavailable.lid | \
         open the lid, or use the passcode
@@ -961,6 +983,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         the reader is too warm and has to cool down
         """
     case reasonFingerprintFault = "reason.fingerprint.fault | the reader has failed"
+    case reasonFingerprintMoved = """
+        reason.fingerprint.moved | \
+        the reader is at another port than before
+        """
     case reasonFingerprintStopped = "reason.fingerprint.stopped | another request uses the reader"
     case reasonPasscodeFirst = "reason.passcode-first | the store needs a passcode first"
 

@@ -40,8 +40,8 @@ FINGERS = {
         }
     ],
     "fingers": [
-        {"finger": "rightIndex", "reader": "Virtual reader", "at": 1_700_000_000, "usable": True},
-        {"finger": "leftThumb", "reader": "Other reader", "at": 1_700_000_000, "usable": False},
+        {"finger": "rightIndex", "reader": "Virtual reader", "at": 1_700_000_000, "standing": "usable"},
+        {"finger": "leftThumb", "reader": "Other reader", "at": 1_700_000_000, "standing": "away"},
     ],
     "foreign": 2,
 }

@@ -28,6 +28,7 @@ UNKNOWN_UID = 0xFFFFFFFF
 NO_HANDLE = bytes(16)
 
 OUTCOMES = ["success", "authError", "maxTries", "userUnknown", "permissionDenied", "unavailable", "ignore"]
+STANDINGS = {"usable": 1, "away": 2, "moved": 3, "gone": 4}
 PURPOSES = {
     "passcode": 1,
     "newPasscode": 2,
@@ -512,7 +513,11 @@ MESSAGES = {
                     ("port", SHORT),
                 ),
             ),
-            ("fingers", _entries(("finger", _choice(FINGERS)), ("reader", SHORT), ("at", U64), ("usable", FLAG))),
+            (
+                "fingers",
+                _entries(
+                    ("finger", _choice(FINGERS)), ("reader", SHORT), ("at", U64), ("standing", _choice(STANDINGS))),
+            ),
             ("foreign", U16),
             ("keepsPassword", FLAG),
         ],

@@ -85,7 +85,12 @@ import Testing
         Row(why: .flowDue, input: good { $0.store.due = [.change] }),
         Row(why: .noReader, input: good { $0.readers = .found([]) }),
         // A reader of the same make at another port, and one of another make at the same port.
-        Row(why: .noReader, input: good { $0.readers = .found([external]) }),
+        Row(why: .externalReader, input: good { $0.readers = .found([external]) }),
+        Row(
+            why: .readerMoved,
+            input: good {
+                $0.readers = .found([FingerReader(id: [1], port: [7], isInternal: true)])
+            }),
         Row(
             why: .noReader,
             input: good {

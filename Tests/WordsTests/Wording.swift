@@ -118,8 +118,12 @@ enum Wording {
             .keyringForgotten, .keyringNotKept,
         ]
         all += Finger.allCases.flatMap {
-            [.fingerEnrolled($0), .fingerComing($0), .fingerDeleted($0)]
+            [
+                .fingerEnrolled($0), .fingerComing($0), .fingerDeleted($0), .fingerKnown($0),
+                .fingerFormerGone($0),
+            ]
         }
+        all += [.fingerKnownElsewhere]
         all += scans
         all += Refusal.FingerprintReason.allCases.map { .fingerUnavailable($0) }
         for orPassword in [false, true] {

@@ -24,22 +24,30 @@ enum FingerprintView {
         let width = (names.map { Layout.width($0) }.max() ?? 0) + 2
         return zip(names, state.fingers).reduce(into: block.bytes) { text, line in
             let (name, enrolled) = line
-            let mark = marks.mark(enrolled.usable ? .satisfied : .unmet)
+            let isUsable = enrolled.standing == .usable
+            let mark = marks.mark(isUsable ? .satisfied : .unmet)
             let reader = Printable.escaped(enrolled.reader)
+            let place =
+                switch enrolled.standing {
+                case .usable: reader
+                case .away: words(.fingerAway, reader)
+                case .moved: words(.fingerMoved, reader)
+                case .gone: words(.fingerGone, reader)
+                }
             text +=
                 Text(
-                    voice.outputPaint.painted(mark, enrolled.usable ? .green : .red), " ",
-                    Layout.padded(name, width), ToolIO.localTime(enrolled.at), "  ",
-                    enrolled.usable ? reader : words(.fingerAway, reader), "\n"
+                    voice.outputPaint.painted(mark, isUsable ? .green : .red), " ",
+                    Layout.padded(name, width), ToolIO.localTime(enrolled.at), "  ", place, "\n"
                 ).bytes
         }
     }
 
     private static func standing(_ state: FingerprintState) -> ToolText {
-        switch (state.on, state.ready) {
+        let isUsable = state.fingers.contains { $0.standing == .usable }
+        return switch (state.on, state.ready) {
         case (false, _): .fingerStandingOff
         case (true, true): .fingerStandingOn
-        case (true, false): .fingerStandingAfter
+        case (true, false): isUsable ? .fingerStandingAfter : .fingerStandingNone
         }
     }
 
@@ -62,7 +70,7 @@ enum FingerprintView {
         state.fingers.flatMap { enrolled in
             Layout.fields([
                 Array(enrolled.finger.name.utf8), enrolled.reader, Array(String(enrolled.at).utf8),
-                Array((enrolled.usable ? "usable" : "unusable").utf8),
+                Array((enrolled.standing == .usable ? "usable" : "unusable").utf8),
             ])
         }
     }
@@ -85,7 +93,8 @@ enum FingerprintView {
             json.field("finger", enrolled.finger.name)
             json.field("reader", enrolled.reader)
             json.field("at", enrolled.at)
-            json.field("usable", enrolled.usable)
+            json.field("usable", enrolled.standing == .usable)
+            json.field("standing", enrolled.standing.name)
         }
         json.objects("readers", state.readers) { json, reader in
             json.field("name", reader.name)
@@ -99,5 +108,16 @@ enum FingerprintView {
         }
         json.field("foreign", Int(state.foreign))
         json.field("keepsPassword", state.keepsPassword)
+    }
+}
+
+extension FingerprintState.Enrolled.Standing {
+    fileprivate var name: String {
+        switch self {
+        case .usable: "usable"
+        case .away: "away"
+        case .moved: "moved"
+        case .gone: "gone"
+        }
     }
 }

@@ -207,7 +207,7 @@ class Lists(Case):
         self.assertEqual((found["on"], found["ready"], found["failuresLeft"], found["foreign"]), (True, False, 4, 2))
         self.assertIsNone(found["unavailable"])
         self.assertEqual(found["fingers"][1]["finger"], "left-thumb")
-        self.assertEqual(found["fingers"][1]["usable"], False)
+        self.assertEqual([found["fingers"][1][key] for key in ("usable", "standing")], [False, "away"])
         self.assertEqual(found["readers"][0]["scan"], "swipe")
         self.assertEqual(found["readers"][0]["name"], "Virtual\x1b[2J reader")
         self.state.update(unavailable="no reader", readers=[])

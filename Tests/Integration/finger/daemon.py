@@ -219,7 +219,7 @@ class Enrolling(Case):
         self.assertEqual(finger.scans[1].stages, 3)
         self.assertIn("fingerprint.retry.center", finger.lines)
         state = self.desk.list()
-        self.assertEqual([(each["finger"], each["usable"]) for each in state.fingers], [("leftThumb", True)])
+        self.assertEqual([(each["finger"], each["standing"]) for each in state.fingers], [("leftThumb", "usable")])
         self.assertTrue(state.on and state.ready)
         self.assertEqual(self.desk.daemon.status().passcode, "passcodeAndFingerprint")
 
@@ -477,7 +477,7 @@ class Readers(Case):
         self.assertEqual(finger.events, [])
         state = self.desk.list()
         self.assertEqual(state.unavailable, "the fingerprint service does not answer")
-        self.assertEqual([each["usable"] for each in state.fingers], [False])
+        self.assertEqual([each["standing"] for each in state.fingers], ["away"])
         self.assertEqual(self.desk.daemon.status().passcode, "passcodeAndFingerprint")
         self.assertEqual(self.desk.daemon.status().pending, b"")
 
@@ -487,7 +487,7 @@ class Readers(Case):
         here = self.worker.readers
         for readers, why in (
             ([], "there is no reader"), ([Reader("other")], "there is no reader"),
-            ([Reader(port="1-3")], "there is no reader"),
+            ([Reader(port="1-3")], "the reader is at another port than before"),
             ([Reader(internal=False)], "the reader is not known to be built in"),
         ):
             with self.subTest(why):

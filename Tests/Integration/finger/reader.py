@@ -35,7 +35,7 @@ class Device(Case):
         finger = self.enroll(before=["RETRY 0"])
         self.assertIn("retry", finger.events)
         state = self.desk.list()
-        self.assertEqual([each["usable"] for each in state.fingers], [True], state)
+        self.assertEqual([each["standing"] for each in state.fingers], ["usable"], state)
         for _ in range(2):
             self.desk.lock()
             self.check(self.desk.touch("SCAN alice"), "done")
@@ -175,11 +175,12 @@ class Two(Case):
         self.check(finger, "done")
         self.assertEqual(finger.events, [], "hers is not there")
         self.enroll(finger="bob", number="rightThumb")
-        self.assertEqual([each["usable"] for each in self.desk.list().fingers], [False, True])
+        self.assertEqual([each["standing"] for each in self.desk.list().fingers], ["away", "usable"])
         self.desk.lock()
         self.check(self.desk.touch("SCAN bob"), "done")
         self.restart("device", "storage")
-        self.assertEqual([each["usable"] for each in self.desk.list().fingers], [True, True])
+        # A virtual chip holds nothing after a restart.
+        self.assertEqual([each["standing"] for each in self.desk.list().fingers], ["usable", "gone"])
         self.desk.lock()
         self.check(self.desk.touch(lambda: alone("device", "storage", "alice")), "done")
 
@@ -212,6 +213,14 @@ class Storage(Case):
         self.check(self.desk.touch("SCAN alice"), "done")
         state = self.desk.list()
         self.assertEqual((len(state.fingers), state.foreign), (1, 0))
+        # A touch that the chip knows is named before anything is enrolled; another finger is enrolled.
+        known = self.desk.ask(
+            "fingerprintEnroll", answers(), self.desk.playing("SCAN alice"), finger="leftThumb")
+        self.check(known, "refused", code=28)
+        self.assertEqual(known.last.parameters["reason"], "fingerprint.duplicate")
+        self.assertIn("your right index finger", known.client.shown[-1])
+        self.enroll(finger="bob", number="leftThumb", before=["SCAN bob"])
+        self.assertEqual([each["standing"] for each in self.desk.list().fingers], ["usable", "usable"])
         done = self.desk.ask("fingerprintSwitch", answers(), on=False)
         self.check(done, "done")
 

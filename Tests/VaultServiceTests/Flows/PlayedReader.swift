@@ -18,6 +18,12 @@ final class PlayedReader: FingerScanner {
     var readers: [FingerprintReader]
     private var waiting: CheckedContinuation<FingerEnd, Never>?
     private(set) var deleted = 0
+    /// Where prints were deleted.
+    private(set) var places: [ReaderChoice] = []
+    /// What the next deletions fail with.
+    var failures: [ScannerFailure] = []
+    /// What its chip holds: places in what is asked for, from 1; 0 for prints that are not ours.
+    var held: [UInt8] = []
     /// For how long each match was to wait.
     private(set) var waits: [UInt8] = []
 
@@ -41,12 +47,16 @@ final class PlayedReader: FingerScanner {
     func enroll(at reader: ReaderChoice, _ run: FingerRun) async -> FingerEnd { await scan(run) }
 
     func delete(_ print: SecretBox, at reader: ReaderChoice) async throws(ScannerFailure) {
+        if let failure = failures.popLast() { throw failure }
         deleted += 1
+        places.append(reader)
     }
 
     func stored(
         _ prints: [SecretBox], at reader: ReaderChoice, _ run: FingerRun
-    ) async throws(ScannerFailure) -> [FingerprintStored.Print] { [] }
+    ) async throws(ScannerFailure) -> [FingerprintStored.Print] {
+        held.map { FingerprintStored.Print(given: $0, description: []) }
+    }
 
     func beginSleep() {}
     func letGo() async {}

@@ -121,6 +121,8 @@ final class Script: Conversation {
             case .ended(let end):
                 if isGone { throw .gone(.closed) }
                 return end
+            // The touch that comes next is asked for again.
+            case .heard(let scan) where scan.event == .retry: break
             case .heard, .noMatch:
                 switch turn(at: Self.finger) {
                 case .cancels: run.stop(.person)

@@ -9,6 +9,8 @@ struct FingerprintEnrollCommand: Command {
                 + "Without a name it is the right index finger. The first finger that is enrolled turns the fingerprint "
                 + "on.",
             Arguments.fingers + " Enrolling one again replaces it.",
+            "A reader that keeps prints on its own chip is touched once more at the beginning, to see whether it "
+                + "knows the finger already.",
             "A finger opens the store once a passcode has opened it since the machine started.",
         ],
         examples: [

@@ -19,7 +19,11 @@ struct FingerprintListCommand: PlainCommand {
             .init("fingers[].finger", "`right-index` and so on"),
             .init("fingers[].reader", "the reader that it was enrolled on"),
             .init("fingers[].at", "seconds since 1970"),
-            .init("fingers[].usable", "whether that reader is there"),
+            .init("fingers[].usable", "whether it can open the store"),
+            .init(
+                "fingers[].standing",
+                "`usable`; `away`: the reader is not there; `moved`: it is at another port; `gone`: it "
+                    + "no longer holds the print"),
             .init("readers[].name", "a reader of this machine"),
             .init("readers[].driver", "libfprint's driver for it"),
             .init("readers[].scan", "`press` or `swipe`"),

@@ -183,8 +183,10 @@ final class Enrolment {
             readers.fingerSeat.leave()
             throw .refused(.fingerprintUnavailable(.oneFinger))
         }
+        let chip = ChipEnrolment(
+            finger, at: reader, of: visit?.host, enrolled, readers, seconds: touchSeconds)
         EventLoop.shared.task {
-            let end = await self.readers.fingerprints.enroll(at: reader.choice, run)
+            let end = await chip.enroll(run)
             if case .enrolled(let print) = end, run.isOver {
                 // The scan has ended, so the print is not wanted: it must not stay on the chip.
                 if reader.stores {
@@ -214,9 +216,19 @@ final class Enrolment {
             }
         let patience = Patience(seconds: touchSeconds) { run.stop(.nobody) }
         defer { patience.end() }
-        let end = try await exchange.follow(run) {
+        // Shown once: the touch before an enrolment and the enrolment are one to the person.
+        var first: Message? = place
+        let end = try await exchange.follow(run) { step in
             patience.begin()
-            return $0.message(place: place, reader.scan)
+            defer { if case .heard = step { first = nil } }
+            return step.message(place: first, reader.scan)
+        }
+        if let known = chip.known { try await exchange.show(known, .error) }
+        if chip.hasDeletedFormer {
+            if case .enrolled = end {
+            } else {
+                try await exchange.show(.fingerFormerGone(finger), .error)
+            }
         }
         switch end {
         case .enrolled(let print):
@@ -225,7 +237,10 @@ final class Enrolment {
                 if read.isOnChip { readers.forgetOnChips([read]) }
                 throw .refused(.fingerprintUnavailable(.stopped))
             }
-            return (read, enrolled)
+            // What is gone from the chip is not deleted there once more.
+            return (
+                read, enrolled.filter { $0.finger != finger.rawValue || !chip.hasDeletedFormer }
+            )
         case .stopped(.person): throw .refused(.cancelled)
         case .stopped(.nobody): throw .refused(.fingerprintUnavailable(.noFinger))
         case .stopped: throw .refused(.fingerprintUnavailable(.stopped))

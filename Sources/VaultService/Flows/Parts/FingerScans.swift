@@ -250,6 +250,7 @@ extension Refusal.FingerprintReason {
             case .policy: .policy
             case .policyUnknown: .policyUnknown
             case .externalReader: .external
+            case .readerMoved: .moved
             case .flowDue: .due
             case .noReader: .noReader
             case .readerBusy: .busy

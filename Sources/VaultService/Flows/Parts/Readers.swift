@@ -120,18 +120,105 @@ final class Readers {
         _ = try? await fingerprints.readers(mayBeOld: true)
     }
 
-    /// Deletes prints on the readers' chips, too. Best effort: a failure is only noted.
+    // MARK: prints on chips
+
+    /// Prints that have to go from a reader's chip and are still there, oldest first.
+    private var leaving: [EnrolledFinger] = []
+    private var isDropping = false
+    private static let mostLeaving = 32
+
+    /// Deletes prints on the readers' chips, too. What fails is tried again when a reader is used
+    /// the next time.
     func forgetOnChips(_ fingers: [EnrolledFinger]) {
-        EventLoop.shared.task {
-            for finger in fingers {
-                let reader = ReaderChoice(id: finger.reader, port: finger.port)
-                do throws(ScannerFailure) {
-                    try await self.fingerprints.delete(finger.print, at: reader)
-                } catch {
-                    self.desk.audit.note(.fault, "a deleted print is still on a reader's chip")
-                }
-            }
+        leaving = (leaving + fingers).suffix(Self.mostLeaving)
+        retryLeaving()
+    }
+
+    func retryLeaving() {
+        guard !leaving.isEmpty, !isDropping else { return }
+        EventLoop.shared.task { await self.dropLeaving() }
+    }
+
+    func dropLeaving() async {
+        guard !isDropping else { return }
+        isDropping = true
+        defer { isDropping = false }
+        let first = leaving
+        leaving = []
+        for finger in first {
+            if await deleteOnChip(finger) == nil { continue }
+            desk.audit.note(.fault, "a deleted print is still on a reader's chip")
+            leaving.append(finger)
         }
+    }
+
+    /// Why the print is still on its chip; nil where it is not. No reader takes a print that is none
+    /// of its own.
+    func deleteOnChip(_ finger: EnrolledFinger) async -> ScannerFailure? {
+        do throws(ScannerFailure) {
+            try await fingerprints.delete(finger.print, at: place(of: finger))
+            return nil
+        } catch {
+            return error == .fault(.badTemplate) || error == .fault(.notStored) ? nil : error
+        }
+    }
+
+    /// Where the finger's reader is now: it is the same one at another port.
+    private func place(of finger: EnrolledFinger) -> ReaderChoice {
+        let alike = fingerprints.lastReaders.filter { $0.id == finger.reader }
+        let exact = alike.first { $0.port == finger.port }
+        if let found = exact ?? (alike.count == 1 ? alike.first : nil) { return found.choice }
+        return ReaderChoice(id: finger.reader, port: finger.port)
+    }
+
+    /// An enrolled finger, and whose.
+    struct Owned: Sendable {
+        var store: StoreID
+        var account: [UInt8]
+        var finger: EnrolledFinger
+    }
+
+    /// All prints of this machine's stores that lie on this reader's chip; those of `first` before
+    /// the others.
+    func prints(on reader: FingerprintReader, first: StoreID? = nil) async -> [Owned] {
+        var found: [Owned] = []
+        for host in desk.vault.all where host.fingerprintIsOn {
+            let fingers = (try? await host.enrolledFingers())?.fingers ?? []
+            let owned = fingers.filter { $0.isOnChip && $0.reader == reader.id }.map {
+                Owned(store: host.id, account: host.identity.account, finger: $0)
+            }
+            found = host.id == first ? owned + found : found + owned
+        }
+        return found
+    }
+
+    /// What a chip holds.
+    struct Chip: Sendable {
+        var count = 0
+        /// Places in the list of prints that was asked for: those that are on the chip.
+        var known: Set<Int> = []
+    }
+
+    /// Nil where the reader does not say.
+    func chip(
+        of reader: FingerprintReader, _ prints: [Owned], _ run: FingerRun
+    ) async -> Chip? {
+        guard prints.count <= 4 * FingerprintLink.templatesMost else { return nil }
+        var chip = Chip()
+        var start = 0
+        repeat {
+            let some = prints[start...].prefix(FingerprintLink.templatesMost)
+            guard
+                let stored = try? await fingerprints.stored(
+                    some.map(\.finger.print), at: reader.choice, run)
+            else { return nil }
+            chip.count = stored.count
+            for print in stored where print.given > 0 && Int(print.given) <= some.count {
+                chip.known.insert(start + Int(print.given) - 1)
+            }
+            start += some.count
+        } while start < prints.count
+        return chip
     }
 
     /// Whether the person is known to be at the reader. This does not look at the store: an

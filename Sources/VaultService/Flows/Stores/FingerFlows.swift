@@ -162,56 +162,50 @@ final class FingerFlows {
             why = why ?? found
         }
         let readers = readers.fingerprints.lastReaders
-        state.ready = host.fingerprintIsOn && host.residentAge(visit.policy) == .good
-        state.failuresLeft = UInt8(clamping: host.fingerFailuresLeft(visit.policy))
-        if let why {
-            let reason = Refusal.FingerprintReason(why)
-            state.unavailable = exchange.voice.bytes(reason.phrase)
-            state.advice = reason.hint.map { exchange.voice.bytes($0) } ?? []
-        }
         state.readers = readers.map(\.device)
+        state.failuresLeft = UInt8(clamping: host.fingerFailuresLeft(visit.policy))
+        state.keepsPassword = host.keepsKeyringPassword
+        self.readers.retryLeaving()
+        var gone: Set<UInt8> = []
+        let run = FingerRun()
+        if isAtReader, self.readers.fingerSeat.takeIfFree(run, of: host.id) {
+            for reader in readers where reader.stores && run.stop == nil {
+                let ours = await self.readers.prints(on: reader)
+                guard let chip = await self.readers.chip(of: reader, ours, run) else { continue }
+                state.foreign += UInt16(clamping: max(0, chip.count - chip.known.count))
+                for (place, print) in ours.enumerated()
+                where print.store == host.id && !chip.known.contains(place) {
+                    gone.insert(print.finger.finger)
+                }
+            }
+            self.readers.fingerSeat.leave()
+        }
         state.fingers = enrolled.map { finger in
             FingerprintState.Enrolled(
                 finger: Finger(rawValue: finger.finger) ?? .unnamed,
                 reader: Text.clean(Text.clean(finger.readerName), limit: Limits.text),
                 at: finger.enrolledAt,
-                usable: readers.contains { $0.id == finger.reader && $0.port == finger.port })
+                standing: gone.contains(finger.finger)
+                    ? .gone : standing(of: finger, readers, visit.policy))
         }
-        state.keepsPassword = host.keepsKeyringPassword
-        let run = FingerRun()
-        if isAtReader, self.readers.fingerSeat.takeIfFree(run, of: host.id) {
-            state.foreign = await foreignPrints(readers, run)
-            self.readers.fingerSeat.leave()
+        let areGone = !enrolled.isEmpty && state.fingers.allSatisfy { $0.standing == .gone }
+        let isUsable = state.fingers.contains { $0.standing == .usable }
+        state.ready =
+            host.fingerprintIsOn && host.residentAge(visit.policy) == .good && isUsable
+        let reason = why.map { Refusal.FingerprintReason($0) }
+        if let reason = reason ?? (areGone ? .unknownPrint : nil) {
+            state.unavailable = exchange.voice.bytes(reason.phrase)
+            state.advice = reason.hint.map { exchange.voice.bytes($0) } ?? []
         }
         return state
     }
 
-    /// How many prints on the readers' chips belong to no store of this machine.
-    private func foreignPrints(_ readers: [FingerprintReader], _ run: FingerRun) async -> UInt16 {
-        var foreign = 0
-        for reader in readers where reader.stores && run.stop == nil {
-            var ours: [SecretBox] = []
-            for host in desk.vault.all where host.fingerprintIsOn {
-                let found = (try? await host.enrolledFingers())?.fingers ?? []
-                ours += found.filter { $0.isOnChip && $0.reader == reader.id }.map(\.print)
-            }
-            guard ours.count <= 4 * FingerprintLink.templatesMost else { continue }
-            var known: Set<Int> = []
-            var count = 0
-            var rest = ours[...]
-            repeat {
-                let some = Array(rest.prefix(FingerprintLink.templatesMost))
-                rest = rest.dropFirst(some.count)
-                guard
-                    let stored = try? await self.readers.fingerprints.stored(
-                        some, at: reader.choice, run)
-                else { break }
-                count = stored.count
-                known.formUnion(stored.indices.filter { stored[$0].given > 0 })
-            } while !rest.isEmpty
-            foreign += max(0, count - known.count)
-        }
-        return UInt16(clamping: foreign)
+    private func standing(
+        of finger: EnrolledFinger, _ readers: [FingerprintReader], _ policy: Policy
+    ) -> FingerprintState.Enrolled.Standing {
+        let place = FingerPlace(reader: finger.reader, port: finger.port)
+        if readers.contains(where: { known(place, at: $0.facts, policy) }) { return .usable }
+        return readers.contains { $0.id == finger.reader } ? .moved : .away
     }
 }
 
