@@ -96,9 +96,9 @@ demo: deps-demo build
 test: deps build packages-for-e2e
 	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests all
 
-# The part of `make test` that boots a Debian of its own; as root.
+# The part of `make test` that boots a Debian of its own; as root. All of it on a later Debian: make e2e DEBIAN=trixie
 e2e: deps build packages-for-e2e
-	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests e2e
+	@SWIFT='$(SWIFT)' APPVAULT_DEBIAN='$(DEBIAN)' $(PYTHON) Tools/run-tests e2e
 
 # Where no machine can be booted nobody needs them.
 .PHONY: packages-for-e2e

@@ -14,6 +14,11 @@ TIMEOUT = 900
 
 
 class Boot(unittest.TestCase):
+    def test_packages_are_for_the_debian_that_they_are_built_on_and_for_later_ones(self):
+        self.assertEqual(machine.installs_on("bookworm"), ("bookworm", "trixie"))
+        self.assertEqual(machine.installs_on("trixie"), ("trixie",))
+        self.assertEqual(machine.installs_on("noble"), machine.RELEASES)
+
     def test_a_machine_boots_keeps_what_was_written_and_leaves_nothing_behind(self):
         with machine.Machine() as booted:
             self.assertEqual(booted.run("systemctl is-system-running --wait"), (0, "running\n"))
@@ -27,7 +32,7 @@ class Boot(unittest.TestCase):
             console.send(machine.PASSWORDS["alice"])
             console.expect(r"\$ ")
             console.send("loginctl --no-legend; echo kept > /var/tmp/kept; sync; exit")
-            console.expect(r"alice +seat0 +pts/0")
+            console.expect(r"alice +seat0 .*pts/0")
             with booted.terminal("tty; sudo id -un; echo end; read end; exit 4", user="bob") as terminal:
                 terminal.expect("/dev/pts/")
                 terminal.expect("password for bob: ")

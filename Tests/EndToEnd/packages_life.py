@@ -1,6 +1,7 @@
 """The packages are installed, upgraded, half upgraded, removed, installed again and purged while
 people log in."""
 
+import functools
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ import tempfile
 import unittest
 
 import packages
-from machine import PASSWORDS, Machine
+from machine import PASSWORDS, RELEASE, Machine
 
 NEEDS_ROOT = True
 TIMEOUT = 600
@@ -17,8 +18,11 @@ NEWER = "9.9"
 LINGER = "[Service]\nExecStart=\nExecStart=/usr/libexec/appvault/appvaultd --deadline idle=1\n"
 
 
-def newer(folder):
-    """The same packages with a higher version."""
+@functools.cache
+def newer():
+    """A folder with the same packages, with a higher version."""
+    folder = tempfile.mkdtemp(prefix="appvault-newer-")
+    unittest.addModuleCleanup(shutil.rmtree, folder)
     for name in packages.NAMES:
         root = os.path.join(folder, name)
         subprocess.run(["dpkg-deb", "-R", packages.file(name), root], check=True)
@@ -31,16 +35,26 @@ def newer(folder):
         subprocess.run(
             ["dpkg-deb", "-Znone", "--root-owner-group", "-b", root, folder], check=True, capture_output=True)
         shutil.rmtree(root)
+    return folder
 
 
+# What PAM goes by, the files with our name, and what systemd, debconf and dpkg know of us.
+PAM = "sha256sum /etc/pam.d/* /var/lib/pam/*"
+FILES = "find / /run /tmp /dev -xdev -name '*appvault*' -not -path '/var/log/*' -not -path '/proc/*'"
+KNOWN = """systemctl list-units --all --no-legend --plain 'appvault*'
+systemctl list-unit-files --no-legend 'appvault*'
+debconf-show appvault
+dpkg-query -W '*appvault*' 2>/dev/null || true"""
+
+
+@packages.on_later_releases
 class Life(unittest.TestCase):
+    RELEASE = RELEASE
+
     @classmethod
     def setUpClass(cls):
         packages.file("appvault")
-        folder = tempfile.mkdtemp(prefix="appvault-newer-")
-        cls.addClassCleanup(shutil.rmtree, folder)
-        newer(folder)
-        cls.machine = Machine(bind={**packages.BIND, folder: "/newer"})
+        cls.machine = Machine(bind={**packages.BIND, newer(): "/newer"}, release=cls.RELEASE)
         cls.addClassCleanup(cls.machine.stop)
 
     def state(self, name="alice"):
@@ -72,7 +86,12 @@ class Life(unittest.TestCase):
 
     def test_a_life(self):
         machine = self.machine
+        stacks = machine.check(PAM)
         packages.install(machine)
+        # systemd has nothing to say of the units but that this image has no manual pages.
+        units = machine.check("ls /usr/lib/systemd/system/appvault*").split()
+        said = machine.run(f"systemd-analyze verify {' '.join(units)}")[1]
+        self.assertEqual([line for line in said.splitlines() if "Command 'man " not in line], [])
         machine.write("/etc/systemd/system/appvaultd.service.d/test.conf", LINGER)
         machine.check("systemctl daemon-reload")
         shell = self.login()
@@ -122,8 +141,15 @@ class Life(unittest.TestCase):
         # Removed and installed again: the stores are still there.
         for word in ("remove", "purge"):
             with self.subTest(word):
-                self.apt(f"{word} appvault libpam-appvault appvault-fingerprint")
+                self.goes(word)
                 self.assertEqual(machine.run("grep -r pam_appvault /etc/pam.d"), (1, ""))
+                if word == "purge":
+                    # The folder of the stores stays, its user's as before, and what the administrator wrote.
+                    self.assertEqual(
+                        machine.check(FILES).split(),
+                        ["/etc/systemd/system/appvaultd.service.d", "/var/lib/appvault"])
+                    self.assertEqual(
+                        machine.check("stat -c '%U %G %a' /var/lib/appvault"), "_appvault _appvault 700\n")
                 self.logout(self.login())
                 packages.install(machine)
                 shell = self.login()
@@ -133,6 +159,20 @@ class Life(unittest.TestCase):
         # The stores are erased if the administrator wants it, and nothing of the packages is left.
         machine.check("rm -r /etc/systemd/system/appvaultd.service.d")
         machine.check("echo appvault appvault/erase-stores boolean true | debconf-set-selections")
-        self.apt("purge appvault libpam-appvault appvault-fingerprint")
-        self.assertEqual(machine.check("find / -xdev -name '*appvault*' -not -path '/var/log/*'"), "")
+        self.goes("purge")
+        self.assertEqual(machine.check(FILES), "")
+        self.assertEqual(machine.check(KNOWN), "")
+        self.assertEqual(machine.check(PAM), stacks)
+        # Only the accounts stay, locked: a program that is installed next would get their numbers, and what a backup
+        # brings back.
+        for account in packages.ACCOUNTS:
+            self.assertRegex(machine.check(f"getent shadow {account}"), r"^\S+:!\*:")
+            self.assertRegex(machine.check(f"getent passwd {account}"), r":/usr/sbin/nologin$")
+            self.assertEqual(
+                machine.check(f"find / /run /tmp /dev -xdev '(' -user {account} -o -group {account} ')'"), "")
         self.logout(self.login())
+
+    def goes(self, word):
+        """Removes or purges them; dpkg finds no folder that it cannot tell from another."""
+        said = self.apt(f"{word} appvault libpam-appvault appvault-fingerprint")
+        self.assertNotRegex(said, "warning: .*systemd")

@@ -1,4 +1,4 @@
-"""A booted Debian 12 in a container of systemd-nspawn, with a network of its own that leads nowhere.
+"""A booted Debian in a container of systemd-nspawn, with a network of its own that leads nowhere.
 
     with Machine("base") as machine:                     # booted, at its login prompt
         code, output = machine.run("id alice")           # as root; user="alice" for somebody else
@@ -15,6 +15,9 @@ stays behind in any case. Machine() raises unittest.SkipTest with a plain reason
 run.
 
 alice, bob and carol have passwords (PASSWORDS); alice and bob may use sudo, carol may not.
+
+Packages are built on this computer's Debian, and install there and on later ones. A machine is of the oldest of them,
+unless APPVAULT_DEBIAN (`make e2e DEBIAN=trixie`) or its `release` says otherwise.
 """
 
 import ctypes
@@ -25,6 +28,7 @@ import glob
 import hashlib
 import itertools
 import os
+import platform
 import pty
 import re
 import select
@@ -44,6 +48,28 @@ CACHE = os.path.join(ROOT, ".build", "e2e")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PASSWORDS = {"root": "root-otter-1", "alice": "alice-otter-2", "bob": "bob-otter-3", "carol": "carol-otter-4"}
 BOOT_TIMEOUT = 90
+# The Debians that the packages are for, the oldest first.
+RELEASES = ("bookworm", "trixie")
+
+
+def installs_on(built):
+    """The releases on which packages install that were built on this one: nothing is built against a later library
+    than it has. All of them, if it is no Debian that is known here."""
+    return RELEASES[RELEASES.index(built) :] if built in RELEASES else RELEASES
+
+
+def _this_release():
+    try:
+        return platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+    except OSError:
+        return ""
+
+
+# Every suite runs on RELEASE; those of the packages on LATER, too.
+RELEASE = os.environ.get("APPVAULT_DEBIAN") or installs_on(_this_release())[0]
+if RELEASE not in RELEASES:
+    raise ValueError(f"{RELEASE} is none of {', '.join(RELEASES)}")
+LATER = RELEASES[RELEASES.index(RELEASE) + 1 :]
 
 HOLDER = """
 mount -t tmpfs -o mode=755 none "$1"
@@ -146,9 +172,9 @@ def _last_line(text):
     return lines[-1].strip() if lines else "no output"
 
 
-def _recipe(name):
+def _recipe(name, release):
     image = IMAGES[name]
-    parent = _recipe(image.parent) if image.parent else "bookworm"
+    parent = _recipe(image.parent, release) if image.parent else release
     return hashlib.sha256("\0".join((parent, image.packages, image.prepare)).encode()).hexdigest()
 
 
@@ -164,41 +190,43 @@ def _environment():
     return {**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"}
 
 
-def image(name):
+def image(name, release=RELEASE):
     """The folder of an image, which is made if it is missing; that takes half a minute or more."""
     os.makedirs(CACHE, exist_ok=True)
-    folder = os.path.join(CACHE, f"{name}-{_recipe(name)[:12]}")
-    with open(os.path.join(CACHE, f"{name}.lock"), "w") as lock:
+    path = os.path.join(CACHE, name if release == RELEASES[0] else f"{release}-{name}")
+    folder = f"{path}-{_recipe(name, release)[:12]}"
+    with open(f"{path}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.isdir(folder):
-            _make(name, folder)
+            _make(name, release, folder)
+            # After a change of the recipe the former image, a gigabyte, is still there: remove it.
+            for former in glob.glob(f"{path}-*"):
+                if former != folder:
+                    shutil.rmtree(former, ignore_errors=True)
     return folder
 
 
-def _make(name, folder):
+def _make(name, release, folder):
     recipe, fresh = IMAGES[name], folder + ".new"
     shutil.rmtree(fresh, ignore_errors=True)
-    print(f"  making the image {name}", flush=True)
+    print(f"  making the image {name} of {release}", flush=True)
     if recipe.parent:
-        subprocess.run(["cp", "-a", "--reflink=auto", image(recipe.parent), fresh], check=True)
+        subprocess.run(["cp", "-a", "--reflink=auto", image(recipe.parent, release), fresh], check=True)
         done = _inside(fresh, _INSTALL.format(recipe.packages))
     else:
         done = subprocess.run(
-            ["debootstrap", "--variant=minbase", "bookworm", fresh],
+            ["debootstrap", "--variant=minbase", release, fresh],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if done.returncode == 0:
             done = _inside(fresh, "apt-get update -q\n" + _INSTALL.format(recipe.packages))
     if done.returncode != 0:
         shutil.rmtree(fresh, ignore_errors=True)
-        raise Unavailable(f"the image {name} cannot be made: {_last_line(done.stdout)}")
+        raise Unavailable(f"the image {name} of {release} cannot be made: {_last_line(done.stdout)}")
     done = _inside(fresh, "apt-get clean\n" + recipe.prepare)
     if done.returncode != 0:
-        raise AssertionError(f"the image {name} cannot be prepared: {done.stdout.decode(errors='replace')}")
+        said = done.stdout.decode(errors="replace")
+        raise AssertionError(f"the image {name} of {release} cannot be prepared: {said}")
     os.rename(fresh, folder)
-    # After a change of the recipe the former image, a gigabyte, is still there: remove it.
-    for former in glob.glob(os.path.join(CACHE, f"{name}-*")):
-        if former != folder:
-            shutil.rmtree(former, ignore_errors=True)
 
 
 @functools.cache
@@ -332,11 +360,11 @@ class Machine:
     _consoles = itertools.count(1)
     _machines = itertools.count(1)
 
-    def __init__(self, image="base", bind=None, boot=True):
+    def __init__(self, image="base", bind=None, boot=True, release=RELEASE):
         reason = why_not()
         if reason is not None:
             raise Unavailable(reason)
-        self.folder = globals()["image"](image)
+        self.folder = globals()["image"](image, release)
         self.bind = dict(bind or {})
         self.console = self.leader = None
         # Holds the mount namespace with the overlay. When its input ends, also because this process

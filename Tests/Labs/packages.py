@@ -6,11 +6,14 @@
 
 import glob
 import os
+import sys
 import unittest
 
-from machine import ROOT
+from machine import LATER, ROOT
 
 NAMES = ("appvault", "libpam-appvault", "appvault-fingerprint")
+# The system accounts that they make.
+ACCOUNTS = ("_appvault", "_appvault-fingerprint")
 DEBS = os.path.join(ROOT, ".build", "deb")
 BIND = {DEBS: "/packages"}
 APT = "DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 --no-install-recommends "
@@ -27,3 +30,12 @@ def install(machine):
     """Installs them with apt, from a folder."""
     names = " ".join(f"/packages/{os.path.basename(file(name))}" for name in NAMES)
     return machine.check(f"{APT} install {names} 2>&1", timeout=300)
+
+
+def on_later_releases(case):
+    """A class of tests once more for each later Debian, with that one as its RELEASE."""
+    for release in LATER:
+        name = f"{case.__name__}_{release}"
+        again = type(name, (case,), {"__module__": case.__module__, "RELEASE": release})
+        setattr(sys.modules[case.__module__], name, again)
+    return case

@@ -33,7 +33,12 @@ def once(user, words):
         os.execvp(words[0], words)
     shown = b""
     while b"assword" not in shown or not shown.endswith(b": "):
-        shown += os.read(terminal, 1024)
+        try:
+            shown += os.read(terminal, 1024)
+        except OSError:
+            # util-linux's login hangs its terminal up and opens it anew.
+            assert os.waitpid(pid, os.WNOHANG) == (0, 0), (words, shown)
+            time.sleep(0.0002)
     os.write(terminal, PASSWORD.encode() + b"\n")
     try:
         while os.read(terminal, 1024):
