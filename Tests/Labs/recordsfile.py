@@ -18,6 +18,8 @@ import sys
 import nacl.bindings as sodium
 import nacl.exceptions
 
+from slotfile import argon
+
 TABLES = [
     "CREATE TABLE head(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
     "CREATE TABLE nodes(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
@@ -108,8 +110,7 @@ def read_export(data, passphrase):
     magic, version, zero, memory, passes, salt, stream = struct.unpack_from("<8sHHII16s24s", data)
     if (magic, version, zero) != (b"AVEXPORT", 1, 0) or not (8 <= memory <= 1 << 20 and 1 <= passes <= 16):
         raise Damaged("header")
-    key = sodium.crypto_pwhash_alg(
-        32, passphrase, salt, passes, memory * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13)
+    key = argon(passphrase, salt, passes, memory)
     state = sodium.crypto_secretstream_xchacha20poly1305_state()
     sodium.crypto_secretstream_xchacha20poly1305_init_pull(state, stream, key)
     text, place, tag = b"", 60, 0

@@ -13,6 +13,7 @@ import getpass
 import hashlib
 import struct
 import sys
+import unicodedata
 from types import SimpleNamespace
 
 import nacl.bindings as sodium
@@ -46,10 +47,24 @@ def h(purpose, message, count, key=b""):
     ).digest()
 
 
+def normal(typed):
+    """What a key is derived from: a passcode or a passphrase as OpaqueString, else its bytes as they are."""
+    try:
+        text = typed.decode()
+    except UnicodeDecodeError:
+        return typed
+    if len(typed) > 1024 or any(unicodedata.category(each) == "Cc" for each in text):
+        return typed
+    spaced = "".join(" " if unicodedata.category(each) == "Zs" else each for each in text)
+    composed = unicodedata.normalize("NFC", spaced).encode()
+    return composed if len(composed) <= 1024 else typed
+
+
 @functools.lru_cache(4096)
 def argon(passcode, salt, passes, kibibytes):
     """Whoever reads one store's file again and again asks for the same derivations."""
-    return sodium.crypto_pwhash_alg(32, passcode, salt, passes, kibibytes * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13)
+    return sodium.crypto_pwhash_alg(
+        32, normal(passcode), salt, passes, kibibytes * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13)
 
 
 class Machine:

@@ -438,6 +438,8 @@ class Login(Case):
                 self.assertEqual((entered.code, entered.prompts[1:], entered.lines), (
                     PAM_SUCCESS, [OFFER], [TITLE, BODY, LATER]))
                 self.assertSilent(self.enter(machine))
+                with open(os.path.join(machine.daemon.state, "declined"), encoding="utf-8") as file:
+                    self.assertEqual(file.read(), f"{machine.uid} {machine.name}\n")
         machine.daemon.restart()
         self.assertSilent(self.enter(machine))
         self.assertEqual(self.stores(machine), [])
