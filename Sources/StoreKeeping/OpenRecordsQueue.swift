@@ -310,12 +310,19 @@ package final class OpenRecordsQueue {
     package func value(
         of name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void
     ) async throws(Refusal) {
-        if isBusy {
-            await acquire()
-            defer { release() }
-            return try read(name, take)
-        }
+        if try valueNow(of: name, take) { return }
+        await acquire()
+        defer { release() }
         try read(name, take)
+    }
+
+    /// False where somebody else uses them at this moment.
+    package func valueNow(
+        of name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void
+    ) throws(Refusal) -> Bool {
+        guard !isBusy else { return false }
+        try read(name, take)
+        return true
     }
 
     private func read(_ name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void) throws(Refusal) {

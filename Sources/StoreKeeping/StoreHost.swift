@@ -363,6 +363,14 @@ package final class StoreHost {
         try await records.value(of: name, take)
     }
 
+    /// False where somebody else uses the records at this moment.
+    package func valueNow(
+        of name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void
+    ) throws(Refusal) -> Bool {
+        try use()
+        return try records.valueNow(of: name, take)
+    }
+
     package func change(_ change: Change) async throws(Refusal) {
         try use()
         try await records.change(change)

@@ -201,17 +201,22 @@ final class Dispatcher {
     {
         let connection = connection
         if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
+        let take: @LoopActor (Span<UInt8>) -> Void = { value in
+            connection.stage(Empty(), .value, tag: tag, payload: value)
+        }
         let records: OpenRecordsQueue
         do throws(Interruption) {
-            records = try await house.records.get(record, for: caller) { value in
-                connection.stage(Empty(), .value, tag: tag, payload: value)
+            // Nearly always there is nothing to wait for, and each `await` costs time.
+            if let now = try house.records.getNow(record, for: caller, take) {
+                records = now
+            } else {
+                records = try await house.records.get(record, for: caller, take)
             }
         } catch {
             return try await refuse(error, caller, tag)
         }
-        try await connection.answer(from: records) { () async throws(ConnectionEnd) in
-            try await connection.sendStaged()
-        }
+        if try connection.sendStaged() { return }
+        try await connection.sendRest(from: records)
     }
 
     private func list(_ list: List, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {

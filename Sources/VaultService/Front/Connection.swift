@@ -388,6 +388,7 @@ final class Connection: Lodger {
     }
 
     private var staged: WipedBuffer?
+    private var stagedSent = 0
 
     /// Makes a frame now, from bytes that will be gone when it is sent.
     func stage<B: Body>(_ body: B, _ type: AnswerType, tag: UInt32, payload: Span<UInt8>) {
@@ -398,11 +399,27 @@ final class Connection: Lodger {
     }
 
     /// Must be called before any other connection's job runs, because all connections share the
-    /// slab.
-    func sendStaged() async throws(ConnectionEnd) {
+    /// slab. False where the peer reads slowly: then `sendRest` must follow.
+    func sendStaged() throws(ConnectionEnd) -> Bool {
+        guard let buffer = staged else { return true }
+        stagedSent = try write(buffer)
+        let isWhole = stagedSent == buffer.count
+        if isWhole {
+            staged = nil
+            buffer.wipe(first: stagedSent)
+        }
+        return isWhole
+    }
+
+    /// Sends the rest of an answer that holds something of a store's records. If the store is locked
+    /// before the peer has read all of it, the rest is wiped at once, and the connection ends.
+    func sendRest(from records: OpenRecordsQueue) async throws(ConnectionEnd) {
         guard let buffer = staged else { return }
         staged = nil
-        try await flush(buffer)
+        let sent = stagedSent
+        try await answer(from: records) { () async throws(ConnectionEnd) in
+            try await flushRest(buffer, after: sent)
+        }
     }
 
     func send<B: Body>(
@@ -429,21 +446,29 @@ final class Connection: Lodger {
     }
 
     private func flush(_ buffer: WipedBuffer) async throws(ConnectionEnd) {
+        let sent = try write(buffer)
+        guard sent < buffer.count else { return buffer.wipe(first: sent) }
+        try await flushRest(buffer, after: sent)
+    }
+
+    /// What the peer has room for now.
+    private func write(_ buffer: WipedBuffer) throws(ConnectionEnd) -> Int {
         charge()
-        let total = buffer.count
         lastSent = Clock.bootMilliseconds()
-        var sent = 0
         switch buffer.withBytes({ bytes in channel.write(bytes) }) {
-        case .bytes(total):
-            buffer.wipe(first: total)
-            return
-        case .bytes(let count): sent = count
+        case .bytes(let count): return count
         case let other:
             do throws(ConnectionEnd) { try Self.refuseBroken(other) } catch {
-                buffer.wipe(first: total)
+                buffer.wipe(first: buffer.count)
                 throw error
             }
+            return 0
         }
+    }
+
+    private func flushRest(_ buffer: WipedBuffer, after written: Int) async throws(ConnectionEnd) {
+        let total = buffer.count
+        var sent = written
         // The peer reads slowly. All connections share the slab, so the rest moves out of it before
         // this one waits.
         let rest: WipedBuffer

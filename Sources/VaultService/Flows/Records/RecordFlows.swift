@@ -42,6 +42,20 @@ final class RecordFlows {
         return host.records
     }
 
+    /// The same where there is nothing to wait for; nil where there is, and then nothing was taken.
+    func getNow(
+        _ record: Record, for caller: Caller, _ take: @LoopActor (Span<UInt8>) -> Void
+    ) throws(Interruption) -> OpenRecordsQueue? {
+        guard let person = caller.account,
+            let host = try desk.ownStore(of: person, named: record.store), host.isOpen
+        else { return nil }
+        do throws(Refusal) {
+            return try host.valueNow(of: record.name, take) ? host.records : nil
+        } catch {
+            throw .refused(error)
+        }
+    }
+
     func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption)
     {
         let host = try await openStore(record.store, caller)
