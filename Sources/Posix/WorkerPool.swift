@@ -68,21 +68,6 @@ public final class WorkerPool: @unchecked Sendable {
         }
     }
 
-    /// The same, and then `after`, which nobody waits for.
-    @LoopActor
-    public func run<R: Sendable>(
-        _ work: @escaping @Sendable () -> R, after: @escaping @Sendable (R) -> Void
-    ) async -> R {
-        // SAFETY: the closure resumes exactly once: a queued job is always run.
-        await unsafe withUnsafeContinuation { continuation in
-            submit {
-                let result = work()
-                unsafe continuation.resume(returning: result)
-                after(result)
-            }
-        }
-    }
-
     public func submit(_ job: @escaping @Sendable () -> Void) {
         mutex.lock()
         waiting.append(job)

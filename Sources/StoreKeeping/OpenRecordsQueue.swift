@@ -109,15 +109,13 @@ package final class OpenRecordsQueue {
         await acquire()
         defer { release() }
         guard let records else { throw .locked }
-        let note = commitNote
         let done = await workers.disk.run {
             Done(
                 result: Result { () throws(RecordsError) in try body(records) },
                 count: records.count, size: records.size, generation: records.generation)
-        } after: { done in
-            note?.note(done.generation)
         }
         count = done.count
+        noteLater(done.generation)
         if let size = done.size { take(size) }
         return try get(done.result, .read)
     }
@@ -129,6 +127,26 @@ package final class OpenRecordsQueue {
         var size: RecordsSize?
         /// Of the last commit, which is on the disk.
         let generation: UInt64
+    }
+
+    /// The last commit that was answered, and whether it is about to be noted.
+    private var answered: UInt64 = 0
+    private var isNoting = false
+    private static let noteWait: UInt64 = 50
+
+    /// Notes the last commit soon: one note for all of a moment, which no answer waits for.
+    private func noteLater(_ generation: UInt64) {
+        guard generation > answered else { return }
+        answered = generation
+        guard !isNoting, let note = commitNote else { return }
+        isNoting = true
+        EventLoop.shared.task {
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.noteWait)
+            self.isNoting = false
+            guard note === self.commitNote else { return }
+            let answered = self.answered
+            await self.workers.disk.run { note.note(answered) }
+        }
     }
 
     private func get<R>(_ result: Result<R, RecordsError>, _ during: Refusal.During) throws(Refusal)
@@ -177,6 +195,7 @@ package final class OpenRecordsQueue {
         records = made
         log = made.log
         commitNote = note
+        answered = made.generation
         count = made.count
         take(made.size ?? size)
         generation += 1
@@ -218,10 +237,13 @@ package final class OpenRecordsQueue {
         guard !closing.isEmpty else { return }
         let all = closing
         closing = []
-        let folder = folder
+        let (folder, note) = (folder, commitNote)
         take(
             await workers.disk.run {
-                for records in all { records.close() }
+                for records in all {
+                    note?.note(records.generation)
+                    records.close()
+                }
                 return Records.size(inFolder: folder)
             })
     }
@@ -444,16 +466,15 @@ package final class OpenRecordsQueue {
         let allotment = allotment
         let promise = allotment.promise(most: RoomyWriter.most(all))
         defer { allotment.end(promise) }
-        let (reserve, before, note) = (workers.reserve, size, commitNote)
+        let (reserve, before) = (workers.reserve, size)
         let done = await workers.disk.run {
             let writer = RoomyWriter(
                 records: records, reserve: reserve, promise: promise, before: before)
             return Done(
                 result: writer.apply(all), count: records.count, generation: records.generation)
-        } after: { done in
-            note?.note(done.generation)
         }
         count = done.count
+        noteLater(done.generation)
         commits += 1
         take(done.result.size)
         return done.result.results
