@@ -28,10 +28,15 @@ extension StoreHost {
         records.take(RecordsSize())
     }
 
-    /// For a reset: erases everything except what the caller removes with the folder.
-    package func eraseForReset() async throws(Refusal) {
+    /// For a reset: erases everything except what the caller removes with the folder. The folder is
+    /// hidden first: the next start removes what is hidden, so a reset that is cut short is none or
+    /// is finished, and looks like no other erase.
+    package func eraseForReset(
+        _ hide: @escaping @Sendable () throws(KeyError) -> Folder
+    ) async throws(Refusal) {
         try await inTurn(.own) { () async throws(Refusal) in
             let folder = folder
+            let former = condition
             let eraseKeys: @Sendable () throws(KeyError) -> Void
             // Overwrite the keys in the way that this condition allows.
             switch condition {
@@ -47,14 +52,21 @@ extension StoreHost {
             }
             condition = .erased
             cancelShut()
+            await records.close()
+            let hidden: Folder
+            switch await workers.disk.run({ Result { () throws(KeyError) in try hide() } }) {
+            case .success(let moved): hidden = moved
+            case .failure(let error):
+                condition = former
+                throw Self.refusal(error, .remove)
+            }
             let keys = await workers.disk.run { () -> Result<Void, KeyError> in
                 Result { () throws(KeyError) in try eraseKeys() }
             }
-            await records.close()
             await forgetFingers()
             if case .failure(let error) = keys { throw Self.refusal(error, .erase) }
             let gone = await workers.slow.run {
-                Result { () throws(KeyError) in try Vault.destroyRecords(in: folder.path) }
+                Result { () throws(KeyError) in try Vault.destroyRecords(in: hidden.path) }
             }
             if case .failure(let error) = gone { throw Self.refusal(error, .erase) }
         }

@@ -203,6 +203,8 @@ package final class Vault {
         for name in names
         where name.hasPrefix(".") && StoreID(text: String(name.dropFirst())) != nil {
             guard let folder = try? stores.folder(name) else { continue }
+            // Of a reset that was cut short, the keys may still be there.
+            guard (try? SlotFile.overwrite(in: folder)) != nil else { continue }
             try? removeAll(folder, name, from: stores)
         }
     }
@@ -521,46 +523,36 @@ package final class Vault {
 
     /// A reset: overwrites the store and removes its folder, so that the name is free.
     package func remove(_ host: StoreHost) async throws(Refusal) {
-        try await host.eraseForReset()
-        try await removeFiles(host)
+        let path = stateFolder
+        let id = host.id
+        try await host.eraseForReset { () throws(KeyError) in try Self.hide(id, path).moved }
+        let removed = await workers.disk.run {
+            Result { () throws(KeyError) in
+                let hidden = try Self.hide(id, path)
+                try Self.removeAll(hidden.moved, ".\(id)", from: hidden.stores)
+                // What is left of it is removed at the next start.
+                if let state = try? Folder(path: path) { try? OwnerFile.remove(of: id, in: state) }
+            }
+        }
+        if case .failure(let error) = removed { throw StoreHost.refusal(error, .remove) }
         forget(host)
     }
 
-    private func removeFiles(_ host: StoreHost) async throws(Refusal) {
-        let path = stateFolder
-        let id = host.id
-        let name = "\(id)"
-        let result = await workers.disk.run { () -> Result<Void, KeyError> in
-            Result { () throws(KeyError) in
-                let state: Folder
-                let stores: Folder
-                do throws(PosixError) {
-                    state = try Folder(path: path)
-                    stores = try state.folder(Self.storesName)
-                } catch {
-                    throw .storage(error)
-                }
-                // Rename the folder first: what a crash leaves behind is then removed at the next
-                // start.
-                let hidden = ".\(name)"
-                let moved: Folder
-                do throws(PosixError) {
-                    // A reset that failed half way may have moved it already.
-                    if stores.exists(name) {
-                        try stores.rename(name, to: hidden)
-                        try stores.sync()
-                    }
-                    moved = try stores.folder(hidden)
-                } catch {
-                    throw .storage(error)
-                }
-                try Self.removeAll(moved, hidden, from: stores)
-                // What is left of it is removed at the next start.
-                try? OwnerFile.remove(of: id, in: state)
+    /// Gives a store's folder the name of one that the next start removes, unless it has it
+    /// already.
+    private nonisolated static func hide(
+        _ id: StoreID, _ path: String
+    ) throws(KeyError) -> (stores: Folder, moved: Folder) {
+        let (name, hidden) = ("\(id)", ".\(id)")
+        do throws(PosixError) {
+            let stores = try Folder(path: path).folder(storesName)
+            if stores.exists(name) {
+                try stores.rename(name, to: hidden)
+                try stores.sync()
             }
-        }
-        if case .failure(let error) = result {
-            throw StoreHost.refusal(error, .remove)
+            return (stores, try stores.folder(hidden))
+        } catch {
+            throw .storage(error)
         }
     }
 
