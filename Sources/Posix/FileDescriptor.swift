@@ -20,7 +20,17 @@ public struct PosixError: Error, Equatable, CustomStringConvertible {
         PosixError(call: call, number: ENOSPC)
     }
 
+    public static func outOfDescriptors(_ call: String) -> PosixError {
+        PosixError(call: call, number: EMFILE)
+    }
+
+    public static func readOnly(_ call: String) -> PosixError {
+        PosixError(call: call, number: EROFS)
+    }
+
     public var isNoSpace: Bool { number == ENOSPC || number == EDQUOT }
+    /// This process, or the whole system, has as many files open as it may.
+    public var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
     public var isMissing: Bool { number == ENOENT }
     public var isExisting: Bool { number == EEXIST }
     public var isReadOnly: Bool { number == EROFS || number == EACCES || number == EPERM }

@@ -20,9 +20,10 @@ internal import Posix
         let result = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard let opened = unsafe opened else { throw .outOfMemory }
         guard result == SQLITE_OK else {
+            let error = unsafe Self.error(result, opened)
             // SAFETY: a connection that failed to open is closed too, once.
             unsafe sqlite3_close_v2(opened)
-            throw RecordsError(sqlite: result)
+            throw error
         }
         unsafe raw = opened
         // SAFETY: raw is open. With the limit, a changed length in the file cannot make SQLite
@@ -45,7 +46,16 @@ internal import Posix
         // SAFETY: a literal ends with a NUL.
         let result = unsafe sqlite3_exec(
             raw, UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self), nil, nil, nil)
-        guard result == SQLITE_OK else { throw RecordsError(sqlite: result) }
+        guard result == SQLITE_OK else { throw unsafe Self.error(result, raw) }
+    }
+
+    /// What SQLite cannot open it gives no reason for, but the system's is known.
+    private static func error(_ code: Int32, _ raw: OpaquePointer) -> RecordsError {
+        // SAFETY: raw is open, or was tried to be.
+        let system = PosixError(call: "open", number: unsafe sqlite3_system_errno(raw))
+        guard code & 0xff == SQLITE_CANTOPEN, system.isOutOfDescriptors
+        else { return RecordsError(sqlite: code) }
+        return .outOfDescriptors
     }
 
     var isInTransaction: Bool {

@@ -244,6 +244,8 @@ extension RecordsError {
     init(_ error: PosixError) {
         if error.isNoSpace {
             self = .full
+        } else if error.isOutOfDescriptors {
+            self = .outOfDescriptors
         } else if error.isMissing {
             self = .missing
         } else if error.isExisting {

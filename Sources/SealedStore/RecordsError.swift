@@ -28,6 +28,8 @@ public enum RecordsError: Error, Equatable, Sendable {
     /// Another process holds the file.
     case busy
     case outOfMemory
+    /// Too many files are open.
+    case outOfDescriptors
     /// The caller's buffer is too small for the record.
     case bufferTooSmall
     /// The disk or the system failed, with SQLite's extended code or errno.

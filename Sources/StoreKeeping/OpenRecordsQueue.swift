@@ -519,6 +519,7 @@ package final class OpenRecordsQueue {
         case .exists: return .alreadyExists
         case .closed: return .locked
         case .full: return .storageFailed(during, .noSpace)
+        case .outOfDescriptors: return .storageFailed(during, .noDescriptors)
         case .readOnly: return .storageFailed(during, .readOnly)
         case .busy: return .storageFailed(during, .held)
         case .outOfMemory: return .outOfMemory

@@ -301,7 +301,7 @@ package final class StoreHost {
         case .alreadyExists: .alreadyExists
         case .storesExist: .storeDamaged(.machineKeyMissing)
         case .storage(let error):
-            .storageFailed(during, error.isNoSpace ? .noSpace : .system(error.description))
+            .storageFailed(during, Refusal.Storage(error))
         case .secrets: .outOfMemory
         }
     }
@@ -411,4 +411,18 @@ package final class RecoveryKeyBox: Sendable {
 /// This boot, read once.
 package enum Boot {
     package static let id = BootID(Clock.bootID()) ?? .none
+}
+
+extension Refusal.Storage {
+    init(_ error: PosixError) {
+        if error.isNoSpace {
+            self = .noSpace
+        } else if error.isOutOfDescriptors {
+            self = .noDescriptors
+        } else if error.isReadOnly {
+            self = .readOnly
+        } else {
+            self = .system(error.description)
+        }
+    }
 }

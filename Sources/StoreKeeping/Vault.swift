@@ -462,10 +462,7 @@ package final class Vault {
                 let records = try Records.create(inFolder: folder.path, id: id.bytes, key: key)
                 records.close()
             } catch {
-                throw .storage(
-                    error == .full
-                        ? .noSpace("making the records")
-                        : PosixError(call: "making the records", number: 5))
+                throw .storage(PosixError("making the records", error))
             }
             let file = try SlotFile.create(
                 in: folder, store: id, identity: identity, machine: machine, reserve: reserve)
@@ -642,4 +639,16 @@ package final class Vault {
     /// The stores whose keys are in memory: also those that are closed for requests because their
     /// idle time is over.
     package var withKeys: [StoreHost] { hosts.values.filter { $0.records.isOpen } }
+}
+
+extension PosixError {
+    fileprivate init(_ call: String, _ error: RecordsError) {
+        switch error {
+        case .full: self = .noSpace(call)
+        case .outOfDescriptors: self = .outOfDescriptors(call)
+        case .readOnly: self = .readOnly(call)
+        case .damaged, .exists, .missing, .closed, .busy, .outOfMemory, .bufferTooSmall, .io:
+            self = PosixError(call: call, number: 5)
+        }
+    }
 }

@@ -86,7 +86,7 @@ extension Refusal {
     }
 
     package enum Storage: Equatable, Sendable {
-        case noSpace, readOnly, held, collision, value
+        case noSpace, noDescriptors, readOnly, held, collision, value
         case error(Int)
         /// In the system's own words.
         case system(String)
@@ -200,12 +200,25 @@ extension Refusal.Storage {
     package var phrase: Phrase {
         switch self {
         case .noSpace: Phrase(.storageNoSpace)
+        case .noDescriptors: Phrase(.storageNoDescriptors)
         case .readOnly: Phrase(.storageReadOnly)
         case .held: Phrase(.storageHeld)
         case .collision: Phrase(.storageCollision)
         case .value: Phrase(.storageValue)
         case .error(let code): Phrase(.storageError, .count(code))
         case .system(let words): Phrase(.storageSystem, .text(words))
+        }
+    }
+
+    /// What helps; nil where nothing does but another name or value.
+    var hint: Phrase? {
+        switch self {
+        case .noSpace: Phrase(.hintStorageFailed)
+        case .noDescriptors: Phrase(.hintStorageDescriptors)
+        case .readOnly: Phrase(.hintStorageReadOnly)
+        case .held: Phrase(.hintStorageHeld)
+        case .collision, .value: nil
+        case .error, .system: Phrase(.hintStorageOther)
         }
     }
 }

@@ -124,6 +124,9 @@ extension Refusal {
         case .fingerprintUnavailable(let reason):
             reason.hint ?? Phrase(.hintFingerprintUnavailable)
         case .notPermitted(.ownerChanged): Phrase(.hintNotPermittedOwnerChanged)
+        case .serviceUnavailable(.failed(_, .noSpace)): Phrase(.hintServiceUnavailableFull)
+        case .serviceUnavailable(.failed(_, let storage)):
+            storage.hint ?? Phrase(.hintServiceUnavailable)
         case .serviceUnavailable: Phrase(.hintServiceUnavailable)
         case .storeDamaged: Phrase(.hintStoreDamaged)
         case .busy: Phrase(.hintBusy)
@@ -131,7 +134,7 @@ extension Refusal {
         case .noMatch: Phrase(.hintNoMatch)
         case .recoveryKeyInvalid: Phrase(.hintRecoveryKeyInvalid)
         case .policyBroken: Phrase(.hintPolicyBroken)
-        case .storageFailed: Phrase(.hintStorageFailed)
+        case .storageFailed(_, let storage): storage.hint
         case .quotaReached: Phrase(.hintTooLargeQuota)
         case .exportPassphrase, .unknown, .dataType, .invalidArgument, .throttled, .cancelled,
             .cancelledOpening,

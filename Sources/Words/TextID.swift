@@ -874,6 +874,23 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         hint.StorageFailed | \
         nothing of it was stored; make room on the disk and try again
         """
+    case hintStorageDescriptors = """
+        hint.StorageFailed.descriptors | \
+        try again in a moment; root allows more by LimitNOFILE= in `systemctl edit appvaultd`
+        """
+    case hintStorageReadOnly = """
+        hint.StorageFailed.read-only | \
+        nothing of it was stored; it works once root has made the state folder writable
+        """
+    case hintStorageHeld = "hint.StorageFailed.held | end the other process and try again"
+    case hintStorageOther = """
+        hint.StorageFailed.other | \
+        the disk may be failing: `journalctl -k` and `journalctl -u appvaultd` say more
+        """
+    case hintServiceUnavailableFull = """
+        hint.ServiceUnavailable.full | \
+        no try was counted; make room on the disk and try again
+        """
     case hintTooLargeQuota = """
         hint.TooLarge.quota | \
         delete records that you do not need, or ask the administrator for more (StoreQuota)
@@ -1015,6 +1032,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case duringFinger = "during.finger | keeping the fingers"
     case duringKeyring = "during.keyring | keeping the login password"
     case storageNoSpace = "storage.no-space | no space left on the disk"
+    case storageNoDescriptors = "storage.no-descriptors | the service has too many files open"
     case storageReadOnly = "storage.read-only | the state folder is read-only"
     case storageHeld = "storage.held | another process holds the records"
     case storageCollision = "storage.collision | the name collides with another one"

@@ -17,7 +17,8 @@ enum Wording {
         ] + RuleFault.allCases.map { .notRun(name: "town", $0) }
 
     private static let storages: [Refusal.Storage] = [
-        .noSpace, .readOnly, .held, .collision, .value, .error(5), .system("open: no"),
+        .noSpace, .noDescriptors, .readOnly, .held, .collision, .value, .error(5),
+        .system("open: no"),
     ]
 
     private static let damages: [Refusal.Damage] = [

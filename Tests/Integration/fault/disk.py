@@ -236,9 +236,8 @@ class Limits(unittest.TestCase):
         wait_until(lambda: lab.set(b"name", b"value").name == "done", "it serves again")
         self.assertEqual(lab.authenticate(PASSCODE).outcome, "success")
 
-    def test_descriptors_login(self):
-        """a login while the daemon is out of descriptors falls through to the next module, and counts no try"""
-        lab = self.lab()
+    def spare(self, lab, count):
+        """Leaves the daemon so many descriptors beside those that it has."""
         # The limit is on descriptor numbers: below the lowest free number none is left. The
         # descriptors of earlier connections are closed in a moment, and must not make room for the
         # next connection.
@@ -250,7 +249,31 @@ class Limits(unittest.TestCase):
             return len(seen) > 50 and len(set(seen[-50:])) == 1
 
         wait_until(is_quiet, "the daemon's descriptors are the same for a while")
-        resource.prlimit(lab.pid, resource.RLIMIT_NOFILE, (seen[-1], 1024))
+        resource.prlimit(lab.pid, resource.RLIMIT_NOFILE, (seen[-1] + count, 1024))
+
+    def test_descriptors_reasons(self):
+        """what finds no descriptor says so, and what helps; it says nothing of the disk's room"""
+        # With fewer it does not come as far as to what needs them.
+        for count in (2, 3):
+            lab = self.lab()
+            with lab.client() as client:
+                # Who asks is known from here on.
+                self.assertEqual(client.run("status").name, "state")
+                self.spare(lab, count)
+                for answer in (
+                        client.run("openStore", answers(PASSCODE)),
+                        client.run("create", answers(PASSCODE), way="ownPasscode", store="another")):
+                    self.assertEqual(code(answer), wire.CODES["storageFailed"], answer)
+                    self.assertEqual(answer.parameters["reason"], "no-descriptors", answer)
+                    self.assertIn("LimitNOFILE", str(answer.hint))
+                resource.prlimit(lab.pid, resource.RLIMIT_NOFILE, (1024, 1024))
+                self.assertEqual(client.run("openStore", answers(PASSCODE)).name, "done")
+                self.assertEqual(client.run("set", payloads=[b"value"], name=b"name").name, "done")
+
+    def test_descriptors_login(self):
+        """a login while the daemon is out of descriptors falls through to the next module, and counts no try"""
+        lab = self.lab()
+        self.spare(lab, 0)
         self.assertEqual(falls_through(lab), pamlab.PAM_SUCCESS)
         self.assertEqual(Slots(lab.store()).tally.counts(), (0, 0, 0))
         resource.prlimit(lab.pid, resource.RLIMIT_NOFILE, (1024, 1024))
