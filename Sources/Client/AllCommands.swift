@@ -16,6 +16,7 @@ enum AllCommands {
         FingerprintDeleteCommand.self,
         FingerprintOnCommand.self,
         FingerprintOffCommand.self,
+        FingerprintClearCommand.self,
         KeyringForgetCommand.self,
 
         SetCommand.self,

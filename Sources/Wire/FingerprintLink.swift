@@ -12,6 +12,7 @@
         public static let delete: UInt16 = 0x76
         public static let stored: UInt16 = 0x78
         public static let cancel: UInt16 = 0x7A
+        public static let clear: UInt16 = 0x7C
 
         /// The worker's.
         public static let readers: UInt16 = 0x71
@@ -47,7 +48,7 @@
         /// Milliseconds without a request, after which the worker is gone.
         public static let linger: UInt64 = 30_000
 
-        public static let requests = [list, enroll, match, delete, stored, cancel]
+        public static let requests = [list, enroll, match, delete, stored, cancel, clear]
     }
 
     /// The nonce alone: list and cancel; noMatch, done, and enrolled, where the print follows as the
@@ -157,7 +158,7 @@
         }
     }
 
-    /// enroll; and delete, where the one template follows as the payload.
+    /// enroll and clear; and delete, where the one template follows as the payload.
     public struct ReaderRequest: Body, Fields, Equatable {
         public var nonce: [UInt8] = []
         public var reader = ReaderChoice()

@@ -57,6 +57,26 @@
         }
     }
 
+    /// A reader's chip is emptied.
+    public struct FingerprintClear: Body, Fields, Equatable {
+        /// Its name, its driver or its port.
+        public var reader: [UInt8] = []
+        /// Nobody is asked whether that is meant.
+        public var agreed = false
+
+        public init(reader: [UInt8], agreed: Bool) {
+            self.reader = reader
+            self.agreed = agreed
+        }
+
+        init() {}
+
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.text(&reader)
+            coder.flag(&agreed)
+        }
+    }
+
     /// The fingers of a store, and the readers of the machine.
     public struct FingerprintState: Body, Fields, Equatable {
         public struct Device: Fields, Equatable, Sendable {

@@ -46,6 +46,7 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case fingerprintDelete = 0x66
     case fingerprintSwitch = 0x68
     case keyringForget = 0x6A
+    case fingerprintClear = 0x6C
 
     case health = 0x70
 }

@@ -99,6 +99,12 @@ package enum Message: Sendable {
     case fingerFormerGone(Finger)
     case fingerComing(Finger)
     case fingerVerified
+    case fingerClear(reader: [UInt8])
+    case fingerClearOurs(account: [UInt8], Finger)
+    case fingerClearForeign(count: Int)
+    case fingerClearUnknown
+    case fingerClearAsk
+    case fingerCleared
     case fingerDeleted(Finger)
     case keyringForgotten
     case keyringNotKept
@@ -259,6 +265,13 @@ package enum Message: Sendable {
         case .fingerEnrolled(let finger): Phrase(.fingerprintEnrolled, .phrase(finger.phrase))
         case .fingerComing(let finger): Phrase(.fingerprintComing, .phrase(finger.phrase))
         case .fingerVerified: Phrase(.fingerprintVerified)
+        case .fingerClear(let reader): Phrase(.fingerprintClear, .text(Text.clean(reader)))
+        case .fingerClearOurs(let account, let finger):
+            Phrase(.fingerprintClearOurs, .text(Text.clean(account)), .phrase(finger.phrase))
+        case .fingerClearForeign(let count): Phrase(.fingerprintClearForeign, .count(count))
+        case .fingerClearUnknown: Phrase(.fingerprintClearUnknown)
+        case .fingerClearAsk: Phrase(.fingerprintClearAsk)
+        case .fingerCleared: Phrase(.fingerprintCleared)
         case .fingerDeleted(let finger): Phrase(.fingerprintDeleted, .phrase(finger.phrase))
         case .keyringForgotten: Phrase(.keyringForgotten)
         case .keyringNotKept: Phrase(.keyringNotKept)

@@ -5,7 +5,7 @@ import Wire
 
 extension Refusal {
     package enum What: CaseIterable, Sendable {
-        case store, record, account, passcode, recoveryKey, finger
+        case store, record, account, passcode, recoveryKey, finger, reader
     }
 
     /// What a person who has forgotten the passcode can do. Each of these leads somewhere: there is

@@ -14,6 +14,7 @@ extension Refusal {
         case .doesNotExist(.passcode): Phrase(.refusedDoesNotExistPasscode)
         case .doesNotExist(.recoveryKey): Phrase(.refusedDoesNotExistRecoveryKey)
         case .doesNotExist(.finger): Phrase(.refusedDoesNotExistFinger)
+        case .doesNotExist(.reader): Phrase(.refusedDoesNotExistReader)
         case .invalidArgument(.name): Phrase(.refusedInvalidArgumentName)
         case .invalidArgument(.notText): Phrase(.refusedInvalidArgumentNotText)
         case .invalidArgument(.control): Phrase(.refusedInvalidArgumentControl)
@@ -106,6 +107,7 @@ extension Refusal {
         case .doesNotExist(.passcode): Phrase(.hintDoesNotExistPasscode)
         case .doesNotExist(.recoveryKey): Phrase(.hintDoesNotExistRecoveryKey)
         case .doesNotExist(.finger): Phrase(.hintDoesNotExistFinger)
+        case .doesNotExist(.reader): Phrase(.hintDoesNotExistReader)
         case .invalidPasscode(_, let forgotten): forgotten.hintAfterWrong
         case .locked: Phrase(.hintLocked)
         case .outOfMemory: Phrase(.hintOutOfMemory)
@@ -155,6 +157,7 @@ extension Refusal.FingerprintReason {
         case .unknownPrint: Phrase(.hintFingerprintUnavailableNotEnrolled)
         case .moved: Phrase(.hintFingerprintUnavailableMoved)
         case .duplicate: Phrase(.hintFingerprintUnavailableDuplicate)
+        case .full: Phrase(.hintFingerprintUnavailableFull)
         case .lid: Phrase(.hintFingerprintUnavailableLid)
         case .busy, .stopped: Phrase(.hintFingerprintUnavailableBusy)
         case .worker: Phrase(.hintFingerprintUnavailableWorker)
@@ -163,8 +166,7 @@ extension Refusal.FingerprintReason {
         case .hot: Phrase(.hintFingerprintUnavailableHot)
         case .fault: Phrase(.hintFingerprintUnavailableFault)
         case .on, .off, .option, .remote, .elsewhere, .unknownSession, .policy, .policyUnknown,
-            .due, .failures, .passcodeEvery, .notOpened, .retryLocked, .notSupported, .oneFinger,
-            .full:
+            .due, .failures, .passcodeEvery, .notOpened, .retryLocked, .notSupported, .oneFinger:
             nil
         }
     }

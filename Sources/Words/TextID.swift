@@ -383,6 +383,23 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         Read: {1}. It opens the store once you are logged in. | \
         finger.*
         """
+    case fingerprintClear = """
+        fingerprint.clear | \
+        All fingerprints on the reader {1} are deleted: | \
+        the name of a reader
+        """
+    case fingerprintClearOurs = "fingerprint.clear.ours | {1}: {2} | an account | finger.*"
+    case fingerprintClearForeign = """
+        fingerprint.clear.foreign | \
+        fingerprints that no store of this machine knows: {1} | \
+        a number
+        """
+    case fingerprintClearUnknown = """
+        fingerprint.clear.unknown | \
+        This reader does not tell what else it holds.
+        """
+    case fingerprintClearAsk = "fingerprint.clear.ask | Delete them? [y/n] "
+    case fingerprintCleared = "fingerprint.cleared | The reader holds no fingerprints any more."
     case fingerprintVerified = "fingerprint.verified | The fingerprint matches."
     case fingerprintDeleted = "fingerprint.deleted | Deleted: {1}. | finger.*"
     case keyringForgotten = """
@@ -499,6 +516,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case refusedDoesNotExistAccount = "refused.DoesNotExist.account | there is no such account"
     case refusedDoesNotExistPasscode = "refused.DoesNotExist.passcode | the store has no passcode"
     case refusedDoesNotExistFinger = "refused.DoesNotExist.finger | this finger is not enrolled"
+    case refusedDoesNotExistReader = """
+        refused.DoesNotExist.reader | \
+        there is no reader of that name, or more than one
+        """
     case refusedDoesNotExistRecoveryKey = """
         refused.DoesNotExist.recoveryKey | \
         this store has no recovery key
@@ -732,6 +753,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case hintDoesNotExistRecord = "hint.DoesNotExist.record | `appvault list` shows what is there"
     case hintDoesNotExistAccount = "hint.DoesNotExist.account | check the spelling of the name"
     case hintDoesNotExistPasscode = "hint.DoesNotExist.passcode | `appvault passwd --on` sets one"
+    case hintDoesNotExistReader = """
+        hint.DoesNotExist.reader | \
+        name it as `appvault fingerprint list --json` does, by name, driver or port
+        """
     case hintDoesNotExistFinger = """
         hint.DoesNotExist.finger | \
         `appvault fingerprint list` shows which are
@@ -814,6 +839,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case hintFingerprintUnavailableDuplicate = """
         hint.FingerprintUnavailable.duplicate | \
         use another finger; `appvault fingerprint delete` deletes yours
+        """
+    case hintFingerprintUnavailableFull = """
+        hint.FingerprintUnavailable.full | \
+        delete a finger; as root `appvault fingerprint clear` empties the reader
         """
     case hintFingerprintUnavailableLid = """
         hint.FingerprintUnavailable.lid | \

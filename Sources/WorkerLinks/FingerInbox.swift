@@ -6,7 +6,7 @@ import Wire
 /// the daemon believes nothing that does not answer the request under way.
 package struct FingerInbox {
     package enum Question: Sendable {
-        case list, enroll, delete, stored
+        case list, enroll, delete, stored, clear
         case match(templates: Int)
     }
 
@@ -114,7 +114,7 @@ package struct FingerInbox {
         case (FingerprintLink.noMatch, .match):
             _ = try FingerprintNonce(&reader, body)
             next = .answer(.noMatch)
-        case (FingerprintLink.done, .delete):
+        case (FingerprintLink.done, .delete), (FingerprintLink.done, .clear):
             _ = try FingerprintNonce(&reader, body)
             next = .answer(.done)
         case (FingerprintLink.storedPrints, .stored):

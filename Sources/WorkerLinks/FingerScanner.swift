@@ -17,6 +17,8 @@ package protocol FingerScanner: AnyObject {
     func enroll(at reader: ReaderChoice, _ run: FingerRun) async -> FingerEnd
     /// From the reader's own chip.
     func delete(_ print: SecretBox, at reader: ReaderChoice) async throws(ScannerFailure)
+    /// Everything that is on the reader's chip.
+    func clear(at reader: ReaderChoice) async throws(ScannerFailure)
     /// What a reader's chip holds, and which of it is ours.
     func stored(
         _ prints: [SecretBox], at reader: ReaderChoice, _ run: FingerRun

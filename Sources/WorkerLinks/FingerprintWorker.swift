@@ -125,6 +125,12 @@ package final class FingerprintWorker: FingerScanner {
         _ = try await ask(.delete, nonce, frame, within: FingerprintLink.readerWait * 2)
     }
 
+    package func clear(at reader: ReaderChoice) async throws(ScannerFailure) {
+        let nonce = Self.nonce()
+        let frame = Self.frame(ReaderRequest(nonce: nonce, reader: reader), FingerprintLink.clear)
+        _ = try await ask(.clear, nonce, frame, within: FingerprintLink.readerWait * 2)
+    }
+
     /// What a reader's chip holds, and which of the prints are ours.
     package func stored(
         _ prints: [SecretBox], at reader: ReaderChoice, _ run: FingerRun

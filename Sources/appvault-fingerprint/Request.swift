@@ -7,6 +7,8 @@ enum Request {
     case match(ReaderChoice, seconds: Int, [Print?])
     case delete(ReaderChoice, Print?)
     case stored(ReaderChoice, [Print?])
+    /// Everything that is on the chip, whosever it is.
+    case clear(ReaderChoice)
 
     static func read(
         _ type: UInt16, _ reader: inout Wire.Reader, _ body: Span<UInt8>
@@ -17,6 +19,9 @@ enum Request {
         case FingerprintLink.enroll:
             let asked = try ReaderRequest(&reader, body)
             return (asked.nonce, .enroll(asked.reader))
+        case FingerprintLink.clear:
+            let asked = try ReaderRequest(&reader, body)
+            return (asked.nonce, .clear(asked.reader))
         case FingerprintLink.delete:
             let asked = try ReaderRequest(&reader, body)
             let template = try reader.payload(body, limit: FingerprintLink.template)

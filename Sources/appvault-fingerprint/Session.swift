@@ -26,6 +26,7 @@ final class Session {
                 try match(choice, seconds, prints)
             case .delete(let choice, let print): try delete(choice, print)
             case .stored(let choice, let prints): try stored(choice, prints)
+            case .clear(let choice): try clear(choice)
             }
         } catch {
             fail(error)
@@ -201,33 +202,60 @@ final class Session {
     private func stored(_ choice: ReaderChoice, _ given: [Print?]) throws(Failure) {
         let reader = try find(choice)
         guard reader.has(FP_DEVICE_FEATURE_STORAGE_LIST) else { throw .fault(.notSupported) }
-        let found = try with(reader) { () throws(Failure) -> [FingerprintStored.Print] in
-            let call = Call()
-            unsafe fp_device_list_prints(
-                reader.device, stop.cancellable, Call.ended, call.data)
-            call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
-            var error: UnsafeMutablePointer<GError>?
-            guard
-                let list = unsafe fp_device_list_prints_finish(
-                    reader.device, call.result, &error)
-            else { throw unsafe Failure.of(error) }
-            // The list lets go of its prints.
-            defer { unsafe g_ptr_array_unref(list) }
-            var prints: [FingerprintStored.Print] = []
-            let count = min(Int(unsafe list.pointee.len), FingerprintLink.storedMost)
-            for place in 0..<count {
-                guard let pointer = unsafe list.pointee.pdata[place] else { continue }
-                unsafe g_object_ref(pointer)
-                let print = unsafe Print(owning: OpaquePointer(pointer))
-                let known = given.firstIndex { $0?.isEqual(to: print) ?? false }
-                prints.append(
-                    .init(
-                        given: UInt8(known.map { $0 + 1 } ?? 0), description: print.description))
-            }
-            return prints
+        let found = try with(reader) { () throws(Failure) in try prints(on: reader) }
+        let stored = found.prefix(FingerprintLink.storedMost).map { print in
+            let known = given.firstIndex { $0?.isEqual(to: print) ?? false }
+            return FingerprintStored.Print(
+                given: UInt8(known.map { $0 + 1 } ?? 0), description: print.description)
         }
         exchange.answer(
-            FingerprintStored(nonce: nonce, prints: found), FingerprintLink.storedPrints)
+            FingerprintStored(nonce: nonce, prints: stored), FingerprintLink.storedPrints)
+    }
+
+    private func prints(on reader: Reader) throws(Failure) -> [Print] {
+        let call = Call()
+        unsafe fp_device_list_prints(reader.device, stop.cancellable, Call.ended, call.data)
+        call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
+        var error: UnsafeMutablePointer<GError>?
+        guard
+            let list = unsafe fp_device_list_prints_finish(reader.device, call.result, &error)
+        else { throw unsafe Failure.of(error) }
+        // The list lets go of its prints.
+        defer { unsafe g_ptr_array_unref(list) }
+        var prints: [Print] = []
+        for place in 0..<Int(unsafe list.pointee.len) {
+            guard let pointer = unsafe list.pointee.pdata[place] else { continue }
+            unsafe g_object_ref(pointer)
+            prints.append(unsafe Print(owning: OpaquePointer(pointer)))
+        }
+        return prints
+    }
+
+    /// At once where the chip can do that, else one print after the other.
+    private func clear(_ choice: ReaderChoice) throws(Failure) {
+        let reader = try find(choice)
+        guard reader.info.stores else { throw .fault(.notSupported) }
+        try with(reader) { () throws(Failure) in
+            do throws(Failure) {
+                try clearAtOnce(reader)
+            } catch {
+                guard stop.reason == nil, reader.has(FP_DEVICE_FEATURE_STORAGE_LIST) else {
+                    throw error
+                }
+                for print in try prints(on: reader) { try remove(print, from: reader) }
+            }
+        }
+        exchange.answer(FingerprintNonce(nonce: nonce), FingerprintLink.done)
+    }
+
+    private func clearAtOnce(_ reader: Reader) throws(Failure) {
+        guard reader.has(FP_DEVICE_FEATURE_STORAGE_CLEAR) else { throw .fault(.notSupported) }
+        let call = Call()
+        unsafe fp_device_clear_storage(reader.device, stop.cancellable, Call.ended, call.data)
+        call.wait(stop, until: Clock.bootMilliseconds() + FingerprintLink.readerWait)
+        var error: UnsafeMutablePointer<GError>?
+        guard unsafe fp_device_clear_storage_finish(reader.device, call.result, &error) != 0
+        else { throw unsafe Failure.of(error) }
     }
 }
 

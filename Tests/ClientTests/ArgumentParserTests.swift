@@ -96,6 +96,10 @@ struct ArgumentParserTests {
         ("fingerprint delete right-little-finger", FingerprintDeleteCommand(finger: .rightLittle)),
         ("fingerprint on", FingerprintOnCommand()),
         ("fingerprint off", FingerprintOffCommand()),
+        (
+            "fingerprint clear synaptics",
+            FingerprintClearCommand(reader: Array("synaptics".utf8))
+        ),
         ("keyring forget", KeyringForgetCommand()),
         ("version", VersionCommand()),
         ("--version", VersionCommand()),

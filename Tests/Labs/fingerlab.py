@@ -19,8 +19,8 @@ import time
 
 from daemonlab import IS_ROOT, PASSCODE, Daemon, add_account, answers, remove_account, wait_until
 from fprintlab import (
-    CANCEL, DELETE, DONE, ENROLL, ENROLLED, FAILED, FAULTS, LIST, MATCH, MATCHED, NO_MATCH, READERS, SCAN, STORED,
-    STORED_PRINTS, Fields, frame, payload, text)
+    CANCEL, CLEAR, DELETE, DONE, ENROLL, ENROLLED, FAILED, FAULTS, LIST, MATCH, MATCHED, NO_MATCH, READERS, SCAN,
+    STORED, STORED_PRINTS, Fields, frame, payload, text)
 
 FAULT_NUMBERS = {name: number for number, name in FAULTS.items()}
 PLACE, STAGE, RETRY = 1, 2, 3
@@ -44,7 +44,7 @@ class Request:
         self.kind, self.nonce = kind, fields.take(16)
         self.reader = self.port = None
         self.templates, self.seconds = [], 0
-        if kind in (ENROLL, MATCH, DELETE, STORED):
+        if kind in (ENROLL, MATCH, DELETE, STORED, CLEAR):
             self.reader, self.port = fields.text(), fields.text()
         if kind in (MATCH, STORED):
             self.seconds = fields.u8()
@@ -206,6 +206,9 @@ class FakeWorker:
             self._match(visit, request)
         elif request.kind == DELETE:
             self.chip = [print for print in self.chip if print not in request.templates]
+            visit.send(DONE, request)
+        elif request.kind == CLEAR:
+            self.chip = []
             visit.send(DONE, request)
         elif request.kind == STORED:
             found = b"".join(
@@ -370,7 +373,8 @@ class Desk:
         if isinstance(self.worker, FakeWorker):
             self.worker.enrolls = request == "fingerprintEnroll"
         with finger.client:
-            fields.setdefault("subject", self.person)
+            if request != "fingerprintClear":
+                fields.setdefault("subject", self.person)
             finger.last = finger.run(request, payloads, **fields)
         return finger
 

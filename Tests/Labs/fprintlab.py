@@ -25,7 +25,7 @@ import time
 
 from daemonlab import build, wait_until
 
-LIST, ENROLL, MATCH, DELETE, STORED, CANCEL = 0x70, 0x72, 0x74, 0x76, 0x78, 0x7A
+LIST, ENROLL, MATCH, DELETE, STORED, CANCEL, CLEAR = 0x70, 0x72, 0x74, 0x76, 0x78, 0x7A, 0x7C
 READERS, ENROLLED, MATCHED, DONE, STORED_PRINTS, SCAN, NO_MATCH, FAILED = (
     0x71, 0x73, 0x75, 0x77, 0x79, 0x7B, 0x7D, 0x7F)
 FAULTS = {
@@ -212,6 +212,10 @@ class Link:
 
     def delete(self, reader, template, port=""):
         self.send(DELETE, choice(reader, port) + payload(template))
+        return self.next()
+
+    def clear(self, reader, port=""):
+        self.send(CLEAR, choice(reader, port))
         return self.next()
 
     def stored(self, reader, found=(), port=""):

@@ -402,6 +402,7 @@ MESSAGES = {
     "fingerprintDelete": Shape(0x66, TARGET + [("finger", _choice(FINGERS))]),
     "fingerprintSwitch": Shape(0x68, TARGET + [("on", FLAG)]),
     "keyringForget": Shape(0x6A, TARGET),
+    "fingerprintClear": Shape(0x6C, [("reader", SHORT), ("agreed", FLAG)]),
     "health": Shape(0x70),
     # answers
     "welcome": Shape(0x03, [("version", VERSION_KIND), ("software", SHORT)]),

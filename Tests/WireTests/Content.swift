@@ -40,6 +40,7 @@ extension RequestType {
         case .policyPreview: Content(body: PolicyPreview.self, payloads: [Limits.value])
         case .fingerprintEnroll, .fingerprintDelete: Content(body: FingerRequest.self)
         case .fingerprintSwitch: Content(body: FingerSwitch.self)
+        case .fingerprintClear: Content(body: FingerprintClear.self)
         }
     }
 }

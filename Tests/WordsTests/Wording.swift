@@ -124,7 +124,11 @@ enum Wording {
                 .fingerFormerGone($0),
             ]
         }
-        all += [.fingerKnownElsewhere]
+        all += [
+            .fingerKnownElsewhere, .fingerClear(reader: Array("Reader".utf8)), .fingerClearUnknown,
+            .fingerClearOurs(account: Array("alice".utf8), .leftThumb),
+            .fingerClearForeign(count: 3), .fingerClearAsk, .fingerCleared,
+        ]
         all += scans
         all += Refusal.FingerprintReason.allCases.map { .fingerUnavailable($0) }
         for orPassword in [false, true] {

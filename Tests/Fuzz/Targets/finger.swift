@@ -12,7 +12,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case FingerprintLink.list, FingerprintLink.cancel, FingerprintLink.done,
         FingerprintLink.noMatch:
         check(FingerprintNonce.self, body)
-    case FingerprintLink.enroll: check(ReaderRequest.self, body)
+    case FingerprintLink.enroll, FingerprintLink.clear: check(ReaderRequest.self, body)
     case FingerprintLink.delete: check(ReaderRequest.self, body, payload: true)
     case FingerprintLink.match, FingerprintLink.stored: templates(body)
     case FingerprintLink.readers: check(FingerprintReaders.self, body)

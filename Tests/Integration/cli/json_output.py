@@ -50,7 +50,7 @@ class Shapes(unittest.TestCase):
         self.lab.answer("list", lambda daemon, request: daemon.reply("names", cursor=0, names=["a", "b"]))
         for request in ["create", "openStore", "lock", "passcode", "recoveryNew", "recover", "set", "delete", "reset",
                         "resync", "triesClear", "chown", "fingerprintEnroll", "fingerprintVerify", "fingerprintDelete",
-                        "fingerprintSwitch", "keyringForget"]:
+                        "fingerprintSwitch", "fingerprintClear", "keyringForget"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):
@@ -63,7 +63,7 @@ class Shapes(unittest.TestCase):
 
     LINES = {
         "create": ["--own-passcode"], "chown": ["--yes", "00010203-0405-0607-0809-0a0b0c0d0e0f", "root"],
-        "fingerprint delete": ["--yes"], "fingerprint off": ["--yes"],
+        "fingerprint clear": ["--yes", "synaptics"], "fingerprint delete": ["--yes"], "fingerprint off": ["--yes"],
         "reset": ["--yes"], "tries clear": ["--yes"], "set": ["name", "value"], "get": ["name"], "delete": ["name"],
         "policy lint": ["-"], "policy preview": ["-"],
     }

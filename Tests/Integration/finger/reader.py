@@ -205,6 +205,20 @@ class Storage(Case):
             self.assertFalse(self.desk.list().on)
         self.enroll()
 
+    def test_clear(self):
+        """a chip is emptied: its fingers are forgotten, and the same one can be enrolled again"""
+        self.enroll()
+        (reader,) = self.desk.list().readers
+        shown = self.desk.ask("fingerprintClear", lambda ask: "no", reader=reader["driver"], agreed=False)
+        self.check(shown, "refused", code=27)
+        self.assertEqual([ask.purpose for ask in shown.client.asked], ["choice"])
+        self.assertIn("right index finger", shown.client.shown[1])
+        self.assertTrue(self.desk.list().on)
+        self.check(self.desk.ask("fingerprintClear", reader=reader["driver"], agreed=True), "done")
+        state = self.desk.list()
+        self.assertEqual((state.on, state.fingers, state.foreign), (False, [], 0))
+        self.enroll()
+
     def test_chip(self):
         """a reader that stores prints: enrolled, matched, listed beside other prints, and deleted on the chip as
         well"""
@@ -219,7 +233,7 @@ class Storage(Case):
         self.check(known, "refused", code=28)
         self.assertEqual(known.last.parameters["reason"], "fingerprint.duplicate")
         self.assertIn("your right index finger", known.client.shown[-1])
-        self.enroll(finger="bob", number="leftThumb", before=["SCAN bob"])
+        self.enroll(finger="bob", number="leftThumb", before=["SCAN bob", lambda: None])
         self.assertEqual([each["standing"] for each in self.desk.list().fingers], ["usable", "usable"])
         done = self.desk.ask("fingerprintSwitch", answers(), on=False)
         self.check(done, "done")

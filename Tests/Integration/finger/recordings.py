@@ -172,8 +172,9 @@ class Packets:
             else:
                 _, old, blocks = {
                     "probe": lambda: self.find(self.INIT), "open": lambda: self.find(self.INIT, 1),
-                    "enroll": lambda: self.find(self.ENROLL), "verify": lambda: self.find(self.VERIFY),
-                    "delete": lambda: self.find(self.DELETE), "close": lambda: self.find(self.CLOSE),
+                    "clear": lambda: self.find(self.CLEAR), "enroll": lambda: self.find(self.ENROLL),
+                    "verify": lambda: self.find(self.VERIFY), "delete": lambda: self.find(self.DELETE),
+                    "close": lambda: self.find(self.CLOSE),
                 }[name]()
                 blocks = self.renumbered(blocks, old, count)
                 count += 1
@@ -270,6 +271,16 @@ class Recorded(unittest.TestCase):
                 self.assertEqual(link.delete(name, template), ("done",))
                 # Its driver cannot list what is on the chip.
                 self.assertEqual(link.stored(name), ("failed", "notSupported"))
+
+    def test_clear(self):
+        """A chip that can be emptied at once is"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "packets.pcapng")
+            Packets(recording("synaptics", "custom.pcapng")).write(path, "open", "clear", "close")
+            device = first(recording("synaptics", "device"), "P:")
+            with Playback("synaptics", "-p", f"/sys{device}={path}") as worker, worker.link(20) as link:
+                (reader,) = link.readers()
+                self.assertEqual(link.clear(reader["id"], reader["port"]), ("done",))
 
     def test_built_in(self):
         """What is built in: by the kernel, by udev, by the firmware, by the kind of its chip; never behind a hub or a

@@ -446,6 +446,18 @@ class Chip(Case):
         self.assertEqual(self.link.delete("storage", one), ("done",), "gone already")
         self.assertEqual(sorted(place for place, _ in self.link.stored("storage")[1]), [0, 0, 0])
 
+    def test_clear(self):
+        """A chip is emptied, of ours and others'; a reader without one, and one that is not there, are named"""
+        one = self.worker.enroll(self.link, "one", "storage")
+        self.insert("stranger")
+        self.assertEqual(len(self.link.stored("storage")[1]), 3)
+        self.assertEqual(self.link.clear("storage"), ("done",))
+        self.assertEqual(self.link.stored("storage", [one]), ("stored", []))
+        self.assertEqual(self.link.clear("storage"), ("done",))
+        self.assertEqual(self.link.clear("device"), ("failed", "notSupported"))
+        self.assertEqual(self.link.clear("storage", "9-9"), ("failed", "noReader"))
+        self.worker.enroll(self.link, "one", "storage")
+
     def test_full(self):
         """A chip that is full, and a finger that is already on it"""
         self.link.begin_enroll("storage")

@@ -256,7 +256,7 @@ class Who(Case):
             self.assertEqual(answer.name, "chunk")
         elif request == "fingerprintList":
             self.assertEqual((answer.name, answer.on), ("fingerprintState", False))
-        elif request == "fingerprintVerify":
+        elif request in ("fingerprintVerify", "fingerprintClear"):
             self.assertEqual((answer.name, answer.code), ("refused", UNAVAILABLE))
         elif request.startswith("fingerprint"):
             # There is no reader, and no finger.

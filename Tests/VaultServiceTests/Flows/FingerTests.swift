@@ -86,10 +86,9 @@ struct FingerTests {
     @Test("at a display a reader waits 8 seconds at most, elsewhere as long as it is told")
     @LoopActor
     func waits() {
-        #expect([0, 5, 8, 30, 255].map { FingerScans.wait($0, atDisplay: true) } == [8, 5, 8, 8, 8])
-        #expect(
-            [0, 5, 8, 30, 255].map { FingerScans.wait($0, atDisplay: false) }
-                == [30, 5, 8, 30, 120])
+        let asked: [UInt8] = [0, 5, 8, 30, 255]
+        #expect(asked.map { FingerScans.wait($0, atDisplay: true) } == [8, 5, 8, 8, 8])
+        #expect(asked.map { FingerScans.wait($0, atDisplay: false) } == [30, 5, 8, 30, 120])
     }
 
     @Test("who can press a key is told so, and who cannot is told how long to wait")
@@ -242,6 +241,56 @@ struct FingerTests {
             stage.reader.readers = []
             state = try await Self.list(stage)
             #expect(state.fingers.map(\.standing) == [.away])
+        }
+    }
+
+    @LoopActor
+    static func clear(
+        _ stage: Stage, _ script: Script, _ reader: String = "Played", agreed: Bool = false
+    ) async -> Result<String, Interruption> {
+        await stage.run(
+            .fingerprintClear(FingerprintClear(reader: Array(reader.utf8), agreed: agreed)), script)
+    }
+
+    @Test("root empties a chip: shown first, asked for, and our fingers on it are forgotten")
+    func cleared() async throws {
+        try await Stage.run("", hasReader: true) { stage in
+            await Self.settleOnChip(stage)
+            stage.reader.held = [1, 0, 0]
+            let no = stage.script(["fingerprint.clear.ask": "n"])
+            #expect(await Self.clear(stage, no) == .failure(.refused(.cancelled)))
+            #expect(
+                no.shown == [
+                    "fingerprint.clear", "fingerprint.clear.ours", "fingerprint.clear.foreign",
+                ])
+            #expect(stage.reader.cleared == 0 && stage.store?.fingerprintIsOn == true)
+            for name in ["played", "1-1"] {
+                let other = await Self.clear(stage, stage.script([:]), name + "x", agreed: true)
+                #expect(other == .failure(.refused(.doesNotExist(.reader))))
+            }
+            stage.reader.failures = [.fault(.busy)]
+            let busy = await Self.clear(stage, stage.script([:]), agreed: true)
+            #expect(busy == .failure(.refused(.fingerprintUnavailable(.busy))))
+            #expect(stage.store?.fingerprintIsOn == true)
+            let yes = stage.script(["fingerprint.clear.ask": "y"])
+            #expect(await Self.clear(stage, yes, "1-1") == .success("fingerprint.cleared"))
+            #expect(stage.reader.cleared == 1 && stage.store?.fingerprintIsOn == false)
+        }
+    }
+
+    @Test("nobody but root empties a chip, and a reader without one is not emptied")
+    func clearedByOthers() async throws {
+        try await Stage.run("", hasReader: true) { stage in
+            await Self.settle(stage)
+            let hello = Hello(frontEnd: .terminal, realUID: stage.alice.uid)
+            let stranger = Script(
+                stage.caller(hello, uid: stage.alice.uid, daemonUID: 990), stage.reader, [:])
+            #expect(
+                await Self.clear(stage, stranger, agreed: true)
+                    == .failure(.refused(.notPermitted(.rootOnly))))
+            let plain = await Self.clear(stage, stage.script([:]), agreed: true)
+            #expect(plain == .failure(.refused(.fingerprintUnavailable(.notSupported))))
+            #expect(stage.reader.cleared == 0)
         }
     }
 }

@@ -18,6 +18,7 @@ final class PlayedReader: FingerScanner {
     var readers: [FingerprintReader]
     private var waiting: CheckedContinuation<FingerEnd, Never>?
     private(set) var deleted = 0
+    private(set) var cleared = 0
     /// Where prints were deleted.
     private(set) var places: [ReaderChoice] = []
     /// What the next deletions fail with.
@@ -50,6 +51,12 @@ final class PlayedReader: FingerScanner {
         if let failure = failures.popLast() { throw failure }
         deleted += 1
         places.append(reader)
+    }
+
+    func clear(at reader: ReaderChoice) async throws(ScannerFailure) {
+        if let failure = failures.popLast() { throw failure }
+        held = []
+        cleared += 1
     }
 
     func stored(

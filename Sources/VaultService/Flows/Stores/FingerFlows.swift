@@ -139,6 +139,89 @@ final class FingerFlows {
         return .fingerprintOff
     }
 
+    // MARK: a reader's chip
+
+    /// Empties a reader's chip, for root: after a reinstallation nobody knows the prints on it any
+    /// more, and they fill it or keep fingers from being enrolled.
+    func clearChip(_ request: FingerprintClear, _ exchange: any Conversation)
+        async throws(Interruption) -> Message
+    {
+        guard exchange.caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        let reader = try await reader(called: request.reader)
+        guard reader.stores else { throw .refused(.fingerprintUnavailable(.notSupported)) }
+        let ours = await readers.prints(on: reader)
+        let chip = try await atReader { run in await self.readers.chip(of: reader, ours, run) }
+        try await exchange.show(.fingerClear(reader: reader.name))
+        for owned in ours {
+            let finger = Finger(rawValue: owned.finger.finger) ?? .unnamed
+            try await exchange.show(.fingerClearOurs(account: owned.account, finger))
+        }
+        switch chip.map({ $0.count - $0.known.count }) {
+        case nil: try await exchange.show(.fingerClearUnknown)
+        case .some(let foreign): try await exchange.show(.fingerClearForeign(count: foreign))
+        }
+        if !request.agreed, try await exchange.choose(.fingerClearAsk) != .yes {
+            throw .refused(.cancelled)
+        }
+        let failure = try await atReader { _ async -> ScannerFailure? in
+            do throws(ScannerFailure) {
+                try await self.readers.fingerprints.clear(at: reader.choice)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        switch failure {
+        case nil: break
+        case .fault(let fault):
+            throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(fault)))
+        case .lost: throw .refused(.fingerprintUnavailable(.worker))
+        }
+        for store in Set(ours.map(\.store)) {
+            await forget(ours.filter { $0.store == store }.map(\.finger.finger), of: store)
+        }
+        desk.audit.note(
+            .change, "a reader's chip was cleared", service: exchange.caller.hello.service,
+            uid: exchange.caller.credentials.uid)
+        return .fingerCleared
+    }
+
+    /// While this has the reader, nobody is asked for a finger. Nobody waits for an answer in it.
+    private func atReader<R>(
+        _ body: (FingerRun) async -> R
+    ) async throws(Interruption) -> R {
+        let run = FingerRun()
+        do { try await readers.fingerSeat.take(run, of: nil) } catch {
+            throw .refused(.fingerprintUnavailable(.busy))
+        }
+        defer { readers.fingerSeat.leave() }
+        return await body(run)
+    }
+
+    private func reader(called name: [UInt8]) async throws(Interruption) -> FingerprintReader {
+        let found: [FingerprintReader]
+        do throws(ScannerFailure) {
+            found = try await readers.fingerprints.readers(mayBeOld: false)
+        } catch {
+            throw .refused(.fingerprintUnavailable(.worker))
+        }
+        let named = found.filter { [$0.name, $0.driver, $0.port, $0.id].contains(name) }
+        guard named.count == 1 else { throw .refused(.doesNotExist(.reader)) }
+        return named[0]
+    }
+
+    /// These fingers are on no chip any more.
+    private func forget(_ numbers: [UInt8], of store: StoreID) async {
+        guard let host = desk.vault.host(store) else { return }
+        let left = (try? await host.enrolledFingers())?.fingers ?? []
+        if left.allSatisfy({ numbers.contains($0.finger) }) {
+            try? await host.turnFingerprintOff()
+        } else {
+            for number in numbers { try? await host.forgetFinger(number) }
+        }
+        readers.fingerSeat.withdraw(of: store)
+    }
+
     // MARK: list
 
     func listFingers(_ target: Target, _ exchange: any Conversation)

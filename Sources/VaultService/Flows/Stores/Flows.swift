@@ -46,6 +46,7 @@ final class Flows {
         case .fingerprintDelete(let finger): return try await fingers.deleteFinger(finger, exchange)
         case .fingerprintSwitch(let change): return try await fingers.switchFinger(change, exchange)
         case .keyringForget(let target): return try await keyrings.forgetKeyring(target, exchange)
+        case .fingerprintClear(let clear): return try await fingers.clearChip(clear, exchange)
         case .offerRecovery(let target):
             try await recovery.offerRecovery(target, exchange)
             return nil

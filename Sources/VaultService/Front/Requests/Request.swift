@@ -58,6 +58,7 @@ enum FlowRequest: Sendable {
     case fingerprintDelete(FingerRequest)
     case fingerprintSwitch(FingerSwitch)
     case keyringForget(Target)
+    case fingerprintClear(FingerprintClear)
 }
 
 enum RecordRequest: Sendable {
@@ -161,6 +162,7 @@ extension Request {
         case .fingerprintDelete: .flow(.fingerprintDelete(try FingerRequest(&reader, body)))
         case .fingerprintSwitch: .flow(.fingerprintSwitch(try FingerSwitch(&reader, body)))
         case .keyringForget: .flow(.keyringForget(try Target(&reader, body)))
+        case .fingerprintClear: .flow(.fingerprintClear(try FingerprintClear(&reader, body)))
         case .health: .query(.health)
         }
     }
