@@ -69,9 +69,10 @@ class Login(unittest.TestCase):
         desktop.shows("Enrolled")
         desktop.picture("4-enrolled")
         desktop.logout()
+        desktop.wait(lambda: self.state() == "locked", "a store that is shut after the logout")
+        # From here on the reader waits 8 seconds.
         desktop.greeter(asks=False, line=True)
         desktop.picture("5-finger")
-        desktop.wait(lambda: self.state() == "locked", "a store that is shut after the logout")
         desktop.touch("right")
         desktop.wait(lambda: self.state() == "open", "a store that a finger opens")
         # The line is short now. After a login without a question this greeter wants Enter.

@@ -74,7 +74,7 @@ final class ChipEnrolment {
             }
             guard !run.isOver else { return found }
             guard await deleteFormer() else { return .failed(.duplicate) }
-        case .noMatch: break
+        case .noMatch: if run.isOver { return found }
         // The prints are gone from the chip, or the reader compares only where it verifies.
         case .failed(.notStored), .failed(.notSupported), .failed(.badTemplate), .failed(.general):
             break

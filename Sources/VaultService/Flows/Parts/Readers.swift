@@ -122,15 +122,21 @@ final class Readers {
 
     // MARK: prints on chips
 
+    private struct Leaving {
+        var finger: EnrolledFinger
+        /// The journal knows that it is still there: each try again is not worth a line.
+        var isNoted = false
+    }
+
     /// Prints that have to go from a reader's chip and are still there, oldest first.
-    private var leaving: [EnrolledFinger] = []
+    private var leaving: [Leaving] = []
     private var isDropping = false
     private static let mostLeaving = 32
 
     /// Deletes prints on the readers' chips, too. What fails is tried again when a reader is used
     /// the next time.
     func forgetOnChips(_ fingers: [EnrolledFinger]) {
-        leaving = (leaving + fingers).suffix(Self.mostLeaving)
+        leaving = (leaving + fingers.map { Leaving(finger: $0) }).suffix(Self.mostLeaving)
         retryLeaving()
     }
 
@@ -145,10 +151,13 @@ final class Readers {
         defer { isDropping = false }
         let first = leaving
         leaving = []
-        for finger in first {
-            if await deleteOnChip(finger) == nil { continue }
-            desk.audit.note(.fault, "a deleted print is still on a reader's chip")
-            leaving.append(finger)
+        for var one in first {
+            if await deleteOnChip(one.finger) == nil { continue }
+            if !one.isNoted {
+                desk.audit.note(.fault, "a deleted print is still on a reader's chip")
+            }
+            one.isNoted = true
+            leaving.append(one)
         }
     }
 
