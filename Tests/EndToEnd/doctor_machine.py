@@ -2,9 +2,11 @@
 and it finds what a test breaks."""
 
 import json
+import os
+import re
 import unittest
 
-from machine import Machine
+from machine import ROOT, Machine
 from packages import BIND, install
 
 TIMEOUT = 600
@@ -41,6 +43,18 @@ class Doctor(unittest.TestCase):
         self.assertTrue(ways["login"].startswith("(a)"))
         self.assertIn("do nothing", ways["cron"])
         self.assertEqual({check["state"] for check in links["sandbox"] + links["rules"] + links["memory"]}, {"ok"})
+
+    def test_what_the_readme_shows_is_what_it_shows(self):
+        """with the mistake of README.md's example, but for numbers and the ends of lines"""
+        def still(text):
+            return re.sub(r"\d+", "N", " ".join(text.split()))
+
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            wanted = re.search(r"\$ sudo appvault doctor\n(.*?broken: 1)\n", file.read(), re.S).group(1)
+        self.after("printf '[Passcode]\\nMinLengt=12\\n' > /etc/appvault/policy.conf", "rm /etc/appvault/policy.conf")
+        with self.machine.terminal("LC_ALL=C.UTF-8 appvault doctor; read end") as terminal:
+            terminal.expect("broken: 1")
+            self.assertEqual(still(terminal.text).removesuffix(" "), still(wanted))
 
     def test_with_each_profile_people_get_in_without_us_and_the_ways_are_told(self):
         self.after(

@@ -1,6 +1,8 @@
 """What `apt install` sets up and nothing else: the login opens the store without a question, the
 logout locks it."""
 
+import os
+import re
 import time
 import unittest
 
@@ -11,6 +13,16 @@ from installed import Person
 
 class Follows(installed.Case):
     POLICY = ""
+
+    def readme_status(self):
+        """What README.md shows of the first login."""
+        with open(os.path.join(machine.ROOT, "README.md"), encoding="utf-8") as file:
+            return re.search(r"appvault status\n(.*?)alice@machine", file.read(), re.S).group(1)
+
+    def still(self, text):
+        """A status, without what is another in each run."""
+        text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "ID", text)
+        return re.sub(r"\d+", "N", text).splitlines()
 
     def test_from_the_installation_to_a_first_secret_in_one_login(self):
         """apt install, a login at the console, a secret; locked after the logout, open and readable at the next"""
@@ -25,6 +37,7 @@ class Follows(installed.Case):
 
         shell = login()
         self.assertEqual(self.state(alice), "unlocked")
+        self.assertEqual(self.still(shell("appvault status")[1]), self.still(self.readme_status()))
         self.assertEqual(shell("echo the wifi is otter | appvault set wifi"), (0, "stored wifi\n"))
         console.send("appvault get wifi")
         # What is in the way when it asks says in one line how to make a recovery key.

@@ -43,7 +43,18 @@ class Demo(unittest.TestCase):
         for heading in ("wrong passcode", "right one", "read it back", "Lock", "Forget", "finger", "hangs", "dead"):
             self.assertRegex(done.stdout, rf"(?m)^ *\d+  .*{heading}")
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 96)
+        self.assertEqual([line for line in self.quoted() if line not in self.still(done.stdout)], [])
         self.assertEqual(os.listdir(self.folder), [])
+
+    def still(self, text):
+        """Its lines, without what is another in each run: numbers and times."""
+        return [re.sub(r"\d+", "N", re.sub(r" +[\d.]+ m?s$", "", line)) for line in text.splitlines()]
+
+    def quoted(self):
+        """What README.md shows of the demo."""
+        with open(os.path.join(pamlab.ROOT, "README.md"), encoding="utf-8") as file:
+            shown = re.search(r"A part of what it prints:\n\n```\n(.*?)```", file.read(), re.S)
+        return self.still(shown.group(1))
 
     def test_plays(self):
         """runs to its end, in plain text without a terminal, and leaves nothing behind"""
