@@ -11,10 +11,10 @@ enum AppvaultPage {
         page.paragraph("`appvault help` [VERB]")
         page.heading("Description")
         page.paragraph(
-            "A store holds values under names. It is open while you are logged in, and its key is wiped when you "
-                + "lock it or log out. appvaultd(8) keeps the stores; `appvault` asks it, and asks you what it "
-                + "wants to know. Passcodes are asked for on the terminal, never read from standard input, which "
-                + "belongs to values.")
+            "A store holds values under names. It is open while you are logged in. When you lock it or log out, its "
+                + "key is wiped. The daemon appvaultd(8) keeps the stores; `appvault` passes on what you ask for, and "
+                + "asks you what the daemon needs to know. It asks for passcodes on the terminal and never reads them "
+                + "from standard input, which is for values.")
         for group in VerbEntry.Group.allCases {
             page.subheading(title(group))
             for verb in VerbEntry.all where verb.group == group { add(verb, to: &page) }
@@ -23,7 +23,8 @@ enum AppvaultPage {
         for option in Option.allCases where option.entry.reach == .everywhere {
             page.item(usage(option.entry), Page.sentence(option.entry.summary))
         }
-        page.paragraph("Put what begins with a dash but is not an option behind `--`.")
+        page.paragraph(
+            "If an argument begins with a dash and is not an option, write `--` before it.")
         output(&page)
         page.heading("Exit status")
         for (status, meaning) in statuses { page.item("`\(status.rawValue)`", meaning) }
@@ -37,7 +38,7 @@ enum AppvaultPage {
             "`/etc/pam.d/appvault`", "The PAM service that proves a login password at create.")
         page.item(
             "`/etc/pam.d`",
-            "Looked through at create, to see what a login here opens stores with, and by `doctor`."
+            "`create` looks here to see whether a login opens stores; `doctor` looks here, too."
         )
         page.heading("Examples")
         for verb in VerbEntry.all {
@@ -78,11 +79,12 @@ enum AppvaultPage {
     private static func output(_ page: inout Page) {
         page.heading("Output")
         page.paragraph(
-            "What was asked for goes to standard output; what a person should know goes to standard error, one "
-                + "line each: what happened, and behind `hint:` what to do about it.")
+            "Results go to standard output. What a person should know goes to standard error: one line says what "
+                + "happened, and one that begins with `hint:` says what to do.")
         page.paragraph(
-            "With `--json` every verb prints one object on standard output. Texts that are not UTF-8 are base64, with "
-                + "a field of the same name and `Encoding` behind it. The objects:")
+            "With `--json` every verb prints one object on standard output. A text that is not UTF-8 is printed as "
+                + "base64; a second field, with `Encoding` at the end of its name, says so. The objects:"
+        )
         for verb in VerbEntry.all where !isDone(verb) {
             page.item("`\(verb.name)`", "")
             for field in verb.json {
@@ -116,7 +118,7 @@ enum AppvaultPage {
             "An object: triesRemaining, minimum, seconds and so on, as the code has them."
         ),
         ("message", "For a person, in the language of the environment."),
-        ("reason", "What is behind it; the message where nothing is."),
+        ("reason", "The cause; the message again where there is no other."),
         ("hint", "What to do; left out where there is nothing to say."),
     ]
 
@@ -129,12 +131,12 @@ enum AppvaultPage {
             "Refused. For `policy check`: a rule is not met. For `policy lint`: there is an error. For "
                 + "`doctor`: something is broken."
         ),
-        (.usage, "The command line makes no sense."),
+        (.usage, "A mistake in the command line."),
         (.missing, "The store or the name does not exist."),
         (.locked, "The store is locked."),
         (.unavailable, "The daemon is not there, does not answer, or cannot work."),
         (.damaged, "The store is damaged."),
-        (.cancelled, "Cancelled by the person."),
+        (.cancelled, "You cancelled it."),
     ]
 
     private static let environment = [
@@ -143,9 +145,12 @@ enum AppvaultPage {
             "The language of messages; the first that is set. Help, mistakes in the command line, the findings of "
                 + "`doctor` and of `policy lint`, and the word `hint:` are always English."
         ),
-        ("LC_CTYPE", "Whether marks may be more than ASCII, where LC_ALL is not set."),
-        ("NO_COLOR", "Not empty: no colours."),
+        ("LC_CTYPE", "Whether signs that are not ASCII may be shown, if LC_ALL is not set."),
+        ("NO_COLOR", "If it is set and not empty: no colours."),
         ("TERM", "With `dumb` there are no colours, and `policy check` does not draw."),
-        ("TMPDIR", "Where `import` keeps what a pipe brings, encrypted as it is; else /var/tmp."),
+        (
+            "TMPDIR",
+            "Where `import` keeps a file that comes by a pipe, still encrypted; otherwise /var/tmp."
+        ),
     ]
 }

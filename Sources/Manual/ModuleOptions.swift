@@ -20,34 +20,34 @@ enum ModuleOptions {
     static let all: [Entry] = [
         Entry(
             "unlock", "auth",
-            "Stands behind others: takes the password that they were given, opens a store that follows the login "
-                + "password in silence, and always returns PAM_IGNORE."),
+            "For a line behind the modules that ask. It takes the password that they were given, opens with it a store "
+                + "that follows the login password, shows nothing, and always returns PAM_IGNORE."),
         Entry(
             "or_password", "auth",
-            "The prompt takes the passcode or the login password. What is not the passcode becomes the token of the "
-                + "stack, so that pam_unix behind it with `try_first_pass` takes it without asking again. Where a module "
-                + "in front has set a token already, that is tried in place of a question."
+            "The person may type the passcode or the login password. An answer that is not the passcode becomes the "
+                + "stack's token, so pam_unix behind it with `try_first_pass` uses it and does not ask again. If a "
+                + "module in front has already set a token, AppVault tries that and does not ask."
         ),
         Entry(
             "try_first_pass", "auth",
-            "The token of the stack is tried first, and then the person is asked."),
-        Entry("use_first_pass", "auth", "The token of the stack is tried, and nobody is asked."),
+            "Tries the stack's token first, and then asks the person."),
+        Entry("use_first_pass", "auth", "Tries the stack's token and asks nobody."),
         Entry(
             "enforce", "auth",
-            "Where a change of the passcode is due and did not take place, the login is denied. Without it the login "
-                + "goes on, and the store stays locked."),
+            "If a new passcode is due and the person did not choose one, the login is denied. Without this option the "
+                + "login goes on, and the store stays locked."),
         Entry(
             "password_rules", "password",
-            "In front of pam_unix: asks for the new login password and judges it by the rules for passcodes, for people "
-                + "whose store follows it. For all others it returns PAM_IGNORE. pam_unix behind it needs "
-                + "`use_authtok`."),
+            "For a line in front of pam_unix. If the person's store follows the login password, it asks for the new "
+                + "login password and checks it by the rules for passcodes. For everybody else it returns PAM_IGNORE. "
+                + "pam_unix behind it needs `use_authtok`."),
         Entry(
             "always_ask", "password",
-            "With `password_rules`: people whose store does not follow the login password are asked for the new one as "
-                + "well, without rules, because a pam_unix with `use_authtok` would not ask them."),
+            "With `password_rules`: asks everybody else for the new password, too, and checks no rules then. A pam_unix "
+                + "with `use_authtok` does not ask."),
         Entry(
             "use_authtok", "password",
-            "Taken as a matter of course: behind pam_unix the module never asks for a new login password."
+            "Accepted, and changes nothing: behind pam_unix the module never asks for a new login password."
         ),
         Entry(
             "fingerprint=", argument: "WHEN", "auth",
@@ -61,8 +61,8 @@ enum ModuleOptions {
         ),
         Entry(
             "timeout=", argument: "SECONDS", "auth",
-            "How long a finger is waited for, 1 to 120 (default 30); at a display never longer than 8, because nobody can "
-                + "press a key there to type instead."),
+            "How long the reader waits for a finger, 1 to 120 (default 30). At a display it waits at most 8, because the "
+                + "person cannot press a key there to type instead."),
         Entry(
             "set_authtok", "auth",
             "After a finger or a passcode of its own the token of the stack is the login password, so that pam_gnome_keyring or pam_kwallet behind it "
@@ -71,7 +71,7 @@ enum ModuleOptions {
                 + "such a service that succeeded with it, and lies sealed in the store; `appvault keyring forget` forgets "
                 + "it. Where none is kept, the token is left as it is. Modules behind take it as if it had been typed: a stack "
                 + "that wants a finger and the login password must not have this option."),
-        Entry("debug", "all", "Writes to the system log what it did, never a secret."),
+        Entry("debug", "all", "Writes to the system log what the module did, and never a secret."),
         Entry(
             "socket=", argument: "PATH", "all",
             "The daemon's socket, for private set-ups (default /run/appvault/socket)."),

@@ -6,9 +6,9 @@ enum ModulePage {
         page.paragraph("`pam_appvault.so` [OPTION]...")
         page.heading("Description")
         page.paragraph(
-            "Hands what a login knows to appvaultd(8), shows and asks what that wants shown and asked, and returns its "
-                + "answer. The module decides nothing, reads no file, and keeps nothing. If the daemon is missing, "
-                + "hangs or talks nonsense, the module says so within seconds, and the next one of the stack decides."
+            "The module tells appvaultd(8) what a login knows, shows and asks what the daemon wants, and returns the "
+                + "daemon's answer. It decides nothing, reads no file and keeps nothing. If the daemon is missing, "
+                + "hangs or sends nonsense, the system log says so within seconds, and the next module decides."
         )
         page.heading("Options")
         for option in ModuleOptions.all {
@@ -17,7 +17,7 @@ enum ModulePage {
                 "`\(option.name)`\(argument)", option.meaning,
                 option.types == "all" ? "In every module type." : "Module type `\(option.types)`.")
         }
-        page.paragraph("A word that is none of these is ignored, and the system log says so once.")
+        page.paragraph("The module ignores any other word, and says so once in the system log.")
         page.heading("Module types provided")
         for (name, meaning) in types { page.item("`\(name)`", meaning) }
         page.heading("Return values")
@@ -46,13 +46,13 @@ enum ModulePage {
             "password [success=1 default=ignore] pam_unix.so use_authtok yescrypt",
         ])
         page.paragraph(
-            "An `account` line does nothing. In front of services that run without a person, cron among them, none "
-                + "of these lines asks or waits.")
+            "An `account` line does nothing. At services that run without a person, such as cron, none of these lines "
+                + "asks or waits.")
         page.heading("Files")
         page.item("`/run/appvault/socket`", "The daemon's socket.")
         page.item(
             "`/run/appvault/root.socket`",
-            "Another one, for root alone: tried first where root asks and `socket=` does not say which."
+            "The daemon's socket for root alone. Root's programs try it first, unless `socket=` names another."
         )
         page.heading("See also")
         page.paragraph("appvault(1), appvaultd(8), appvault-policy.conf(5), pam.conf(5), pam(7)")
@@ -62,32 +62,36 @@ enum ModulePage {
     private static let types = [
         (
             "auth",
-            "Asks for the passcode and answers for it, at services of the policy key `PasscodeServices`; with `unlock` "
-                + "it opens the store at services of `UnlockServices`. Its setcred confirms the login to the daemon."
+            "Asks for the passcode and returns whether it was right, at the services in the policy key "
+                + "`PasscodeServices`. With `unlock` it opens the store, at the services in `UnlockServices`. Its setcred "
+                + "tells the daemon that the login succeeded."
         ),
         ("account", "Always PAM_IGNORE."),
         (
             "session",
-            "Keeps the store open as long as a session of its owner lasts. Asks nothing, fails nothing."
+            "Keeps the store open while a session of its owner lasts. It asks nothing and never fails."
         ),
         (
             "password",
-            "Behind pam_unix: the store follows the new login password. With `password_rules`, in front of it: judges "
-                + "the new one."
+            "Behind pam_unix: changes the store's passcode to the new login password. With `password_rules`, in front of "
+                + "pam_unix: checks the new login password."
         ),
     ]
 
     private static let values = [
-        ("PAM_SUCCESS", "In this very exchange the person has proven the passcode, or a finger."),
-        ("PAM_AUTH_ERR", "A wrong passcode, one too many in too short a time, or cancelled."),
+        ("PAM_SUCCESS", "The person proved the passcode, or a finger, in this very call."),
+        (
+            "PAM_AUTH_ERR",
+            "The passcode was wrong or came too soon after wrong ones, or the person cancelled."
+        ),
         ("PAM_MAXTRIES", "That was the last try."),
         ("PAM_USER_UNKNOWN", "The person has no store with a passcode."),
         ("PAM_PERM_DENIED", "The policy does not allow it."),
-        ("PAM_AUTHTOK_ERR", "No new password that the rules take was given."),
+        ("PAM_AUTHTOK_ERR", "The person gave no new password that meets the rules."),
         ("PAM_AUTHINFO_UNAVAIL", "The daemon cannot be reached or cannot answer."),
         (
             "PAM_IGNORE",
-            "It is not for this module to say: another service, another way, nothing to do."
+            "The module has nothing to decide here: another service, another way, nothing to do."
         ),
     ]
 }

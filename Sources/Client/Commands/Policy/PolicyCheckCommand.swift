@@ -4,14 +4,14 @@ import Wire
 struct PolicyCheckCommand: Command {
     static let entry = VerbEntry(
         words: ["policy", "check"], group: .policy, operands: ["[-]"], options: [.user],
-        summary: "hold a candidate passcode against the rules",
+        summary: "test a passcode by the rules",
         text: [
-            "On a terminal the list of rules changes while the candidate is typed, which shows as dots. "
-                + "Rules of the administrator's own are asked on Enter. Ctrl-U begins anew, Ctrl-C leaves.",
+            "On a terminal the list of rules changes while you type; what you type shows as dots. Enter also checks the "
+                + "administrator's own rules. Ctrl-U begins anew, Ctrl-C ends.",
             "From a pipe, or with -, one line of standard input is the candidate. Into a pipe: id, `met`, "
                 + "`unmet` or `not checked`, what the rule wants and the reason, with tabs between them.",
-            "Whether it equals the current passcode or a former one is not checked: anybody at an open "
-                + "session could guess with it. Ends with status 1 where a rule is not met.",
+            "It does not check whether this is the current passcode or a former one: anybody at your open session could "
+                + "guess them that way. It ends with status 1 if a rule is not met.",
         ],
         json: [
             .init("met", "whether no rule is unmet"),

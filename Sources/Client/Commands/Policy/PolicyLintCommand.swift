@@ -6,11 +6,11 @@ struct PolicyLintCommand: Command {
         words: ["policy", "lint"], group: .policy, operands: ["FILE..."],
         summary: "look for mistakes in policy files",
         text: [
-            "Reads the files as one policy, in the order given, as the daemon reads policy.conf and then "
-                + "policy.d; - is standard input. Needs no daemon.",
-            "One line for each mistake: FILE:LINE: KEY: what is wrong: what would be right. Contradictions, keys "
-                + "without an effect and policies that nobody can meet are found as well. Ends with status 1 where "
-                + "there is an error; warnings alone do not.",
+            "It reads the files as one policy, in the order given, as the daemon reads policy.conf and then policy.d; - is "
+                + "standard input. It needs no daemon.",
+            "It prints a line for each mistake: FILE:LINE: KEY: what is wrong: what would be right. It also finds "
+                + "contradictions, keys without an effect and policies that nobody can meet. It ends with status 1 if "
+                + "there is an error, and with 0 if there are only warnings.",
         ],
         json: [
             .init("errors", "how many"),

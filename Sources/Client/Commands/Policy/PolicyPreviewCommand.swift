@@ -3,11 +3,10 @@ import Wire
 struct PolicyPreviewCommand: Command {
     static let entry = VerbEntry(
         words: ["policy", "preview"], group: .policy, operands: ["FILE|-"], options: [.user],
-        summary: "show what a new policy.conf would ask of whom",
+        summary: "show who would have to do what under a new policy.conf",
         text: [
-            "For each store: which change its owner would be led through at the next unlock, and whether that is "
-                + "certain or depends on the present passcode. Root sees the stores of all, everybody else their "
-                + "own. Nothing changes.",
+            "For each store: which change its owner would have to make at the next unlock, and whether that is certain or "
+                + "depends on the present passcode. Root sees all stores, everybody else their own. It changes nothing.",
             "Into a pipe: owner, store, flows, certainty and reason, with tabs between them.",
         ],
         json: [

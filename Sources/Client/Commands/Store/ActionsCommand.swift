@@ -3,10 +3,10 @@ import Wire
 struct ActionsCommand: PlainCommand {
     static let entry = VerbEntry(
         words: ["actions"], group: .store, operands: [], options: [.user],
-        summary: "what can be done now, what not, and why",
+        summary: "show what you can do now, what not, and why",
         text: [
-            "Each action of a store, allowed or refused, with the reason and the verb that performs it. The policy, "
-                + "the state of the store and the hardware decide.",
+            "For each action of a store: whether it is allowed or refused, why, and which command does it. The policy, the "
+                + "state of the store and the hardware decide.",
             "Into a pipe: name, `allowed` or `refused`, verb and reason, with tabs between them.",
         ],
         json: [

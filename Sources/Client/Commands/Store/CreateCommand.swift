@@ -8,14 +8,12 @@ struct CreateCommand: Command {
         options: [.followLogin, .ownPasscode, .noPasscode, .openExisting, .user],
         summary: "make a store",
         text: [
-            "Without an option the store suits this machine: where a login opens stores with the login "
-                + "password, the passcode follows it; otherwise the store gets a passcode of its own.",
-            "A login password is proven before it is used, so that a slip of the finger cannot make the "
-                + "two differ from the first day.",
-            "On a terminal a recovery key is shown once. Write it down: it is the only way in when the "
-                + "passcode is forgotten.",
-            "With an option the store is made so or not at all: where the policy asks for no passcode, one that was "
-                + "chosen is refused.",
+            "Without an option it makes what suits this machine: if logins open stores with the login password, that opens "
+                + "this store, too; otherwise the store gets a passcode of its own.",
+            "It checks a login password before it uses it, so that a typing mistake cannot shut you out.",
+            "On a terminal it shows a recovery key, once. Write it down: it is the only way in if you forget the passcode.",
+            "With an option it makes exactly that store or refuses: if the policy asks for no passcodes, you cannot choose "
+                + "one.",
         ],
         examples: [
             .init(command: "appvault create", meaning: "what suits this machine"),

@@ -6,12 +6,12 @@ struct PasswdCommand: Command {
         options: [.off, .on, .followLogin, .ownPasscode, .user],
         summary: "change the passcode or the way in, or turn it off or on",
         text: [
-            "The current passcode is asked for first, also where the store is open.",
-            "With --off the store opens for you without being asked; it stays encrypted, but anyone who "
-                + "has the disk can read it.",
-            "Where the store follows the login password, change that one with passwd(1), or give the store a "
-                + "passcode of its own with --own-passcode. With --follow-login it follows the login password "
-                + "from now on, which is proven first.",
+            "It asks for the current passcode first, even if the store is open.",
+            "With --off the store opens for you without a question. It stays encrypted, but anyone who has the disk can "
+                + "read it.",
+            "If the store follows the login password, change that with passwd(1), or give the store a passcode of its own "
+                + "with --own-passcode. With --follow-login it asks for the login password, checks it, and from then on "
+                + "that opens the store.",
         ],
         examples: [
             .init(command: "appvault passwd --on", meaning: "from no passcode to one"),

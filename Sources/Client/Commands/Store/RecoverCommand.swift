@@ -5,8 +5,8 @@ struct RecoverCommand: PlainCommand {
         words: ["recover"], group: .store, operands: [], options: [.user],
         summary: "set a new passcode with the recovery key",
         text: [
-            "A new passcode is asked for at once, or the login password where the store follows it; `appvault unlock` "
-                + "opens the store with that. Capitals, spaces and dashes in the key do not matter."
+            "It asks for a new passcode at once, or for the login password if the store follows that. Then open the store "
+                + "with `appvault unlock`. Capitals, spaces and dashes in the key do not matter."
         ])
     static let offer = RecoveryOffer.never
 

@@ -3,9 +3,9 @@ import Wire
 struct RecoveryNewCommand: PlainCommand {
     static let entry = VerbEntry(
         words: ["recovery", "new"], group: .store, operands: [], options: [.user],
-        summary: "make a recovery key; the former one ends",
+        summary: "make a recovery key; the old one stops working",
         text: [
-            "The key is shown once, on a terminal only. Write it down and keep it away from the machine."
+            "It shows the key once, and only on a terminal. Write it down and keep it away from the machine."
         ])
     static let offer = RecoveryOffer.never
 

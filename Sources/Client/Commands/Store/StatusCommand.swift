@@ -5,9 +5,9 @@ struct StatusCommand: PlainCommand {
         words: ["status"], group: .store, operands: [], options: [.user],
         summary: "show the state of a store",
         text: [
-            "Nothing is asked and nothing changes. Where something is wrong, it says what can be done.",
-            "What is pending runs at the next unlock, at a login that can hold a conversation or with "
-                + "`appvault unlock`.",
+            "It asks nothing and changes nothing. If something is wrong, it says what you can do.",
+            "A change that is due runs at the next unlock: with `appvault unlock`, or at a login that can ask "
+                + "questions.",
         ],
         json: [
             .init(
@@ -38,7 +38,7 @@ struct StatusCommand: PlainCommand {
                 "pendingReason", "`policy`, `migration`, `recovery` or `expired`; else null"),
             .init(
                 "meetsRules",
-                "whether a login password that the store follows meets the rules; null where nobody knows"
+                "whether the login password meets the rules, if the store follows it; null if that is not known"
             ),
             .init("recoveryOffer", "whether a recovery key waits to be shown"),
             .init("trouble", "what is wrong; may be empty"),

@@ -5,8 +5,8 @@ struct UnlockCommand: PlainCommand {
         words: ["unlock"], group: .store, operands: [], options: [.user],
         summary: "open the store",
         text: [
-            "Asks for the passcode. A store that is open stays open and nothing is asked, unless something is due: then, "
-                + "on a terminal, it goes on with that."
+            "It asks for the passcode. If the store is open already, it asks nothing. If a change is due, it goes on with "
+                + "that on a terminal."
         ])
     static let offer = RecoveryOffer.asked
 
