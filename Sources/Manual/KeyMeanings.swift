@@ -4,16 +4,16 @@ enum KeyMeanings {
     static let all: [(key: String, meaning: String)] = [
         (
             "Enabled",
-            "With no the administrator's rules are not in force, and the default policy is. This and the next key "
-                + "stand in [Passcode] alone where they are to hold for everybody."
+            "With no, the default policy is in force instead of the administrator's. For everybody, write this and the "
+                + "next key only in [Passcode]."
         ),
         (
             "UseDefaultPolicy",
-            "Whether the default policy stands in where Enabled=no. With Enabled=no and UseDefaultPolicy=no, both "
-                + "written, there are no passcodes: stores are encrypted, and open for their owners without a question. "
-                + "Not recommended."
+            "Whether Enabled=no puts the default policy in force. If you write both Enabled=no and UseDefaultPolicy=no, "
+                + "there are no passcodes: stores are encrypted, and open for their owners without a question. Not "
+                + "recommended."
         ),
-        ("MinLength", "In characters as a person counts them."),
+        ("MinLength", "How many characters a passcode needs at least, as a person counts them."),
         ("RequireDigit", "At least one digit, of any script."),
         ("RequireLower", "At least one small letter."),
         ("RequireUpper", "At least one capital letter."),
@@ -24,67 +24,71 @@ enum KeyMeanings {
         ),
         (
             "DigitsOnly",
-            "A PIN: digits and nothing else. Sets the Require keys and MinCharacterGroups aside; the other rules stay."
+            "A PIN: only digits. The Require keys and MinCharacterGroups have no effect then; the other rules stay."
         ),
         ("MinUniqueCharacters", "At least so many different characters."),
         (
             "ForbidSequences",
-            "Passcodes of three or more digits and nothing else may not go on in equal steps, as 111111, 123456, 135791 "
-                + "and 963074 do. Where the line is missing it is yes with DigitsOnly and no without."
+            "A passcode of three or more digits and nothing else may not go on in equal steps, as 111111, 123456, 135791 "
+                + "and 963074 do. If the line is missing: yes with DigitsOnly, otherwise no."
         ),
         ("Rules", "Which of the [Rule NAME] sections apply."),
         (
             "ExpireDays",
-            "Days after which a new passcode is demanded, counted from when it was set; in the state without a passcode "
+            "After so many days the person has to choose a new passcode, counted from when it was set. Without a passcode "
                 + "nothing expires."
         ),
         (
             "HistoryCount",
-            "So many former passcodes may not come back. A new one differs from the current one in any case; after the "
-                + "recovery key, where nobody has typed the current one, only with this at 1 or more."
+            "The person may not use so many former passcodes again. A new passcode always has to differ from the current "
+                + "one; after the recovery key, where nobody types the current one, only with 1 or more here."
         ),
         (
             "RetryLimit",
-            "The wrong try in a row, made by the person at this machine, that is the last. Tries from elsewhere have a "
-                + "count of their own with the same limit, and never erase."
+            "How many wrong tries in a row the person at this machine has; OnRetryLimit says what follows the last. Tries "
+                + "from elsewhere have a count of their own with the same limit, and never erase a store."
         ),
         (
             "OnRetryLimit",
-            "What then: the store is erased, or locked until the recovery key, or `appvault tries clear` by root."
+            "What follows: the store is erased, or it is locked until the recovery key opens it or root runs "
+                + "`appvault tries clear`."
         ),
         (
             "ThrottleAfter",
-            "After so many wrong tries in a row the next has to wait a second, then two, four and so on up to "
-                + "ThrottleMax. With OnRetryLimit=erase the last try always waits ThrottleMax."
+            "After so many wrong tries in a row the person has to wait a second before the next, then two, four and so "
+                + "on up to ThrottleMax. With OnRetryLimit=erase the last try always has to wait for ThrottleMax."
         ),
         ("ThrottleMax", "The longest wait between two tries."),
-        ("LocalServices", "PAM services at which somebody can be known to sit at this machine."),
+        (
+            "LocalServices",
+            "PAM services at which AppVault may count a person as being at this machine."
+        ),
         (
             "PasscodeServices",
-            "PAM services at which AppVault asks for the passcode and answers for it; at all others it asks nothing."
+            "PAM services at which AppVault asks for the passcode and says whether it was right. At all others it asks nothing."
         ),
         ("UnlockServices", "PAM services at which a login password opens a store that follows it."),
         (
             "ConversingServices",
-            "PAM services that can hold a conversation: a change that is due runs inside the login there. su and sudo "
+            "PAM services that can ask several questions: there a change that is due runs inside the login. su and sudo can "
                 + "only on a terminal."
         ),
-        ("AllowNoPasscode", "Whether a person may turn the passcode off, or begin without."),
+        ("AllowNoPasscode", "Whether a person may turn the passcode off, or begin without one."),
         (
             "NoPasscodeByDefault",
             "A new store begins without a passcode. Without AllowNoPasscode it has no effect."
         ),
         (
             "AllowRecoveryKey",
-            "Whether there may be recovery keys. With no, those that there are open nothing either, from the moment at "
-                + "which it is saved: who forgets the passcode then cannot open the store. They stay where they are, and "
-                + "open again after a yes. `appvault status` tells each owner of one, and `appvault policy preview` says "
-                + "beforehand whose stores have one."
+            "Whether people may have recovery keys. As soon as no is saved, existing keys open nothing: a person who "
+                + "forgets the passcode then cannot open the store. The keys are kept, and work again after a yes. "
+                + "`appvault status` tells each owner of a key, and `appvault policy preview` shows beforehand whose "
+                + "stores have one."
         ),
         (
             "LockTimeout",
-            "Time in the background after which a store locks, where LockOnBackground=timeout; never while the session "
-                + "is in front."
+            "With LockOnBackground=timeout, a store locks after so long in the background. It never locks by this while "
+                + "the session is in front."
         ),
         (
             "LockOnBackground",
@@ -92,22 +96,22 @@ enum KeyMeanings {
         ),
         (
             "IdleTimeout",
-            "Time without a request after which a store locks even in front. Each request begins it anew. A store whose "
-                + "owner has no session is locked by no logout, and where this is 0 it locks after 15 minutes."
+            "A store locks after so long without a request, even while the session is in front. With 0 it does not, unless "
+                + "its owner has no session: then no logout would lock it, and it locks after 15 minutes."
         ),
         ("HoldMax", "The longest that a person may suspend locking."),
         (
             "LoginUnits",
             "systemd units whose root processes log people in at this machine: consoles and display managers; * stands "
-                + "for any letters. Where a login comes from any other unit, AppVault cannot tell that the person is at "
-                + "the machine: it asks for no finger, and wrong passcodes count as a stranger's."
+                + "for any letters. If a login comes from another unit, AppVault cannot tell that the person is at the "
+                + "machine: it asks for no finger, and counts a wrong passcode as a stranger's."
         ),
         (
             "StoreQuota",
-            "How much all stores of one person may take on the disk together. What would grow beyond it is refused: a "
-                + "new or longer value, an import, another store. Everything else goes on, deleting too, also where "
-                + "they take more already because the value was lowered. For somebody with several stores it is the "
-                + "value that holds for the store `default`."
+            "How much all stores of one person may take on the disk together. What needs more is refused: a new or longer "
+                + "value, an import, another store. Everything else goes on, deleting too, even if the stores take more "
+                + "already because you lowered the value. For a person with several stores the value for the store "
+                + "`default` counts."
         ),
         (
             "AllowFingerprint",
@@ -131,26 +135,26 @@ enum KeyMeanings {
         ("PasscodeEvery", "The passcode itself is needed after so long, fingers notwithstanding."),
         (
             "ChangeOnUpdate",
-            "When a rule changed: always a new passcode, or only where the present one, judged when it next opens the "
-                + "store, falls short."
+            "If a rule changed: always asks for a new passcode; noncompliant asks only if the present one, checked when it "
+                + "next opens the store, breaks a rule."
         ),
-        ("ShowReset", "Whether a wrong passcode is answered with the way to reset the store."),
+        ("ShowReset", "Whether a person reads, after a wrong passcode, how to reset the store."),
         (
             "ShowCancel",
-            "Whether the question for the passcode says how it is cancelled. A demanded change always does."
+            "Whether the question for the passcode says how to cancel it. A change that the policy demands always says so."
         ),
         (
             "Onboard",
-            "Who makes the store default: the person, with `appvault create`; a conversation at the first login that can "
-                + "hold one; or the first login with a password that another module has verified, without a question, "
-                + "if the password meets the rules."
+            "Who makes the store default. cli: the person, with `appvault create`. login: the first login that can ask "
+                + "questions asks the person. silent: the first login with a password that another module has verified "
+                + "makes it without a question, if the password meets the rules."
         ),
         (
             "DerivationMemory",
-            "Memory that it costs to try a passcode (Argon2id), for passcodes set from now on. A change of it asks "
-                + "nothing of anybody."
+            "How much memory each guess at a passcode takes (Argon2id), for passcodes set from now on. Nobody has to do "
+                + "anything if you change it."
         ),
-        ("DerivationPasses", "Passes over that memory."),
+        ("DerivationPasses", "How many passes over that memory."),
     ]
 
     static func of(_ key: String) -> String? {

@@ -17,7 +17,7 @@ enum PolicyPage {
         page.heading("Sections")
         for (name, meaning) in sections { page.item("`\(name)`", meaning) }
         page.paragraph(
-            "The later in this list wins, key by key; of several groups of one person the one that was read last."
+            "A section further down in this list wins, key by key. If a person is in several groups, the one read last wins."
         )
         page.heading("Keys")
         for key in PolicyKeyFacts.all {
@@ -31,24 +31,26 @@ enum PolicyPage {
         }
         page.heading("Rules of your own")
         page.paragraph(
-            "A section `[Rule NAME]` is one rule more. NAME is of letters, digits, dot, dash and underscore. The key "
-                + "`Rules` of the sections above says which apply: at most 255 for one person.")
+            "Each section `[Rule NAME]` adds a rule. NAME may have letters, digits, dots, dashes and underscores. The key "
+                + "`Rules` of the sections above says which rules apply: at most 255 for one person."
+        )
         for (name, meaning) in rules { page.item("`\(name)`=", meaning) }
         page.paragraph(
-            "Rules run in a process of their own, one passcode a process, for at most a second. A rule that cannot "
-                + "run refuses the passcode.")
+            "Rules run in a process of their own for at most a second, and each process checks one passcode. A rule that "
+                + "cannot run refuses the passcode.")
         page.paragraph(
-            "A policy that nobody can meet is a mistake, by which the last good policy stays in force: a pattern that allows "
-                + "fewer characters than `MinLength`, or none of those that `RequireDigit` wants; two patterns that refuse "
-                + "all there is. This is told of patterns made of characters, lists and dots with *, +, ? or "
-                + "{} behind them, and of one key or rule beside another. Of patterns with groups or alternatives, of "
-                + "`Dictionary` and of `ForbidSequences` nothing is told: `appvault policy check` tries a passcode."
+            "A policy that nobody can meet is a mistake, and the last good policy stays in force. Examples: a pattern that "
+                + "allows fewer characters than `MinLength`, or no digit where `RequireDigit` wants one; two patterns that "
+                + "together refuse everything. AppVault sees this in patterns of characters, lists and dots with *, +, ? "
+                + "or {} behind them, and in keys and rules that contradict each other. It does not see it in patterns with "
+                + "groups or alternatives, in `Dictionary` or in `ForbidSequences`: test a passcode with "
+                + "`appvault policy check`."
         )
         page.heading("Texts")
         page.paragraph(
-            "In `[Texts]` each line is ID=TEXT, and the text takes the place of the one with that id, in every "
-                + "language. {1}, {2} and so on are where arguments go. `appvault texts` lists ids and texts; those that begin "
-                + "with `tool.` are the command line's own."
+            "In `[Texts]` each line is ID=TEXT. The text replaces the one with that id, in every language. AppVault puts "
+                + "arguments in the places {1}, {2} and so on. `appvault texts` lists ids and texts; ids that begin with "
+                + "`tool.` belong to the command line."
         )
         page.heading("When the policy changes")
         for text in changes { page.paragraph(text) }
@@ -64,7 +66,7 @@ enum PolicyPage {
             "[Rule company]", "Display=not the company's name", "Reject=[Ee]xample", "", "[Texts]",
             "create.choose=Choose the passcode of your Example vault",
         ])
-        page.paragraph("Looked at before it is installed:")
+        page.paragraph("To check a file before you install it:")
         page.verbatim(["appvault policy lint new.conf && appvault policy preview new.conf"])
         page.heading("See also")
         page.paragraph("appvault(1), appvaultd(8), pam_appvault(8), regex(7), systemd.time(7)")
@@ -72,20 +74,20 @@ enum PolicyPage {
     }
 
     private static let description = [
-        "The administrator's policy is /etc/appvault/policy.conf and then the files of policy.d in the order of their "
-            + "names. It is in force if there is one of them and `Enabled` is yes; otherwise the default policy of "
-            + "/usr/lib/appvault is, whose values are also built in. An update puts the default file back: do not "
-            + "edit it.",
-        "A file is read whole or not at all. After a mistake in one of them the last good policy stays in force, also "
-            + "after a restart, until all of them can be read. Without a last good one, stores open, and nothing can "
-            + "be created or changed. `appvault policy lint` finds mistakes before they are installed; "
-            + "`appvault policy show` names the place of each value.",
-        "Files are read again when they change; nobody has to be told.",
+        "The administrator's policy is /etc/appvault/policy.conf, and then the files in policy.d in the order of their "
+            + "names. It is in force if one of these files exists and `Enabled` is yes. Otherwise the default policy in "
+            + "/usr/lib/appvault is in force; its values are also built in. Do not edit the default file: an update "
+            + "replaces it.",
+        "AppVault takes a file whole or not at all. If one of them has a mistake, the last good policy stays in force, "
+            + "also after a restart, until all files are good. If there never was a good one, stores open, but nobody can "
+            + "create or change one. `appvault policy lint` finds mistakes before you install a file; "
+            + "`appvault policy show` says where each value comes from.",
+        "AppVault reads the files again when they change. You need not restart anything.",
     ]
 
     private static let form = [
-        "Lines KEY=VALUE in sections. Spaces around both do not count. Comments begin with # or ; and have lines of "
-            + "their own. An unknown key or section is a mistake.",
+        "A file has sections with lines KEY=VALUE. Spaces around KEY and VALUE do not count. A comment begins with # or ; "
+            + "on a line of its own. An unknown key or section is a mistake.",
         "Times are spans as in systemd.time(7): 90, 90s, 15min, 1h 30min; a bare number is seconds. Sizes have KiB, "
             + "MiB, GiB or TiB.",
     ]
@@ -103,23 +105,26 @@ enum PolicyPage {
     ]
 
     static let rules = [
-        ("Display", "What a person reads about it; NAME where it is missing."),
+        ("Display", "What a person reads about the rule; NAME if it is missing."),
         (
             "Show",
-            "Whether it stands in the list of rules that a person reads before choosing: yes or no. Built in: `yes`."
+            "Whether a person reads the rule before choosing a passcode: yes or no. Built in: `yes`."
         ),
         ("Match", "A POSIX extended regular expression that the passcode has to match."),
-        ("Reject", "One that it must not match."),
-        ("Dictionary", "yes: libpwquality has to take the passcode, with its own configuration."),
+        ("Reject", "A POSIX extended regular expression that the passcode must not match."),
+        (
+            "Dictionary",
+            "With yes, libpwquality has to accept the passcode, by its own configuration."
+        ),
     ]
 
     private static let changes = [
         "Keys that are rules (`MinLength`, the `Require` keys, `MinCharacterGroups`, `DigitsOnly`, "
             + "`MinUniqueCharacters`, `ForbidSequences`, and the rules that apply) ask for a new passcode at the next "
             + "login that can hold a conversation, or at the next `appvault unlock`, as `ChangeOnUpdate` says. "
-            + "The person reads why first. Cancelling leaves the store locked and the change due. "
-            + "`appvault policy preview` says beforehand whom it concerns.",
-        "Every other key just applies, at once. Rules judge new passcodes only: none can refuse one that opens a store.",
+            + "The person first reads why. If they cancel, the store stays locked and the change due. "
+            + "`appvault policy preview` says beforehand who would be asked.",
+        "Every other key takes effect at once. Rules check only new passcodes: no rule can refuse one that opens a store.",
         "Stores that follow the login password have no rules of their own; see `password_rules` in pam_appvault(8).",
     ]
 }
