@@ -417,7 +417,7 @@ class Daemon:
         """The slots file's blocks, without the note of the last commit, which comes after that commit's answer."""
         with open(os.path.join(store or self.store(), "slots"), "rb") as file:
             data = file.read()
-        return [b"" if number == 14 else slot_block(data, number) for number in range(len(data) // PAGE)]
+        return [bytes(512) if number == 14 else slot_block(data, number) for number in range(len(data) // PAGE)]
 
     def tally(self, store=None):
         return Tally(self.blocks(store)[2])
