@@ -34,6 +34,7 @@ enum AllCommands {
 
         ResetCommand.self,
         ResyncCommand.self,
+        MendCommand.self,
         TriesClearCommand.self,
         ChownCommand.self,
         DoctorCommand.self,

@@ -135,7 +135,10 @@ enum AppvaultPage {
         (.missing, "The store or the name does not exist."),
         (.locked, "The store is locked."),
         (.unavailable, "The daemon is not there, does not answer, or cannot work."),
-        (.damaged, "The store is damaged."),
+        (
+            .damaged,
+            "The store is damaged. `list` and `export` gave everything that is not."
+        ),
         (.cancelled, "You cancelled it."),
     ]
 

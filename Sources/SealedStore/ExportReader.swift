@@ -10,6 +10,8 @@ public final class ExportReader: @unchecked Sendable {
 
     /// How many records were read so far.
     public private(set) var done: UInt64 = 0
+    /// How many the file says were damaged when it was made, and are not in it.
+    public private(set) var missing: UInt64 = 0
     /// How many of them exist in the store already, and the first names; only `check` counts them.
     public private(set) var existing: UInt64 = 0
     public private(set) var existingNames: [[UInt8]] = []
@@ -127,12 +129,18 @@ public final class ExportReader: @unchecked Sendable {
         let before = changes.count
         do throws(FormatError) {
             try plain.withBytes { (bytes) throws(FormatError) in
-                while let record = try ExportRecord(decoding: bytes, at: position) {
-                    changes.append(
-                        .set(
-                            name: [UInt8](copying: bytes.extracting(record.name)),
-                            value: WipedBuffer(copying: bytes.extracting(record.value))))
-                    position = record.value.upperBound
+                while let entry = try ExportEntry(decoding: bytes, at: position) {
+                    switch entry {
+                    case .record(let name, let value):
+                        changes.append(
+                            .set(
+                                name: [UInt8](copying: bytes.extracting(name)),
+                                value: WipedBuffer(copying: bytes.extracting(value))))
+                        position = value.upperBound
+                    case .missing(let end):
+                        missing += 1
+                        position = end
+                    }
                 }
             }
         } catch {
@@ -143,26 +151,37 @@ public final class ExportReader: @unchecked Sendable {
     }
 }
 
-/// Where the name and the value of one record lie: name length (1), name, value length (4), value.
-struct ExportRecord {
-    let name: Range<Int>
-    let value: Range<Int>
+/// What stands at one place of the text: a record (name length (1), name, value length (4), value),
+/// or what is not in the file because it was damaged (0, kind (1), id (8), name length (1), name).
+enum ExportEntry {
+    case record(name: Range<Int>, value: Range<Int>)
+    case missing(end: Int)
 
-    /// Nil if the bytes end before the record does.
+    /// Nil if the bytes end before the entry does.
     init?(decoding bytes: Span<UInt8>, at start: Int) throws(FormatError) {
-        var position = start
-        guard bytes.count - position >= 1 else { return nil }
-        let nameCount = Int(bytes[position])
-        guard nameCount > 0 else { throw .outOfBounds }
-        position += 1
-        guard bytes.count - position >= nameCount + 4 else { return nil }
-        name = position..<position + nameCount
-        position += nameCount
+        guard bytes.count - start >= 1 else { return nil }
+        let nameCount = Int(bytes[start])
+        guard nameCount > 0 else {
+            guard let end = try Self.endOfMissing(bytes, start + 1) else { return nil }
+            self = .missing(end: end)
+            return
+        }
+        guard bytes.count - start - 1 >= nameCount + 4 else { return nil }
+        let name = start + 1..<start + 1 + nameCount
         var valueCount = 0
-        for index in 0..<4 { valueCount |= Int(bytes[position + index]) << (8 * index) }
+        for index in 0..<4 { valueCount |= Int(bytes[name.upperBound + index]) << (8 * index) }
         guard valueCount <= RecordBody.largestValue else { throw .outOfBounds }
-        position += 4
-        guard bytes.count - position >= valueCount else { return nil }
-        value = position..<position + valueCount
+        let first = name.upperBound + 4
+        guard bytes.count - first >= valueCount else { return nil }
+        self = .record(name: name, value: first..<first + valueCount)
+    }
+
+    private static func endOfMissing(
+        _ bytes: Span<UInt8>, _ start: Int
+    ) throws(FormatError) -> Int? {
+        guard bytes.count - start >= 10 else { return nil }
+        guard DamagedRecord.Kind(rawValue: bytes[start]) != nil else { throw .outOfBounds }
+        let end = start + 10 + Int(bytes[start + 9])
+        return end <= bytes.count ? end : nil
     }
 }

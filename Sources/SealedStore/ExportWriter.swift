@@ -8,6 +8,8 @@ public final class ExportWriter: @unchecked Sendable {
     public let header: [UInt8]
     /// How many records were written so far.
     public private(set) var done: UInt64 = 0
+    /// What could not be written since this was asked for last.
+    private var damaged: [DamagedRecord] = []
 
     private enum Stage { case records(cursor: UInt64), lastRecords, finished }
 
@@ -34,6 +36,9 @@ public final class ExportWriter: @unchecked Sendable {
                 let next = try records.ready().walk(from: cursor) { name, value in
                     add(name, value)
                     return plain.count < ExportChunk.largestText ? .goOn : .stop
+                } damaged: { record in
+                    add(record)
+                    return plain.count < ExportChunk.largestText ? .goOn : .stop
                 }
                 stage = next == 0 ? .lastRecords : .records(cursor: next)
             } catch {
@@ -50,6 +55,24 @@ public final class ExportWriter: @unchecked Sendable {
         let piece = try seal(count, tag)
         plain.dropFirst(count)
         return piece
+    }
+
+    /// What is damaged was met since the last call, and is not in the file.
+    public func takeDamaged() -> [DamagedRecord] {
+        defer { damaged = [] }
+        return damaged
+    }
+
+    /// The file says what is not in it.
+    private func add(_ record: DamagedRecord) {
+        plain.append(0)
+        plain.append(record.kind.rawValue)
+        for shift in stride(from: 0, to: 64, by: 8) {
+            plain.append(UInt8(truncatingIfNeeded: record.id >> UInt64(shift)))
+        }
+        plain.append(UInt8(record.name.count))
+        plain.append(record.name.span)
+        damaged.append(record)
     }
 
     private func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {

@@ -11,9 +11,19 @@ struct Ledger {
         case read(Node)
     }
 
+    /// What a row is that does not open, where the sum of its bucket shows it.
+    enum Explanation {
+        /// Only its tag was changed; this is the one that it was stored with.
+        case tag([UInt8])
+        /// It was never stored.
+        case foreign
+    }
+
     var head: Head
     var nodes: [Sums]
     var buckets: [State]
+    /// By row id. Empty, unless something is damaged.
+    var explained: [Int64: Explanation] = [:]
 
     init(head: Head) {
         self.head = head
@@ -42,6 +52,38 @@ struct Ledger {
         } else {
             head.journal.append(Head.Entry(bucket: UInt16(bucket), delta: delta))
         }
+    }
+
+    // MARK: Marks
+
+    /// What a bucket's rows must add up to.
+    func due(_ bucket: Int, of sum: Sum) -> Sum {
+        guard let mark = head.mark(of: bucket) else { return sum }
+        return sum - mark.debt
+    }
+
+    var fits: Bool { Head.fits(journal: head.journal.count, marks: head.marks.count) }
+
+    /// Whether one more bucket can be marked. Changes of a damaged node stay in the journal.
+    func canMark(_ bucket: Int) -> Bool {
+        if head.mark(of: bucket) != nil { return true }
+        let stuck = head.journal.count { entry in
+            if case .damaged = nodes[Int(entry.bucket) / Node.width] { true } else { false }
+        }
+        return Head.fits(journal: stuck + 1, marks: head.marks.count + 1)
+    }
+
+    /// To be called within the commit that writes over something damaged. Without a debt, the
+    /// bucket is as it was stored but for records that do not open.
+    mutating func mark(_ bucket: Int, debt: Sum?) {
+        let mark = Head.Mark(
+            bucket: UInt16(bucket), generation: head.generation - 1, debt: debt ?? .zero)
+        if let index = head.marks.firstIndex(where: { Int($0.bucket) == bucket }) {
+            if debt != nil { head.marks[index] = mark }
+        } else {
+            head.marks.append(mark)
+        }
+        if debt != nil { buckets[bucket] = .whole }
     }
 
     /// The nodes for which the journal has changes.

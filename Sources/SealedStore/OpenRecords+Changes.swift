@@ -7,7 +7,30 @@ extension OpenRecords {
         case absent
         /// What the record adds to its bucket's sum, and the room it takes.
         case record(Sum, RowSize)
+        /// The same of a row that does not open. A foreign one adds nothing and is not counted.
+        case broken(Sum, RowSize, isForeign: Bool)
         case collision
+
+        var size: RowSize? {
+            switch self {
+            case .record(_, let size), .broken(_, let size, _): size
+            case .absent, .collision: nil
+            }
+        }
+    }
+
+    /// Where a change finds it.
+    private struct Place {
+        let present: Present
+        /// What the bucket owes, if its rows are not the ones that were stored.
+        let debt: Sum?
+        /// A record that is not there may be what the bucket lacks.
+        var mayBeMissing = false
+
+        var isMarkedByChange: Bool {
+            if case .broken = present { return true }
+            return debt != nil
+        }
     }
 
     /// Makes all changes in one transaction; returns after its commit.
@@ -51,29 +74,34 @@ extension OpenRecords {
         let name = change.name
         guard (1...RecordBody.largestName).contains(name.count) else { return .nameRefused }
         let id = try keys.identity(of: name.span)
-        let present: Present
+        let place: Place
         do throws(RecordsError) {
-            present = try presence(of: name, id)
+            place = try presence(of: name, id)
         } catch {
             // Nothing was written for this change yet, so the others can go on.
             if case .damaged(let damage) = error { return .damaged(damage) }
             throw error
         }
+        guard !place.isMarkedByChange || ledger.canMark(id.bucket)
+        else { return .damaged(.bucket(id.bucket)) }
+        let result: ChangeResult
         switch change {
         case .set(_, let value):
-            let old: RowSize? = if case .record(_, let size) = present { size } else { nil }
+            let old = place.present.size
             if let limit = try budget.take(RowSize(change), inPlaceOf: old, pages) {
                 return .noRoom(limit)
             }
-            return try set(name, id, value, present, writing)
-        case .delete: return try delete(id, present, writing)
+            result = try set(name, id, value, place, writing)
+        case .delete: result = try delete(id, place, writing)
         }
+        if result.isChange { ledger.explained[id.row] = nil }
+        return result
     }
 
     func contains(_ name: [UInt8]) throws(RecordsError) -> Bool {
         guard (1...RecordBody.largestName).contains(name.count) else { return false }
-        switch try presence(of: name, try keys.identity(of: name.span)) {
-        case .record: return true
+        switch try presence(of: name, try keys.identity(of: name.span)).present {
+        case .record, .broken: return true
         case .absent, .collision: return false
         }
     }
@@ -83,9 +111,9 @@ extension OpenRecords {
         var effect = Effect()
         for change in changes where (1...RecordBody.largestName).contains(change.name.count) {
             let new = RowSize(change)
-            switch try presence(of: change.name, try keys.identity(of: change.name.span)) {
+            switch try presence(of: change.name, try keys.identity(of: change.name.span)).present {
             case .absent, .collision: effect.growth += new.usual
-            case .record(_, let old):
+            case .record(_, let old), .broken(_, let old, _):
                 effect.growth += max(0, new.usual - old.usual)
                 effect.existing.append(change.name)
             }
@@ -93,57 +121,89 @@ extension OpenRecords {
         return effect
     }
 
-    private func presence(of name: [UInt8], _ id: RecordID) throws(RecordsError) -> Present {
-        try touch(id.bucket)
+    private func presence(of name: [UInt8], _ id: RecordID) throws(RecordsError) -> Place {
+        var owing: (debt: Sum, isThere: Bool)?
+        do throws(RecordsError) {
+            try touch(id.bucket)
+        } catch {
+            guard case .damaged(.bucket) = error else { throw error }
+            owing = try debt(of: id.bucket, for: id.row)
+        }
         lookUp.bind(1, id.row)
         defer { lookUp.reset() }
-        guard try step(lookUp, in: id.bucket) else {
-            try confirmAbsent(id)
-            return .absent
-        }
-        // The old record is opened before it is replaced. There is no other way to tell a damaged
-        // record from one of another name.
-        body.resize(to: min(lookUp.withBytes(3) { $0.count }, RecordBody.largest))
+        let isFound = try step(lookUp, in: id.bucket)
+        // A tree that hides the row from one of the two cannot be written to.
+        if let owing, owing.isThere != isFound { throw .damaged(.bucket(id.bucket)) }
+        if isFound { return Place(present: try row(of: name, id), debt: owing?.debt) }
+        if owing == nil { try confirmAbsent(id) }
+        let mayBeMissing = if case .all = proofIfWhole(id.bucket) { owing != nil } else { true }
+        return Place(present: .absent, debt: owing?.debt, mayBeMissing: mayBeMissing)
+    }
+
+    /// The row that `lookUp` has found. It is opened before it is replaced. There is no other way
+    /// to tell a damaged record from one of another name.
+    private func row(of name: [UInt8], _ id: RecordID) throws(RecordsError) -> Present {
+        let count = lookUp.withBytes(3) { $0.count }
+        let size = RowSize(body: count)
+        body.resize(to: min(count, RecordBody.largest))
         defer { body.clear() }
-        let opened = try body.withMutableBytes { (bytes) throws(RecordsError) in
-            try open(lookUp, row: id.row, asked: name.span, into: &bytes)
+        do throws(RecordsError) {
+            let opened = try body.withMutableBytes { (bytes) throws(RecordsError) in
+                try open(lookUp, row: id.row, asked: name.span, into: &bytes)
+            }
+            guard opened.isAsked else { return .collision }
+        } catch {
+            guard case .damaged = error else { throw error }
+            if case .foreign = ledger.explained[id.row] {
+                return .broken(.zero, size, isForeign: true)
+            }
+            return .broken(try term(id), size, isForeign: false)
         }
-        guard opened.isAsked else { return .collision }
-        return .record(
-            try lookUp.withBytes(1) { (tag) throws(RecordsError) in
-                try keys.term(row: id.row, tag: tag)
-            }, RowSize(body: lookUp.withBytes(3) { $0.count }))
+        return .record(try term(id), size)
+    }
+
+    /// What the row that `lookUp` has found adds to its bucket's sum.
+    private func term(_ id: RecordID) throws(RecordsError) -> Sum {
+        if case .tag(let tag) = ledger.explained[id.row] {
+            return try keys.term(row: id.row, tag: tag.span)
+        }
+        return try lookUp.withBytes(1) { (tag) throws(RecordsError) in
+            tag.count == Sealing.tagSize ? try keys.term(row: id.row, tag: tag) : .zero
+        }
     }
 
     private func set(
-        _ name: [UInt8], _ id: RecordID, _ value: WipedBuffer, _ present: Present,
+        _ name: [UInt8], _ id: RecordID, _ value: WipedBuffer, _ place: Place,
         _ writing: WriteStatements
     ) throws(RecordsError) -> ChangeResult {
-        switch present {
+        switch place.present {
         case .collision: return .collision
         case .absent:
             let term = try write(name, id, value, with: writing.insert)
-            try note(term, minus: .zero, in: id.bucket, writing)
+            try note(term, minus: .zero, in: id.bucket, place, writing)
             ledger.head.count += 1
             return .stored
-        case .record(let old, _):
+        case .record(let old, _), .broken(let old, _, _):
             let term = try write(name, id, value, with: writing.update)
-            try note(term, minus: old, in: id.bucket, writing)
+            try note(term, minus: old, in: id.bucket, place, writing)
+            if case .broken(_, _, isForeign: true) = place.present { ledger.head.count += 1 }
             return .replaced
         }
     }
 
     private func delete(
-        _ id: RecordID, _ present: Present, _ writing: WriteStatements
+        _ id: RecordID, _ place: Place, _ writing: WriteStatements
     ) throws(RecordsError) -> ChangeResult {
-        switch present {
+        switch place.present {
+        case .absent where place.mayBeMissing: return .damaged(.bucket(id.bucket))
         case .absent, .collision: return .absent
-        case .record(let old, _):
+        case .record(let old, _), .broken(let old, _, _):
             writing.delete.bind(1, id.row)
             try writing.delete.run()
             guard database.changedRows == 1, ledger.head.count > 0
             else { throw .damaged(.bucket(id.bucket)) }
-            try note(.zero, minus: old, in: id.bucket, writing)
+            try note(.zero, minus: old, in: id.bucket, place, writing)
+            if case .broken(_, _, isForeign: true) = place.present { return .deleted }
             ledger.head.count -= 1
             return .deleted
         }
@@ -184,14 +244,15 @@ extension OpenRecords {
     }
 
     private func note(
-        _ new: Sum, minus old: Sum, in bucket: Int, _ writing: WriteStatements
+        _ new: Sum, minus old: Sum, in bucket: Int, _ place: Place, _ writing: WriteStatements
     ) throws(RecordsError) {
-        var delta = new
-        delta -= old
-        ledger.add(delta, to: bucket)
-        // This bucket's node could be read, so fold() writes it, and the journal is short enough
-        // again.
-        if ledger.head.journal.count > Head.journalSize { try fold(with: writing) }
+        ledger.add(new - old, to: bucket)
+        if place.isMarkedByChange { ledger.mark(bucket, debt: place.debt) }
+        guard !ledger.fits else { return }
+        // This bucket's node could be read, so it is written, and its changes leave the journal.
+        // What stays in it are changes of damaged nodes.
+        try fold(with: writing)
+        guard ledger.fits else { throw .damaged(.head) }
     }
 
     /// Writes the nodes for which the journal has changes, which empties the journal. The changes

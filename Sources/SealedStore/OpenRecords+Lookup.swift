@@ -16,12 +16,17 @@ extension OpenRecords {
         guard (1...RecordBody.largestName).contains(name.count) else { return nil }
         let id = try keys.identity(of: name)
         try touch(id.bucket)
+        let proof = proofIfWhole(id.bucket)
         lookUp.bind(1, id.row)
         defer { lookUp.reset() }
         guard try step(lookUp, in: id.bucket) else {
+            // What is missing from a bucket may be this record.
+            guard case .all = proof else { throw .damaged(.bucket(id.bucket)) }
             try confirmAbsent(id)
             return nil
         }
+        guard proof.covers(UInt64(bitPattern: try lookUp.number(0)))
+        else { throw .damaged(.bucket(id.bucket)) }
         let opened = try open(lookUp, row: id.row, asked: name, into: &target)
         guard opened.isAsked else {
             Secrets.wipe(&target)
@@ -56,7 +61,7 @@ extension OpenRecords {
         let count = try statement.withBytes(3) { (sealed) throws(RecordsError) -> Int in
             guard sealed.count > 0, sealed.count <= RecordBody.largest else { throw damage }
             guard sealed.count <= target.count else { throw .bufferTooSmall }
-            try statement.withBytes(1) { (tag) throws(RecordsError) in
+            try withTag(of: statement, row) { (tag) throws(RecordsError) in
                 try statement.withBytes(2) { (nonce) throws(RecordsError) in
                     var text = target._mutatingExtracting(..<sealed.count)
                     try keys.open(
@@ -80,6 +85,15 @@ extension OpenRecords {
         } catch {}
         wipe(&target, count)
         throw damage
+    }
+
+    /// The tag that the row was stored with, which is not always the one that stands there.
+    private func withTag(
+        of statement: borrowing Statement, _ row: Int64,
+        _ body: (Span<UInt8>) throws(RecordsError) -> Void
+    ) throws(RecordsError) {
+        if case .tag(let tag) = ledger.explained[row] { return try body(tag.span) }
+        try statement.withBytes(1, body)
     }
 
     private func wipe(_ target: inout MutableSpan<UInt8>, _ count: Int) {

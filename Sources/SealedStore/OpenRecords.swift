@@ -202,33 +202,23 @@ final class OpenRecords {
     /// Whether the row is one of the bucket's. Throws if the bucket's rows are not the ones that
     /// were stored.
     func check(_ bucket: Int, for row: Int64?) throws(RecordsError) -> Bool {
-        let expected = try expected(bucket)
-        var sum = Sum.zero
-        var isThere = false
+        let due = ledger.due(bucket, of: try expected(bucket))
+        let found: (sum: Sum, isThere: Bool)
         do throws(RecordsError) {
-            let rows = Bucket.rows(bucket)
-            scan.bind(1, rows.first)
-            scan.bind(2, rows.last)
-            defer { scan.reset() }
-            while try scan.step() == .row {
-                let found = try scan.number(0)
-                if found == row { isThere = true }
-                sum += try scan.withBytes(1) { (tag) throws(RecordsError) in
-                    guard tag.count == Sealing.tagSize else { throw .damaged(.file) }
-                    return try keys.term(row: found, tag: tag)
-                }
-            }
+            found = try sum(of: bucket, for: row)
         } catch {
             guard case .damaged = error else { throw error }
             ledger.buckets[bucket] = .damaged
             throw .damaged(.bucket(bucket))
         }
-        guard sum == expected else {
+        var isWhole = found.sum == due
+        if !isWhole { isWhole = try explain(bucket, lacking: due - found.sum) }
+        guard isWhole else {
             ledger.buckets[bucket] = .damaged
             throw .damaged(.bucket(bucket))
         }
         ledger.buckets[bucket] = .whole
-        return isThere
+        return found.isThere
     }
 
     /// To be called if a row was not found where the tree says it must be. A changed key inside the
@@ -250,6 +240,9 @@ final class WriteStatements {
     let delete: Statement
     let writeHead: Statement
     let writeNode: Statement
+    /// For mending alone, as is `writeTag`.
+    let ensureNode: Statement
+    let writeTag: Statement
 
     init(_ database: borrowing Database) throws(RecordsError) {
         begin = try database.prepare("BEGIN IMMEDIATE")
@@ -260,5 +253,7 @@ final class WriteStatements {
         delete = try database.prepare("DELETE FROM records WHERE id=?1")
         writeHead = try database.prepare("UPDATE head SET body=?1 WHERE id=0")
         writeNode = try database.prepare("UPDATE nodes SET body=?2 WHERE id=?1")
+        ensureNode = try database.prepare("INSERT OR IGNORE INTO nodes VALUES(?1, zeroblob(1))")
+        writeTag = try database.prepare("UPDATE records SET tag=?2 WHERE id=?1")
     }
 }

@@ -131,6 +131,26 @@ struct RecordKeys: ~Copyable {
         }
     }
 
+    /// The text of a record, which nothing vouches for, and the tag that it would have been stored
+    /// with. The text is that of `body`, which is replaced by it.
+    @_lifetime(body: copy body)
+    func unverified(
+        _ body: inout MutableSpan<UInt8>, record row: Int64, generation: UInt64,
+        nonce: Span<UInt8>
+    ) throws(RecordsError) -> [UInt8] {
+        var tag = [UInt8](repeating: 0, count: Sealing.tagSize)
+        // The cipher is its own inverse. The tag is computed of the ciphertext, so it is that of
+        // the second time.
+        for _ in 0..<2 {
+            var span = tag.mutableSpan
+            try seal(&body, record: row, generation: generation, nonce: nonce, tag: &span)
+        }
+        var unused = InlineArray<16, UInt8>(repeating: 0)
+        var span = unused.mutableSpan
+        try seal(&body, record: row, generation: generation, nonce: nonce, tag: &span)
+        return tag
+    }
+
     /// Seals the text that follows the first 40 bytes of a block, and puts nonce and tag into
     /// those.
     func seal(

@@ -187,15 +187,41 @@ public final class Records: @unchecked Sendable {
     /// looks at a limited number of records.
     public func names(
         prefix: [UInt8], cursor: UInt64, limit: Int
-    ) throws(RecordsError) -> (names: [[UInt8]], cursor: UInt64) {
-        var names: [[UInt8]] = []
-        let next = try ready().walk(from: cursor) { name, _ in
+    ) throws(RecordsError) -> Page {
+        var page = Page()
+        page.cursor = try ready().walk(from: cursor) { name, _ in
             if name.count >= prefix.count, isEqual(name.extracting(..<prefix.count), prefix.span) {
-                names.append([UInt8](copying: name))
+                page.names.append([UInt8](copying: name))
             }
-            return names.count < limit ? .goOn : .stop
+            return page.names.count < limit ? .goOn : .stop
+        } damaged: { record in
+            if record.name.isEmpty || record.name.starts(with: prefix) {
+                page.damaged.append(record)
+            }
+            return page.damaged.count < limit ? .goOn : .stop
         }
-        return (names, next)
+        return page
+    }
+
+    public struct Page: Equatable, Sendable {
+        public var names: [[UInt8]] = []
+        /// What could not be given; those whose name is gone, whatever the prefix.
+        public var damaged: [DamagedRecord] = []
+        public var cursor: UInt64 = 0
+    }
+
+    // MARK: damage
+
+    /// The buckets in which something damaged was written over, and whose owner has not said yet
+    /// that they know of it.
+    public var marked: Int {
+        records?.ledger.head.marks.count ?? 0
+    }
+
+    /// The owner knows of all damage. What does not open is removed; what opens is what the store
+    /// holds from now on.
+    public func mend() throws(RecordsError) -> Mended {
+        try ready().mend()
     }
 
     /// Which of these names exist already.

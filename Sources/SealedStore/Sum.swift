@@ -13,6 +13,12 @@ struct Sum: Equatable, Sendable {
         left.second &+= right.second
     }
 
+    static func - (left: Sum, right: Sum) -> Sum {
+        var sum = left
+        sum -= right
+        return sum
+    }
+
     static func -= (left: inout Sum, right: Sum) {
         left.first &-= right.first
         left.second &-= right.second

@@ -30,10 +30,13 @@ package final class OpenRecordsQueue {
     private var isDraining = false
     /// Counts stored batches. While it does not change, the store is quiet.
     private var commits: UInt64 = 0
+    /// The first that was found since the store was opened.
     package private(set) var damage: Refusal.Damage?
     /// What the last opening found of the log. Set to whole by whoever has told of it.
     package var log = Records.LogState.whole
     private var commitNote: CommitNote?
+    /// How many buckets are marked, because something damaged in them was written over.
+    package private(set) var marked = 0
     /// Goes up with each opening and each closing. A scan that began under an earlier number stops.
     private var generation = 0
 
@@ -112,9 +115,11 @@ package final class OpenRecordsQueue {
         let done = await workers.disk.run {
             Done(
                 result: Result { () throws(RecordsError) in try body(records) },
-                count: records.count, size: records.size, generation: records.generation)
+                count: records.count, marked: records.marked, size: records.size,
+                generation: records.generation)
         }
         count = done.count
+        marked = done.marked
         noteLater(done.generation)
         if let size = done.size { take(size) }
         return try get(done.result, .read)
@@ -124,6 +129,7 @@ package final class OpenRecordsQueue {
     private struct Done<R: Sendable>: Sendable {
         let result: R
         let count: UInt64
+        let marked: Int
         var size: RecordsSize?
         /// Of the last commit, which is on the disk.
         let generation: UInt64
@@ -197,6 +203,7 @@ package final class OpenRecordsQueue {
         commitNote = note
         answered = made.generation
         count = made.count
+        marked = made.marked
         take(made.size ?? size)
         generation += 1
         scanLater(generation)
@@ -366,11 +373,30 @@ package final class OpenRecordsQueue {
         slab.wipe(first: place.upperBound)
     }
 
-    package func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {
-        let page = try await onDisk { (records) throws(RecordsError) in
+    package func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Records.Page {
+        try await onDisk { (records) throws(RecordsError) in
             try records.names(prefix: prefix, cursor: cursor, limit: Limits.page)
         }
-        return Names(cursor: page.cursor, names: page.names)
+    }
+
+    /// Notes for `status` what could not be given. True where it is the first damage that was found
+    /// since the store was opened.
+    package func note(_ damaged: [DamagedRecord]) -> Bool {
+        guard damage == nil, let first = damaged.first else { return false }
+        let bucket = Int(first.id >> 52)
+        damage =
+            switch first.kind {
+            case .broken: .recordsRecord(bucket)
+            case .unproven, .missing: .recordsBucket(bucket)
+            }
+        return true
+    }
+
+    /// The owner knows of the damage to the records.
+    package func mend() async throws(Refusal) -> Mended {
+        let mended = try await onDisk { (records) throws(RecordsError) in try records.mend() }
+        damage = nil
+        return mended
     }
 
     /// For work that walks over many records: export and import.
@@ -471,9 +497,11 @@ package final class OpenRecordsQueue {
             let writer = RoomyWriter(
                 records: records, reserve: reserve, promise: promise, before: before)
             return Done(
-                result: writer.apply(all), count: records.count, generation: records.generation)
+                result: writer.apply(all), count: records.count, marked: records.marked,
+                generation: records.generation)
         }
         count = done.count
+        marked = done.marked
         noteLater(done.generation)
         commits += 1
         take(done.result.size)

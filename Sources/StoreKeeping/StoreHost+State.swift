@@ -91,16 +91,24 @@ extension StoreHost {
         case .erased: return .erased
         case .damaged: return .damaged
         case .live:
-            if records.damage != nil || mayBeErasing(policy) { return .damaged }
+            if records.damage?.isOfAllRecords == true || mayBeErasing(policy) { return .damaged }
             if isOpen { return .unlocked }
             return hasPasscode && isRetryLocked(policy) ? .retryLocked : .locked
         }
+    }
+
+    /// The store is in use, and something in it is damaged.
+    private var troubleOfRecords: (what: Phrase, advice: Phrase?)? {
+        if let damage = records.damage { return (damage.phrase, Phrase(.adviceMend)) }
+        guard records.marked > 0 else { return nil }
+        return (Phrase(.troubleRecordsMarked), Phrase(.adviceMend))
     }
 
     package func trouble(_ lock: State.Lock, _ policy: Policy) -> (what: Phrase, advice: Phrase?)? {
         switch lock {
         case .absent: return nil
         case .locked, .unlocked:
+            if let trouble = troubleOfRecords { return trouble }
             guard records.keepsLogs else { return nil }
             return (Refusal.Damage.recordsJournal.phrase, Phrase(.adviceLostChanges))
         case .erased: return (Refusal.deleted.message, Refusal.deleted.hint)

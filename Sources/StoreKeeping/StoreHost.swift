@@ -384,9 +384,16 @@ package final class StoreHost {
         return try await records.store(body)
     }
 
-    package func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Names {
+    package func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal)
+        -> Records.Page
+    {
         try use()
         return try await records.names(prefix: prefix, cursor: cursor)
+    }
+
+    package func mend() async throws(Refusal) -> Mended {
+        try use()
+        return try await records.mend()
     }
 
     /// For work that walks over many records: export, and an import that is checked.

@@ -28,6 +28,10 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         tool.agree.tries-clear | \
         the wrong tries will be forgotten; whoever made them can make as many again
         """
+    case agreeMend = """
+        tool.agree.mend | \
+        records that cannot be read will be removed; all others will be kept as they are
+        """
     case agreeChown = """
         tool.agree.chown | \
         the store and everything in it will belong to {1} | \
@@ -330,6 +334,39 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case exportNoFileHint = "tool.export.no-file.hint | name a file, or - for standard output"
     case exportFailed = "tool.export.failed | the export cannot be written: {1} | what went wrong"
     case exportDone = "tool.export.done | exported to {1} | a file"
+    case exportDoneWithout = """
+        tool.export.done.without | \
+        exported to {1}, without what is damaged | \
+        a file
+        """
+    case damagedBroken = """
+        tool.damaged.broken | \
+        {1} is damaged and cannot be read | \
+        the name of a record
+        """
+    case damagedNameless = """
+        tool.damaged.nameless | \
+        a record whose name is damaged too cannot be read ({1}) | \
+        its number
+        """
+    case damagedUnproven = """
+        tool.damaged.unproven | \
+        {1} is held back, because it may be older than what you stored last | \
+        the name of a record
+        """
+    case damagedMissing = """
+        tool.damaged.missing | \
+        some records are missing, or were replaced by older ones
+        """
+    case damagedMore = "tool.damaged.more | and {1} more | a number"
+    case damagedHint = """
+        tool.damaged.hint | \
+        a backup may still have it; `appvault set` stores a new value; `appvault mend` goes on without it
+        """
+    case damagedExportHint = """
+        tool.damaged.export.hint | \
+        the file is without this; a backup may still have it; `appvault mend` goes on without it
+        """
     case exportOver = "tool.export.over | export over a file that exists"
     case exportBar = "tool.export.bar | exporting"
     case importNoFile = "tool.import.no-file | import needs a file"

@@ -25,6 +25,7 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case chown = 0x34
     case offerRecovery = 0x36
     case actions = 0x38
+    case mend = 0x3A
 
     case get = 0x40
     case set = 0x42
@@ -65,6 +66,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case actionList = 0x39
     case value = 0x41
     case names = 0x47
+    case damaged = 0x49
     case chunk = 0x4B
     case progress = 0x4F
     case policyValues = 0x51

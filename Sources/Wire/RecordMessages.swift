@@ -57,6 +57,51 @@ public struct Names: Body, Fields, Equatable {
     }
 }
 
+/// Before a page of a listing, or a piece of an export: what could not be given.
+public struct DamagedRecords: Body, Fields, Equatable {
+    public struct Entry: Fields, Equatable, Sendable {
+        public enum Kind: UInt8, CaseIterable, Sendable {
+            /// It does not open.
+            case broken = 1
+            /// It opens, but nothing shows any more that it is what was stored last.
+            case unproven = 2
+            /// Records are missing, or were replaced by older ones; nobody knows which.
+            case missing = 3
+        }
+
+        public var kind = Kind.broken
+        public var id: UInt64 = 0
+        /// Empty where it cannot be read.
+        public var name: [UInt8] = []
+
+        public init(kind: Kind, id: UInt64, name: [UInt8]) {
+            self.kind = kind
+            self.id = id
+            self.name = name
+        }
+
+        init() {}
+
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.value(&kind)
+            coder.u64(&id)
+            coder.bytes(&name, limit: Limits.name)
+        }
+    }
+
+    public var records: [Entry] = []
+
+    public init(records: [Entry]) {
+        self.records = records
+    }
+
+    init() {}
+
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.list(&records, .page)
+    }
+}
+
 /// `import`: the export file's header follows as the payload.
 public struct ImportBegin: Body, Fields, Equatable {
     public var target = Target()

@@ -138,7 +138,9 @@ package enum Message: Sendable {
     case passphrase
     case newPassphrase
     case confirmPassphrase
-    case imported(count: UInt64)
+    /// And how many the file is without, because they were damaged when it was made.
+    case imported(count: UInt64, without: UInt64)
+    case recordsMended(removed: Int, accepted: Int)
     case checked(count: UInt64)
 
     /// What a person is told before a flow that is due.
@@ -305,7 +307,11 @@ package enum Message: Sendable {
         case .passphrase: Phrase(.exportPassphrase)
         case .newPassphrase: Phrase(.exportNew)
         case .confirmPassphrase: Phrase(.exportConfirm)
-        case .imported(let count): Phrase(.importDone, .count(count))
+        case .imported(let count, without: 0): Phrase(.importDone, .count(count))
+        case .imported(let count, let without):
+            Phrase(.importDoneWithout, .count(count), .count(without))
+        case .recordsMended(let removed, let accepted):
+            Phrase(.mendDone, .count(removed), .count(accepted))
         case .checked(let count): Phrase(.importChecked, .count(count))
         }
     }

@@ -224,6 +224,19 @@ extension Refusal.Storage {
 }
 
 extension Refusal.Damage {
+    /// Of all of an open store's records, and not of some.
+    package var isOfAllRecords: Bool {
+        switch self {
+        case .recordsNode, .recordsBucket, .recordsRecord: false
+        case .fileMissing, .machineKeyMissing, .machineKeyUnreadable, .machineKey,
+            .foreignMachineKey, .slotsMissing, .slotsUnreadable, .slotsSize, .slotsEmpty,
+            .slotsBlock, .slotsReadBack, .recordsMissing, .recordsFile, .recordsJournal,
+            .recordsHead, .exportOpensNot, .exportChanged, .exportCut, .exportLayout, .system,
+            .unknown:
+            true
+        }
+    }
+
     package var phrase: Phrase {
         switch self {
         case .fileMissing: Phrase(.damageFileMissing)

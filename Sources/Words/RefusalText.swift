@@ -130,7 +130,8 @@ extension Refusal {
         case .serviceUnavailable(.failed(_, let storage)):
             storage.hint ?? Phrase(.hintServiceUnavailable)
         case .serviceUnavailable: Phrase(.hintServiceUnavailable)
-        case .storeDamaged: Phrase(.hintStoreDamaged)
+        case .storeDamaged(let damage):
+            Phrase(damage.isOfAllRecords ? .hintStoreDamaged : .adviceMend)
         case .busy: Phrase(.hintBusy)
         case .changeRequired: Phrase(.hintChangeRequired)
         case .noMatch: Phrase(.hintNoMatch)

@@ -495,6 +495,16 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case exportNew = "export.new | Passphrase for the file: "
     case exportConfirm = "export.confirm | Passphrase again: "
     case importDone = "import.done | {1} values imported. | a number"
+    case importDoneWithout = """
+        import.done.without | \
+        {1} values imported. The file is without {2} that were damaged when it was made. | \
+        a number | a number
+        """
+    case mendDone = """
+        mend.done | \
+        Mended. Damaged records that were removed: {1}. Records that were kept as they are: {2}. | \
+        a number | a number
+        """
     case importChecked = "import.checked | {1} values checked. | a number"
 
     // MARK: Pieces of other texts
@@ -1137,6 +1147,14 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case adviceLostChanges = """
         advice.lost-changes | \
         look what is missing and store it again; then `appvault unlock` ends this message
+        """
+    case adviceMend = """
+        advice.mend | \
+        `appvault list` names what is damaged; `appvault mend` goes on without it, or restore a backup
+        """
+    case troubleRecordsMarked = """
+        trouble.records-marked | \
+        damaged records were written over, and others may be missing
         """
     case troubleOwnerChanged = """
         trouble.owner-changed | \

@@ -79,6 +79,7 @@ struct ArgumentParserTests {
         ("doctor", DoctorCommand()),
         ("reset", ResetCommand()),
         ("resync", ResyncCommand()),
+        ("mend", MendCommand()),
         ("tries clear", TriesClearCommand()),
         (
             "chown 000102030405060708090a0b0c0d0e0f alice",

@@ -566,7 +566,9 @@ class Kills:
     def compare(self, store):
         names, cursor = set(), 0
         while True:
-            page = self.lab.ask("list", store=store.name, prefix=b"", cursor=cursor)
+            with self.lab.client() as client:
+                page = client.run("list", store=store.name, prefix=b"", cursor=cursor)
+                require(not client.damaged, f"{store.name} has damaged records: {client.damaged}")
             require(page.name == "names", f"list: {page}")
             names |= set(page.names)
             cursor = page.cursor

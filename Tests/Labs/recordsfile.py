@@ -77,9 +77,10 @@ def read(path, store, key):
     if database.execute("PRAGMA application_id").fetchone()[0] != 1096184419:
         raise Damaged("application id")
     head = keys.block(1, 0, 0, database.execute("SELECT body FROM head WHERE id=0").fetchone()[0])
-    generation, count, entries = struct.unpack_from("<QQH", head)
+    generation, count, entries, marks = struct.unpack_from("<QQHH", head)
     nodes = struct.unpack_from("<64Q", head, 24)
-    if len(head) != 2840 or any(head[18:24]) or any(head[536 + 18 * entries:]):
+    end = 536 + 18 * entries + 26 * marks
+    if len(head) != 2840 or any(head[20:24]) or end > 2840 or marks > 64 or any(head[end:]):
         raise Damaged("head")
     sums = []
     for number, body in database.execute("SELECT id, body FROM nodes ORDER BY id"):
@@ -88,7 +89,15 @@ def read(path, store, key):
     journal = [struct.unpack_from("<HQQ", head, 536 + 18 * index) for index in range(entries)]
     for bucket, first, second in journal:
         sums[bucket] = [(sums[bucket][0] + first) % LANE, (sums[bucket][1] + second) % LANE]
+    proven = {}
+    for index in range(marks):
+        bucket, before, *debt = struct.unpack_from("<HQQQ", head, 536 + 18 * entries + 26 * index)
+        if bucket in proven or before >= generation:
+            raise Damaged("mark")
+        proven[bucket] = before if any(debt) else 0
+        sums[bucket] = [(have - lane) % LANE for have, lane in zip(sums[bucket], debt)]
     records = {}
+    held_back = set()
     for row, written, tag, nonce, body in database.execute("SELECT id, generation, tag, nonce, body FROM records"):
         text = keys.open(3, row, written, nonce, tag, body)
         name = text[1:1 + text[0]]
@@ -98,12 +107,14 @@ def read(path, store, key):
             raise Damaged("record")
         if h("AV record name", name, 16, keys.names)[:8] != struct.pack(">q", row):
             raise Damaged("name")
-        records[name] = text[start:start + size]
         bucket = row % LANE >> 52
+        records[name] = text[start:start + size]
+        if written <= proven.get(bucket, 0):
+            held_back.add(name)
         sums[bucket] = [(have - lane) % LANE for have, lane in zip(sums[bucket], keys.term(row, tag))]
-    if any(any(pair) for pair in sums) or len(records) != count:
+    if any(any(pair) for pair in sums) or not marks and len(records) != count:
         raise Damaged("sums")
-    return records, entries
+    return {name: value for name, value in records.items() if name not in held_back}, entries
 
 
 def read_export(data, passphrase):
@@ -129,6 +140,10 @@ def read_export(data, passphrase):
         raise Damaged("cut short")
     records, place = {}, 0
     while place < len(text):
+        if text[place] == 0:
+            # What was damaged, and is not in the file.
+            place += 11 + text[place + 10]
+            continue
         name = text[place + 1:place + 1 + text[place]]
         size, = struct.unpack_from("<I", text, place + 1 + len(name))
         place += 5 + len(name)

@@ -74,6 +74,7 @@ PENDING = ["none", "policy", "migration", "recovery", "expired"]
 MEETS = ["unknown", "yes", "no"]
 MODES = {"administrators": 1, "standard": 2, "noPasscodeMode": 3}
 RULES = {"match": 1, "reject": 2, "dictionary": 3}
+DAMAGES = {"broken": 1, "unproven": 2, "missing": 3}
 FINDINGS = ["satisfied", "unmet", "notChecked"]
 CERTAINTIES = ["certain", "ifFallsShort"]
 ORIGINS = ["builtIn", "catalogue", "administrator"]
@@ -384,6 +385,7 @@ MESSAGES = {
     "chown": Shape(0x34, [("store", _fixed(16)), ("owner", SUBJECT)]),
     "offerRecovery": Shape(0x36, TARGET),
     "actions": Shape(0x38, TARGET),
+    "mend": Shape(0x3A, TARGET),
     "get": Shape(0x40, RECORD),
     "set": Shape(0x42, RECORD, [VALUE]),
     "delete": Shape(0x44, RECORD),
@@ -546,6 +548,8 @@ MESSAGES = {
     ),
     "value": Shape(0x41, [], [VALUE]),
     "names": Shape(0x47, [("cursor", U64), ("names", NAMES_KIND)]),
+    "damaged": Shape(
+        0x49, [("records", _entries(("kind", _choice(DAMAGES)), ("id", U64), ("name", RECORD_NAME)))]),
     "chunk": Shape(0x4B, CHUNK, [VALUE]),
     "progress": Shape(0x4F, CHUNK),
 }
@@ -677,6 +681,7 @@ class Client(Channel):
                 raise
         super().__init__(connected)
         self.timeout, self.tag, self.shown, self.asked, self.revealed, self.tokens = timeout, 0, [], [], [], []
+        self.damaged = []
 
     def __enter__(self):
         return self
@@ -712,6 +717,8 @@ class Client(Channel):
                 self.shown.append(message.line[2])
             elif message.name == "reveal":
                 self.revealed.append(message.payload)
+            elif message.name == "damaged":
+                self.damaged += message.records
             elif message.name == "token":
                 self.tokens.append(message.payload)
             elif message.name == "ask":

@@ -27,11 +27,13 @@ import Testing
         return all
     }
 
+    private static func isRenewed() throws -> Bool {
+        (try? TextFile.read(at: "/proc/self/environ", limit: 1 << 20))
+            .map { String(decoding: $0, as: UTF8.self).contains("APPVAULT_RENEW=1") } == true
+    }
+
     private static func renew() throws {
-        guard
-            (try? TextFile.read(at: "/proc/self/environ", limit: 1 << 20))
-                .map({ String(decoding: $0, as: UTF8.self).contains("APPVAULT_RENEW=1") }) == true
-        else { return }
+        guard try isRenewed() else { return }
         let folder = try TemporaryFolder()
         let records = try Records.create(inFolder: folder.path, id: id, key: try key())
         for index in 0..<150 {
@@ -50,6 +52,62 @@ import Testing
         records.close()
         try write(try contents(folder.file), to: vectors + "/records.db")
         try write(file, to: vectors + "/records-export.bin")
+    }
+
+    /// A store of ten records, of which three were damaged: one was stored anew, with nothing else
+    /// wrong; one was stored anew beside one that was removed; and one is damaged still.
+    private static func renewMarked() throws {
+        let folder = try TemporaryFolder()
+        let records = try Records.create(inFolder: folder.path, id: id, key: try key())
+        var row: [[UInt8]: Int64] = [:]
+        for (name, value) in marked() {
+            _ = try records.put(name, value)
+            row[name] = try records.ready().keys.identity(of: name.span).row
+        }
+        records.close()
+        do {
+            let tamperer = try Tamperer(folder.file)
+            for name in ["record 0", "record 1"] {
+                let row = row[bytes(name)] ?? 0
+                try tamperer.run("UPDATE records SET body=zeroblob(64) WHERE id=\(row)")
+            }
+            let other = row[bytes("record 2")] ?? 0
+            try tamperer.run("DELETE FROM records WHERE id=\(other)")
+            try tamperer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        let again = try Records(opening: folder.path, id: id, key: try key())
+        for name in ["record 0", "record 2"] {
+            _ = try again.put(bytes(name), bytes("anew"))
+        }
+        _ = try again.remove(bytes("record 1"))
+        #expect(again.marked == 3)
+        again.close()
+        try write(try contents(folder.file), to: vectors + "/records-marked.db")
+    }
+
+    static func marked() -> [[UInt8]: [UInt8]] {
+        Dictionary(
+            uniqueKeysWithValues: (0..<10).map { (bytes("record \($0)"), bytes("value \($0)")) })
+    }
+
+    @Test("the marked file of the vectors opens, and the owner can acknowledge its damage")
+    func marked() throws {
+        if try Self.isRenewed() { try Self.renewMarked() }
+        let folder = try TemporaryFolder()
+        try write(try contents(Self.vectors + "/records-marked.db"), to: folder.file)
+        let records = try Records(opening: folder.path, id: Self.id, key: try Self.key())
+        try records.verify(buckets: 0..<Records.bucketCount)
+        #expect(records.marked == 3)
+        var expected = Self.marked()
+        expected[bytes("record 0")] = bytes("anew")
+        expected[bytes("record 1")] = nil
+        expected[bytes("record 2")] = bytes("anew")
+        let page = try records.listing()
+        #expect(Set(page.names) == Set(expected.keys))
+        #expect(page.damaged.map(\.kind) == [.missing])
+        for (name, value) in expected { #expect(try records.get(name) == value) }
+        #expect(try records.mend() == Mended())
+        #expect(try records.listing().damaged.isEmpty)
     }
 
     @Test("the file of the vectors opens, and holds what records.txt says")

@@ -27,7 +27,7 @@ extension RequestType {
         case .passcode: Content(body: Passcode.self)
         case .status, .openStore, .lock, .recoveryNew, .recover, .reset, .resync, .triesClear,
             .offerRecovery, .actions, .policyShow, .exportBegin, .fingerprintList,
-            .fingerprintVerify, .keyringForget:
+            .fingerprintVerify, .keyringForget, .mend:
             Content(body: Target.self)
         case .chown: Content(body: Chown.self)
         case .get, .delete: Content(body: Record.self)
@@ -59,6 +59,7 @@ extension AnswerType {
         case .state: Content(body: State.self)
         case .value: Content(body: Empty.self, payloads: [Limits.value])
         case .names: Content(body: Names.self)
+        case .damaged: Content(body: DamagedRecords.self)
         case .chunk: Content(body: Chunk.self, payloads: [Limits.value])
         case .progress: Content(body: Chunk.self)
         case .actionList: Content(body: ActionList.self)

@@ -10,6 +10,7 @@ private let others: [Phrase] =
     [
         Phrase(.answerYes), Phrase(.answerNo), Phrase(.fingerprintEnable),
         Phrase(.fingerprintNotNow),
+        Phrase(.adviceMend), Phrase(.troubleRecordsMarked),
         Phrase(.adviceRecover), Phrase(.adviceRestore), Phrase(.adviceLostChanges),
         Phrase(.adviceDrift),
         Phrase(.troubleNoPasscodeMode), Phrase(.adviceNoPasscodeMode),

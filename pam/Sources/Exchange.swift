@@ -198,7 +198,7 @@ struct Exchange: ~Copyable {
             return .goesOn
         case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .actionList, .value,
             .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, .scan,
-            .fingerprintState, .healthReport, .token, nil:
+            .fingerprintState, .damaged, .healthReport, .token, nil:
             throw .nonsense
         }
     }
@@ -232,7 +232,8 @@ struct Exchange: ~Copyable {
             return .ends(.refused(refused.code))
         // Only our own CLI shows a recovery key, on a terminal. So `reveal` is nonsense here, too.
         case .welcome, .done, .reveal, .state, .actionList, .value, .names, .chunk, .progress,
-            .policyValues, .checklist, .preview, .textList, .fingerprintState, .healthReport, nil:
+            .policyValues, .checklist, .preview, .textList, .fingerprintState, .damaged,
+            .healthReport, nil:
             throw .nonsense
         }
     }

@@ -246,7 +246,19 @@ extension Doctor {
                         mend: "`appvault unlock`")
                 ]
             }
+            // A trouble of the policy's is the policy's finding.
+            if !trouble.isEmpty, isPolicySound {
+                return [Finding(.store, .warning, "\(state); \(trouble)", mend: advice)]
+            }
             return [Finding(.store, .ok, state)]
+        }
+    }
+
+    private var isPolicySound: Bool {
+        guard let policy = daemon.policy, policy.problem.isEmpty else { return false }
+        switch policy.mode {
+        case .administrators, .standard: return true
+        case .noPasscodeMode: return false
         }
     }
 }

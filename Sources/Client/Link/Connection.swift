@@ -112,12 +112,38 @@ public final class Connection {
         release()
     }
 
-    /// One page of names. Its cursor leads to the next page; a cursor of 0 ends the listing.
+    /// One page of names. Its cursor leads to the next page; a cursor of 0 ends the listing. What
+    /// could not be given is added to `damaged`.
     public func list(
-        prefix: [UInt8] = [], store: [UInt8] = [], cursor: UInt64 = 0
+        prefix: [UInt8] = [], store: [UInt8] = [], cursor: UInt64 = 0,
+        damaged: inout [DamagedRecords.Entry]
     ) throws(ClientError) -> Names {
         try send(.list, List(store: store, prefix: prefix, cursor: cursor))
-        return try expect(.names, Names.self)
+        while true {
+            let type = try receive()
+            guard type == .damaged else {
+                guard type == .names else { throw try refusal(type) }
+                let names = try read(Names.self)
+                release()
+                return names
+            }
+            damaged += try read(DamagedRecords.self).records
+            release()
+        }
+    }
+
+    /// Every name with this prefix.
+    func listAll(
+        prefix: [UInt8] = [], store: [UInt8], damaged: inout [DamagedRecords.Entry]
+    ) throws(ClientError) -> [[UInt8]] {
+        var names: [[UInt8]] = []
+        var cursor: UInt64 = 0
+        repeat {
+            let page = try list(prefix: prefix, store: store, cursor: cursor, damaged: &damaged)
+            names += page.names
+            cursor = page.cursor
+        } while cursor != 0
+        return names
     }
 
     public func status(_ target: Target) throws(ClientError) -> State {

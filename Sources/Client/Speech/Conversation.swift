@@ -50,12 +50,19 @@ struct Conversation {
             case .reveal: self = .reveal
             case .ask: self = .ask
             case .refused: self = .refused
-            case .welcome, .working, .done, .verdict, .state, .actionList, .value, .names, .chunk,
+            case .welcome, .working, .done, .verdict, .state, .actionList, .value, .names,
+                .damaged, .chunk,
                 .progress, .policyValues, .checklist, .preview, .textList, .fingerprintState,
                 .token, .healthReport:
                 return nil
             }
         }
+    }
+
+    /// Goes on after an answer that another one follows.
+    func goOn() throws(ClientError) -> AnswerType {
+        connection.release()
+        return try converse()
     }
 
     private func converse() throws(ClientError) -> AnswerType {

@@ -1,4 +1,5 @@
 import Posix
+import SealedStore
 import Secrets
 import StoreKeeping
 import Wire
@@ -220,7 +221,7 @@ final class Dispatcher {
     }
 
     private func list(_ list: List, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
-        let found: (names: Names, of: OpenRecordsQueue)
+        let found: (page: Records.Page, of: OpenRecordsQueue)
         if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
         do throws(Interruption) {
             found = try await house.records.list(list, for: caller)
@@ -228,7 +229,23 @@ final class Dispatcher {
             return try await refuse(error, caller, tag)
         }
         try await connection.answer(from: found.of) { () async throws(ConnectionEnd) in
-            try await connection.send(found.names, .names, tag: tag)
+            try await tell(found.page.damaged, tag: tag)
+            try await connection.send(
+                Names(cursor: found.page.cursor, names: found.page.names), .names, tag: tag)
+        }
+    }
+
+    /// Before the answer that is without them.
+    private func tell(_ damaged: [DamagedRecord], tag: UInt32) async throws(ConnectionEnd) {
+        var rest = damaged[...]
+        while !rest.isEmpty {
+            let entries = rest.prefix(Limits.page).map { record in
+                DamagedRecords.Entry(
+                    kind: record.wireKind, id: record.id, name: record.name)
+            }
+            rest = rest.dropFirst(Limits.page)
+            if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
+            try await connection.send(DamagedRecords(records: entries), .damaged, tag: tag)
         }
     }
 
@@ -358,6 +375,7 @@ final class Dispatcher {
             return .ended
         }
         try await connection.answer(from: export.records) { () async throws(ConnectionEnd) in
+            try await tell(piece.damaged, tag: tag)
             try await connection.send(piece.chunk, .chunk, tag: tag, payload: piece.bytes)
         }
         return piece.chunk.last ? .ended : .goesOn
@@ -396,13 +414,21 @@ final class Dispatcher {
             let progress = Chunk(done: records, total: 0, last: chunk.last)
             try await connection.send(progress, .progress, tag: tag)
             return .goesOn
-        case .stored(let records):
-            try await connection.send(
-                Done(
-                    line: house.desk.speech.voice(of: inflow.caller).line(.imported(count: records))
-                ), .done,
-                tag: tag)
+        case .stored(let records, let without):
+            let line = house.desk.speech.voice(of: inflow.caller).line(
+                .imported(count: records, without: without))
+            try await connection.send(Done(line: line), .done, tag: tag)
             return .ended
+        }
+    }
+}
+
+extension DamagedRecord {
+    fileprivate var wireKind: DamagedRecords.Entry.Kind {
+        switch kind {
+        case .broken: .broken
+        case .unproven: .unproven
+        case .missing: .missing
         }
     }
 }

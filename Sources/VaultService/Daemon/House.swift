@@ -122,7 +122,7 @@ final class House {
             fingers: FingerFlows(
                 desk: desk, readers: readers, permissions: permissions, enrolment: enrolment,
                 proving: proving, scans: scans),
-            keyrings: keyrings)
+            keyrings: keyrings, mending: MendFlow(desk: desk, proving: proving))
 
         // What a login asks.
         let onboarder = Onboarder(

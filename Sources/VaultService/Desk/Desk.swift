@@ -198,6 +198,14 @@ final class Desk {
             uid: caller.credentials.uid)
     }
 
+    /// Once for each opening of the store: the records that could not be given are the person's
+    /// own affair, and `list` names them.
+    func noteDamage(_ host: StoreHost, _ caller: Caller) {
+        audit.note(
+            .fault, "records of a store are damaged", store: host.id.description,
+            person: host.owner, uid: caller.credentials.uid)
+    }
+
     func auditChange(_ text: String, _ visit: Visit) {
         auditChange(text, visit.host, visit.person, visit.exchange)
     }

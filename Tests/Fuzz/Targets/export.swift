@@ -95,5 +95,6 @@ func authentic(_ bytes: [UInt8]) {
             for index in value.indices { again.append(value[index]) }
         }
     }
-    must(again == text, "records are not read as they were written")
+    // Notes of what the file is without leave nothing behind.
+    must(reader.missing > 0 || again == text, "records are not read as they were written")
 }

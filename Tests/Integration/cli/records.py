@@ -185,6 +185,76 @@ class Listing(unittest.TestCase):
                 screen.seen.split(b"\r\n")[:-1],
                 [b"a\\x0ab", b"a\\x1b[31m", b"b", "\u00e9\\xe2\\x80\\xae".encode(), b"\\xff"])
 
+    DAMAGED = [
+        {"kind": "broken", "id": 7, "name": b"mail\x1b[31m"},
+        {"kind": "broken", "id": 0xFEDCBA9876543210, "name": b""},
+        {"kind": "unproven", "id": 9, "name": b"wifi"},
+        {"kind": "missing", "id": 5 << 52, "name": b""},
+    ]
+    TOLD = (
+        b"appvault: mail\\x1b[31m is damaged and cannot be read\n"
+        b"appvault: a record whose name is damaged too cannot be read (fedcba9876543210)\n"
+        b"appvault: wifi is held back, because it may be older than what you stored last\n"
+        b"appvault: some records are missing, or were replaced by older ones\n"
+        b"hint: a backup may still have it; `appvault set` stores a new value; `appvault mend` goes on without it\n"
+    )
+
+    def damaged(self, daemon, request):
+        if request["cursor"] == 0:
+            daemon.reply("damaged", records=self.DAMAGED[:3])
+            daemon.reply("names", cursor=7, names=[b"b"])
+        else:
+            daemon.reply("damaged", records=self.DAMAGED[3:])
+            daemon.reply("names", cursor=0, names=[b"a"])
+
+    def test_what_is_damaged_goes_to_standard_error_and_the_others_are_given(self):
+        self.lab.answer("list", self.damaged)
+        result = self.lab.run("list")
+        self.assertEqual((result.status, result.out, result.err), (6, b"a\nb\n", self.TOLD))
+        with self.lab.terminal("list") as screen:
+            self.assertEqual(screen.end(), 6)
+            self.assertTrue(screen.seen.startswith(b"a\r\nb\r\n"), screen.seen)
+            self.assertNotIn(b"\x1b[31m is damaged", screen.seen)
+        told = json.loads(self.lab.run("list", "--json").out)
+        self.assertEqual([entry["name"] for entry in told["names"]], ["a", "b"])
+        self.assertEqual([entry["what"] for entry in told["damaged"]], ["broken", "broken", "unproven", "missing"])
+        self.assertEqual([entry["name"] for entry in told["damaged"]], ["mail\x1b[31m", None, "wifi", None])
+        self.assertEqual(told["damaged"][1]["id"], "fedcba9876543210")
+
+    def test_very_many_damaged_records_are_counted(self):
+        many = [{"kind": "broken", "id": index, "name": b"n%d" % index} for index in range(1000)]
+
+        def answer(daemon, request):
+            daemon.reply("damaged", records=many)
+            daemon.reply("names", cursor=0, names=[])
+
+        self.lab.answer("list", answer)
+        result = self.lab.run("list")
+        self.assertEqual((result.status, result.out), (6, b""))
+        self.assertEqual(len(result.err.splitlines()), 102)
+        self.assertIn(b"appvault: and 900 more\n", result.err)
+
+    def test_mend_says_what_goes_before_it_asks(self):
+        self.lab.answer("list", self.damaged)
+
+        def mend(daemon, request):
+            assert daemon.ask("passcode") == b"code"
+            daemon.done("Mended.")
+
+        self.lab.answer("mend", mend)
+        result = self.lab.run("mend", passcodes=[b"code"])
+        self.assertEqual(result.status, 2)
+        self.assertNotIn("mend", [request.name for request in self.lab.requests])
+        result = self.lab.run("mend", "--yes", passcodes=[b"code"])
+        self.assertEqual(result.status, 0, result.err)
+        self.assertIn(b"wifi is held back", result.err)
+        self.assertIn("mend", [request.name for request in self.lab.requests])
+        with self.lab.terminal("mend") as screen:
+            screen.expect("mail\\x1b[31m is damaged")
+            screen.expect("will be removed")
+            screen.type("no\n")
+            self.assertEqual(screen.end(), 130)
+
     def test_a_prefix_goes_to_the_daemon(self):
         self.assertEqual(self.lab.run("list", "b").out, b"b\n")
 

@@ -65,6 +65,25 @@ class Export(unittest.TestCase):
         self.assertEqual(self.export(self.file).status, 6)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_an_export_without_what_is_damaged_is_whole_and_says_so(self):
+        def damaged(daemon, request):
+            assert [daemon.ask(one) for one in ("passcode", "newPassphrase", "confirmPassphrase")]
+            daemon.reply("chunk", [DATA[:300_000]], done=1, total=3, last=False)
+            assert daemon.receive().name == "exportNext"
+            daemon.reply("damaged", records=[{"kind": "broken", "id": 7, "name": b"mail"}])
+            daemon.reply("chunk", [DATA[300_000:]], done=2, total=3, last=True)
+
+        self.lab.answer("exportBegin", damaged)
+        told = b"appvault: mail is damaged and cannot be read\nhint: the file is without this; "
+        result = self.export(self.file)
+        self.assertEqual(result.status, 6, result)
+        self.assertIn(told, result.err)
+        with open(self.file, "rb") as file:
+            self.assertEqual(file.read(), DATA)
+        result = self.export()
+        self.assertEqual((result.status, result.out), (6, DATA))
+        self.assertIn(told, result.err)
+
     def test_an_export_that_is_killed_leaves_nothing_behind(self):
         def slow(daemon, request):
             daemon.reply("chunk", [DATA], done=len(DATA), total=2 * len(DATA), last=False)

@@ -26,19 +26,31 @@ class RecordsVectors(unittest.TestCase):
         self.assertEqual(len(records), int(self.values["count"]))
         self.assertTrue(0 < entries < 129)
 
-    def test_removed(self):
-        """FORMAT.md alone notices a record that was removed"""
-        data = (self.folder / "records.db").read_bytes()
+    def test_marked(self):
+        """FORMAT.md alone opens a records file with marks, and notices what was done to it after them"""
+        expected = {b"record %d" % index: b"value %d" % index for index in range(10)}
+        del expected[b"record 1"]
+        expected |= {b"record 0": b"anew", b"record 2": b"anew"}
+        records, _ = read(self.folder / "records-marked.db", self.store, self.key)
+        self.assertEqual(records, expected)
+        self.changed("records-marked.db", "DELETE FROM records WHERE id=(SELECT max(id) FROM records)")
+
+    def changed(self, name, statement):
+        data = (self.folder / name).read_bytes()
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "records.db"
             path.write_bytes(data)
             with sqlite3.connect(path) as database:
-                database.execute("DELETE FROM records WHERE id=(SELECT max(id) FROM records)")
+                database.execute(statement)
             database.close()
             with self.assertRaises(Damaged):
                 read(path, self.store, self.key)
-            with self.assertRaises(Damaged):
-                read(self.folder / "records.db", self.store, bytes(32))
+
+    def test_removed(self):
+        """FORMAT.md alone notices a record that was removed"""
+        self.changed("records.db", "DELETE FROM records WHERE id=(SELECT max(id) FROM records)")
+        with self.assertRaises(Damaged):
+            read(self.folder / "records.db", self.store, bytes(32))
 
     def test_export(self):
         """FORMAT.md alone reads the export of the vectors, and refuses it cut short"""

@@ -7,7 +7,9 @@ struct ExportCommand: Command {
         summary: "write everything into one encrypted file",
         text: [
             "The file has a passphrase of its own, which is asked for after the passcode. It appears under "
-                + "its name only when it is whole."
+                + "its name only when it is whole.",
+            "Where records are damaged, it writes the others, says on standard error which are damaged, "
+                + "and its exit status is 6. The file says so too, and can be imported.",
         ],
         examples: [
             .init(
@@ -23,8 +25,9 @@ struct ExportCommand: Command {
     }
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        var damaged: [DamagedRecords.Entry] = []
         switch file {
-        case .path(let path): try export(to: path, run)
+        case .path(let path): try export(to: path, run, &damaged)
         case .standardStream, nil:
             guard !run.environment.output.isTerminal else {
                 throw .refused(
@@ -33,15 +36,17 @@ struct ExportCommand: Command {
                         hint: run.words(.exportTerminalHint)))
             }
             let descriptor = run.environment.output.descriptor
-            let line = try receive(run) { span throws(PosixError) in
+            let line = try receive(run, &damaged) { span throws(PosixError) in
                 try ToolIO.write(descriptor, span)
             }
             run.voice.info(line)
         }
-        return .success
+        return run.tell(damaged, hint: run.words(.damagedExportHint))
     }
 
-    private func export(to path: [UInt8], _ run: Run) throws(ClientError) {
+    private func export(
+        to path: [UInt8], _ run: Run, _ damaged: inout [DamagedRecords.Entry]
+    ) throws(ClientError) {
         let shown = Printable.escaped(path)
         let existing: ReplacementFile.Existing
         switch ToolIO.kind(of: path) {
@@ -61,17 +66,21 @@ struct ExportCommand: Command {
         } catch {
             throw .refused(run.cannot(.exportCannotWrite, path, error))
         }
-        let line = try receive(run) { span throws(PosixError) in try target.write(span) }
+        let line = try receive(run, &damaged) { span throws(PosixError) in
+            try target.write(span)
+        }
         do throws(PosixError) {
             try target.commit(existing)
         } catch {
             throw .refused(run.cannot(.exportCannotWrite, path, error))
         }
-        run.report(Self.entry.name, line.isEmpty ? run.words(.exportDone, shown) : line)
+        let done = run.words(damaged.isEmpty ? .exportDone : .exportDoneWithout, shown)
+        run.report(Self.entry.name, line.isEmpty ? done : line)
     }
 
     private func receive(
-        _ run: Run, _ write: (Span<UInt8>) throws(PosixError) -> Void
+        _ run: Run, _ damaged: inout [DamagedRecords.Entry],
+        _ write: (Span<UInt8>) throws(PosixError) -> Void
     ) throws(ClientError) -> [UInt8] {
         let conversation = try run.conversation()
         let bar = ProgressBar(.exportBar, run.words, run.environment)
@@ -91,6 +100,10 @@ struct ExportCommand: Command {
                 conversation.connection.release()
                 bar.show(done: chunk.done, total: chunk.total)
                 if chunk.last { return [] }
+            } else if type == .damaged {
+                damaged += try conversation.connection.read(DamagedRecords.self).records
+                type = try conversation.goOn()
+                continue
             } else {
                 _ = try conversation.doneLine(type)
             }

@@ -5,9 +5,19 @@ struct ListCommand: Command {
         words: ["list"], group: .records, operands: ["[PREFIX]"], summary: "list names",
         text: [
             "One a line, sorted. On a terminal control characters are shown as \\xNN; into a pipe names go "
-                + "as they are."
+                + "as they are.",
+            "Where records are damaged, it lists the others, says on standard error which are damaged, "
+                + "and its exit status is 6.",
         ],
-        json: [.init("names[].name", "a name; `nameEncoding` beside it where it is not UTF-8")])
+        json: [
+            .init("names[].name", "a name; `nameEncoding` beside it where it is not UTF-8"),
+            .init(
+                "damaged[].what",
+                "`broken`: it cannot be read; `unproven`: it may be older than what was stored last; "
+                    + "`missing`: records are missing, or were replaced by older ones"),
+            .init("damaged[].name", "its name, or null where it cannot be read"),
+            .init("damaged[].id", "its number in the records file, in hexadecimal"),
+        ])
     static let offer = RecoveryOffer.hinted
 
     var prefix: [UInt8]
@@ -20,15 +30,9 @@ struct ListCommand: Command {
     }
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
-        let connection = try run.connect()
-        var names: [[UInt8]] = []
-        var cursor: UInt64 = 0
-        repeat {
-            let page = try connection.list(
-                prefix: prefix, store: run.settings.store, cursor: cursor)
-            names += page.names
-            cursor = page.cursor
-        } while cursor != 0
+        var damaged: [DamagedRecords.Entry] = []
+        var names = try run.connect().listAll(
+            prefix: prefix, store: run.settings.store, damaged: &damaged)
         names.sort { $0.lexicographicallyPrecedes($1) }
         switch run.settings.form {
         case .plain:
@@ -41,8 +45,9 @@ struct ListCommand: Command {
         case .json:
             var json = JSON()
             json.objects("names", names) { json, name in json.field("name", name) }
+            DamageView.write(damaged, to: &json)
             run.voice.print(json.finish())
         }
-        return .success
+        return run.tell(damaged, hint: run.words(.damagedHint))
     }
 }

@@ -157,3 +157,23 @@ final class Proving {
         }
     }
 }
+
+extension Proving {
+    /// Opens the caller's own store, with its passcode typed just now.
+    func openOwn(
+        _ target: Target, _ exchange: any Conversation
+    ) async throws(Interruption) -> (Visit, Ground) {
+        // First check whose store it is: no other person may learn whether there is one.
+        let person = try await desk.person(target.subject, exchange.caller)
+        guard person.uid == exchange.caller.credentials.uid else {
+            throw .refused(.notPermitted(.notYours))
+        }
+        let visit = try await desk.visit(target, exchange)
+        let host = visit.host
+        try refusing { () throws(Refusal) in try host.requireUsable() }
+        let opening = try await admit(visit, .promptCurrent)
+        try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
+        await visit.tellLog()
+        return (visit, opening.ground)
+    }
+}

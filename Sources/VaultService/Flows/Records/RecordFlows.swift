@@ -74,11 +74,12 @@ final class RecordFlows {
 
     func list(
         _ list: List, for caller: Caller
-    ) async throws(Interruption) -> (names: Names, of: OpenRecordsQueue) {
+    ) async throws(Interruption) -> (page: Records.Page, of: OpenRecordsQueue) {
         let host = try await openStore(list.store, caller)
-        let names = try await refusingAsync { () async throws(Refusal) in
+        let page = try await refusingAsync { () async throws(Refusal) in
             try await host.names(prefix: list.prefix, cursor: list.cursor)
         }
-        return (names, host.records)
+        if host.records.note(page.damaged) { desk.noteDamage(host, caller) }
+        return (page, host.records)
     }
 }

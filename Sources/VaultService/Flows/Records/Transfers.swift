@@ -12,6 +12,8 @@ import Words
 @LoopActor
 final class Export {
     struct Piece {
+        /// What could not be written, since the piece before.
+        let damaged: [DamagedRecord]
         let chunk: Chunk
         let bytes: WipedBuffer
     }
@@ -19,6 +21,7 @@ final class Export {
     let caller: Caller
     let total: UInt64
     let header: WipedBuffer
+    private let desk: Desk
     private let host: StoreHost
     private let opening: Int
     /// Holds records that were read and not sealed yet. Nil after the end.
@@ -26,7 +29,10 @@ final class Export {
     /// One piece is read ahead, so that the last one can be marked as such.
     private var ahead: [UInt8]?
 
-    init(caller: Caller, host: StoreHost, writer: ExportWriter, total: UInt64) {
+    init(
+        desk: Desk, caller: Caller, host: StoreHost, writer: ExportWriter, total: UInt64
+    ) {
+        self.desk = desk
         self.caller = caller
         self.host = host
         opening = host.records.opening
@@ -57,8 +63,10 @@ final class Export {
         // Locked meanwhile: what was read goes with this.
         guard self.writer != nil else { throw .refused(.locked) }
         self.ahead = ahead
+        let damaged = writer.takeDamaged()
+        if host.records.note(damaged) { desk.noteDamage(host, caller) }
         let chunk = Chunk(done: writer.done, total: max(total, writer.done), last: ahead == nil)
-        return Piece(chunk: chunk, bytes: WipedBuffer(bytes: current))
+        return Piece(damaged: damaged, chunk: chunk, bytes: WipedBuffer(bytes: current))
     }
 
     private func piece(of writer: ExportWriter) async throws(Interruption) -> [UInt8]? {
@@ -87,7 +95,8 @@ final class Import {
     enum Progress {
         case more(UInt64)
         case checked(UInt64)
-        case stored(UInt64)
+        /// And how many the file is without, because they were damaged.
+        case stored(UInt64, without: UInt64)
     }
 
     let caller: Caller
@@ -161,7 +170,7 @@ final class Import {
         case .failure(let error): throw .refused(TransferRefusal.of(error, .import))
         }
         guard last else { return .more(reader.done) }
-        if isChecked { return .stored(reader.done) }
+        if isChecked { return .stored(reader.done, without: reader.missing) }
         guard replace || reader.existing == 0 else { throw .refused(.alreadyExists) }
         self.isChecked = true
         let done = reader.done
@@ -220,7 +229,7 @@ final class Transfers {
     func beginExport(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Export
     {
-        let (visit, ground) = try await proven(target, exchange)
+        let (visit, ground) = try await proving.openOwn(target, exchange)
         let host = visit.host
         let passphrase = try await askNewPassphrase(exchange)
         return try await refusingAsync { () async throws(Refusal) in
@@ -236,7 +245,8 @@ final class Transfers {
             do throws(ExportError) {
                 let writer = try ExportWriter(key: secret, salt: salt, cost: cost)
                 return Export(
-                    caller: exchange.caller, host: host, writer: writer, total: host.records.count)
+                    desk: desk, caller: exchange.caller, host: host, writer: writer,
+                    total: host.records.count)
             } catch {
                 throw TransferRefusal.of(error, .export)
             }
@@ -296,23 +306,5 @@ final class Transfers {
                 caller: exchange.caller, host: host, header: read, key: key,
                 replace: request.replace)
         }
-    }
-
-    /// Opens the caller's own store, with its passcode typed just now.
-    private func proven(
-        _ target: Target, _ exchange: any Conversation
-    ) async throws(Interruption) -> (Visit, Ground) {
-        // First check whose store it is: no other person may learn whether there is one.
-        let person = try await desk.person(target.subject, exchange.caller)
-        guard person.uid == exchange.caller.credentials.uid else {
-            throw .refused(.notPermitted(.notYours))
-        }
-        let visit = try await desk.visit(target, exchange)
-        let host = visit.host
-        try refusing { () throws(Refusal) in try host.requireUsable() }
-        let opening = try await proving.admit(visit, .promptCurrent)
-        try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
-        await visit.tellLog()
-        return (visit, opening.ground)
     }
 }

@@ -12,10 +12,12 @@ final class Flows {
     let owner: OwnerFlows
     let fingers: FingerFlows
     let keyrings: Keyrings
+    let mending: MendFlow
 
     init(
         stores: StoreFlows, passcodes: PasscodeFlows, recovery: RecoveryFlows,
-        resyncing: ResyncFlow, owner: OwnerFlows, fingers: FingerFlows, keyrings: Keyrings
+        resyncing: ResyncFlow, owner: OwnerFlows, fingers: FingerFlows, keyrings: Keyrings,
+        mending: MendFlow
     ) {
         self.stores = stores
         self.passcodes = passcodes
@@ -24,6 +26,7 @@ final class Flows {
         self.owner = owner
         self.fingers = fingers
         self.keyrings = keyrings
+        self.mending = mending
     }
 
     /// Runs the flow of a request. The message, if there is one, ends the exchange.
@@ -47,6 +50,7 @@ final class Flows {
         case .fingerprintSwitch(let change): return try await fingers.switchFinger(change, exchange)
         case .keyringForget(let target): return try await keyrings.forgetKeyring(target, exchange)
         case .fingerprintClear(let clear): return try await fingers.clearChip(clear, exchange)
+        case .mend(let target): return try await mending.mend(target, exchange)
         case .offerRecovery(let target):
             try await recovery.offerRecovery(target, exchange)
             return nil

@@ -59,6 +59,7 @@ enum FlowRequest: Sendable {
     case fingerprintSwitch(FingerSwitch)
     case keyringForget(Target)
     case fingerprintClear(FingerprintClear)
+    case mend(Target)
 }
 
 enum RecordRequest: Sendable {
@@ -161,6 +162,7 @@ extension Request {
         case .fingerprintVerify: .flow(.fingerprintVerify(try Target(&reader, body)))
         case .fingerprintDelete: .flow(.fingerprintDelete(try FingerRequest(&reader, body)))
         case .fingerprintSwitch: .flow(.fingerprintSwitch(try FingerSwitch(&reader, body)))
+        case .mend: .flow(.mend(try Target(&reader, body)))
         case .keyringForget: .flow(.keyringForget(try Target(&reader, body)))
         case .fingerprintClear: .flow(.fingerprintClear(try FingerprintClear(&reader, body)))
         case .health: .query(.health)

@@ -1,0 +1,23 @@
+import Wire
+
+struct MendCommand: PlainCommand {
+    static let entry = VerbEntry(
+        words: ["mend"], group: .mending, operands: [],
+        summary: "go on without records that are damaged",
+        text: [
+            "Says which records are damaged, and asks for the passcode. Those that cannot be read are "
+                + "removed for good; those that can be read, but may be older than what was stored last, "
+                + "are kept as they are.",
+            "Before that, restore a backup if there is one. `appvault export` writes what is not damaged.",
+        ])
+    static let offer = RecoveryOffer.never
+
+    func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        let target = try run.target()
+        var damaged: [DamagedRecords.Entry] = []
+        _ = try run.connect().listAll(store: run.settings.store, damaged: &damaged)
+        for line in DamageView.lines(damaged, run.words) { run.voice.info(line) }
+        try run.agree(Self.entry.name, run.words(.agreeMend))
+        return try run.act(Self.entry.name, .mend, target)
+    }
+}

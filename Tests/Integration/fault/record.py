@@ -1,0 +1,265 @@
+"""One record of a thousand is damaged in the file: the others are given, the one is named, it can be stored anew, and
+what was done to its bucket is told until the owner acknowledges it. The real tool, the real daemon."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+import clilab
+import wire
+from realcli import POLICY, SECRET, Real
+
+TIMEOUT = 900
+COUNT = 1000
+PHRASE = b"a phrase for the file"
+PAGE = 4096
+
+
+def value(number):
+    return b"the value of %d" % number
+
+
+class Restarted(Real):
+    """The tool with a daemon that is started anew on the same state."""
+
+    def __init__(self, lab):
+        self.__dict__.update(lab.__dict__)
+
+    def restart(self, end=signal.SIGTERM):
+        self.process.send_signal(end)
+        self.process.wait(20)
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+        self.process = subprocess.Popen(
+            [os.path.join(clilab.BUILD, "appvaultd"), "--socket", self.path, "--state-dir", self.state,
+             "--config-dir", self.config],
+            stdout=self.log, stderr=self.log)
+        end = time.monotonic() + 20
+        while True:
+            try:
+                wire.Client(self.path).close()
+                return
+            except OSError:
+                if time.monotonic() > end or self.process.poll() is not None:
+                    raise
+                time.sleep(0.01)
+
+
+class OneOfAThousand(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = Restarted(Real(POLICY))
+        cls.addClassCleanup(cls.lab.__exit__)
+        assert cls.lab.run("create", "--own-passcode", passcodes=[SECRET]).status == 0
+        with cls.client() as client:
+            for number in range(COUNT):
+                done = client.run("set", payloads=[value(number)], name=b"name %d" % number)
+                assert done.name == "done", done
+        cls.names = {b"name %d" % number for number in range(COUNT)}
+        (store,) = os.listdir(os.path.join(cls.lab.state, "stores"))
+        cls.file = os.path.join(cls.lab.state, "stores", store, "records.db")
+        assert cls.lab.run("lock").status == 0
+        cls.good = cls.file + ".good"
+        shutil.copyfile(cls.file, cls.good)
+
+    @classmethod
+    def client(cls):
+        client = wire.Client(cls.lab.path, 60)
+        client.hello()
+        return client
+
+    def setUp(self):
+        self.lab.run("lock")
+        shutil.copyfile(self.good, self.file)
+
+    def ok(self, *arguments, status=0, **more):
+        result = self.lab.run(*arguments, **more)
+        self.assertEqual(result.status, status, result)
+        return result
+
+    def unlock(self):
+        self.ok("unlock", passcodes=[SECRET])
+
+    def state(self):
+        return json.loads(self.ok("--json", "status").out)
+
+    def edit(self, *statements):
+        database = sqlite3.connect(self.file, isolation_level=None)
+        for statement in statements:
+            database.execute(statement)
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        database.close()
+
+    def pair(self):
+        """The ids of two records of one bucket, in the middle of the table."""
+        database = sqlite3.connect(f"file:{self.file}?immutable=1", uri=True)
+        rows = [row for (row,) in database.execute("SELECT id FROM records ORDER BY id")]
+        database.close()
+        buckets = [row >> 52 for row in rows]
+        at = next(at for at in range(len(rows) // 2, len(rows)) if buckets[at] == buckets[at - 1])
+        return rows[at - 1], rows[at]
+
+    def listed(self, status=6):
+        """What a listing gives and, of what it does not, the JSON."""
+        told = json.loads(self.ok("--json", "list", status=status).out)
+        return {entry["name"].encode() for entry in told["names"]}, told["damaged"]
+
+    def test_each_part_of_a_record(self):
+        """whatever of a record is damaged, the other 999 are given, and it can be stored and deleted"""
+        row, _ = self.pair()
+        for what, change in {
+            "name": "body=CAST(substr(body, 1, 1) || x'ff' || substr(body, 3) AS BLOB)",
+            "length of the name": "body=CAST(x'ff' || substr(body, 2) AS BLOB)",
+            "value": "body=CAST(substr(body, 1, 20) || x'ff' || substr(body, 22) AS BLOB)",
+            "zeroes": "body=CAST(substr(body, 1, 63) || x'ff' AS BLOB)",
+            "all of it": "body=zeroblob(64)",
+            "nonce": "nonce=zeroblob(24)",
+            "generation": "generation=generation+1",
+        }.items():
+            with self.subTest(what):
+                self.setUp()
+                self.edit(f"UPDATE records SET {change} WHERE id={row}")
+                self.unlock()
+                names, damaged = self.listed()
+                self.assertEqual(len(names), 999)
+                self.assertEqual([(one["what"], one["id"]) for one in damaged], [("broken", f"{row % (1 << 64):016x}")])
+                (victim,) = self.names - names
+                if what not in ("name", "length of the name", "all of it", "nonce"):
+                    self.assertEqual(damaged[0]["name"].encode(), victim)
+                with self.client() as client:
+                    for name in names:
+                        self.assertEqual(client.run("get", name=name).payload, value(int(name[5:])))
+                refused = self.ok("get", victim, status=6)
+                self.assertIn(b"`appvault mend`", refused.err)
+                text = self.ok("list", "name", status=6)
+                self.assertEqual(set(text.out.split(b"\n")) - {b""}, names)
+                self.assertEqual(self.state()["state"], "unlocked")
+                self.assertIn("appvault mend", self.state()["advice"])
+
+                self.ok("set", victim, "anew")
+                self.assertEqual(self.ok("get", victim).out, b"anew")
+                self.assertEqual(self.listed(status=0), (self.names, []))
+                self.ok("delete", victim)
+                self.ok("get", victim, status=3)
+                # It is told of until somebody with the passcode says so, over every restart.
+                self.lab.restart(signal.SIGKILL)
+                self.unlock()
+                self.assertIn("appvault mend", self.state()["advice"])
+                self.assertIn(b"1 of 1 stores are damaged", self.lab.run("doctor", "--json").out)
+                self.ok("mend", "--yes", status=1, passcodes=[b"not the passcode"])
+                self.assertTrue(self.state()["trouble"])
+                self.ok("mend", "--yes", passcodes=[SECRET])
+                self.assertEqual(self.state()["trouble"], "")
+                self.assertNotIn(b"stores are damaged", self.lab.run("doctor", "--json").out)
+                self.assertEqual(self.listed(status=0), (names, []))
+
+    def test_tag(self):
+        """a damaged tag loses nothing"""
+        row, _ = self.pair()
+        self.edit(f"UPDATE records SET tag=zeroblob(16) WHERE id={row}")
+        self.unlock()
+        self.assertEqual(self.listed(status=0), (self.names, []))
+
+    def test_export(self):
+        """an export has the 999 and exits 6, and another store takes it in and hears of the one"""
+        row, _ = self.pair()
+        self.edit(f"UPDATE records SET generation=generation+1 WHERE id={row}")
+        self.unlock()
+        names, _ = self.listed()
+        file = os.path.join(self.lab.folder, "export")
+        result = self.ok("export", file, status=6, passcodes=[SECRET, PHRASE, PHRASE])
+        (victim,) = self.names - names
+        self.assertIn(victim + b" is damaged", result.err)
+        result = self.ok("export", "-", status=6, passcodes=[SECRET, PHRASE, PHRASE])
+        self.assertEqual(len(result.out), os.path.getsize(file))
+        self.ok("create", "--own-passcode", "--store", "other", passcodes=[SECRET])
+        done = self.ok("import", file, "--store", "other", passcodes=[PHRASE])
+        self.assertIn(b"999", done.err + done.out)
+        self.assertIn(b"without 1", done.err + done.out)
+        told = json.loads(self.ok("--json", "list", "--store", "other").out)
+        self.assertEqual({entry["name"].encode() for entry in told["names"]}, names)
+        self.ok("reset", "--yes", "--store", "other", passcodes=[SECRET])
+
+    def test_removed_beside(self):
+        """what was removed beside the damaged one is told, whatever is written, until it is acknowledged"""
+        row, beside = self.pair()
+        self.unlock()
+        self.lab.run("lock")
+        self.edit(
+            f"UPDATE records SET body=zeroblob(64), tag=zeroblob(16) WHERE id={row}",
+            f"DELETE FROM records WHERE id={beside}")
+        self.unlock()
+        names, damaged = self.listed()
+        self.assertEqual(len(names), 998)
+        self.assertEqual({one["what"] for one in damaged}, {"broken", "missing"})
+        with self.client() as client:
+            for name in self.names - names:
+                self.assertEqual(client.run("get", name=name).code, wire.CODES["storeDamaged"])
+            answers = [client.run("set", payloads=[b"anew"], name=name).name for name in self.names - names]
+            self.assertEqual(answers, ["done", "done"])
+        for _ in range(2):
+            names, damaged = self.listed()
+            self.assertEqual(names, self.names)
+            self.assertEqual([one["what"] for one in damaged], ["missing"])
+            self.assertTrue(self.state()["trouble"])
+            self.lab.restart()
+            self.unlock()
+        self.ok("mend", "--yes", passcodes=[SECRET])
+        self.assertEqual(self.listed(status=0), (self.names, []))
+
+    def test_node(self):
+        """a part of the sums that is damaged holds back its 64 buckets, and their owner can accept them"""
+        row, _ = self.pair()
+        node = (row % (1 << 64) >> 52) // 64
+        self.edit(f"UPDATE nodes SET body=zeroblob(length(body)) WHERE id={node}")
+        self.unlock()
+        names, damaged = self.listed()
+        self.assertGreater(len(names), 900)
+        held = {one["name"].encode() for one in damaged if one["what"] == "unproven"}
+        self.assertEqual(names | held, self.names)
+        self.assertFalse(names & held)
+        self.ok("mend", "--yes", passcodes=[SECRET])
+        self.assertEqual(self.listed(status=0), (self.names, []))
+
+    def test_killed(self):
+        """killed while the owner acknowledges: the damage is told of or gone, and no other record is"""
+        row, beside = self.pair()
+        outcomes = set()
+        for step in range(12):
+            self.setUp()
+            self.edit(
+                f"UPDATE records SET body=zeroblob(64), tag=zeroblob(16) WHERE id={row}",
+                f"DELETE FROM records WHERE id={beside}")
+            self.unlock()
+            self.ok("set", "more", "stored")
+            client = self.client()
+            client.tag += 1
+            client.send("mend", client.tag)
+            ask = client.receive(30)
+            self.assertEqual(ask.purpose, "passcode")
+            client.send("reply", client.tag, [SECRET], question=ask.question)
+            # The derivation, the walk over all records, the commit: some 100 ms.
+            time.sleep(0.02 * step)
+            self.lab.restart(signal.SIGKILL)
+            client.close()
+            self.unlock()
+            told = json.loads(self.lab.run("--json", "list").out)
+            names = {entry["name"].encode() for entry in told["names"]}
+            self.assertEqual(len(names), 999)
+            self.assertIn(b"more", names)
+            outcomes.add(bool(told["damaged"]))
+            if told["damaged"]:
+                self.assertEqual({one["what"] for one in told["damaged"]}, {"broken", "missing"})
+                self.ok("mend", "--yes", passcodes=[SECRET])
+            self.assertEqual(self.listed(status=0)[1], [])
+            self.lab.run("lock")
+        self.assertIn(True, outcomes, "no kill came before the commit")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,162 @@
+import Posix
+import SealedStore
+import Secrets
+import StoreKeeping
+import Testing
+import Wire
+import Words
+
+@testable import VaultService
+
+private let passcode = "correct horse battery"
+
+@Suite("damaged records, and their owner's word that they know of it")
+struct MendTests {
+    /// A store of ten records, the last of which is damaged on the disk; it is open again.
+    @LoopActor
+    private func damaged(_ stage: Stage) async throws -> StoreHost {
+        await stage.run(
+            .create(Create(target: Target(), way: .ownPasscode, openExisting: false)),
+            stage.script([
+                "create.choose": passcode, "create.confirm": passcode, "recovery.keep": "",
+            ]))
+        for index in 0..<10 { try await set(stage, Array("name \(index)".utf8)) }
+        let host = try #require(stage.store)
+        await host.lock()
+        try spoil("\(host.folder.path)/records.db")
+        await open(stage)
+        return host
+    }
+
+    @LoopActor
+    private func open(_ stage: Stage) async {
+        let done = await stage.run(
+            .openStore(Target()), stage.script(["match.prompt": passcode]))
+        #expect(done == .success("match.done"))
+    }
+
+    @LoopActor
+    private func set(_ stage: Stage, _ name: [UInt8]) async throws {
+        try await stage.house.records.set(
+            Record(store: [], name: name), WipedBuffer(bytes: Array("its value".utf8)),
+            for: stage.script([:]).caller)
+    }
+
+    /// The last byte of the first record that was written: a page of a table is filled from its
+    /// end.
+    private func spoil(_ path: String) throws {
+        var bytes = try TextFile.read(at: path, limit: 1 << 20)
+        let pages = (0..<bytes.count / 4096).filter { page in
+            bytes[page * 4096] == 0x0D && bytes[page * 4096 + 4] == 10
+        }
+        let page = try #require(pages.last)
+        bytes[page * 4096 + 4095] ^= 1
+        try TextFile.replace(at: path, with: bytes)
+    }
+
+    @LoopActor
+    private func list(_ stage: Stage) async throws -> Records.Page {
+        try await stage.house.records.list(
+            List(store: [], prefix: [], cursor: 0), for: stage.script([:]).caller
+        ).page
+    }
+
+    @LoopActor
+    private func state(_ stage: Stage) async throws -> State {
+        try await stage.house.statuses.status(Target(), for: stage.script([:]).caller)
+    }
+
+    @Test("the others are listed, status leads on, and the mark stays until it is acknowledged")
+    func flow() async throws {
+        try await Stage.run("") { stage in
+            let host = try await damaged(stage)
+            let page = try await list(stage)
+            #expect(page.names.count == 9)
+            let lost = try #require(page.damaged.first)
+            #expect(page.damaged.count == 1 && lost.kind == .broken)
+            var told = try await state(stage)
+            #expect(told.lock == .unlocked && !told.trouble.isEmpty)
+            #expect(String(decoding: told.advice, as: UTF8.self).contains("appvault mend"))
+
+            // Stored anew, it is told of all the same, at the next opening at once.
+            try await set(stage, lost.name)
+            #expect(try await list(stage).names.count == 10)
+            await host.lock()
+            await open(stage)
+            told = try await state(stage)
+            #expect(told.lock == .unlocked && !told.trouble.isEmpty)
+            #expect(String(decoding: told.advice, as: UTF8.self).contains("appvault mend"))
+            #expect(stage.house.desk.vault.damagedCount == 1)
+
+            // A program that runs as the person does not know the passcode.
+            let without = await stage.run(.mend(Target()), stage.script([:]))
+            #expect(without != .success("mend.done"))
+            let wrong = await stage.run(
+                .mend(Target()), stage.script(["match.current": "a wrong passcode"]))
+            #expect(wrong != .success("mend.done"))
+            let other = stage.caller(Hello(frontEnd: .terminal, realUID: 4712), uid: 4712)
+            let alice = Target(subject: Subject(name: stage.alice.name, uid: stage.alice.uid))
+            for caller in [other, stage.caller(Hello(frontEnd: .terminal, realUID: 0), uid: 0)] {
+                let refused = await stage.run(.mend(alice), Script(caller, stage.reader, [:]))
+                #expect(refused == .failure(.refused(.notPermitted(.notYours))))
+            }
+            #expect(try await !state(stage).trouble.isEmpty)
+
+            let done = await stage.run(
+                .mend(Target()), stage.script(["match.current": passcode]))
+            #expect(done == .success("mend.done"))
+            #expect(try await state(stage).trouble.isEmpty)
+            #expect(try await list(stage).names.count == 10)
+            #expect(stage.house.desk.vault.damagedCount == 0)
+        }
+    }
+
+    @Test("mending a locked store opens it, and removes what cannot be read")
+    func locked() async throws {
+        try await Stage.run("") { stage in
+            let host = try await damaged(stage)
+            await host.lock()
+            let done = await stage.run(
+                .mend(Target()), stage.script(["match.current": passcode]))
+            #expect(done == .success("mend.done"))
+            let page = try await list(stage)
+            #expect(page.names.count == 9 && page.damaged.isEmpty)
+            #expect(try await state(stage).records == 9)
+        }
+    }
+
+    @Test("an export has the others and names the one; an import of it says how many are missing")
+    func export() async throws {
+        try await Stage.run("") { stage in
+            _ = try await damaged(stage)
+            let export = try await stage.house.transfers.beginExport(
+                Target(),
+                stage.script([
+                    "match.current": passcode, "export.new": "right phrase",
+                    "export.confirm": "right phrase",
+                ]))
+            var chunks: [WipedBuffer] = []
+            var damaged: [DamagedRecord] = []
+            while true {
+                let piece = try await export.next()
+                chunks.append(piece.bytes)
+                damaged += piece.damaged
+                if piece.chunk.last { break }
+            }
+            #expect(damaged.map(\.kind) == [.broken])
+            let coming = try await stage.house.transfers.beginImport(
+                ImportBegin(target: Target(), replace: true), export.header,
+                stage.script(["export.passphrase": "right phrase"]))
+            var progress: Import.Progress?
+            for _ in 0..<2 {
+                for (index, chunk) in chunks.enumerated() {
+                    progress = try await coming.take(chunk, last: index == chunks.count - 1)
+                }
+            }
+            guard case .stored(9, without: 1) = progress else {
+                Issue.record("\(String(describing: progress))")
+                return
+            }
+        }
+    }
+}
