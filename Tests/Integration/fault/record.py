@@ -66,6 +66,8 @@ class OneOfAThousand(unittest.TestCase):
         assert cls.lab.run("lock").status == 0
         cls.good = cls.file + ".good"
         shutil.copyfile(cls.file, cls.good)
+        cls.slots = os.path.join(os.path.dirname(cls.file), "slots")
+        shutil.copyfile(cls.slots, cls.slots + ".good")
 
     @classmethod
     def client(cls):
@@ -76,6 +78,9 @@ class OneOfAThousand(unittest.TestCase):
     def setUp(self):
         self.lab.run("lock")
         shutil.copyfile(self.good, self.file)
+        # Older records beside newer slots would be noticed.
+        shutil.copyfile(self.slots + ".good", self.slots)
+        self.lab.restart()
 
     def ok(self, *arguments, status=0, **more):
         result = self.lab.run(*arguments, **more)
