@@ -5,10 +5,10 @@ struct FingerprintClearCommand: Command {
         words: ["fingerprint", "clear"], group: .fingers, operands: ["READER"], options: [],
         summary: "delete everything on a reader's own chip (root)",
         text: [
-            "For a reader that is full, or holds fingers that nobody knows any more, as after a reinstallation: it shows "
-                + "what goes, as far as the reader tells it, and asks. Fingers of this machine's stores that were on it are "
-                + "forgotten too.",
-            "The reader is named by its name, its driver or its port, as `fingerprint list --json` shows them.",
+            "Use it if a reader is full, or still holds fingers from before a reinstallation. It shows what it will "
+                + "delete, as far as the reader tells, and asks. AppVault then forgets its own fingers that were on that "
+                + "reader, too.",
+            "READER is a reader's name, driver or port, as `fingerprint list --json` shows them.",
         ],
         examples: [
             .init(command: "appvault fingerprint clear synaptics", meaning: "by its driver")

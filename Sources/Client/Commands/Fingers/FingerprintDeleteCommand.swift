@@ -5,8 +5,8 @@ struct FingerprintDeleteCommand: Command {
         words: ["fingerprint", "delete"], group: .fingers, operands: ["[FINGER]"],
         options: [.user], summary: "forget a finger, or all of them",
         text: [
-            "Also on a reader's own chip. Asks for the passcode. With the last one, and without a name, the "
-                + "fingerprint is off; without a name it asks first.",
+            "It asks for the passcode. A reader that keeps prints on its own chip forgets the finger, too. Without "
+                + "FINGER it asks, and then deletes all of them. After the last one no finger opens the store.",
             Arguments.fingers,
         ])
     static let offer = RecoveryOffer.hinted

@@ -5,13 +5,13 @@ struct FingerprintEnrollCommand: Command {
         words: ["fingerprint", "enroll"], group: .fingers, operands: ["[FINGER]"],
         options: [.user], summary: "enrol a finger that opens the store",
         text: [
-            "Asks for the passcode, then for the finger, several times; what helps is said when it cannot be read. "
-                + "Without a name it is the right index finger. The first finger that is enrolled turns the fingerprint "
-                + "on.",
+            "It asks for the passcode, then for the finger, several times, and says what helps if the reader cannot "
+                + "read it. Without FINGER it enrols the right index finger. From the first enrolled finger on, fingers "
+                + "may open the store.",
             Arguments.fingers + " Enrolling one again replaces it.",
-            "A reader that keeps prints on its own chip is touched once more at the beginning, to see whether it "
-                + "knows the finger already.",
-            "A finger opens the store once a passcode has opened it since the machine started.",
+            "If the reader keeps prints on its own chip, you touch it once more at the beginning, so that it can say "
+                + "whether it knows the finger already.",
+            "After each start of the machine a passcode must open the store once before a finger can.",
         ],
         examples: [
             .init(command: "appvault fingerprint enroll", meaning: "the right index finger"),

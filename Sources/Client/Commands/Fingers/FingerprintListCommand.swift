@@ -5,10 +5,9 @@ struct FingerprintListCommand: PlainCommand {
         words: ["fingerprint", "list"], group: .fingers, operands: [], options: [.user],
         summary: "show the enrolled fingers, and the readers",
         text: [
-            "Nothing is asked and nothing changes. Prints on a reader's own chip that AppVault did not put there are "
-                + "counted and left alone.",
-            "Into a pipe: finger, reader, the time in seconds since 1970, and `usable` or `unusable`, with tabs "
-                + "between them.",
+            "It changes nothing. If a reader's own chip holds prints that are not AppVault's, it says how many.",
+            "A pipe gets a line for each finger: its name, the reader, when it was enrolled (seconds since 1970), and "
+                + "`usable` or `unusable`, with tabs between them.",
         ],
         json: [
             .init("on", "whether fingers open the store"),

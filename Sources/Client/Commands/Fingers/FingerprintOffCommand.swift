@@ -4,7 +4,9 @@ struct FingerprintOffCommand: PlainCommand {
     static let entry = VerbEntry(
         words: ["fingerprint", "off"], group: .fingers, operands: [], options: [.user],
         summary: "let no finger open the store any more",
-        text: ["All enrolled fingers are forgotten. It asks first, and then for the passcode."])
+        text: [
+            "It deletes all enrolled fingers. It asks whether you mean it, and then for the passcode."
+        ])
     static let offer = RecoveryOffer.hinted
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {

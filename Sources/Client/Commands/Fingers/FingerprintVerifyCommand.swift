@@ -4,7 +4,9 @@ struct FingerprintVerifyCommand: PlainCommand {
     static let entry = VerbEntry(
         words: ["fingerprint", "verify"], group: .fingers, operands: [], options: [.user],
         summary: "try whether a finger is recognised",
-        text: ["Nothing is opened by it. A finger that is not recognised counts as a failed match."]
+        text: [
+            "It does not open the store. A finger that is not recognised counts as a failed match."
+        ]
     )
     static let offer = RecoveryOffer.hinted
 

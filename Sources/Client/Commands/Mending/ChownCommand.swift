@@ -5,8 +5,8 @@ struct ChownCommand: Command {
         words: ["chown"], group: .mending, operands: ["STORE", "USER"],
         summary: "give a store to the account that owns it now (root)",
         text: [
-            "A store whose owner's uid and name no longer belong together stays shut. STORE is the id that "
-                + "status shows."
+            "If an account has got another name or number, its store stays shut until root says whose it is now. "
+                + "STORE is the id that `appvault status` shows."
         ])
     static let offer = RecoveryOffer.never
 

@@ -5,16 +5,16 @@ struct DoctorCommand: PlainCommand {
         words: ["doctor"], group: .mending, operands: [],
         summary: "look at every link between a login and your store",
         text: [
-            "Socket, daemon, users, state folder, machine key, policy, PAM services, reader, rules worker, sandbox, "
-                + "memory, clock, and your own store: each is fine, a warning or broken, with what mends it. Nothing "
-                + "is changed. It works without a daemon, and for anybody; some of it only root can see.",
-            "PAM's files are not judged by their looks: every way that libpam could take through a service's stack is "
-                + "gone through. A service that nobody gets into without AppVault is broken where AppVault is the only "
-                + "one that authenticates, and a warning where it was made a required step beside another. Each service "
-                + "shows which of the ways it gives: (a) the login password opens the store, (b) AppVault asks for a "
-                + "passcode of its own, (c) a finger.",
-            "The exit status is 0 where nothing is broken, warnings or not, and 1 otherwise. Into a pipe goes "
-                + "one line a finding: state, link, service, text and what mends it, with tabs between them.",
+            "It looks at the socket, daemon, users, state folder, machine key, policy, PAM services, reader, rules "
+                + "worker, sandbox, memory, clock and your own store. For each it says whether it is fine, a warning "
+                + "or broken, and what to do. It changes nothing. Anybody may run it, also without a daemon; some "
+                + "things only root can see.",
+            "For each PAM service it follows every way that libpam could take through the service's files. If nobody "
+                + "could log in there without AppVault, that is broken where AppVault alone authenticates, and a "
+                + "warning where it is a required step beside another module. It also shows which ways to open the "
+                + "store a service has: (a) the login password, (b) a passcode that AppVault asks for, (c) a finger.",
+            "The exit status is 1 if something is broken, else 0. A pipe gets one line for each finding: state, link, "
+                + "service, text and what to do, with tabs between them.",
         ],
         json: [
             .init("broken", "how many findings are broken"),

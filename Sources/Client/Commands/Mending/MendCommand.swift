@@ -5,10 +5,9 @@ struct MendCommand: PlainCommand {
         words: ["mend"], group: .mending, operands: [],
         summary: "go on without records that are damaged",
         text: [
-            "Says which records are damaged, and asks for the passcode. Those that cannot be read are "
-                + "removed for good; those that can be read, but may be older than what was stored last, "
-                + "are kept as they are.",
-            "Before that, restore a backup if there is one. `appvault export` writes what is not damaged.",
+            "It names the damaged records and asks for the passcode. Then it removes those that cannot be read, for "
+                + "good. It keeps those that can be read but may be older than what was stored last.",
+            "If you have a backup, restore it first. `appvault export` saves everything that is not damaged.",
         ])
     static let offer = RecoveryOffer.never
 

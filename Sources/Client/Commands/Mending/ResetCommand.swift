@@ -6,9 +6,9 @@ struct ResetCommand: PlainCommand {
         words: ["reset"], group: .mending, operands: [], options: [.user],
         summary: "erase the store and everything in it",
         text: [
-            "Needs root, the passcode, or, where polkit is installed and you sit at this machine, what polkit asks of you "
-                + "for org.appvault.reset: your login password, unless the administrator says otherwise.",
-            "Copies in backups and on worn flash may live on; only the passcode protects those.",
+            "If you sit at this machine, polkit asks for your login password (its action is org.appvault.reset); the "
+                + "administrator may have changed that. Otherwise `reset` asks for your passcode. Root needs neither.",
+            "Backups and worn flash may still hold copies. Only the passcode protects those.",
         ])
     static let offer = RecoveryOffer.never
 

@@ -4,7 +4,10 @@ struct TriesClearCommand: PlainCommand {
     static let entry = VerbEntry(
         words: ["tries", "clear"], group: .mending, operands: [], options: [.user],
         summary: "forget the wrong tries (root)",
-        text: ["A store that was locked by too many wrong tries can be tried again."],
+        text: [
+            "After too many wrong tries a store is locked. This sets the count to zero, so that the person can "
+                + "try again."
+        ],
         examples: [
             .init(
                 command: "appvault tries clear --user alice", meaning: "let alice try again"

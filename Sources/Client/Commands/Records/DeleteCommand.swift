@@ -4,7 +4,7 @@ struct DeleteCommand: Command {
     static let entry = VerbEntry(
         words: ["delete"], group: .records, operands: ["NAME"],
         summary: "remove a name and its value",
-        text: ["What is removed cannot be brought back."])
+        text: ["It does not ask first, and the value cannot be brought back."])
     static let offer = RecoveryOffer.hinted
 
     var name: [UInt8]

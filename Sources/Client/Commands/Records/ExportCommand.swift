@@ -6,10 +6,10 @@ struct ExportCommand: Command {
         words: ["export"], group: .records, operands: ["[FILE|-]"],
         summary: "write everything into one encrypted file",
         text: [
-            "The file has a passphrase of its own, which is asked for after the passcode. It appears under "
-                + "its name only when it is whole.",
-            "Where records are damaged, it writes the others, says on standard error which are damaged, "
-                + "and its exit status is 6. The file says so too, and can be imported.",
+            "It asks for the passcode, then for a new passphrase that protects the file. The file appears under "
+                + "its name only when it is complete.",
+            "If records are damaged, it writes all others, names the damaged ones on standard error, and ends "
+                + "with exit status 6. The file can be imported, and the import says how many it is without.",
         ],
         examples: [
             .init(

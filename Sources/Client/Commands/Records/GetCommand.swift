@@ -6,8 +6,8 @@ struct GetCommand: Command {
         words: ["get"], group: .records, operands: ["NAME"],
         summary: "show the value of a name",
         text: [
-            "Into a pipe or a file the value goes as it is. A terminal gets a newline behind it, and its control "
-                + "characters written out as numbers: they could steer the terminal."
+            "A pipe or a file gets the value exactly as it was stored. On a terminal a newline follows it, and "
+                + "control characters are shown as numbers, because they could steer the terminal."
         ],
         json: [
             .init("name", "the name"),

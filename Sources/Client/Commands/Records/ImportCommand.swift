@@ -7,8 +7,8 @@ struct ImportCommand: Command {
         words: ["import"], group: .records, operands: ["[FILE|-]"], options: [.replace],
         summary: "read a file that export wrote",
         text: [
-            "The whole file is checked before anything is stored. Names that exist already stop it, unless "
-                + "--replace is given."
+            "It checks the whole file before it stores anything. If a name exists already, it stores nothing, "
+                + "unless you give --replace."
         ])
     static let offer = RecoveryOffer.hinted
 

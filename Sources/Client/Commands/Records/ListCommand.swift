@@ -4,10 +4,10 @@ struct ListCommand: Command {
     static let entry = VerbEntry(
         words: ["list"], group: .records, operands: ["[PREFIX]"], summary: "list names",
         text: [
-            "One a line, sorted. On a terminal control characters are shown as \\xNN; into a pipe names go "
-                + "as they are.",
-            "Where records are damaged, it lists the others, says on standard error which are damaged, "
-                + "and its exit status is 6.",
+            "One name on each line, sorted. On a terminal control characters are shown as \\xNN; a pipe gets the "
+                + "names as they are.",
+            "If records are damaged, it lists all others, names the damaged ones on standard error, and ends "
+                + "with exit status 6.",
         ],
         json: [
             .init("names[].name", "a name; `nameEncoding` beside it where it is not UTF-8"),

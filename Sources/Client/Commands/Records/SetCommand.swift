@@ -6,10 +6,10 @@ struct SetCommand: Command {
         words: ["set"], group: .records, operands: ["NAME", "[VALUE|-]"],
         summary: "store a value under a name",
         text: [
-            "On a terminal the value is asked for and does not show. From a pipe, or with -, it is read "
-                + "from standard input, byte for byte, a final newline included, up to 1 MiB.",
-            "A VALUE on the command line can be seen by other users in the list of processes, and stays in "
-                + "the history of the shell.",
+            "On a terminal it asks for the value, which does not show as you type. From a pipe, or with -, it reads "
+                + "standard input, byte for byte, with the final newline, up to 1 MiB.",
+            "Do not put a secret on the command line: other users can see it in the list of processes, and the "
+                + "shell keeps it in its history.",
         ],
         examples: [
             .init(command: "appvault set mail/work", meaning: "asks, without echo"),
