@@ -178,10 +178,10 @@ final class Connection: Lodger {
         // The frame before has been dealt with, so its room is given back.
         rooms.leave(self)
         while true {
+            if let result = try readAgain(limit: limit, decode) { return result }
             // Wait until there is something to read or to decode. Then wait for this connection's
             // turn.
             if let left = try bytesLeft(limit: limit) {
-                if let result = try readAgain(limit: limit, decode) { return result }
                 if isLate { throw .timedOut }
                 if pending != nil, frameBegan == nil { frameBegan = Clock.bootMilliseconds() }
                 if case .large(let whole) = left { try await enter(whole) }
