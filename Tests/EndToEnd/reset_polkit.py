@@ -45,6 +45,9 @@ class Reset(installed.Case):
         terminal.send("default")
         terminal.expect("AUTHENTICATING FOR org.appvault.reset")
         terminal.expect("Password: ")
+        # polkit's agent shows its question first, and then drops what was typed until the echo is off.
+        hidden = "stty -F /dev/$(ps -o tty= -C pkttyagent | tr -d ' ') -a | grep -q -e ' -echo '"
+        self.machine.check(f"for i in $(seq 300); do {hidden} && exit; sleep 0.05; done; exit 1")
         terminal.send(person.password)
         terminal.expect("AUTHENTICATION COMPLETE")
         terminal.expect("The store was erased")
