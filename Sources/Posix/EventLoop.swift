@@ -116,6 +116,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             pass += 1
             takeIncoming()
             var now = ready.isEmpty ? 0 : Clock.monotonicNanoseconds()
+            lookAtThread(now)
             let end = now + Self.passNanoseconds
             let last = firstReady + Self.passJobs
             while firstReady < min(ready.count, last), now < end {
@@ -163,7 +164,18 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     private var lastComputed: UInt64 = 0
+    private var lookedAt: UInt64 = 0
     private static let moment: UInt64 = 100_000
+    private static let lookEach: UInt64 = 1_000_000
+
+    /// Else what the thread has computed for others, since the last job that took long, would be
+    /// counted as the next one's. Each millisecond is enough, and asking the kernel in each pass
+    /// would cost every request.
+    private func lookAtThread(_ now: UInt64) {
+        guard now > lookedAt + Self.lookEach else { return }
+        lookedAt = now
+        lastComputed = Clock.threadNanoseconds()
+    }
 
     /// The time that a job took, without the time in which other programs had the processor. A
     /// person whose request runs beside another person's compile job must not pay for that.

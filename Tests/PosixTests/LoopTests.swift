@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Posix
@@ -157,4 +158,28 @@ func chargedJobs() async {
     }
     #expect(jobs.count == 1)
     #expect(jobs.allSatisfy { $0 >= 3_000_000 })
+}
+
+private final class Bill: JobAccount, @unchecked Sendable {
+    // Used on the loop only.
+    private(set) var nanoseconds: UInt64 = 0
+    func took(nanoseconds: UInt64) { self.nanoseconds += nanoseconds }
+}
+
+@Test(
+    "a job in which the processor was away costs what it computed, and not what others did before")
+func computedTime() async {
+    let billed = await TestLoop.run { () -> UInt64 in
+        let bill = Bill()
+        for _ in 0..<3000 {
+            let end = Clock.monotonicNanoseconds() + 80_000
+            while Clock.monotonicNanoseconds() < end {}
+            await EventLoop.sleep(until: 0)
+        }
+        EventLoop.shared.charge(to: bill)
+        usleep(200_000)
+        await EventLoop.sleep(until: 0)
+        return bill.nanoseconds
+    }
+    #expect(billed < 100_000_000)
 }
