@@ -90,11 +90,17 @@ import Testing
         let place = try Place()
         let reserve = DiskReserve(folder: place.folder.path)
         let size = DiskReserve.size(ofDisk: try FreeSpace(at: place.folder.path).total)
-        // Other programs write far less than this to the same disk meanwhile.
-        let slack = size / 2
-        let before = try reserve.roomForRecords()
-        #expect(abs(Int(try FreeSpace(at: place.folder.path).bytes) - 2 * size - before) < slack)
+        // Other programs write to the same disk meanwhile, so both are looked at until nothing came
+        // in between.
+        func leaves(_ kept: Int) throws -> Bool {
+            for _ in 0..<1000 {
+                let free = Int(try FreeSpace(at: place.folder.path).bytes)
+                if abs(free - kept - (try reserve.roomForRecords())) < size / 8 { return true }
+            }
+            return false
+        }
+        #expect(try leaves(2 * size))
         #expect(try reserve.keep() == .kept)
-        #expect(abs(try reserve.roomForRecords() - before) < slack)
+        #expect(try leaves(size))
     }
 }
