@@ -204,6 +204,15 @@ class Catalogues(Case):
         self.daemon(create=False)
         self.assertEqual({origin for _, origin in self.texts(GERMAN).values()}, {"builtIn"})
 
+    def test_quotes(self):
+        """a command that the English names is in the German, too, in German quotes, and no other quotes are"""
+        for name, (english, german) in template().items():
+            for command in re.findall("`(.*?)`", english):
+                # FILE, USER and the like are words of the language.
+                before = re.split("[A-Z]{4}", command)[0]
+                self.assertIn("»" + before, german, name)
+            self.assertNotRegex(german, '[`"]', name)
+
 
 class OwnWords(Case):
     """The tool's own texts, beside those of the daemon that it shows."""
@@ -243,7 +252,8 @@ class OwnWords(Case):
         daemon.signal(signal.SIGHUP)
         told = lambda: json.loads(self.tool.run("--json", "status").out)["pending"]
         wait_until(lambda: told() == [{"number": 3, "name": "change"}], "the policy was read again")
-        compared("ein neuer Passcode ist zu wählen: die Regeln sind neu", "»appvault unlock« führt durch")
+        compared(
+            "ein neuer Passcode muss gewählt werden: die Regeln haben sich geändert", "»appvault unlock« führt durch")
 
     def test_verbs(self):
         """the other verbs' own texts: on a terminal, in refusals and in hints"""
@@ -252,15 +262,15 @@ class OwnWords(Case):
         again = self.say(GERMAN, "create", "--own-passcode", passcodes=[PASSCODE.encode()])
         self.assertIn("es gibt schon einen Tresor", again)
         self.assertIn("»appvault create --open-existing«", again)
-        self.assertIn("ist nicht zu lesen", self.say(GERMAN, "import", "/nowhere"))
+        self.assertIn("lässt sich nicht lesen", self.say(GERMAN, "import", "/nowhere"))
         unknown = "es gibt kein Konto nobody-here" if IS_ROOT else "das ist nicht erlaubt"
         self.assertIn(unknown, self.say(GERMAN, "--user", "nobody-here", "status"))
         for arguments, expected in (
             (("policy", "show"), "die Richtlinie der Systemverwaltung"),
-            (("policy", "check"), "Kandidat: "),
+            (("policy", "check"), "Passcode zum Prüfen: "),
             (("set", "name"), "Wert von name (unsichtbar): "),
-            (("passwd", "--off"), "weiter mit »yes«: "),
-            (("reset",), "weiter mit dem Namen des Tresors, default: "),
+            (("passwd", "--off"), "zum Fortfahren »yes« eingeben: "),
+            (("reset",), "zum Fortfahren den Namen des Tresors eingeben, default: "),
         ):
             with self.subTest(arguments), self.tool.terminal(*arguments, env={"LC_ALL": GERMAN}) as screen:
                 screen.expect(expected)
