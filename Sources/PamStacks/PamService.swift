@@ -312,7 +312,7 @@ package struct PamService {
             stack.steps[index].line.map { PamRole($0) } == .unlocks
         }
         guard let place = places.first, let line = stack.steps[place].line else { return }
-        // A service where nobody can change a password has nothing to say to the store.
+        // If no password can be changed at this service, the store need not learn of it.
         let bare = PamReach(stack: stack.without(\.isOurs))
         guard bare.ends(.init(ours: .ignore, others: .prove))?.admits == true else { return }
         let ways = lines.filter { [.proves, .unknown].contains(PamRole($0)) }

@@ -96,8 +96,8 @@ extension PamStack {
         return walk.result
     }
 
-    /// The way on which of all modules that authenticate only this line's succeeds: what libpam
-    /// returns, and the positions that it comes to.
+    /// The way through the stack if, of all modules that authenticate, only this line's succeeds:
+    /// what libpam returns, and the positions that it comes to.
     func way(proving line: PamLine) -> (result: PamResult, reached: Set<Int>) {
         var walk = PamWalk()
         var reached: Set<Int> = []

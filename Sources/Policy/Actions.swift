@@ -121,8 +121,8 @@ private func obstacleToReset(_ input: ActionInput) -> ActionObstacle? {
     switch (input.store, input.asker) {
     case (.absent, _): .noStore
     case (.usable, _), (.erased, _): nil
-    // There is no try left to prove the passcode with. polkit may let the person do without, but
-    // knows nothing of a daemon of their own.
+    // No try is left to prove the passcode. polkit may allow the person a reset without it, but it
+    // does not know a private daemon.
     case (.retryLocked, .root), (.retryLocked, .person): nil
     case (.retryLocked, .personWithDaemon): .retryLocked
     case (.damaged, .person): .damaged

@@ -131,7 +131,8 @@ struct Doubts {
     private mutating func lookAtUnused() {
         for setting in own {
             let key = PolicyKey.all[setting.key]
-            // A key that is written with its default value promises nothing that does not happen.
+            // A key that is written with its default value changes nothing, so there is nothing to
+            // warn of.
             guard key.use == .notActedOn, setting.policy != .builtIn else { continue }
             doubt(
                 key.name, "not acted on yet by this release", "known, and without an effect so far")

@@ -1,6 +1,6 @@
 extension Policy {
-    /// Seconds without a request after which an open store locks; 0 is never. Without a session of
-    /// the owner there is no last logout that could lock the store, so it always has this end.
+    /// Seconds without a request after which an open store locks; 0 is never. If the owner has no
+    /// session, no last logout will lock the store, so there is always a limit.
     public func idleSeconds(ownerHasSession: Bool) -> UInt32 {
         ownerHasSession || idleTimeout > 0 ? idleTimeout : Self.idleWithoutSession
     }

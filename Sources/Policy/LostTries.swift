@@ -1,8 +1,8 @@
 extension Tally {
-    /// What counts where the tries cannot be read. They may have been destroyed on purpose, so
-    /// nobody has more of them than the fewest that the person can be left with: the last own one,
-    /// unless that was had already, and none of strangers'. They count as unresolved, so they lock
-    /// the store and never erase it.
+    /// The counts to use if the real ones cannot be read. Somebody may have destroyed them on
+    /// purpose, so as few tries are left as possible: the last own one, unless that was made
+    /// already, and none for strangers. The tries count as unresolved, so they lock the store and
+    /// never erase it.
     public static func lost(_ policy: Policy, areSpent: Bool, since: Moment) -> Tally {
         guard policy.retryLimit > 0 else {
             // Without a limit the throttle is all there is.
@@ -15,12 +15,12 @@ extension Tally {
             stranger: full, lockedForRecovery: areSpent)
     }
 
-    /// Whether no own try would be left behind this one.
+    /// Whether this is the last own try.
     public func isLast(_ kind: TryKind, _ policy: Policy) -> Bool {
         kind == .own && triesLeft(.own, policy) == 1
     }
 
-    /// Nothing counts against anybody.
+    /// All counts of passcode tries are 0, and the store is not locked.
     public var isClear: Bool {
         own.count == 0 && apart.count == 0 && stranger.count == 0 && !lockedForRecovery
     }

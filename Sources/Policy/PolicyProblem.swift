@@ -1,5 +1,5 @@
-/// An error in a policy file, or a line that hardly means what it says: where it is, and what would
-/// be right.
+/// An error in a policy file, or a line that is probably a mistake: where it is, and what would be
+/// right.
 public struct PolicyProblem: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Severity: Sendable {
         /// The daemon refuses the file.

@@ -2,7 +2,7 @@
 public struct ServiceList: Equatable, Sendable {
     public var names: [String]
     /// The list contains the word LocalServices. Then the services of that key belong to the list,
-    /// whoever sets that key, and whenever.
+    /// in whatever file that key is set.
     public var withLocal: Bool
 
     public init(names: [String], withLocal: Bool = false) {

@@ -88,8 +88,8 @@ extension Tally {
         if kind == .apart, isFull(apart, policy) { return UInt64(policy.throttleMax) }
         guard policy.throttleAfter > 0, count > 0 else { return 0 }
         // The last try before an erase has to wait, so that a passer-by cannot erase a store in a
-        // minute. So has the last one where nothing but unresolved tries came before: they may
-        // stand for tries that were destroyed, to be made again and again.
+        // minute. The last try also has to wait if all tries before it are unresolved: they may
+        // stand for a count that somebody destroys again and again.
         if isLast(kind, policy), policy.onRetryLimit == .erase || own.wrong == 0 {
             return UInt64(policy.throttleMax)
         }

@@ -50,7 +50,7 @@ package enum Message: Sendable {
     /// The login password opens the store from now on.
     case following
     case reset
-    /// polkit says no to a reset without the passcode, or nothing.
+    /// polkit refuses a reset without the passcode, or does not answer.
     case resetNotAllowed
     case resetNotAsked
     case cleared
@@ -85,7 +85,7 @@ package enum Message: Sendable {
     /// At a login in text mode. The person did not come to enrol a finger, so Enter goes on without
     /// one.
     case fingerEnrollPlaceEnter(FingerprintReader.Scan, Finger)
-    /// What is done of an enrolment, and what comes next.
+    /// How far an enrolment is, and what comes next.
     case fingerStage(FingerprintReader.Scan, UInt8, of: UInt8)
     case fingerRetry(FingerprintReader.Scan, FingerprintScan.Retry)
     case fingerNoMatchAgain(left: Int)
@@ -95,7 +95,7 @@ package enum Message: Sendable {
     /// The touch before an enrolment matched a finger that is enrolled.
     case fingerKnown(Finger)
     case fingerKnownElsewhere
-    /// An enrolment that was to replace it came to nothing.
+    /// The former print was deleted, and then the enrolment that was to replace it failed.
     case fingerFormerGone(Finger)
     case fingerComing(Finger)
     case fingerVerified
@@ -138,7 +138,7 @@ package enum Message: Sendable {
     case passphrase
     case newPassphrase
     case confirmPassphrase
-    /// And how many the file is without, because they were damaged when it was made.
+    /// `without`: how many records are not in the file, because they were damaged when it was made.
     case imported(count: UInt64, without: UInt64)
     case recordsMended(removed: Int, accepted: Int)
     case checked(count: UInt64)

@@ -122,7 +122,7 @@ package enum Refusal: Error, Equatable, Sendable {
 }
 
 extension Refusal {
-    /// The same inside a reset: to advise another one would lead in a circle.
+    /// The same inside a reset, where the hint to reset the store would lead in a circle.
     package var insideReset: Refusal {
         if case .invalidPasscode(let left, .reset) = self {
             return .invalidPasscode(left: left, .resetByRoot)

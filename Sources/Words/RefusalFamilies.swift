@@ -1,6 +1,6 @@
-// What a refusal is about, for whoever treats a family of them alike.
+// What a refusal is about, for code that treats several refusals alike.
 
-/// What the count of tries said: to a try that was made, or before one.
+/// A refusal that comes from the count of tries: after a try, or instead of one.
 package enum TryRefusal: Equatable, Sendable {
     case wrong(left: Int?)
     case limitReached(Refusal.Limit)
@@ -25,7 +25,7 @@ package enum TryRefusal: Equatable, Sendable {
 }
 
 extension Refusal {
-    /// About what the person typed, and not about what failed here.
+    /// It is about what the person typed, not about a failure here.
     package var isAboutTheAnswer: Bool {
         switch self {
         case .cancelled, .noMatch, .exportPassphrase, .rule, .tooLarge, .invalidArgument: true
@@ -39,11 +39,12 @@ extension Refusal {
         }
     }
 
-    /// An everyday answer to an everyday client: the journal is for what an administrator looks
-    /// for.
+    /// A common answer that does not go to the journal: the journal is for what an administrator
+    /// looks for.
     package var isEveryday: Bool {
         switch self {
-        // A broken policy was told of when its file was read; a preview's file is its asker's own.
+        // A broken policy was reported when its file was read. A preview's file belongs to the
+        // person who asks.
         case .doesNotExist, .locked, .cancelled, .cancelledOpening, .policyBroken: true
         case .unknown, .alreadyExists, .dataType, .invalidArgument, .invalidPasscode,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .rule, .deleted,

@@ -210,7 +210,7 @@ extension Refusal.Storage {
         }
     }
 
-    /// What helps; nil where nothing does but another name or value.
+    /// What helps; nil if only another name or value helps.
     var hint: Phrase? {
         switch self {
         case .noSpace: Phrase(.hintStorageFailed)
@@ -224,7 +224,7 @@ extension Refusal.Storage {
 }
 
 extension Refusal.Damage {
-    /// Of all of an open store's records, and not of some.
+    /// The damage concerns all records of an open store, not only some.
     package var isOfAllRecords: Bool {
         switch self {
         case .recordsNode, .recordsBucket, .recordsRecord: false

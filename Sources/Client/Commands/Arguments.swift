@@ -11,7 +11,7 @@ struct Arguments {
 
     func has(_ option: Option) -> Bool { options[option] != nil }
 
-    /// What the one of these means that was given, if any was.
+    /// The meaning of the option that was given; nil if none of these was.
     func only<Meaning>(
         of choice: KeyValuePairs<Option, Meaning>
     ) throws(UsageError) -> Meaning? {

@@ -5,7 +5,7 @@ import Wire
 enum RecoveryOffer {
     /// Asks, after verbs that already talk with the person about the passcode.
     case asked
-    /// Says in one line how to make a key, after verbs that are in somebody's way if they ask.
+    /// Says in one line how to make a key, after verbs where a question would be in the way.
     case hinted
     /// After verbs that made a key, that end the store or tell of the key themselves, and after
     /// verbs about other stores, about policy files or about the tool.

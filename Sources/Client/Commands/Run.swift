@@ -133,7 +133,8 @@ final class Run {
 
     // MARK: What cannot be undone
 
-    /// Asks only where the daemon would do it. What it refuses is refused without a question before.
+    /// Asks the person only if the daemon would do it. If not, the daemon refuses the request, and
+    /// a question before that would be of no use.
     func agree(
         to action: String, _ verb: @autoclosure () -> any TextPiece,
         _ consequence: @autoclosure () -> [UInt8]

@@ -287,7 +287,7 @@ struct Doctor {
                         "`journalctl -u appvaultd` names them; `appvault status --user NAME` says what helps"
                 ))
         }
-        // Whose each of them is, only root can say.
+        // Only root can say to whom each of them belongs.
         for store in daemon.health?.ownerless ?? [] {
             let id = StoreIDText.text(store.store)
             findings.append(

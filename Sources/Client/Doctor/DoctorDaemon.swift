@@ -246,7 +246,7 @@ extension Doctor {
                         mend: "`appvault unlock`")
                 ]
             }
-            // A trouble of the policy's is the policy's finding.
+            // A problem of the policy is reported with the policy.
             if !trouble.isEmpty, isPolicySound {
                 return [Finding(.store, .warning, "\(state); \(trouble)", mend: advice)]
             }

@@ -43,7 +43,8 @@ extension Doctor {
         let (files, unread) = policyFiles()
         var findings = unread
         let written = (files.administrators.map { [$0] } ?? []) + files.dropIns
-        // Two authors: neither's keys stand beside the other's, so neither contradicts the other.
+        // The default policy and the administrator's are checked apart: their keys are never mixed,
+        // so they cannot contradict each other.
         let problems = [files.standard.map { [$0] } ?? [], written].flatMap { files in
             PolicyLint.problems(in: files, texts: .all)
         }
