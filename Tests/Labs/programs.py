@@ -35,7 +35,7 @@ def _talk(case, person, terminal, answers, meanwhile, prompts=r"[Pp]assword[^\n]
     with terminal:
         try:
             while True:
-                found = terminal.expect(r"inside\n|" + prompts, 30)
+                found = terminal.expect(r"inside\n|" + prompts, 120)
                 if found.group() == "inside\n":
                     meanwhile()
                     terminal.send()

@@ -1,10 +1,10 @@
 """The real tool and the real daemon, as an ordinary user runs a private one: the whole life of a
 store."""
 
+import concurrent.futures
 import json
 import os
 import re
-import threading
 import unittest
 
 import clilab
@@ -64,11 +64,8 @@ class Life(unittest.TestCase):
     def test_a_listing_longer_than_a_page_is_whole(self):
         self.create()
         names = [f"name/{number:04}" for number in range(1100)]
-        threads = [threading.Thread(target=self.store, args=(names[start::11],)) for start in range(11)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with concurrent.futures.ThreadPoolExecutor(11) as pool:
+            list(pool.map(self.store, [names[start::11] for start in range(11)]))
         self.assertEqual(self.ok("list").decode().split(), names)
         self.assertEqual(self.ok("list", "name/109").decode().split(), names[1090:1100])
 
@@ -78,8 +75,8 @@ class Life(unittest.TestCase):
             client.hello()
             for index, name in enumerate(names):
                 client.send_raw(self.setting(index + 2, name))
-                if client.receive(60).name != "done":
-                    return
+                answer = client.receive(60)
+                self.assertEqual(answer.name, "done", answer)
 
     @staticmethod
     def setting(tag, name):
