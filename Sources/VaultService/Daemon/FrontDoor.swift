@@ -149,10 +149,15 @@ final class FrontDoor {
         guard slabs.wereExceeded, !isTidyPlanned else { return }
         isTidyPlanned = true
         slabs.wereExceeded = false
+        let workers = desk.vault.workers
         EventLoop.shared.task {
-            await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.restEach)
+            repeat {
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.restEach)
+            } while !workers.cores.isIdle
             self.isTidyPlanned = false
-            await self.desk.vault.workers.slow.run { ThisProcess.giveBackHeap() }
+            // On this thread, because each thread has a heap of its own. It takes a few
+            // milliseconds, as long as no derivation holds the memory map.
+            ThisProcess.giveBackHeap()
         }
     }
 }
