@@ -197,6 +197,12 @@ public struct File: ~Copyable, Sendable {
         _ = posix_fadvise(descriptor.raw, 0, 0, POSIX_FADV_DONTNEED)
     }
 
+    /// Asks the kernel to begin to read these bytes from the disk. It is only a request, so it does
+    /// not fail, and does not wait for them.
+    public func willRead(_ count: Int, at offset: Int) {
+        _ = posix_fadvise(descriptor.raw, offset, count, POSIX_FADV_WILLNEED)
+    }
+
     public enum Lock: Equatable, Sendable {
         case taken
         case heldByAnother

@@ -8,6 +8,16 @@ extension OpenRecords {
         let isAsked: Bool
     }
 
+    /// Whether the record's bucket is on many pages and none of them was read yet.
+    func isFarAway(_ name: Span<UInt8>) throws(RecordsError) -> Bool {
+        guard ledger.head.count >= ReadAhead.leastRecords else { return false }
+        return ledger.buckets[try keys.identity(of: name).bucket] == .untested
+    }
+
+    func readAround(_ name: Span<UInt8>) throws(RecordsError) {
+        try touch(try keys.identity(of: name).bucket)
+    }
+
     /// The value's place in the target, or nil if there is no such record.
     @_lifetime(target: copy target)
     func value(

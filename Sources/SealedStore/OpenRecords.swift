@@ -6,6 +6,8 @@ final class OpenRecords {
     let keys: RecordKeys
     let database: Database
     let pages: FilePages
+    /// For a file with many records.
+    private let ahead: ReadAhead?
     private let logPath: String
     let lookUp: Statement
     let scan: Statement
@@ -22,7 +24,8 @@ final class OpenRecords {
     let body = Scratch(capacity: 4096)
     let block = Scratch(capacity: 4096)
 
-    init(path: String, store: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
+    init(_ folder: RecordsFolder, store: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
+        let path = folder.file
         logPath = path + Schema.logSuffix
         keys = try RecordKeys(store: store, key: key)
         database = try Database(path: path)
@@ -36,7 +39,11 @@ final class OpenRecords {
         lookUp = try database.prepare(
             "SELECT generation, tag, nonce, body FROM records WHERE id=?1")
         scan = try database.prepare("SELECT id, tag FROM records WHERE id BETWEEN ?1 AND ?2")
-        ledger = Ledger(head: try Self.head(from: readHead, keys, block))
+        let head = try Self.head(from: readHead, keys, block)
+        ledger = Ledger(head: head)
+        ahead =
+            head.count < ReadAhead.leastRecords
+            ? nil : ReadAhead(folder, root: try Schema.recordsRoot(database))
         try countPages()
     }
 
@@ -202,6 +209,7 @@ final class OpenRecords {
     /// Whether the row is one of the bucket's. Throws if the bucket's rows are not the ones that
     /// were stored.
     func check(_ bucket: Int, for row: Int64?) throws(RecordsError) -> Bool {
+        if ledger.buckets[bucket] == .untested { ahead?.ask(for: Bucket.rows(bucket)) }
         let due = ledger.due(bucket, of: try expected(bucket))
         let found: (sum: Sum, isThere: Bool)
         do throws(RecordsError) {

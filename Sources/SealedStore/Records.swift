@@ -36,7 +36,7 @@ public final class Records: @unchecked Sendable {
     ) throws(RecordsError) {
         let folder = try RecordsFolder(path)
         let finding = try folder.check()
-        var opened: OpenRecords? = try OpenRecords(path: folder.file, store: id, key: key)
+        var opened: OpenRecords? = try OpenRecords(folder, store: id, key: key)
         let found = opened?.ledger.head.generation ?? 0
         let missing = max(UInt64(finding.missing), noted > found ? noted - found : 0)
         if missing > 0 {
@@ -45,7 +45,7 @@ public final class Records: @unchecked Sendable {
             try opened?.database.copyLog()
             opened = nil
             try folder.keepLog()
-            opened = try OpenRecords(path: folder.file, store: id, key: key)
+            opened = try OpenRecords(folder, store: id, key: key)
             log = .lost(commits: missing)
         } else if !finding.corrections.isEmpty {
             log = .repaired
@@ -102,6 +102,17 @@ public final class Records: @unchecked Sendable {
         try slab.withMutableBytes { (bytes) throws(RecordsError) in
             try value(of: name, into: &bytes)
         }
+    }
+
+    /// Whether the first reading of this record has to read much of the disk, which `readAround`
+    /// does without opening anything.
+    public func isFarAway(_ name: [UInt8]) throws(RecordsError) -> Bool {
+        try ready().isFarAway(name.span)
+    }
+
+    /// Damage is noted; whoever then reads the record is told.
+    public func readAround(_ name: [UInt8]) throws(RecordsError) {
+        try ready().readAround(name.span)
     }
 
     /// Makes all changes, in their order, in one durable transaction. Returns after its commit,

@@ -22,11 +22,15 @@ struct RecordsFolder {
         }
     }
 
+    func openForReading() throws(PosixError) -> File {
+        try folder.file(Schema.fileName, .read)
+    }
+
     /// Checks the files before SQLite may open them, and puts wrong bits of the log right.
     func check() throws(RecordsError) -> LogCheck.Finding {
         let header: [UInt8]
         do throws(PosixError) {
-            header = try Self.bytes(of: try folder.file(Schema.fileName, .read), at: 0, count: 100)
+            header = try Self.bytes(of: try openForReading(), at: 0, count: 100)
         } catch {
             throw RecordsError(error)
         }

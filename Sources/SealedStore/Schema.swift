@@ -67,6 +67,14 @@ enum Schema {
         }
         guard try statement.step() == .done else { throw .damaged(.file) }
     }
+
+    /// The page where the tree of the records begins.
+    static func recordsRoot(_ database: borrowing Database) throws(RecordsError) -> Int {
+        let statement = try database.prepare(
+            "SELECT rootpage FROM sqlite_schema WHERE name='records'")
+        guard try statement.step() == .row else { throw .damaged(.file) }
+        return Int(try statement.number(0))
+    }
 }
 
 extension Statement {

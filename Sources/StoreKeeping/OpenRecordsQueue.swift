@@ -342,14 +342,25 @@ package final class OpenRecordsQueue {
         if try valueNow(of: name, take) { return }
         await acquire()
         defer { release() }
+        if let records, isFarAway(name, records) {
+            await workers.disk.run {
+                // If this fails, reading fails too, and says why.
+                try? records.readAround(name)
+            }
+        }
         try read(name, take)
     }
 
-    /// False where somebody else uses them at this moment.
+    /// Nobody else waits while much of the disk is read for one person.
+    private func isFarAway(_ name: [UInt8], _ records: Records) -> Bool {
+        !name.isEmpty && (try? records.isFarAway(name)) == true
+    }
+
+    /// False where somebody else uses them at this moment, or where much of the disk must be read.
     package func valueNow(
         of name: [UInt8], _ take: @LoopActor (Span<UInt8>) -> Void
     ) throws(Refusal) -> Bool {
-        guard !isBusy else { return false }
+        guard !isBusy, records.map({ isFarAway(name, $0) }) != true else { return false }
         try read(name, take)
         return true
     }
