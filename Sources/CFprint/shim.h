@@ -32,6 +32,10 @@ static inline gboolean appvault_removed(FpDevice *device) {
     g_object_get(device, "removed", &removed, NULL);
     return removed;
 }
+// The result of a call, of which GIO else says that it was cancelled once a stop has come, whatever it came to.
+static inline void appvault_ignore_stop(GAsyncResult *result) {
+    g_task_set_check_cancellable(G_TASK(result), FALSE);
+}
 // The handler gets its data first, and has no use for the rest.
 static inline gulong appvault_on(gpointer object, const char *signal, void (*handler)(gpointer), gpointer data) {
     return g_signal_connect_data(object, signal, G_CALLBACK(handler), data, NULL, G_CONNECT_SWAPPED);

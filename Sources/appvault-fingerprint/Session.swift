@@ -49,7 +49,7 @@ final class Session {
 
     /// The reader of a request, open while `body` runs: what can be refused was refused before.
     private func with<R: ~Copyable>(
-        _ reader: Reader, _ body: () throws(Failure) -> R
+        _ reader: Reader, _ stop: Stop, _ body: () throws(Failure) -> R
     ) throws(Failure) -> R {
         let unplugged = Unplugged(reader, stop)
         defer { withExtendedLifetime(unplugged) {} }
@@ -68,34 +68,55 @@ final class Session {
 
     private func enroll(_ choice: ReaderChoice) throws(Failure) {
         let reader = try find(choice)
-        let template = try with(reader) { () throws(Failure) -> SecretBuffer in
-            let scan = Scan(exchange, reader, stages: reader.stages)
-            let empty = reader.emptyPrint()
-            let call = Call()
-            // SAFETY: reader, print, scan and call live in this closure, which does not end before the
-            // call has; every call of this file is made and waited for like that.
-            unsafe fp_device_enroll(
-                reader.device, empty.pointer, stop.cancellable,
-                { _, stage, _, data, error in
-                    let scan = unsafe Unmanaged<Scan>.fromOpaque(data!).takeUnretainedValue()
-                    // SAFETY: the error is libfprint's own: a copy is looked at.
-                    unsafe scan.touched(stage, error.map { unsafe g_error_copy($0) })
-                }, Unmanaged.passUnretained(scan).toOpaque(), nil, Call.ended, call.data)
-            scan.wait(for: call)
-            var error: UnsafeMutablePointer<GError>?
-            guard
-                let pointer = unsafe fp_device_enroll_finish(
-                    reader.device, call.result, &error)
-            else { throw unsafe Failure.of(error) }
-            let print = unsafe Print(owning: pointer)
-            // A print that nobody will know stays on no chip.
-            guard let bytes = print.serialized(), exchange.isHeard else {
-                if reader.info.stores { try? remove(print, from: reader) }
+        var enrolled: Print?
+        let template = try with(reader, stop) { () throws(Failure) -> SecretBuffer in
+            let print = try newPrint(reader)
+            guard let bytes = print.serialized() else {
+                drop(print, from: reader)
+                throw .fault(.general)
+            }
+            // A print that nobody wants any more stays on no chip. One that cannot be deleted is
+            // answered: the daemon tries again.
+            if stop.reason != nil || !exchange.isHeard, drop(print, from: reader) {
                 throw .fault(stop.reason ?? .general)
             }
+            enrolled = print
             return bytes
         }
         exchange.answer(enrolled: template)
+        // The daemon may have left while the reader was closed: nobody knows of the print then.
+        guard !exchange.isHeard, reader.info.stores, let print = enrolled else { return }
+        try with(reader, Stop()) { () throws(Failure) in _ = drop(print, from: reader) }
+    }
+
+    /// All touches of an enrolment. What the reader has enrolled is returned even where a stop
+    /// came meanwhile: it may be on the reader's chip.
+    private func newPrint(_ reader: Reader) throws(Failure) -> Print {
+        let scan = Scan(exchange, reader, stages: reader.stages)
+        let empty = reader.emptyPrint()
+        let call = Call()
+        // SAFETY: reader, print, scan and call live in this function, which does not end before the
+        // call has; every call of this file is made and waited for like that.
+        unsafe fp_device_enroll(
+            reader.device, empty.pointer, stop.cancellable,
+            { _, stage, _, data, error in
+                let scan = unsafe Unmanaged<Scan>.fromOpaque(data!).takeUnretainedValue()
+                // SAFETY: the error is libfprint's own: a copy is looked at.
+                unsafe scan.touched(stage, error.map { unsafe g_error_copy($0) })
+            }, Unmanaged.passUnretained(scan).toOpaque(), nil, Call.ended, call.data)
+        scan.wait(for: call)
+        var error: UnsafeMutablePointer<GError>?
+        guard let pointer = unsafe fp_device_enroll_finish(reader.device, call.result, &error)
+        else { throw unsafe Failure.of(error) }
+        return unsafe Print(owning: pointer)
+    }
+
+    /// Whether the print is on no chip any more.
+    @discardableResult
+    private func drop(_ print: Print, from reader: Reader) -> Bool {
+        guard reader.info.stores else { return true }
+        // The request's own stop would stop this, too.
+        return (try? remove(print, from: reader, Stop())) != nil
     }
 
     // MARK: - Matching
@@ -109,7 +130,7 @@ final class Session {
         let reader = try find(choice)
         guard prints.allSatisfy(reader.takes) else { throw .fault(.badTemplate) }
         guard prints.count == 1 || reader.info.identifies else { throw .fault(.notSupported) }
-        try with(reader) { () throws(Failure) in
+        try with(reader, stop) { () throws(Failure) in
             let scan = Scan(exchange, reader, stages: 0)
             scan.deadline = deadline
             scan.prints = prints
@@ -179,12 +200,12 @@ final class Session {
         let reader = try find(choice)
         guard reader.takes(print) else { throw .fault(.badTemplate) }
         if reader.info.stores {
-            try with(reader) { () throws(Failure) in try remove(print, from: reader) }
+            try with(reader, stop) { () throws(Failure) in try remove(print, from: reader, stop) }
         }
         exchange.answer(FingerprintNonce(nonce: nonce), FingerprintLink.done)
     }
 
-    private func remove(_ print: Print, from reader: Reader) throws(Failure) {
+    private func remove(_ print: Print, from reader: Reader, _ stop: Stop) throws(Failure) {
         let call = Call()
         unsafe fp_device_delete_print(
             reader.device, print.pointer, stop.cancellable, Call.ended, call.data)
@@ -202,7 +223,7 @@ final class Session {
     private func stored(_ choice: ReaderChoice, _ given: [Print?]) throws(Failure) {
         let reader = try find(choice)
         guard reader.has(FP_DEVICE_FEATURE_STORAGE_LIST) else { throw .fault(.notSupported) }
-        let found = try with(reader) { () throws(Failure) in try prints(on: reader) }
+        let found = try with(reader, stop) { () throws(Failure) in try prints(on: reader) }
         let stored = found.prefix(FingerprintLink.storedMost).map { print in
             let known = given.firstIndex { $0?.isEqual(to: print) ?? false }
             return FingerprintStored.Print(
@@ -235,17 +256,31 @@ final class Session {
     private func clear(_ choice: ReaderChoice) throws(Failure) {
         let reader = try find(choice)
         guard reader.info.stores else { throw .fault(.notSupported) }
-        try with(reader) { () throws(Failure) in
+        try with(reader, stop) { () throws(Failure) in
             do throws(Failure) {
                 try clearAtOnce(reader)
             } catch {
                 guard stop.reason == nil, reader.has(FP_DEVICE_FEATURE_STORAGE_LIST) else {
                     throw error
                 }
-                for print in try prints(on: reader) { try remove(print, from: reader) }
+                try clearEach(reader)
             }
         }
         exchange.answer(FingerprintNonce(nonce: nonce), FingerprintLink.done)
+    }
+
+    /// One that cannot be deleted keeps no other one there.
+    private func clearEach(_ reader: Reader) throws(Failure) {
+        var failure: Failure?
+        for print in try prints(on: reader) {
+            do throws(Failure) {
+                try remove(print, from: reader, stop)
+            } catch {
+                guard stop.reason == nil else { throw error }
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
     }
 
     private func clearAtOnce(_ reader: Reader) throws(Failure) {

@@ -486,22 +486,72 @@ class Chip(Case):
         self.assertEqual(self.link.delete("device", template), ("done",))
         self.assertEqual(self.link.stored("device"), ("failed", "notSupported"))
 
-    def test_unheard(self):
-        """A print that the daemon will never know of does not stay on the chip"""
+    def waiting(self, place):
+        """A worker that says where it is and waits there until the file that is returned exists."""
+        self.worker.close()
+        go = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "go")
+        library = pamlab.compiled("fprintpreload.c", "fprintpreload.so", "-shared", "-fPIC", "-lpthread")
+        type(self).worker = Worker(
+            readers=self.READERS, environment={"LD_PRELOAD": library}, variables=[f"{place}={go}"])
+        type(self).link = self.worker.link()
         self.link.begin_enroll("storage")
-        for _ in range(4):
-            self.worker.play("storage", "SCAN one")
-            self.link.event("stage")
-        os.kill(self.worker.process.pid, signal.SIGSTOP)
-        try:
+        for stage in range(1, 6):
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as finger:
                 finger.connect(self.worker.reader_socket("storage"))
                 finger.sendall(b"SCAN one")
                 finger.shutdown(socket.SHUT_WR)
-            self.link.close()
-        finally:
-            os.kill(self.worker.process.pid, signal.SIGCONT)
+            self.link.event("stage", stage)
+        wait_until(lambda: f"at {place}" in self.worker.log(), f"it is at {place}")
+        return go
+
+    def go(self, path):
+        with open(path, "w"):
+            pass
+        os.chmod(path, 0o644)
+
+    def test_unheard(self):
+        """A print of which nobody will know does not stay on the chip: the daemon left at the last touch, or while the
+        reader was closed"""
+        for place in ("READER_ENROLLED", "READER_CLOSES"):
+            with self.subTest(place):
+                go = self.waiting(place)
+                self.link.close()
+                self.go(go)
+                type(self).link = self.worker.link()
+                self.assertEqual(self.link.stored("storage"), ("stored", []))
+
+    def test_cancelled_last(self):
+        """A cancel at the last touch: nothing is enrolled, and nothing stays on the chip"""
+        go = self.waiting("READER_ENROLLED")
+        self.link.cancel()
+        self.go(go)
+        self.assertEqual(self.link.last(), ("failed", "cancelled"))
+        self.assertEqual(self.link.stored("storage"), ("stored", []))
+
+    def test_stopped_opening(self):
+        """A stop that comes when the reader has just opened: it is let go, and the next request has it"""
+        library = pamlab.compiled("fprintpreload.c", "fprintpreload.so", "-shared", "-fPIC", "-lpthread")
+        with Worker(environment={"LD_PRELOAD": library}, variables=["READER_STOPS=1"]) as worker:
+            with worker.link() as link:
+                link.send(ENROLL, choice("device"))
+                self.assertEqual(link.last(), ("failed", "cancelled"))
+                wait_until(lambda: not worker.is_open(), "the reader is let go")
+                worker.enroll(link, "alice")
+                # libfprint's words where a reader is dropped that was never closed.
+                self.assertNotIn("destroyed open device", worker.log())
+
+    def test_clear_each(self):
+        """Of a chip that is emptied print by print, one that stays keeps no other one there, and is reported"""
+        self.worker.close()
+        library = pamlab.compiled("fprintpreload.c", "fprintpreload.so", "-shared", "-fPIC", "-lpthread")
+        type(self).worker = Worker(
+            readers=self.READERS, environment={"LD_PRELOAD": library}, variables=["READER_KEEPS=1"])
         type(self).link = self.worker.link()
+        for name in ("one", "two", "three"):
+            self.worker.enroll(self.link, name, "storage")
+        self.assertEqual(self.link.clear("storage"), ("failed", "cancelled"))
+        self.assertEqual(len(self.link.stored("storage")[1]), 1)
+        self.assertEqual(self.link.clear("storage"), ("done",))
         self.assertEqual(self.link.stored("storage"), ("stored", []))
 
 
