@@ -33,9 +33,12 @@ struct Attachment {
         let folder = folders.last ?? ""
         integration = Self.integration(of: folder)
         isLaptopChip =
-            Self.laptopChips.contains(driver)
+            Self.laptopChips.contains(driver) && Self.isLaptop
             && !Self.pluggedVendors.contains(Self.word(folder + "/idVendor"))
     }
+
+    /// The kernel says so of the reader, and of each hub on the way to it.
+    var isFixed: Bool { reader.joint == .fixed && hubs.allSatisfy { $0.joint == .fixed } }
 
     /// Whether the reader is built into the machine, as far as can be known.
     var isInternal: Bool {
@@ -51,9 +54,28 @@ struct Attachment {
         case ("external", .fixed): return false
         default: break
         }
-        if reader.joint == .fixed, hubs.allSatisfy({ $0.joint == .fixed }) { return true }
+        if isFixed { return true }
         // Most firmware does not say it, or calls every port one that people plug into.
         return reader.isInLid || isLaptopChip
+    }
+
+    /// What the firmware calls a machine that is carried about: portable, laptop, notebook, sub
+    /// notebook, tablet, convertible, detachable (SMBIOS, system enclosure types).
+    private static let laptops: Set = ["8", "9", "10", "14", "30", "31", "32"]
+
+    private static var isLaptop: Bool {
+        laptops.contains(word("/sys/class/dmi/id/chassis_type")) || hasLid
+    }
+
+    /// A switch of the kernel's kind SW_LID, whose number is 0.
+    private static var hasLid: Bool {
+        let inputs = "/sys/class/input"
+        let names = (try? Folder(path: inputs).names()) ?? []
+        return names.contains { name in
+            guard name.hasPrefix("input") else { return false }
+            let switches = word("\(inputs)/\(name)/capabilities/sw")
+            return (UInt64(switches, radix: 16) ?? 0) & 1 == 1
+        }
     }
 
     private static func device(_ folder: String) -> Device {

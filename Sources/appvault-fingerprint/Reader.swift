@@ -7,6 +7,8 @@ import Wire
 final class Reader {
     let device: UnsafeMutablePointer<FpDevice>
     let info: FingerprintReader
+    /// Fixed to the machine by the kernel's own word, and not by a guess.
+    let isFixed: Bool
     private var signals: [gulong] = []
     private var isOpen = false
 
@@ -18,6 +20,7 @@ final class Reader {
         let driver = unsafe Text.of(fp_device_get_driver(device))
         let id = unsafe Text.of(fp_device_get_device_id(device))
         let place = unsafe Place.of(device, driver: driver, fixed: fixed)
+        isFixed = place.isFixed
         let swipes = unsafe fp_device_get_scan_type(device) == FP_SCAN_TYPE_SWIPE
         info = FingerprintReader(
             id: Array((driver + [UInt8(ascii: "/")] + id).prefix(FingerprintLink.text)),

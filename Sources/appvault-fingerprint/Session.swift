@@ -19,7 +19,10 @@ final class Session {
         do throws(Failure) {
             switch request {
             case .list:
-                let list = FingerprintReaders(nonce: nonce, readers: readers.all().map(\.info))
+                // Where there is a choice, the daemon takes the first one.
+                let all = readers.all()
+                let sorted = all.filter(\.isFixed) + all.filter { !$0.isFixed }
+                let list = FingerprintReaders(nonce: nonce, readers: sorted.map(\.info))
                 exchange.answer(list, FingerprintLink.readers)
             case .enroll(let choice): try enroll(choice)
             case .match(let choice, let seconds, let prints):

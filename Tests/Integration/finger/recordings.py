@@ -19,6 +19,7 @@ from fprintlab import ENROLL, Worker, choice
 
 TIMEOUT = 180
 RECORDINGS = os.environ.get("APPVAULT_RECORDINGS") or os.path.join(os.path.dirname(ROOT), "shared", "recordings")
+CHASSIS = "/sys/class/dmi/id/chassis_type"
 
 
 def recording(*names):
@@ -288,12 +289,20 @@ class Recorded(unittest.TestCase):
         chip, image_reader = "usb1/1-9", "usb2/2-6"
         hub, inner, far = "usb3/3-1", "usb3/3-1/3-1.1", "usb3/3-1/3-1.1/3-1.1.3"
         fixed = {hub: "fixed", inner: "fixed", far: "fixed"}
+        laptop, tower, lid = {CHASSIS: "10"}, {CHASSIS: "3"}, {"/sys/class/input/input0/capabilities/sw": "21"}
         for name, removable, others, wanted in (
-            ("synaptics", {chip: "removable"}, {}, True),
-            ("synaptics", {chip: "unknown"}, {}, True),
-            ("synaptics", {chip: "removable"}, {f"{chip}/idVendor": "047d"}, False),
-            ("synaptics", {chip: "fixed"}, {f"{chip}/idVendor": "047d"}, True),
-            ("synaptics", {chip: "removable"}, {f"{chip}/physical_location/dock": "yes"}, False),
+            ("synaptics", {chip: "removable"}, laptop, True),
+            ("synaptics", {chip: "unknown"}, laptop, True),
+            ("synaptics", {chip: "removable"}, {CHASSIS: "31"}, True),
+            ("synaptics", {chip: "removable"}, tower | lid, True),
+            # What is sold to makers of laptops is plugged into other machines.
+            ("synaptics", {chip: "removable"}, {}, False),
+            ("synaptics", {chip: "unknown"}, tower, False),
+            ("synaptics", {chip: "removable"}, tower | {"/sys/class/input/input0/capabilities/sw": "20"}, False),
+            ("synaptics", {chip: "fixed"}, tower, True),
+            ("synaptics", {chip: "removable"}, laptop | {f"{chip}/idVendor": "047d"}, False),
+            ("synaptics", {chip: "fixed"}, laptop | {f"{chip}/idVendor": "047d"}, True),
+            ("synaptics", {chip: "removable"}, laptop | {f"{chip}/physical_location/dock": "yes"}, False),
             ("vfs5011", {image_reader: "fixed"}, {}, True),
             ("vfs5011", {image_reader: "removable"}, {}, False),
             ("vfs5011", {image_reader: "unknown"}, {}, False),
@@ -322,7 +331,7 @@ class Recorded(unittest.TestCase):
             ("vfs5011", {f"{reader}/removable": "removable"}, "internal", True),
             ("vfs5011", {f"{reader}/removable": "fixed"}, "external", False),
             # What udev's own rule makes of a port that is not fixed.
-            ("synaptics", {f"{chip}/removable": "unknown"}, "external", True),
+            ("synaptics", {f"{chip}/removable": "unknown", CHASSIS: "10"}, "external", True),
             ("aes3500", {f"{hub}/removable": "fixed", **far}, "internal", True),
             ("aes3500", {f"{hub}/removable": "removable", **far}, "internal", False),
         ):
@@ -339,7 +348,8 @@ class Recorded(unittest.TestCase):
             if port >= 0:
                 # The recorded link leads nowhere.
                 before += f'rm -f "{bus}{path[:port]}/port"; '
-            before += f'mkdir -p "{bus}{os.path.dirname(path)}"; echo {word} > "{bus}{path}"; '
+            whole = f"$UMOCKDEV_DIR{path}" if path.startswith("/sys/") else bus + path
+            before += f'mkdir -p "{os.path.dirname(whole)}"; echo {word} > "{whole}"; '
         if said:
             with open(recording(name, "device")) as description:
                 number = next(line[7:].strip() for line in description if line.startswith("A: dev="))
@@ -357,6 +367,24 @@ class Recorded(unittest.TestCase):
         with Playback(name, *playback, before=before, mounts=bool(said)) as worker, worker.link(20) as link:
             (found,) = link.readers()
             return found["internal"]
+
+    def test_order(self):
+        """A reader that the kernel calls fixed comes before one that it does not: the first is used to enrol"""
+        names = ("vfs5011", "aes3500")
+        devices = [first(recording(name, "device"), "P:") for name in names]
+        for fixed in names:
+            before = ""
+            for name, device in zip(names, devices):
+                word = "fixed" if name == fixed else "unknown"
+                bus, *parts = device[device.index("/usb") + 1 :].split("/")
+                for count in range(len(parts)):
+                    folder = device[: device.index(bus)] + "/".join([bus, *parts[: count + 1]])
+                    before += f'echo {word} > "$UMOCKDEV_DIR/sys{folder}/removable"; '
+            with self.subTest(fixed), Playback(
+                    names[0], "-d", recording(names[1], "device"), before=before) as worker, worker.link(20) as link:
+                found = [reader["driver"] for reader in link.readers()]
+                self.assertEqual(sorted(found), sorted(names))
+                self.assertEqual(found[0], fixed)
 
     def test_appears_late(self):
         """A reader that is plugged in later is found by the next request, by its name and in the list"""
