@@ -30,6 +30,19 @@ public struct EnrolledFinger: Sendable {
         self.isOnChip = isOnChip
         self.print = print
     }
+
+    /// Whether it is the same enrolment, and not a later one of the same finger.
+    public func isSame(as other: EnrolledFinger) -> Bool {
+        guard
+            (finger, enrolledAt, isOnChip) == (other.finger, other.enrolledAt, other.isOnChip),
+            (reader, port, readerName) == (other.reader, other.port, other.readerName)
+        else { return false }
+        if print === other.print { return true }
+        let isEqual = try? print.read { (own) throws(SecretsError) in
+            try other.print.read { (others) throws(SecretsError) in own.matches(others) }
+        }
+        return isEqual == true
+    }
 }
 
 /// The fingers of one store, one file each in `fingers/STORE`, sealed under the machine key and
@@ -80,6 +93,21 @@ public struct FingerFolder: Sendable {
         return found
     }
 
+    /// Nil where it has no file, or one that does not open.
+    public func one(_ finger: UInt8) throws(KeyError) -> EnrolledFinger? {
+        guard let folder = try existing(),
+            let bytes = try? TextFile.read(at: "\(folder.path)/\(finger)", limit: Self.fileLimit)
+        else { return nil }
+        return try open(bytes, finger)
+    }
+
+    /// Whether its fingers were removed one by one, and none is left: there is a folder without a
+    /// file, be it a damaged one.
+    public func isEmptied() throws(KeyError) -> Bool {
+        guard let folder = try existing() else { return false }
+        return !EnrolledFinger.fingers.contains { folder.exists("\($0)") }
+    }
+
     /// Writes the file whole or not at all, and syncs. It replaces an earlier file of the same
     /// finger.
     public func write(_ finger: EnrolledFinger) throws(KeyError) {
@@ -102,6 +130,13 @@ public struct FingerFolder: Sendable {
         } catch {
             throw .storage(error)
         }
+    }
+
+    /// Removes this very enrolment; false where the finger has no file, or that of another one.
+    public func remove(exactly finger: EnrolledFinger) throws(KeyError) -> Bool {
+        guard let found = try one(finger.finger), found.isSame(as: finger) else { return false }
+        try remove(finger.finger)
+        return true
     }
 
     /// It is not an error if the finger has no file.

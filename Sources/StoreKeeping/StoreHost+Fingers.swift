@@ -2,6 +2,7 @@ import KeySlots
 import Policy
 import Posix
 import Secrets
+internal import Synchronization
 import Words
 
 /// The enrolled fingers, and the resident slot that a match opens.
@@ -95,9 +96,12 @@ extension StoreHost {
         let result: Result<R, KeyError>
         do throws(KeyError) {
             let folder = try fingerFolder()
+            let turn = fingerTurn
             let fingers: Int
             (result, fingers) = await workers.disk.run {
-                (Result { () throws(KeyError) in try body(folder) }, folder.bytes)
+                turn.run {
+                    (Result { () throws(KeyError) in try body(folder) }, folder.bytes)
+                }
             }
             records.takeBesides(SlotFile.size + fingers)
         } catch {
@@ -115,14 +119,24 @@ extension StoreHost {
     }
 
     /// Writes the finger's file first, and then that fingers are on. After a crash in between there
-    /// is only a file too many, which the next start removes.
-    package func keepFinger(_ finger: EnrolledFinger, _ ground: Ground) async throws(Refusal) {
+    /// is only a file too many, which the next start removes. Returns the enrolment that it
+    /// replaced.
+    @discardableResult
+    package func keepFinger(
+        _ finger: EnrolledFinger, _ ground: Ground
+    ) async throws(Refusal) -> EnrolledFinger? {
         try require(ground)
+        fingersBeingKept += 1
+        defer { fingersBeingKept -= 1 }
         // Files that are left from an earlier enrolment must not become valid again.
         if !fingerprintIsOn {
             try await onFingers(.finger) { (folder) throws(KeyError) in try folder.removeAll() }
         }
-        try await onFingers(.finger) { (folder) throws(KeyError) in try folder.write(finger) }
+        let former = try await onFingers(.finger) { (folder) throws(KeyError) in
+            let former = try folder.one(finger.finger)
+            try folder.write(finger)
+            return former
+        }
         do throws(Refusal) {
             try await writeTerms(.finger, ground) { terms, _ in
                 terms.fingerprintIsOn = true
@@ -130,13 +144,46 @@ extension StoreHost {
             }
         } catch {
             // A finger whose enrolment is refused must open nothing.
-            try? await forgetFinger(finger.finger)
+            _ = try? await forgetFinger(finger.finger)
             throw error
+        }
+        return former
+    }
+
+    /// Returns the enrolment that is gone.
+    @discardableResult
+    package func forgetFinger(_ number: UInt8) async throws(Refusal) -> EnrolledFinger? {
+        try await onFingers(.finger) { (folder) throws(KeyError) in
+            let former = try folder.one(number)
+            try folder.remove(number)
+            return former
         }
     }
 
-    package func forgetFinger(_ number: UInt8) async throws(Refusal) {
-        try await onFingers(.finger) { (folder) throws(KeyError) in try folder.remove(number) }
+    /// This very enrolment: the same finger may have been enrolled anew meanwhile.
+    @discardableResult
+    package func forgetFinger(exactly finger: EnrolledFinger) async throws(Refusal) -> Bool {
+        try await onFingers(.finger) { (folder) throws(KeyError) in
+            try folder.remove(exactly: finger)
+        }
+    }
+
+    /// Fingers are on, but none is left: its print was deleted from a chip for one that never came.
+    /// Returns whether they are off now.
+    package func turnOffWithoutFingers() async throws(Refusal) -> Bool {
+        guard fingerprintIsOn, fingersBeingKept == 0,
+            try await onFingers(.read, { (folder) throws(KeyError) in try folder.isEmptied() }),
+            fingerprintIsOn, fingersBeingKept == 0
+        else { return false }
+        // A finger that is kept from here on is on after this.
+        try await writeTerms(.finger) { terms, _ in
+            terms.fingerprintIsOn = false
+            terms.fingerFailures = 0
+        }
+        guard !fingerprintIsOn else { return false }
+        wipeResident()
+        whenFingersGo?()
+        return true
     }
 
     /// First writes that fingers are off, then wipes the resident slot, then removes the files and
@@ -181,5 +228,14 @@ extension UInt8 {
 extension UInt32 {
     fileprivate func subtractingSaturating(_ other: UInt32) -> UInt32 {
         self > other ? self - other : 0
+    }
+}
+
+/// Lets one disk thread after the other at the files of one store's fingers.
+final class FingerTurnstile: Sendable {
+    private let lock = Mutex(())
+
+    func run<R: Sendable>(_ body: () -> R) -> R {
+        lock.withLock { _ in body() }
     }
 }

@@ -85,6 +85,9 @@ package final class StoreHost {
     // MARK: fingers
 
     package var resident: Resident?
+    /// What is done with the files of its fingers is done one after the other.
+    let fingerTurn = FingerTurnstile()
+    var fingersBeingKept = 0
     /// Called when the resident slot was made anew or wiped.
     package var whenResident: (@LoopActor (StoreHost) -> Void)?
     package var whenFingersGo: (@LoopActor () -> Void)?

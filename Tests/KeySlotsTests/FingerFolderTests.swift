@@ -60,6 +60,29 @@ import Testing
         #expect(try bytes(of: try folder().all().fingers[0]) == [9])
     }
 
+    @Test("an enrolment is removed only if it is that very one, and not a later one")
+    func exactly() throws {
+        defer { gone() }
+        let first = try finger(2)
+        #expect(try !folder().remove(exactly: first))
+        #expect(try !folder().isEmptied())
+        try folder().write(first)
+        #expect(try !folder().isEmptied())
+        var later = try finger(2)
+        later.enrolledAt += 1
+        var elsewhere = try finger(2)
+        elsewhere.port = Array("1-3".utf8)
+        for other in [try finger(2, [9]), later, elsewhere, try finger(3)] {
+            #expect(!other.isSame(as: first))
+            #expect(try !folder().remove(exactly: other))
+        }
+        #expect(try folder().one(2)?.isSame(as: first) == true)
+        #expect(try folder().one(3) == nil)
+        #expect(try folder().remove(exactly: first))
+        #expect(try folder().all().fingers.isEmpty)
+        #expect(try folder().isEmptied())
+    }
+
     @Test("a print that is too long, or none, is not written")
     func sizes() throws {
         defer { gone() }
