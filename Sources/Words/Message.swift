@@ -104,6 +104,7 @@ package enum Message: Sendable {
     case fingerClearForeign(count: Int)
     case fingerClearUnknown
     case fingerClearAsk
+    case fingerClearChanged
     case fingerCleared
     case fingerDeleted(Finger)
     case keyringForgotten
@@ -273,6 +274,7 @@ package enum Message: Sendable {
         case .fingerClearForeign(let count): Phrase(.fingerprintClearForeign, .count(count))
         case .fingerClearUnknown: Phrase(.fingerprintClearUnknown)
         case .fingerClearAsk: Phrase(.fingerprintClearAsk)
+        case .fingerClearChanged: Phrase(.fingerprintClearChanged)
         case .fingerCleared: Phrase(.fingerprintCleared)
         case .fingerDeleted(let finger): Phrase(.fingerprintDeleted, .phrase(finger.phrase))
         case .keyringForgotten: Phrase(.keyringForgotten)

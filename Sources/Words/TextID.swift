@@ -399,6 +399,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         This reader does not tell what else it holds.
         """
     case fingerprintClearAsk = "fingerprint.clear.ask | Delete them? [y/n] "
+    case fingerprintClearChanged = """
+        fingerprint.clear.changed | \
+        What the reader holds has changed since it was shown. Run the command again.
+        """
     case fingerprintCleared = "fingerprint.cleared | The reader holds no fingerprints any more."
     case fingerprintVerified = "fingerprint.verified | The fingerprint matches."
     case fingerprintDeleted = "fingerprint.deleted | Deleted: {1}. | finger.*"

@@ -367,11 +367,12 @@ class Desk:
         client = self.daemon.client(frontEnd=frontEnd, timeout=timeout, **fields)
         return Finger(client, script, enter)
 
-    def ask(self, request, script=(), enter=None, hello=(), payloads=(), **fields):
+    def ask(self, request, script=(), enter=None, hello=(), payloads=(), enrolls=None, **fields):
+        """`enrolls=False` leaves the touch before an enrolment to the test."""
         finger = self.finger(script, enter, **dict(hello))
         finger.last = None
         if isinstance(self.worker, FakeWorker):
-            self.worker.enrolls = request == "fingerprintEnroll"
+            self.worker.enrolls = request == "fingerprintEnroll" if enrolls is None else enrolls
         with finger.client:
             if request != "fingerprintClear":
                 fields.setdefault("subject", self.person)

@@ -128,7 +128,8 @@ enum Wording {
         all += [
             .fingerKnownElsewhere, .fingerClear(reader: Array("Reader".utf8)), .fingerClearUnknown,
             .fingerClearOurs(account: Array("alice".utf8), .leftThumb),
-            .fingerClearForeign(count: 3), .fingerClearAsk, .fingerCleared,
+            .fingerClearForeign(count: 3), .fingerClearAsk, .fingerClearChanged,
+            .fingerCleared,
         ]
         all += scans
         all += Refusal.FingerprintReason.allCases.map { .fingerUnavailable($0) }

@@ -49,11 +49,23 @@ final class Upkeep {
             self.desk.audit.note(event, text, store: store)
         }
         if let failure { return failure }
+        await endWithoutFingers()
         failedTokens.load(desk.vault.all)
         desk.vault.reserve.follow { EventLoop.shared.task { await self.reserveWasGivenUp() } }
         EventLoop.shared.task { await self.keepReserve() }
         notePolicy()
         return nil
+    }
+
+    /// A daemon before this one was ended after it had deleted a finger's print from a chip, and
+    /// before the new one was there.
+    private func endWithoutFingers() async {
+        for host in desk.vault.all where host.isUsable && host.fingerprintIsOn {
+            guard (try? await host.turnOffWithoutFingers()) == true else { continue }
+            desk.audit.note(
+                .change, "the fingerprint was turned off: no finger is left",
+                store: host.id.description, person: host.owner)
+        }
     }
 
     private func notePolicy() {
@@ -94,7 +106,7 @@ final class Upkeep {
         }
         host.whenErased = { host in self.failedTokens.forget(host) }
         host.whenFingersGo = { [id = host.id] in self.readers.fingerSeat.withdraw(of: id) }
-        host.forgetOnChips = { self.readers.forgetOnChips($0) }
+        host.forgetOnChips = { [id = host.id] in self.readers.forgetOnChips($0, of: id) }
     }
 
     /// Failed tokens keep the daemon running: either because the next daemon would not know them,

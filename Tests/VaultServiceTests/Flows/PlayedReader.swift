@@ -23,10 +23,23 @@ final class PlayedReader: FingerScanner {
     private(set) var places: [ReaderChoice] = []
     /// What the next deletions fail with.
     var failures: [ScannerFailure] = []
+    /// What the deletions fail with once these are over.
+    var failsAlways: ScannerFailure?
+    private(set) var deletions = 0
+    /// What happens while a print is being deleted.
+    var whenDeleting: (@LoopActor () async -> Void)?
     /// What its chip holds: places in what is asked for, from 1; 0 for prints that are not ours.
     var held: [UInt8] = []
-    /// For how long each match was to wait.
+    /// What the chips of several readers hold, by their ports, or of one that is asked for more
+    /// than one request takes.
+    var holds: (@LoopActor (ReaderChoice, _ asked: Int) -> [UInt8])?
+    /// The worker ends where it is asked about more prints than that: one of them is poisonous.
+    var mostStored = Int.max
+    /// For how long each match was to wait, and with how many prints it was compared.
     private(set) var waits: [UInt8] = []
+    private(set) var compared: [Int] = []
+    /// What a scan comes to that is stopped; nil for a worker that does not obey.
+    var whenStopped: FingerEnd? = .failed(.cancelled)
 
     init(isThere: Bool) {
         readers = isThere ? [Self.reader] : []
@@ -42,13 +55,16 @@ final class PlayedReader: FingerScanner {
         _ prints: [SecretBox], at reader: ReaderChoice, seconds: UInt8, _ run: FingerRun
     ) async -> FingerEnd {
         waits.append(seconds)
+        compared.append(prints.count)
         return await scan(run)
     }
 
     func enroll(at reader: ReaderChoice, _ run: FingerRun) async -> FingerEnd { await scan(run) }
 
     func delete(_ print: SecretBox, at reader: ReaderChoice) async throws(ScannerFailure) {
-        if let failure = failures.popLast() { throw failure }
+        deletions += 1
+        if let failure = failures.popLast() ?? failsAlways { throw failure }
+        await whenDeleting?()
         deleted += 1
         places.append(reader)
     }
@@ -62,7 +78,10 @@ final class PlayedReader: FingerScanner {
     func stored(
         _ prints: [SecretBox], at reader: ReaderChoice, _ run: FingerRun
     ) async throws(ScannerFailure) -> [FingerprintStored.Print] {
-        held.map { FingerprintStored.Print(given: $0, description: []) }
+        guard prints.count <= mostStored else { throw .lost(.ended) }
+        return (holds?(reader, prints.count) ?? held).map {
+            FingerprintStored.Print(given: $0, description: [])
+        }
     }
 
     func beginSleep() {}
@@ -71,7 +90,7 @@ final class PlayedReader: FingerScanner {
 
     private func scan(_ run: FingerRun) async -> FingerEnd {
         if run.isOver { return .failed(.cancelled) }
-        run.whenStopped = { [weak self] in self?.touch(.failed(.cancelled)) }
+        if let end = whenStopped { run.whenStopped = { [weak self] in self?.touch(end) } }
         run.say(
             .heard(
                 FingerprintScan(nonce: [], event: .place, stage: 0, stages: 0, retry: .none)))

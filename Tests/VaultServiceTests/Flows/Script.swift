@@ -15,6 +15,10 @@ final class Script: Conversation {
         case cancels
         /// The front end sends nothing more.
         case leaves
+        /// The front end is found gone once the scan has ended.
+        case leavesBehind
+        /// Nobody does anything at all.
+        case waits
         case first(@LoopActor () async -> Void)
     }
 
@@ -72,7 +76,7 @@ final class Script: Conversation {
         let text = once.removeValue(forKey: id) ?? answers[id]
         switch turn(at: id) {
         case .cancels: throw .refused(.cancelled)
-        case .leaves: throw .gone(.closed)
+        case .leaves, .leavesBehind, .waits: throw .gone(.closed)
         case .first(let body):
             await body()
             answers.merge(afterwards) { $1 }
@@ -129,6 +133,8 @@ final class Script: Conversation {
                 case .leaves:
                     isGone = true
                     run.stop(.gone)
+                case .leavesBehind: isGone = true
+                case .waits: continue
                 case .first(let body): await body()
                 case nil: break
                 }

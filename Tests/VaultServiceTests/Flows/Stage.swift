@@ -22,6 +22,7 @@ final class Stage {
     private static var houses: [House] = []
     let alice = Person(uid: 4711, name: Array("alice".utf8))
     private let path: String
+    var stateFolder: String { path + "/state" }
 
     static let cheap = "DerivationMemory=19MiB\nDerivationPasses=2\nRetryLimit=9\nThrottleAfter=0\n"
 

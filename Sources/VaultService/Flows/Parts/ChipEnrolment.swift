@@ -24,6 +24,12 @@ final class ChipEnrolment {
     private(set) var known: Message?
     /// The former print of this finger is gone, whatever comes of the enrolment.
     private(set) var hasDeletedFormer = false
+    /// The finger that was read. It is taken by who keeps it.
+    var coming: ComingFinger?
+    /// A touch has shown whether the finger is one of those that are enrolled.
+    private var isCompared = false
+    private var isDeleting = false
+    private var resting: [CheckedContinuation<Void, Never>] = []
 
     init(
         _ finger: Finger, at reader: FingerprintReader, of host: StoreHost?,
@@ -41,12 +47,15 @@ final class ChipEnrolment {
 
     func enroll(_ run: FingerRun) async -> FingerEnd {
         if reader.stores {
-            await readers.dropLeaving()
+            await readers.dropLeaving(on: reader, run)
+            if run.isOver { return .failed(.cancelled) }
             if let end = await refusal(run) { return end }
         }
         let end = await readers.fingerprints.enroll(at: reader.choice, run)
-        // A finger that the first touch did not tell, of a chip that did.
-        guard case .failed(.duplicate) = end, !hasDeletedFormer, !run.isOver, await deleteFormer()
+        // The chip does not say which finger it means. Where a touch was compared, it is not the
+        // former one.
+        guard case .failed(.duplicate) = end, !isCompared, !run.isOver, let former,
+            await delete(former)
         else { return end }
         run.say(.heard(Self.again))
         return await readers.fingerprints.enroll(at: reader.choice, run)
@@ -56,14 +65,12 @@ final class ChipEnrolment {
     /// hold; nil if something may be. A reader that cannot compare is asked to enrol.
     private func refusal(_ run: FingerRun) async -> FingerEnd? {
         guard reader.identifies else { return nil }
-        let all = await readers.prints(on: reader, first: host?.id)
-            .prefix(FingerprintLink.templatesMost)
-        if all.isEmpty { return nil }
-        let found = await readers.fingerprints.match(
-            all.map(\.finger.print), at: reader.choice, seconds: UInt8(clamping: seconds), run)
+        let owned = await readers.prints(on: reader, first: host?.id).owned
+        guard let (found, all) = await compare(owned, run) else { return nil }
         switch found {
-        case .matched(let place) where all.indices.contains(all.startIndex + place):
-            let owned = all[all.startIndex + place]
+        case .matched(let place) where all.indices.contains(place):
+            isCompared = true
+            let owned = all[place]
             guard owned.store == host?.id else {
                 known = .fingerKnownElsewhere
                 return .failed(.duplicate)
@@ -73,8 +80,10 @@ final class ChipEnrolment {
                 return .failed(.duplicate)
             }
             guard !run.isOver else { return found }
-            guard await deleteFormer() else { return .failed(.duplicate) }
-        case .noMatch: if run.isOver { return found }
+            guard await delete(owned.finger) else { return .failed(.duplicate) }
+        case .noMatch:
+            isCompared = true
+            if run.isOver { return found }
         // The prints are gone from the chip, or the reader compares only where it verifies.
         case .failed(.notStored), .failed(.notSupported), .failed(.badTemplate), .failed(.general):
             break
@@ -85,12 +94,46 @@ final class ChipEnrolment {
         return nil
     }
 
+    /// Nil where nothing can be compared. A print can end the worker that parses it, and one of
+    /// another account's must keep nobody from enrolling: then those of this store alone are
+    /// compared, and at last none.
+    private func compare(_ prints: [Readers.Owned], _ run: FingerRun) async -> (
+        FingerEnd, [Readers.Owned]
+    )? {
+        let own = prints.filter { $0.store == host?.id }
+        for some in own.count < prints.count ? [prints, own] : [prints] where !some.isEmpty {
+            let all = Array(some.prefix(FingerprintLink.templatesMost))
+            let found = await readers.fingerprints.match(
+                all.map(\.finger.print), at: reader.choice, seconds: UInt8(clamping: seconds), run)
+            if case .lost(let why) = found, why == .ended || why == .nonsense, !run.isOver {
+                continue
+            }
+            return (found, all)
+        }
+        return nil
+    }
+
     /// Deletes the print on the chip, and with it the finger: it opens nothing any more.
-    private func deleteFormer() async -> Bool {
-        guard let former, let host, await readers.deleteOnChip(former) == nil else { return false }
+    private func delete(_ finger: EnrolledFinger) async -> Bool {
+        guard let host else { return false }
+        isDeleting = true
+        defer {
+            isDeleting = false
+            for waiting in resting { waiting.resume() }
+            resting = []
+        }
+        guard await readers.deleteOnChip(finger) == nil else { return false }
         hasDeletedFormer = true
-        try? await host.forgetFinger(former.finger)
+        readers.desk.audit.note(
+            .change, "a finger was deleted", store: host.id.description, person: host.owner)
+        _ = try? await host.forgetFinger(exactly: finger)
         return true
+    }
+
+    /// A deletion under way cannot be taken back: until it has ended, nobody can say that nothing
+    /// was changed.
+    func rest() async {
+        if isDeleting { await withCheckedContinuation { resting.append($0) } }
     }
 
     private static let again = FingerprintScan(

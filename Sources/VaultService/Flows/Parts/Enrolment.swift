@@ -8,8 +8,9 @@ import Wire
 import Words
 import WorkerLinks
 
-/// A finger that was read in a login. It is kept when the login is confirmed and its passcode is
-/// made. If it is never kept, its print is deleted from the reader's chip.
+/// A finger that was read, from the moment at which the reader has it. In a login it is kept when
+/// the login is confirmed and its passcode is made. If it is never kept, whatever the reason, its
+/// print is deleted from the reader's chip.
 final class ComingFinger: Sendable {
     let finger: EnrolledFinger
     private let isKept = Mutex(false)
@@ -21,7 +22,7 @@ final class ComingFinger: Sendable {
     }
 
     deinit {
-        if finger.isOnChip, !isKept.withLock({ $0 }) { drop(finger) }
+        if !isKept.withLock({ $0 }) { drop(finger) }
     }
 
     func kept() {
@@ -72,11 +73,8 @@ final class Enrolment {
         else { return nil }
         var coming: ComingFinger?
         try await offering(exchange) { () async throws(Interruption) in
-            let (read, _) = try await self.readNewFinger(
+            coming = try await self.readNewFinger(
                 .rightIndex, of: person, inForce.policy, exchange, beside: nil)
-            coming = ComingFinger(read) { [weak self] finger in
-                EventLoop.shared.task { self?.readers.forgetOnChips([finger]) }
-            }
             try await exchange.show(.fingerComing(.rightIndex))
         }
         return coming
@@ -119,8 +117,7 @@ final class Enrolment {
             let inForce = try await desk.policy(for: person, host)
             if case .noPasscodeMode = inForce { return }
             guard inForce.policy.allowFingerprint, host.hasPasscode else { return }
-            try await host.keepFinger(coming.finger, opening.ground)
-            coming.kept()
+            try await self.keep(coming, host, opening)
             await host.keepResident(opening.key, opening.ground, inForce.policy)
             return desk.audit.note(
                 .change, "a finger was enrolled", store: host.id.description, person: person,
@@ -144,9 +141,9 @@ final class Enrolment {
         if let why = await readers.noFinger(.enroll, visit) {
             throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
         }
-        let (read, former) = try await readNewFinger(
+        let coming = try await readNewFinger(
             finger, of: visit.person, visit.policy, visit.exchange, beside: visit)
-        return try await keep(read, visit, opening, former)
+        return try await keep(coming, visit, opening)
     }
 
     func requireMayEnroll(_ visit: Visit) throws(Interruption) {
@@ -158,12 +155,11 @@ final class Enrolment {
         }
     }
 
-    /// The reader's part: returns a finger that is not kept yet, and the fingers that are enrolled
-    /// so far.
+    /// The reader's part: returns a finger that is not kept yet.
     func readNewFinger(
         _ finger: Finger, of person: Person, _ policy: Policy, _ exchange: any Conversation,
         beside visit: Visit?
-    ) async throws(Interruption) -> (EnrolledFinger, former: [EnrolledFinger]) {
+    ) async throws(Interruption) -> ComingFinger {
         let run = FingerRun()
         do { try await readers.fingerSeat.take(run, of: visit?.host.id) } catch {
             throw .refused(.fingerprintUnavailable(.busy))
@@ -187,15 +183,19 @@ final class Enrolment {
             finger, at: reader, of: visit?.host, enrolled, readers, seconds: touchSeconds)
         EventLoop.shared.task {
             let end = await chip.enroll(run)
-            if case .enrolled(let print) = end, run.isOver {
-                // The scan has ended, so the print is not wanted: it must not stay on the chip.
-                if reader.stores {
-                    self.readers.forgetOnChips([Self.enrolled(finger, reader, print)])
-                }
+            if case .enrolled(let print) = end {
+                let read = self.coming(
+                    Self.enrolled(finger, reader, print), visit?.host, chip.hasDeletedFormer)
+                // Where the scan has ended before, the print is not wanted any more.
+                if !run.isOver { chip.coming = read }
+                run.finish(end)
             } else {
                 run.finish(end)
-                await run.settled()
+                if let host = visit?.host, chip.hasDeletedFormer {
+                    await self.endWithoutFinger(host)
+                }
             }
+            await run.settled()
             self.readers.fingerSeat.leave()
         }
         defer { run.settle() }
@@ -218,11 +218,20 @@ final class Enrolment {
         defer { patience.end() }
         // Shown once: the touch before an enrolment and the enrolment are one to the person.
         var first: Message? = place
-        let end = try await exchange.follow(run) { step in
-            patience.begin()
-            defer { if case .heard = step { first = nil } }
-            return step.message(place: first, reader.scan)
+        let end: FingerEnd
+        do throws(Interruption) {
+            end = try await exchange.follow(run) { step in
+                patience.begin()
+                defer { if case .heard = step { first = nil } }
+                return step.message(place: first, reader.scan)
+            }
+        } catch {
+            chip.coming = nil
+            throw error
         }
+        let coming = chip.coming
+        chip.coming = nil
+        await chip.rest()
         if let known = chip.known { try await exchange.show(known, .error) }
         if chip.hasDeletedFormer {
             if case .enrolled = end {
@@ -231,16 +240,11 @@ final class Enrolment {
             }
         }
         switch end {
-        case .enrolled(let print):
-            let read = Self.enrolled(finger, reader, print)
-            guard await isStillHere() else {
-                if read.isOnChip { readers.forgetOnChips([read]) }
+        case .enrolled:
+            guard let coming, await isStillHere() else {
                 throw .refused(.fingerprintUnavailable(.stopped))
             }
-            // What is gone from the chip is not deleted there once more.
-            return (
-                read, enrolled.filter { $0.finger != finger.rawValue || !chip.hasDeletedFormer }
-            )
+            return coming
         case .stopped(.person): throw .refused(.cancelled)
         case .stopped(.nobody): throw .refused(.fingerprintUnavailable(.noFinger))
         case .stopped: throw .refused(.fingerprintUnavailable(.stopped))
@@ -258,8 +262,28 @@ final class Enrolment {
             port: reader.port, readerName: reader.name, isOnChip: reader.stores, print: print)
     }
 
-    func keep(
-        _ finger: EnrolledFinger, _ visit: Visit, _ opening: Opening, _ former: [EnrolledFinger]
+    private func coming(
+        _ finger: EnrolledFinger, _ host: StoreHost?, _ hasDeletedFormer: Bool
+    ) -> ComingFinger {
+        ComingFinger(finger) { [weak self] finger in
+            EventLoop.shared.task {
+                self?.readers.forgetOnChips([finger], of: host?.id)
+                if let host, hasDeletedFormer { await self?.endWithoutFinger(host) }
+            }
+        }
+    }
+
+    /// The former print is gone, and no new one came for it. Without another finger fingers are
+    /// off, as where the last one is deleted by itself.
+    private func endWithoutFinger(_ host: StoreHost) async {
+        guard (try? await host.turnOffWithoutFingers()) == true else { return }
+        desk.audit.note(
+            .change, "the fingerprint was turned off: no finger is left",
+            store: host.id.description, person: host.owner)
+    }
+
+    private func keep(
+        _ coming: ComingFinger, _ visit: Visit, _ opening: Opening
     ) async throws(Interruption) -> Message {
         let present = try await desk.renewed(visit)
         do throws(Refusal) {
@@ -268,15 +292,22 @@ final class Enrolment {
             guard present.policy.allowFingerprint, present.host.hasPasscode else {
                 throw .policyDenies(key: "AllowFingerprint")
             }
-            try await present.host.keepFinger(finger, opening.ground)
+            try await keep(coming, present.host, opening)
         } catch {
-            if finger.isOnChip { readers.forgetOnChips([finger]) }
             throw .refused(error)
         }
-        let replaced = former.filter { $0.finger == finger.finger && $0.isOnChip }
-        if !replaced.isEmpty { readers.forgetOnChips(replaced) }
         await present.host.keepResident(opening.key, opening.ground, present.policy)
         desk.auditChange("a finger was enrolled", present)
-        return .fingerEnrolled(Finger(rawValue: finger.finger) ?? .unnamed)
+        return .fingerEnrolled(Finger(rawValue: coming.finger.finger) ?? .unnamed)
+    }
+
+    /// What it replaces is gone from its chip, too, also where another exchange enrolled it
+    /// meanwhile.
+    private func keep(
+        _ coming: ComingFinger, _ host: StoreHost, _ opening: Opening
+    ) async throws(Refusal) {
+        let former = try await host.keepFinger(coming.finger, opening.ground)
+        coming.kept()
+        if let former { readers.forgetOnChips([former], of: host.id) }
     }
 }

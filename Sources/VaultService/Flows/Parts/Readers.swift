@@ -123,41 +123,101 @@ final class Readers {
     // MARK: prints on chips
 
     private struct Leaving {
-        var finger: EnrolledFinger
+        let number: UInt64
+        /// Whose it was; nil for a store that a login would have made.
+        let store: StoreID?
+        let finger: EnrolledFinger
         /// The journal knows that it is still there: each try again is not worth a line.
         var isNoted = false
+        var failed: (at: ReaderChoice, moment: UInt64)?
     }
 
     /// Prints that have to go from a reader's chip and are still there, oldest first.
     private var leaving: [Leaving] = []
+    private var leavingNumber: UInt64 = 0
     private var isDropping = false
+    private(set) var isRetryingLeaving = false
     private static let mostLeaving = 32
+    /// A person has ten fingers.
+    private static let mostOfOneStore = 10
+    /// Milliseconds until a reader that has not deleted a print is asked again.
+    private static let pause: UInt64 = 10_000
 
     /// Deletes prints on the readers' chips, too. What fails is tried again when a reader is used
     /// the next time.
-    func forgetOnChips(_ fingers: [EnrolledFinger]) {
-        leaving = (leaving + fingers.map { Leaving(finger: $0) }).suffix(Self.mostLeaving)
+    func forgetOnChips(_ fingers: [EnrolledFinger], of store: StoreID?) {
+        for finger in fingers where finger.isOnChip {
+            leavingNumber += 1
+            leaving.append(Leaving(number: leavingNumber, store: store, finger: finger))
+            limitLeaving(store)
+        }
         retryLeaving()
     }
 
-    func retryLeaving() {
-        guard !leaving.isEmpty, !isDropping else { return }
-        EventLoop.shared.task { await self.dropLeaving() }
+    var hasLeaving: Bool { !leaving.isEmpty }
+
+    /// Each store has a share, so that no person pushes out what others left.
+    private func limitLeaving(_ store: StoreID?) {
+        let own = leaving.filter { $0.store == store }.count
+        var crowded = store
+        if own <= Self.mostOfOneStore {
+            guard leaving.count > Self.mostLeaving else { return }
+            let counts = Dictionary(grouping: leaving, by: \.store).mapValues(\.count)
+            guard let most = counts.max(by: { $0.value < $1.value }) else { return }
+            crowded = most.key
+        }
+        guard let oldest = leaving.firstIndex(where: { $0.store == crowded }) else { return }
+        leaving.remove(at: oldest)
+        desk.audit.note(
+            .fault, "too many deleted prints are still on readers' chips; one is not tried again",
+            store: crowded?.description)
     }
 
-    func dropLeaving() async {
+    /// For none of these does a person wait, so a reader that is not there is not asked, and one
+    /// that has just failed has a pause.
+    func retryLeaving() {
+        guard !leaving.isEmpty, !isRetryingLeaving else { return }
+        isRetryingLeaving = true
+        EventLoop.shared.task {
+            defer { self.isRetryingLeaving = false }
+            _ = try? await self.fingerprints.readers(mayBeOld: true)
+            await self.dropLeaving { leaving, place in
+                guard let failed = leaving.failed, failed.at == place else { return true }
+                return Clock.bootMilliseconds() >= failed.moment + Self.pause
+            }
+        }
+    }
+
+    /// Before an enrolment: what is left on this reader's chip would keep the finger from it.
+    func dropLeaving(on reader: FingerprintReader, _ run: FingerRun) async {
+        await dropLeaving { _, place in !run.isOver && place == reader.choice }
+    }
+
+    private func dropLeaving(_ isWanted: (Leaving, ReaderChoice) -> Bool) async {
         guard !isDropping else { return }
         isDropping = true
         defer { isDropping = false }
-        let first = leaving
-        leaving = []
-        for var one in first {
-            if await deleteOnChip(one.finger) == nil { continue }
+        var tried: UInt64 = 0
+        while let one = leaving.first(where: { $0.number > tried }) {
+            tried = one.number
+            var failed: (at: ReaderChoice, moment: UInt64)?
+            if let place = presentPlace(of: one.finger) {
+                guard isWanted(one, place) else { continue }
+                let failure = await deleteOnChip(one.finger)
+                if failure == nil {
+                    leaving.removeAll { $0.number == one.number }
+                    continue
+                }
+                failed = (place, Clock.bootMilliseconds())
+            }
+            guard let index = leaving.firstIndex(where: { $0.number == one.number }) else {
+                continue
+            }
             if !one.isNoted {
                 desk.audit.note(.fault, "a deleted print is still on a reader's chip")
             }
-            one.isNoted = true
-            leaving.append(one)
+            leaving[index].isNoted = true
+            leaving[index].failed = failed
         }
     }
 
@@ -165,19 +225,21 @@ final class Readers {
     /// of its own.
     func deleteOnChip(_ finger: EnrolledFinger) async -> ScannerFailure? {
         do throws(ScannerFailure) {
-            try await fingerprints.delete(finger.print, at: place(of: finger))
+            let place = presentPlace(of: finger)
+            try await fingerprints.delete(
+                finger.print, at: place ?? ReaderChoice(id: finger.reader, port: finger.port))
             return nil
         } catch {
             return error == .fault(.badTemplate) || error == .fault(.notStored) ? nil : error
         }
     }
 
-    /// Where the finger's reader is now: it is the same one at another port.
-    private func place(of finger: EnrolledFinger) -> ReaderChoice {
+    /// Where the finger's reader is now: it is the same one at another port. Nil where it is not
+    /// there, or it is not known which one it is.
+    private func presentPlace(of finger: EnrolledFinger) -> ReaderChoice? {
         let alike = fingerprints.lastReaders.filter { $0.id == finger.reader }
         let exact = alike.first { $0.port == finger.port }
-        if let found = exact ?? (alike.count == 1 ? alike.first : nil) { return found.choice }
-        return ReaderChoice(id: finger.reader, port: finger.port)
+        return (exact ?? (alike.count == 1 ? alike.first : nil))?.choice
     }
 
     /// An enrolled finger, and whose.
@@ -185,27 +247,55 @@ final class Readers {
         var store: StoreID
         var account: [UInt8]
         var finger: EnrolledFinger
+
+        func isSame(as other: Owned) -> Bool {
+            store == other.store && finger.isSame(as: other.finger)
+        }
+    }
+
+    struct Prints: Sendable {
+        var owned: [Owned] = []
+        /// Why those of a store could not be read.
+        var unread: Refusal?
     }
 
     /// All prints of this machine's stores that lie on this reader's chip; those of `first` before
-    /// the others.
-    func prints(on reader: FingerprintReader, first: StoreID? = nil) async -> [Owned] {
-        var found: [Owned] = []
-        for host in desk.vault.all where host.fingerprintIsOn {
-            let fingers = (try? await host.enrolledFingers())?.fingers ?? []
-            let owned = fingers.filter { $0.isOnChip && $0.reader == reader.id }.map {
+    /// the others. Of several readers with one id each has those that were enrolled at its port.
+    func prints(on reader: FingerprintReader, first: StoreID? = nil) async -> Prints {
+        let alike = fingerprints.lastReaders.filter { $0.id == reader.id }
+        return await prints(of: reader.id, first: first) { finger in
+            finger.port == reader.port || !alike.contains { $0.port == finger.port }
+        }
+    }
+
+    /// All prints that lie on the chip of a reader with this id.
+    func prints(
+        of id: [UInt8], first: StoreID? = nil,
+        where isThere: (EnrolledFinger) -> Bool = { _ in true }
+    ) async -> Prints {
+        var found = Prints()
+        for host in desk.vault.all where host.isUsable && host.fingerprintIsOn {
+            let fingers: [EnrolledFinger]
+            do throws(Refusal) { fingers = try await host.enrolledFingers().fingers } catch {
+                found.unread = error
+                continue
+            }
+            let owned = fingers.filter { $0.isOnChip && $0.reader == id && isThere($0) }.map {
                 Owned(store: host.id, account: host.identity.account, finger: $0)
             }
-            found = host.id == first ? owned + found : found + owned
+            found.owned = host.id == first ? owned + found.owned : found.owned + owned
         }
         return found
     }
 
     /// What a chip holds.
-    struct Chip: Sendable {
+    struct Chip: Equatable, Sendable {
         var count = 0
         /// Places in the list of prints that was asked for: those that are on the chip.
         var known: Set<Int> = []
+
+        /// Prints that are not ours; a worker may say anything.
+        var foreign: Int { max(0, count - known.count) }
     }
 
     /// Nil where the reader does not say.

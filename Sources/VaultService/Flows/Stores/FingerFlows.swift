@@ -98,10 +98,10 @@ final class FingerFlows {
         let others = present.fingers.contains { $0.finger != number }
         try await refusingAsync { () async throws(Refusal) in
             if others {
-                try await host.forgetFinger(number)
+                let deleted = try await host.forgetFinger(number)
                 // A scan that has read this finger's file already must not match it any more.
                 self.readers.fingerSeat.withdraw(of: host.id)
-                readers.forgetOnChips(present.fingers.filter { $0.finger == number && $0.isOnChip })
+                if let deleted { readers.forgetOnChips([deleted], of: host.id) }
             } else {
                 try await host.turnFingerprintOff()
             }
@@ -149,41 +149,86 @@ final class FingerFlows {
         guard exchange.caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
         let reader = try await reader(called: request.reader)
         guard reader.stores else { throw .refused(.fingerprintUnavailable(.notSupported)) }
-        let ours = await readers.prints(on: reader)
-        let chip = try await atReader { run in await self.readers.chip(of: reader, ours, run) }
+        let shown = try await atReader { run in await self.contents(of: reader, run) }
+        let contents = try refusing { () throws(Refusal) in try shown.get() }
         try await exchange.show(.fingerClear(reader: reader.name))
-        for owned in ours {
+        for owned in contents.ours {
             let finger = Finger(rawValue: owned.finger.finger) ?? .unnamed
             try await exchange.show(.fingerClearOurs(account: owned.account, finger))
         }
-        switch chip.map({ $0.count - $0.known.count }) {
+        switch contents.chip {
         case nil: try await exchange.show(.fingerClearUnknown)
-        case .some(let foreign): try await exchange.show(.fingerClearForeign(count: foreign))
+        case .some(let chip): try await exchange.show(.fingerClearForeign(count: chip.foreign))
         }
         if !request.agreed, try await exchange.choose(.fingerClearAsk) != .yes {
             throw .refused(.cancelled)
         }
-        let failure = try await atReader { _ async -> ScannerFailure? in
-            do throws(ScannerFailure) {
-                try await self.readers.fingerprints.clear(at: reader.choice)
-                return nil
-            } catch {
-                return error
-            }
-        }
-        switch failure {
-        case nil: break
-        case .fault(let fault):
-            throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(fault)))
-        case .lost: throw .refused(.fingerprintUnavailable(.worker))
-        }
-        for store in Set(ours.map(\.store)) {
-            await forget(ours.filter { $0.store == store }.map(\.finger.finger), of: store)
+        switch try await atReader({ run in await self.clear(reader, contents, run) }) {
+        case .cleared: break
+        case .changed:
+            try await exchange.show(.fingerClearChanged, .error)
+            throw .refused(.cancelled)
+        case .refused(let refusal): throw .refused(refusal)
         }
         desk.audit.note(
             .change, "a reader's chip was cleared", service: exchange.caller.hello.service,
             uid: exchange.caller.credentials.uid)
         return .fingerCleared
+    }
+
+    /// What a reader's chip holds.
+    private struct Contents: Sendable {
+        var ours: [Readers.Owned]
+        var chip: Readers.Chip?
+
+        func isSame(as other: Contents) -> Bool {
+            chip == other.chip && ours.count == other.ours.count
+                && zip(ours, other.ours).allSatisfy { $0.isSame(as: $1) }
+        }
+    }
+
+    private enum Clearing: Sendable {
+        case cleared
+        /// Somebody enrolled or deleted a finger while root was asked.
+        case changed
+        case refused(Refusal)
+    }
+
+    private func contents(
+        of reader: FingerprintReader, _ run: FingerRun
+    ) async -> Result<Contents, Refusal> {
+        let prints = await readers.prints(on: reader)
+        if let unread = prints.unread { return .failure(unread) }
+        let chip = await readers.chip(of: reader, prints.owned, run)
+        // Another request wants the reader: what it said is not to be relied on.
+        if run.isOver { return .failure(.fingerprintUnavailable(.busy)) }
+        return .success(Contents(ours: prints.owned, chip: chip))
+    }
+
+    private func clear(
+        _ reader: FingerprintReader, _ shown: Contents, _ run: FingerRun
+    ) async -> Clearing {
+        do throws(ScannerFailure) {
+            let present = try await readers.fingerprints.readers(mayBeOld: false)
+            guard present.contains(where: { $0.choice == reader.choice && $0.stores }) else {
+                return .changed
+            }
+            switch await contents(of: reader, run) {
+            case .failure(let refusal): return .refused(refusal)
+            case .success(let present): guard present.isSame(as: shown) else { return .changed }
+            }
+            try await readers.fingerprints.clear(at: reader.choice)
+        } catch {
+            switch error {
+            case .fault(let fault):
+                return .refused(.fingerprintUnavailable(Refusal.FingerprintReason(fault)))
+            case .lost: return .refused(.fingerprintUnavailable(.worker))
+            }
+        }
+        for store in Set(shown.ours.map(\.store)) {
+            await forget(shown.ours.filter { $0.store == store }.map(\.finger), of: store)
+        }
+        return .cleared
     }
 
     /// While this has the reader, nobody is asked for a finger. Nobody waits for an answer in it.
@@ -211,14 +256,10 @@ final class FingerFlows {
     }
 
     /// These fingers are on no chip any more.
-    private func forget(_ numbers: [UInt8], of store: StoreID) async {
+    private func forget(_ fingers: [EnrolledFinger], of store: StoreID) async {
         guard let host = desk.vault.host(store) else { return }
-        let left = (try? await host.enrolledFingers())?.fingers ?? []
-        if left.allSatisfy({ numbers.contains($0.finger) }) {
-            try? await host.turnFingerprintOff()
-        } else {
-            for number in numbers { try? await host.forgetFinger(number) }
-        }
+        for finger in fingers { _ = try? await host.forgetFinger(exactly: finger) }
+        _ = try? await host.turnOffWithoutFingers()
         readers.fingerSeat.withdraw(of: store)
     }
 
@@ -252,15 +293,7 @@ final class FingerFlows {
         var gone: Set<UInt8> = []
         let run = FingerRun()
         if isAtReader, self.readers.fingerSeat.takeIfFree(run, of: host.id) {
-            for reader in readers where reader.stores && run.stop == nil {
-                let ours = await self.readers.prints(on: reader)
-                guard let chip = await self.readers.chip(of: reader, ours, run) else { continue }
-                state.foreign += UInt16(clamping: max(0, chip.count - chip.known.count))
-                for (place, print) in ours.enumerated()
-                where print.store == host.id && !chip.known.contains(place) {
-                    gone.insert(print.finger.finger)
-                }
-            }
+            (gone, state.foreign) = await missing(from: readers, host.id, run)
             self.readers.fingerSeat.leave()
         }
         state.fingers = enrolled.map { finger in
@@ -281,6 +314,36 @@ final class FingerFlows {
             state.advice = reason.hint.map { exchange.voice.bytes($0) } ?? []
         }
         return state
+    }
+
+    /// Which of the store's fingers are on no chip where they should be, and how many prints there
+    /// are not ours.
+    private func missing(
+        from present: [FingerprintReader], _ store: StoreID, _ run: FingerRun
+    ) async -> (gone: Set<UInt8>, foreign: UInt16) {
+        var (gone, held): (Set<UInt8>, Set<UInt8>) = ([], [])
+        var foreign = 0
+        for reader in present where reader.stores && !run.isOver {
+            let prints = await readers.prints(of: reader.id)
+            var asked = prints.owned
+            var chip = await readers.chip(of: reader, asked, run)
+            if let chip, prints.unread == nil { foreign += chip.foreign }
+            // The print of another account may be one that ends the worker.
+            let own = asked.filter { $0.store == store }
+            if chip == nil, !own.isEmpty, own.count < asked.count, !run.isOver {
+                asked = own
+                chip = await readers.chip(of: reader, own, run)
+            }
+            for (place, print) in asked.enumerated() where print.store == store {
+                // A reader that does not say may hold it.
+                if chip?.known.contains(place) ?? true {
+                    held.insert(print.finger.finger)
+                } else {
+                    gone.insert(print.finger.finger)
+                }
+            }
+        }
+        return (gone.subtracting(held), UInt16(clamping: foreign))
     }
 
     private func standing(
