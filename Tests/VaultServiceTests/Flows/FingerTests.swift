@@ -99,6 +99,34 @@ struct FingerTests {
         }
     }
 
+    @Test("at a display the conversation goes on in time, whatever the worker does")
+    func hangs() async throws {
+        try await Stage.run("", hasReader: true) { stage in
+            await Self.settle(stage)
+            #expect(await Self.enroll(stage) == .success("fingerprint.enrolled"))
+            await stage.store?.lock()
+            stage.reader.whenStopped = nil
+            let login = stage.login(
+                ["match.prompt": Self.passcode], at: (0, .waits), service: "lightdm", tty: ":0")
+            var request = Authenticate(
+                subject: Subject(name: stage.alice.name, uid: stage.alice.uid))
+            request.finger = .first
+            request.fingerSeconds = 2
+            let token = try SecretBox(SecretBytes(copying: [UInt8]().span))
+            // The worker is given up at last, long after the time that the line names.
+            let slow = EventLoop.shared.at(Clock.bootMilliseconds() + 300_000) {
+                EventLoop.shared.task { stage.reader.touch(.lost(.tooSlow)) }
+            }
+            let verdict = try await stage.house.pam.run(.authenticate(request, token: token), login)
+            EventLoop.shared.cancel(slow)
+            #expect(verdict.outcome == .success)
+            // On a busy machine the time may be over before the reader is asked.
+            #expect(login.asked.last == "match.prompt")
+            #expect(!login.shown.contains("fingerprint.unavailable"))
+            stage.reader.touch(.failed(.cancelled))
+        }
+    }
+
     @Test("at a display a reader waits 8 seconds at most, elsewhere as long as it is told")
     @LoopActor
     func waits() {

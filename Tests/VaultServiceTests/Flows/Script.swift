@@ -17,7 +17,7 @@ final class Script: Conversation {
         case leaves
         /// The front end is found gone once the scan has ended.
         case leavesBehind
-        /// Nobody does anything at all.
+        /// No finger comes, and nobody presses a key.
         case waits
         case first(@LoopActor () async -> Void)
     }
@@ -76,11 +76,11 @@ final class Script: Conversation {
         let text = once.removeValue(forKey: id) ?? answers[id]
         switch turn(at: id) {
         case .cancels: throw .refused(.cancelled)
-        case .leaves, .leavesBehind, .waits: throw .gone(.closed)
+        case .leaves, .leavesBehind: throw .gone(.closed)
         case .first(let body):
             await body()
             answers.merge(afterwards) { $1 }
-        case nil: break
+        case .waits, nil: break
         }
         // To what no test expects there is no answer.
         guard let bytes = typed[id] ?? text.map({ Array($0.utf8) }),

@@ -78,6 +78,11 @@ final class FingerScans {
         }
         defer { run.settle() }
         lookout.watchOver(run) { await self.readers.absence(visit) == nil }
+        // Nobody can press a key at a display, so a worker that hangs must not hold the person up.
+        let patience: UInt64? =
+            Self.isDisplay(visit)
+            ? EventLoop.shared.at(end) { EventLoop.shared.task { run.stop(.nobody) } } : nil
+        defer { if let patience { EventLoop.shared.cancel(patience) } }
         // Shown once: a second touch has its own line.
         let scan = target.reader.scan
         var place: Message? = placeMessage(purpose, scan, visit, wait)
@@ -94,6 +99,7 @@ final class FingerScans {
             try await visit.exchange.say(.fingerNoMatch(left: left), .error)
             return .ended(.noMatch(left: left))
         case .stopped(.person): return .ended(.cancelled)
+        case .stopped(.nobody): return .ended(.timedOut)
         case .stopped: return .ended(.stopped)
         case .failed(.timedOut): return .ended(.timedOut)
         case .failed(.busy): return .notAsked(.readerBusy)
@@ -227,7 +233,7 @@ final class FingerScans {
         guard visit.caller.keepsLastLine else { return nil }
         return switch end {
         case .matched: .fingerVerified
-        case .failed(.timedOut): .fingerWaitOver
+        case .failed(.timedOut), .stopped(.nobody): .fingerWaitOver
         case .noMatch, .enrolled, .stopped, .failed, .lost: nil
         }
     }
