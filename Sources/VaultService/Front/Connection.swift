@@ -75,8 +75,6 @@ final class Connection: Lodger {
     private var unreadSince: UInt64?
     /// What the peer has not read of the answer under way.
     private var unread: WipedBuffer?
-    /// The records that the answer is from: when they are closed, what is unread goes.
-    private var source: OpenRecordsQueue?
 
     /// The room that this connection has for a large frame.
     var lodging = Lodging.none
@@ -106,8 +104,8 @@ final class Connection: Lodger {
     func answer(
         from records: OpenRecordsQueue, _ body: () async throws(ConnectionEnd) -> Void
     ) async throws(ConnectionEnd) {
-        source = records
-        defer { source = nil }
+        records.follow(self) { [weak self] in self?.dropUnread() }
+        defer { records.unfollow(self) }
         try await body()
     }
 
@@ -485,10 +483,8 @@ final class Connection: Lodger {
         let share = share
         if isLarge, rooms.keep(left, share) == .noRoom { throw .closed }
         unread = rest
-        source?.follow(self) { [weak self] in self?.dropUnread() }
         defer {
             unread = nil
-            source?.unfollow(self)
             if isLarge { rooms.read(left, share) }
         }
         try await push(from: sent, to: left) { start in
@@ -509,6 +505,8 @@ final class Connection: Lodger {
         var sent = start
         while sent < end {
             try Self.refuseEnd(await channel.writable(until: nil))
+            // It was closed after this writer was woken, and what it would write is wiped.
+            guard !channel.isClosed else { throw .closed }
             let next = write(sent)
             if case .bytes(let count) = next { sent += count } else { try Self.refuseBroken(next) }
         }
