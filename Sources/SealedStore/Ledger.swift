@@ -11,6 +11,9 @@ struct Ledger {
         case read(Node)
     }
 
+    /// What was found of a bucket for a mend.
+    enum Examined: UInt8 { case not, sound, flawed }
+
     /// What a row is that does not open, where the sum of its bucket shows it.
     enum Explanation {
         /// Only its tag was changed; this is the one that it was stored with.
@@ -22,6 +25,7 @@ struct Ledger {
     var head: Head
     var nodes: [Sums]
     var buckets: [State]
+    var examined: [Examined] = []
     /// By row id. Empty, unless something is damaged.
     var explained: [Int64: Explanation] = [:]
 
@@ -29,6 +33,11 @@ struct Ledger {
         self.head = head
         nodes = Array(repeating: .unread, count: Node.number)
         buckets = Array(repeating: .untested, count: Bucket.number)
+        forgetExamined()
+    }
+
+    mutating func forgetExamined() {
+        examined = Array(repeating: .not, count: Bucket.number)
     }
 
     /// Takes a node as it was read, and adds the changes that the head's journal holds.

@@ -50,7 +50,7 @@ extension OpenRecords {
             if results.contains(where: \.isChange) {
                 try write(head: ledger.head, with: writing)
                 try countPages()
-                try writing.commit.run()
+                try commit(with: writing)
             } else {
                 try database.run("ROLLBACK")
                 ledger.head.generation -= 1
@@ -82,8 +82,9 @@ extension OpenRecords {
             if case .damaged(let damage) = error { return .damaged(damage) }
             throw error
         }
-        guard !place.isMarkedByChange || ledger.canMark(id.bucket)
-        else { return .damaged(.bucket(id.bucket)) }
+        if place.isMarkedByChange, try !mayMark(id.bucket, place) {
+            return .damaged(.bucket(id.bucket))
+        }
         let result: ChangeResult
         switch change {
         case .set(_, let value):
@@ -96,6 +97,27 @@ extension OpenRecords {
         }
         if result.isChange { ledger.explained[id.row] = nil }
         return result
+    }
+
+    /// Whether the head has room for the mark, and the mark would tell what is written from now on
+    /// from all that was stored before.
+    private func mayMark(_ bucket: Int, _ place: Place) throws(RecordsError) -> Bool {
+        // The changes of a damaged node stay in the journal, so it must be known which are.
+        for index in ledger.changedNodes {
+            do throws(RecordsError) {
+                _ = try expected(index * Node.width)
+            } catch {
+                guard case .damaged = error else { throw error }
+            }
+        }
+        guard ledger.canMark(bucket) else { return false }
+        guard place.debt != nil else { return true }
+        do throws(RecordsError) {
+            return try latest(of: bucket) < ledger.head.generation
+        } catch {
+            guard case .damaged = error else { throw error }
+            return false
+        }
     }
 
     func contains(_ name: [UInt8]) throws(RecordsError) -> Bool {
@@ -200,11 +222,11 @@ extension OpenRecords {
         case .record(let old, _), .broken(let old, _, _):
             writing.delete.bind(1, id.row)
             try writing.delete.run()
-            guard database.changedRows == 1, ledger.head.count > 0
-            else { throw .damaged(.bucket(id.bucket)) }
+            guard database.changedRows == 1 else { throw .damaged(.bucket(id.bucket)) }
             try note(.zero, minus: old, in: id.bucket, place, writing)
             if case .broken(_, _, isForeign: true) = place.present { return .deleted }
-            ledger.head.count -= 1
+            // What was deleted of a damaged bucket may have been a row that was never counted.
+            if ledger.head.count > 0 { ledger.head.count -= 1 }
             return .deleted
         }
     }
@@ -252,7 +274,7 @@ extension OpenRecords {
         // This bucket's node could be read, so it is written, and its changes leave the journal.
         // What stays in it are changes of damaged nodes.
         try fold(with: writing)
-        guard ledger.fits else { throw .damaged(.head) }
+        guard ledger.fits else { throw .damaged(.bucket(bucket)) }
     }
 
     /// Writes the nodes for which the journal has changes, which empties the journal. The changes

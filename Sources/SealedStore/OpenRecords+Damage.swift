@@ -56,6 +56,19 @@ extension OpenRecords {
         }
     }
 
+    /// The highest number of a commit that a row of the bucket is of. Only rows that open count:
+    /// nothing else vouches for the number.
+    func latest(of bucket: Int) throws(RecordsError) -> UInt64 {
+        var latest: UInt64 = 0
+        try rows(of: bucket) { (statement, row) throws(RecordsError) in
+            if try opens(statement, row) {
+                latest = max(latest, UInt64(bitPattern: try statement.number(0)))
+            }
+            return .goOn
+        }
+        return latest
+    }
+
     // MARK: Rows that do not open
 
     /// A row that does not open, and what else than its stored tag it may have added to the sum.

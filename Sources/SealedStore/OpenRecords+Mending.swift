@@ -1,30 +1,60 @@
 internal import Secrets
 
 extension OpenRecords {
+    /// Looks at every record of these buckets, and notes which of them a mend has to go through. So
+    /// most of its work can be done in slices.
+    func examine(_ buckets: Range<Int>) throws(RecordsError) {
+        for bucket in buckets { ledger.examined[bucket] = try isFlawed(bucket) ? .flawed : .sound }
+    }
+
+    private func isFlawed(_ bucket: Int) throws(RecordsError) -> Bool {
+        guard case .all = try proof(of: bucket) else { return true }
+        var isFlawed = false
+        try rows(of: bucket) { (statement, row) throws(RecordsError) in
+            if ledger.explained[row] == nil, try opens(statement, row) { return .goOn }
+            isFlawed = true
+            return .stop
+        }
+        return isFlawed
+    }
+
     /// The owner knows of all damage: in one transaction, what does not open is removed, and the
-    /// rest is what the store holds from now on.
+    /// rest is what the store holds from now on. What was not examined yet is examined first, and
+    /// then nothing is written where nothing has to be.
     func mend() throws(RecordsError) -> Mended {
+        for bucket in 0..<Bucket.number where ledger.examined[bucket] == .not {
+            try examine(bucket..<bucket + 1)
+        }
+        let flawed = try flawed()
+        guard !flawed.isEmpty else {
+            ledger.forgetExamined()
+            return Mended()
+        }
         let writing = try statements()
         try writing.begin.run()
         do throws(RecordsError) {
-            ledger.head.generation += 1
             var mended = Mended()
-            var count: UInt64 = 0
-            for index in 0..<Node.number {
-                var node = Node()
-                for place in 0..<Node.width {
-                    node.sums[place] = try mend(
-                        index * Node.width + place, &mended, &count, with: writing)
-                }
-                try replace(node, at: index, with: writing)
+            var latest = ledger.head.generation
+            var nodes: [(index: Int, node: Node)] = []
+            for bucket in flawed {
+                let index = bucket / Node.width
+                if nodes.last?.index != index { nodes.append((index, try known(index) ?? Node())) }
+                nodes[nodes.count - 1].node.sums[bucket % Node.width] = try mend(
+                    bucket, &mended, &latest, with: writing)
             }
+            // Above every record that the store holds now: a mark's generation is to tell what was
+            // stored later.
+            guard latest < .max else { throw .damaged(.head) }
+            ledger.head.generation = latest + 1
+            for (index, node) in nodes { try replace(node, at: index, with: writing) }
             ledger.head.marks = []
-            ledger.head.count = count
+            ledger.head.count = try countRows()
             try write(head: ledger.head, with: writing)
             try countPages()
-            try writing.commit.run()
-            ledger.buckets = Array(repeating: .whole, count: Bucket.number)
+            try commit(with: writing)
+            for bucket in flawed { ledger.buckets[bucket] = .whole }
             ledger.explained = [:]
+            ledger.forgetExamined()
             return mended
         } catch {
             abandon()
@@ -33,9 +63,51 @@ extension OpenRecords {
         }
     }
 
+    /// The buckets to go through, in their order; all of a damaged node.
+    private func flawed() throws(RecordsError) -> [Int] {
+        var flawed = Set(ledger.head.marks.map { Int($0.bucket) })
+        for row in ledger.explained.keys { flawed.insert(Bucket.of(UInt64(bitPattern: row))) }
+        for bucket in 0..<Bucket.number
+        where ledger.examined[bucket] == .flawed || ledger.buckets[bucket] == .damaged {
+            flawed.insert(bucket)
+        }
+        for index in 0..<Node.number where try known(index) == nil {
+            flawed.formUnion(index * Node.width..<(index + 1) * Node.width)
+        }
+        return flawed.sorted()
+    }
+
+    /// Nil if the node is damaged.
+    private func known(_ index: Int) throws(RecordsError) -> Node? {
+        do throws(RecordsError) {
+            _ = try expected(index * Node.width)
+        } catch {
+            guard case .damaged = error else { throw error }
+        }
+        guard case .read(let node) = ledger.nodes[index] else { return nil }
+        return node
+    }
+
+    /// Each bucket by itself: a row that lies in the wrong place of the tree is none.
+    private func countRows() throws(RecordsError) -> UInt64 {
+        let statement = try database.prepare(
+            "SELECT count(*) FROM records WHERE id BETWEEN ?1 AND ?2")
+        var count: UInt64 = 0
+        for bucket in 0..<Bucket.number {
+            let range = Bucket.rows(bucket)
+            statement.bind(1, range.first)
+            statement.bind(2, range.last)
+            defer { statement.reset() }
+            guard try statement.step() == .row else { throw .damaged(.bucket(bucket)) }
+            count += UInt64(clamping: try statement.number(0))
+        }
+        return count
+    }
+
     /// Returns what the bucket's rows add up to afterwards.
     private func mend(
-        _ bucket: Int, _ mended: inout Mended, _ count: inout UInt64, with writing: WriteStatements
+        _ bucket: Int, _ mended: inout Mended, _ latest: inout UInt64,
+        with writing: WriteStatements
     ) throws(RecordsError) -> Sum {
         let proof = try proof(of: bucket)
         var sum = Sum.zero
@@ -46,8 +118,9 @@ extension OpenRecords {
                 broken.append(row)
                 return .goOn
             }
-            count += 1
-            if !proof.covers(UInt64(bitPattern: try statement.number(0))) { mended.accepted += 1 }
+            let generation = UInt64(bitPattern: try statement.number(0))
+            latest = max(latest, generation)
+            if !proof.covers(generation) { mended.accepted += 1 }
             if case .tag(let tag) = ledger.explained[row] {
                 tags.append((row, tag))
                 sum += try keys.term(row: row, tag: tag.span)

@@ -17,6 +17,8 @@ final class OpenRecords {
     private var writing: WriteStatements?
 
     var ledger: Ledger
+    /// The number of the last commit that is on the disk; the ledger's is ahead during a commit.
+    private(set) var committed: UInt64 = 0
     /// The ledger was thrown away after a failed commit and could not be read again yet.
     private var isStale = false
 
@@ -41,6 +43,7 @@ final class OpenRecords {
         scan = try database.prepare("SELECT id, tag FROM records WHERE id BETWEEN ?1 AND ?2")
         let head = try Self.head(from: readHead, keys, block)
         ledger = Ledger(head: head)
+        committed = head.generation
         ahead =
             head.count < ReadAhead.leastRecords
             ? nil : ReadAhead(folder, root: try Schema.recordsRoot(database))
@@ -51,7 +54,13 @@ final class OpenRecords {
     func prepare() throws(RecordsError) {
         guard isStale else { return }
         ledger = Ledger(head: try Self.head(from: readHead, keys, block))
+        committed = ledger.head.generation
         isStale = false
+    }
+
+    func commit(with writing: WriteStatements) throws(RecordsError) {
+        try writing.commit.run()
+        committed = ledger.head.generation
     }
 
     /// To be called after a commit failed or was given up: what memory knows of the sums may be

@@ -37,7 +37,7 @@ public final class Records: @unchecked Sendable {
         let folder = try RecordsFolder(path)
         let finding = try folder.check()
         var opened: OpenRecords? = try OpenRecords(folder, store: id, key: key)
-        let found = opened?.ledger.head.generation ?? 0
+        let found = opened?.committed ?? 0
         let missing = max(UInt64(finding.missing), noted > found ? noted - found : 0)
         if missing > 0 {
             // What SQLite can reach of the log goes into the file. The log itself is left as it is,
@@ -55,8 +55,8 @@ public final class Records: @unchecked Sendable {
         kept = Self.kept(inFolder: path)
     }
 
-    /// The number of the last commit.
-    public var generation: UInt64 { records?.ledger.head.generation ?? 0 }
+    /// The number of the last commit, which is on the disk.
+    public var generation: UInt64 { records?.committed ?? 0 }
 
     /// Makes an empty records file, syncs it and its folder, and opens it.
     public static func create(
@@ -227,6 +227,11 @@ public final class Records: @unchecked Sendable {
     /// that they know of it.
     public var marked: Int {
         records?.ledger.head.marks.count ?? 0
+    }
+
+    /// Looks at every record of these buckets for a mend, so that the mend itself is short.
+    public func examine(buckets: Range<Int>) throws(RecordsError) {
+        try ready().examine(buckets.clamped(to: 0..<Self.bucketCount))
     }
 
     /// The owner knows of all damage. What does not open is removed; what opens is what the store

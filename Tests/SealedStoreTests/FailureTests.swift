@@ -63,6 +63,26 @@ import Testing
         try again.verify(buckets: 0..<Records.bucketCount)
     }
 
+    @Test("a commit that failed is not told of, even if the head cannot be read again")
+    func staleNumber() throws {
+        let store = try Store()
+        try store.filled(10)
+        let records = try store.open()
+        let before = records.generation
+        // It hides the head from all that is written and read.
+        let open = try records.ready()
+        try open.database.run("CREATE TEMP TABLE head(id INTEGER PRIMARY KEY, body BLOB)")
+        #expect(throws: RecordsError.self) { try records.put(bytes("a"), [1]) }
+        #expect(records.generation == before)
+        #expect(throws: RecordsError.self) { try records.mend() }
+        #expect(records.generation == before)
+        try open.database.run("DROP TABLE temp.head")
+        #expect(try records.put(bytes("a"), [1]) == .stored)
+        #expect(records.generation == before + 1)
+        _ = try records.apply([.delete(name: bytes("absent"))])
+        #expect(records.generation == before + 1)
+    }
+
     @Test("what changes nothing writes nothing")
     func nothing() throws {
         let store = try Store()

@@ -257,6 +257,84 @@ private final class Thousand {
         #expect(try records.listing().names(.unproven) == [thousand.victim])
     }
 
+    /// Commits are lost, and from their branch somebody puts `beside` back as it was in the first
+    /// of two.
+    private func lostBranch(_ thousand: Thousand) throws {
+        let before = try contents(thousand.store.folder.file)
+        let records = try thousand.store.open()
+        for round in 0..<5 { _ = try records.put(bytes("more \(round)"), [1]) }
+        _ = try records.put(thousand.beside, bytes("first"))
+        records.close()
+        let copy = try TemporaryFolder()
+        try thousand.store.copy(to: copy.file)
+        let again = try thousand.store.open()
+        _ = try again.put(thousand.beside, bytes("last"))
+        again.close()
+        try write(before, to: thousand.store.folder.file)
+        try thousand.store.tamper(
+            "ATTACH '\(copy.file)' AS old",
+            """
+            INSERT OR REPLACE INTO records
+            SELECT * FROM old.records WHERE id=\(thousand.besideRow)
+            """)
+    }
+
+    @Test("a record of commits that were lost is not given as proven", arguments: [true, false])
+    func lostBranch(sets: Bool) throws {
+        let thousand = try Thousand()
+        try lostBranch(thousand)
+        var records = try thousand.store.open()
+        let bucket = Bucket.of(UInt64(bitPattern: thousand.row))
+        for _ in 0..<2 {
+            let change: Change =
+                sets ? set(thousand.victim, bytes("anew")) : .delete(name: thousand.victim)
+            #expect(try records.apply([change]) == [.damaged(.bucket(bucket))])
+            #expect(records.marked == 0)
+            #expect(throws: RecordsError.self) { try records.get(thousand.beside) }
+            #expect(try records.listing().names(.unproven).contains(thousand.beside))
+            // The others go on.
+            #expect(try records.put(bytes("other"), [1]) != .damaged(.bucket(bucket)))
+            records.close()
+            records = try thousand.store.open()
+        }
+        #expect(try records.mend() == Mended(removed: 0, accepted: 2))
+        #expect(try records.get(thousand.beside) == bytes("first"))
+        #expect(try records.put(thousand.victim, bytes("anew")) == .replaced)
+    }
+
+    @Test("after a mend, too, what is put back later is older than the mark")
+    func afterMend() throws {
+        let thousand = try Thousand()
+        try lostBranch(thousand)
+        let copy = try TemporaryFolder()
+        try thousand.store.copy(to: copy.file)
+        var records = try thousand.store.open()
+        #expect(try records.mend().accepted == 2)
+        #expect(try records.put(thousand.beside, bytes("newer")) == .replaced)
+        records.close()
+        try thousand.store.tamper(
+            "ATTACH '\(copy.file)' AS old",
+            """
+            INSERT OR REPLACE INTO records
+            SELECT * FROM old.records WHERE id=\(thousand.besideRow)
+            """)
+        records = try thousand.store.open()
+        #expect(try records.put(thousand.victim, bytes("anew")) == .replaced)
+        #expect(throws: RecordsError.self) { try records.get(thousand.beside) }
+        #expect(try records.get(thousand.victim) == bytes("anew"))
+    }
+
+    @Test("a number that nothing vouches for is not taken over by a mend")
+    func garbageNumber() throws {
+        let thousand = try Thousand()
+        try thousand.damage("generation=-1, tag=zeroblob(16)")
+        let records = try thousand.store.open()
+        let before = records.generation
+        #expect(try records.mend() == Mended(removed: 1, accepted: 1))
+        #expect(records.generation == before + 1)
+        #expect(try records.put(thousand.victim, bytes("anew")) == .stored)
+    }
+
     // MARK: whole pages
 
     @Test("a node that was changed: its records are told of until the owner accepts them")
@@ -333,6 +411,60 @@ private final class Thousand {
         #expect(try again.mend().removed == refused)
         #expect(again.count == UInt64(stored + 500))
         try again.verify(buckets: 0..<Records.bucketCount)
+    }
+
+    /// One bucket of the last node, and 127 of the first four: so many entries the head has room
+    /// for. Returns the record in the last node.
+    private static func filledJournal(_ store: Store) throws -> (name: [UInt8], id: RecordID) {
+        let records = try store.create()
+        defer { records.close() }
+        let made = try records.ready()
+        var buckets: Set<Int> = []
+        var names: [[UInt8]] = []
+        var victim: (name: [UInt8], id: RecordID)?
+        var number = 0
+        while names.count < 127 || victim == nil {
+            let name = bytes("name \(number)")
+            let id = try made.keys.identity(of: name.span)
+            number += 1
+            if id.bucket / Node.width == Node.number - 1, victim == nil { victim = (name, id) }
+            if id.bucket < 4 * Node.width, names.count < 127, buckets.insert(id.bucket).inserted {
+                names.append(name)
+            }
+        }
+        let found = try #require(victim)
+        let all = (names + [found.name]).map { set($0, [1]) }
+        #expect(try records.apply(all).allSatisfy { $0 == .stored })
+        #expect(made.ledger.head.journal.count == 128)
+        return found
+    }
+
+    @Test("changes of damaged nodes fill the head: one change is refused, not all of a batch")
+    func fullJournal() throws {
+        let store = try Store()
+        let (name, id) = try Self.filledJournal(store)
+        try store.tamper(
+            "UPDATE nodes SET body=zeroblob(8) WHERE id < 4",
+            "UPDATE records SET body=zeroblob(64) WHERE id=\(id.row)")
+        let again = try store.open()
+        var free = bytes("free")
+        let opened = try again.ready()
+        while try opened.keys.identity(of: free.span).bucket < 4 * Node.width { free += [0x61] }
+        #expect(
+            try again.apply([set(free, [2]), set(name, [2])])
+                == [.stored, .damaged(.bucket(id.bucket))])
+        #expect(try again.get(free) == [2])
+    }
+
+    @Test("garbage that is deleted takes nothing from the count")
+    func garbageCount() throws {
+        let store = try Store()
+        try store.filled(1)
+        try store.tamper("UPDATE records SET tag=zeroblob(16), body=zeroblob(64)")
+        let records = try store.open()
+        try records.ready().ledger.head.count = 0
+        #expect(try records.remove(bytes("name 0")) == .deleted)
+        #expect(records.count == 0)
     }
 
     // MARK: export
