@@ -35,9 +35,11 @@ extension OpenRecords {
             try confirmAbsent(id)
             return nil
         }
-        guard proof.covers(UInt64(bitPattern: try lookUp.number(0)))
-        else { throw .damaged(.bucket(id.bucket)) }
         let opened = try open(lookUp, row: id.row, asked: name, into: &target)
+        guard proof.covers(UInt64(bitPattern: try lookUp.number(0))) else {
+            Secrets.wipe(&target)
+            throw .damaged(.bucket(id.bucket))
+        }
         guard opened.isAsked else {
             Secrets.wipe(&target)
             return nil

@@ -29,7 +29,8 @@ extension OpenRecords {
             statement.bind(1, isBegun ? Int64(bitPattern: cursor) : range.first)
             statement.bind(2, range.last)
             defer { statement.reset() }
-            while true {
+            var isFull = false
+            while !isFull {
                 do throws(RecordsError) {
                     guard try step(statement, in: bucket) else { break }
                 } catch {
@@ -42,15 +43,13 @@ extension OpenRecords {
                 let walking = try visitRow(statement, row, proof, visit, damaged)
                 rows += 1
                 bytes += size
-                if walking == .stop || rows >= Self.rowBudget || bytes >= Self.byteBudget {
-                    // After the last of all hashes this is 0, the end.
-                    return UInt64(bitPattern: row) &+ 1
-                }
+                isFull = walking == .stop || rows >= Self.rowBudget || bytes >= Self.byteBudget
+                // Behind a bucket's last row nothing would lead back to what it lacks.
+                if isFull, row < range.last { return UInt64(bitPattern: row) + 1 }
             }
             rows += 1
-            var walking = Walking.goOn
-            if let missing = missing(bucket, proof) { walking = damaged(missing) }
-            if walking == .stop || rows >= Self.rowBudget {
+            if let missing = missing(bucket, proof), damaged(missing) == .stop { isFull = true }
+            if isFull || rows >= Self.rowBudget {
                 return bucket + 1 < Bucket.number ? UInt64(bucket + 1) << 52 : 0
             }
         }

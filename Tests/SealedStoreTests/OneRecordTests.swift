@@ -122,6 +122,45 @@ private final class Thousand {
         #expect(try thousand.store.open().marked == 0)
     }
 
+    @Test("what is damaged is called that, and not the file, also beside a debt")
+    func called() throws {
+        for isOwing in [false, true] {
+            for change in Self.broken {
+                let thousand = try Thousand()
+                if isOwing {
+                    try thousand.damage("tag=zeroblob(16), body=zeroblob(64)")
+                    try thousand.removeBeside()
+                    let records = try thousand.store.open()
+                    #expect(try records.put(thousand.victim, bytes("anew")) == .replaced)
+                    records.close()
+                }
+                try thousand.damage(change)
+                let records = try thousand.store.open()
+                let bucket = Bucket.of(UInt64(bitPattern: thousand.row))
+                #expect(throws: RecordsError.damaged(.record(bucket: bucket)), "\(change)") {
+                    try records.get(thousand.victim)
+                }
+            }
+        }
+    }
+
+    @Test("a record that is held back leaves nothing of it in memory")
+    func heldBack() throws {
+        let thousand = try Thousand()
+        try thousand.damage("tag=zeroblob(16), body=zeroblob(64)")
+        try thousand.removeBeside()
+        let records = try thousand.store.open()
+        let bucket = Bucket.of(UInt64(bitPattern: thousand.row))
+        #expect(try records.put(thousand.victim, bytes("anew")) == .replaced)
+        try records.ready().ledger.head.marks[0].generation += 100
+        var slab = [UInt8](repeating: 0xee, count: 4096)
+        var span = slab.mutableSpan
+        #expect(throws: RecordsError.damaged(.bucket(bucket))) {
+            try records.value(of: thousand.victim, into: &span)
+        }
+        #expect(!slab.contains(bytes("anew")))
+    }
+
     @Test("a name is shown where value, nonce or generation are damaged, and not where it is gone")
     func names() throws {
         for (change, isThere) in [
@@ -465,6 +504,24 @@ private final class Thousand {
         try records.ready().ledger.head.count = 0
         #expect(try records.remove(bytes("name 0")) == .deleted)
         #expect(records.count == 0)
+    }
+
+    @Test("what is missing is told of, too, where a page ends at a bucket's last row")
+    func lastRow() throws {
+        let thousand = try Thousand()
+        try thousand.removeBeside()
+        let bucket = Bucket.of(UInt64(bitPattern: thousand.row))
+        try thousand.store.tamper(
+            """
+            INSERT INTO records VALUES(\(Bucket.rows(bucket).last), 1, zeroblob(16), zeroblob(24),
+                zeroblob(64))
+            """)
+        let records = try thousand.store.open()
+        for limit in [1, 2, 3, 1024] {
+            let page = try records.listing(limit: limit)
+            #expect(page.damaged.count { $0.kind == .missing } == 1, "\(limit)")
+            #expect(page.damaged.count { $0.kind == .broken } == 1, "\(limit)")
+        }
     }
 
     // MARK: export
