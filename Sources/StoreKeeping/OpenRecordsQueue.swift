@@ -105,24 +105,28 @@ package final class OpenRecordsQueue {
         }
     }
 
-    /// Runs blocking work on the records, on a disk thread, with no other user of them.
+    /// Runs blocking work on the records, on a disk thread, with no other user of them. If they
+    /// were closed meanwhile, what was read is given to nobody; what was stored is told.
     private func onDisk<R: Sendable>(
+        _ during: Refusal.During = .read,
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
         await acquire()
         defer { release() }
         guard let records else { throw .locked }
+        let opening = generation
         let done = await workers.disk.run {
             Done(
                 result: Result { () throws(RecordsError) in try body(records) },
                 count: records.count, marked: records.marked, size: records.size,
                 generation: records.generation)
         }
-        count = done.count
+        if generation == opening { count = done.count }
         marked = done.marked
         noteLater(done.generation)
         if let size = done.size { take(size) }
-        return try get(done.result, .read)
+        guard generation == opening || during == .store else { throw .locked }
+        return try get(done.result, during)
     }
 
     /// What was done on a disk thread, and how the records are afterwards.
@@ -414,7 +418,7 @@ package final class OpenRecordsQueue {
     package func walk<R: Sendable>(
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
-        try await onDisk(body)
+        try await onDisk(.read, body)
     }
 
     /// The same for work that stores much, within the room that there is for it.
@@ -426,7 +430,7 @@ package final class OpenRecordsQueue {
         let promise = allotment.promise(most: Self.pieceMost)
         defer { allotment.end(promise) }
         let (reserve, before) = (workers.reserve, size)
-        return try await onDisk { (records) throws(RecordsError) in
+        return try await onDisk(.store) { (records) throws(RecordsError) in
             let writer = RoomyWriter(
                 records: records, reserve: reserve, promise: promise, before: before)
             let room = writer.room(for: nil)
@@ -504,6 +508,7 @@ package final class OpenRecordsQueue {
         let promise = allotment.promise(most: RoomyWriter.most(all))
         defer { allotment.end(promise) }
         let (reserve, before) = (workers.reserve, size)
+        let opening = generation
         let done = await workers.disk.run {
             let writer = RoomyWriter(
                 records: records, reserve: reserve, promise: promise, before: before)
@@ -511,7 +516,7 @@ package final class OpenRecordsQueue {
                 result: writer.apply(all), count: records.count, marked: records.marked,
                 generation: records.generation)
         }
-        count = done.count
+        if generation == opening { count = done.count }
         marked = done.marked
         noteLater(done.generation)
         commits += 1

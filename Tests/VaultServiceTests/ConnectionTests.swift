@@ -81,7 +81,8 @@ struct ConnectionTests {
         EventLoop.shared.task {
             var end: ConnectionEnd?
             do throws(ConnectionEnd) {
-                try await peer.connection.answer(from: records, body)
+                try await peer.connection.answer(
+                    from: records, opening: records.opening, body)
             } catch {
                 end = error
             }

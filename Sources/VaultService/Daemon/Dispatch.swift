@@ -221,14 +221,15 @@ final class Dispatcher {
     }
 
     private func list(_ list: List, _ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
-        let found: (page: Records.Page, of: OpenRecordsQueue)
+        let found: (page: Records.Page, of: OpenRecordsQueue, opening: Int)
         if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
         do throws(Interruption) {
             found = try await house.records.list(list, for: caller)
         } catch {
             return try await refuse(error, caller, tag)
         }
-        try await connection.answer(from: found.of) { () async throws(ConnectionEnd) in
+        try await connection.answer(from: found.of, opening: found.opening) {
+            () async throws(ConnectionEnd) in
             try await tell(found.page.damaged, tag: tag)
             try await connection.send(
                 Names(cursor: found.page.cursor, names: found.page.names), .names, tag: tag)
@@ -374,7 +375,8 @@ final class Dispatcher {
             try await refuse(error, export.caller, tag)
             return .ended
         }
-        try await connection.answer(from: export.records) { () async throws(ConnectionEnd) in
+        try await connection.answer(from: export.records, opening: export.opening) {
+            () async throws(ConnectionEnd) in
             try await tell(piece.damaged, tag: tag)
             try await connection.send(piece.chunk, .chunk, tag: tag, payload: piece.bytes)
         }

@@ -100,10 +100,13 @@ final class Connection: Lodger {
     }
 
     /// Sends an answer that holds something of a store's records. If the store is locked before the
-    /// peer has read all of it, the rest is wiped at once, and the connection ends.
+    /// peer has read all of it, the rest is wiped at once, and the connection ends. `opening` is the
+    /// one in which it was read.
     func answer(
-        from records: OpenRecordsQueue, _ body: () async throws(ConnectionEnd) -> Void
+        from records: OpenRecordsQueue, opening: Int,
+        _ body: () async throws(ConnectionEnd) -> Void
     ) async throws(ConnectionEnd) {
+        guard records.opening == opening else { throw .closed }
         records.follow(self) { [weak self] in self?.dropUnread() }
         defer { records.unfollow(self) }
         try await body()
@@ -415,7 +418,8 @@ final class Connection: Lodger {
         guard let buffer = staged else { return }
         staged = nil
         let sent = stagedSent
-        try await answer(from: records) { () async throws(ConnectionEnd) in
+        try await answer(from: records, opening: records.opening) {
+            () async throws(ConnectionEnd) in
             try await flushRest(buffer, after: sent)
         }
     }

@@ -1,7 +1,9 @@
+import Glibc
 import Posix
 import SealedStore
 import Secrets
 import StoreKeeping
+import Synchronization
 import Testing
 import Wire
 import Words
@@ -9,6 +11,22 @@ import Words
 @testable import VaultService
 
 private let passcode = "correct horse battery"
+
+@LoopActor
+private final class Ended {
+    var all: [Interruption?] = []
+}
+
+/// Holds threads of the disk.
+private final class Gates: Sendable {
+    private let isOpen = Atomic(false)
+
+    func open() { isOpen.store(true, ordering: .releasing) }
+
+    func wait() {
+        while !isOpen.load(ordering: .acquiring) { usleep(1000) }
+    }
+}
 
 @Suite("damaged records, and their owner's word that they know of it")
 struct MendTests {
@@ -108,6 +126,37 @@ struct MendTests {
             #expect(try await state(stage).trouble.isEmpty)
             #expect(try await list(stage).names.count == 10)
             #expect(stage.house.desk.vault.damagedCount == 0)
+        }
+    }
+
+    @Test("a listing under way when the store is locked is given to nobody")
+    func listedAtTheLock() async throws {
+        try await Stage.run("") { stage in
+            let host = try await damaged(stage)
+            // Both disk threads are busy until the test says so.
+            let gate = Gates()
+            for _ in 0..<2 {
+                let disk = stage.house.desk.vault.workers.disk
+                EventLoop.shared.task { await disk.run { gate.wait() } }
+            }
+            let ends = Ended()
+            EventLoop.shared.task {
+                do throws(Interruption) {
+                    _ = try await stage.house.records.list(
+                        List(store: [], prefix: [], cursor: 0), for: stage.script([:]).caller)
+                    ends.all.append(nil)
+                } catch {
+                    ends.all.append(error)
+                }
+            }
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + 5)
+            EventLoop.shared.task { await host.lock() }
+            #expect(await stage.comes { !host.isOpen })
+            #expect(ends.all.isEmpty)
+            gate.open()
+            #expect(await stage.comes { !ends.all.isEmpty })
+            #expect(ends.all == [.refused(.locked)])
+            #expect(host.records.count == 0)
         }
     }
 

@@ -74,12 +74,12 @@ final class RecordFlows {
 
     func list(
         _ list: List, for caller: Caller
-    ) async throws(Interruption) -> (page: Records.Page, of: OpenRecordsQueue) {
+    ) async throws(Interruption) -> (page: Records.Page, of: OpenRecordsQueue, opening: Int) {
         let host = try await openStore(list.store, caller)
         let page = try await refusingAsync { () async throws(Refusal) in
             try await host.names(prefix: list.prefix, cursor: list.cursor)
         }
         if host.records.note(page.damaged) { desk.noteDamage(host, caller) }
-        return (page, host.records)
+        return (page, host.records, host.records.opening)
     }
 }

@@ -23,7 +23,7 @@ final class Export {
     let header: WipedBuffer
     private let desk: Desk
     private let host: StoreHost
-    private let opening: Int
+    let opening: Int
     /// Holds records that were read and not sealed yet. Nil after the end.
     private var writer: ExportWriter?
     /// One piece is read ahead, so that the last one can be marked as such.
