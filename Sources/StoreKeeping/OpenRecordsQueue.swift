@@ -46,6 +46,8 @@ package final class OpenRecordsQueue {
     }
 
     private static let batch = 512
+    /// Buckets that are checked at once.
+    private static let slice = 32
     /// Bytes of values in one batch, unless the first value alone has more. The log may hold this
     /// much for a moment.
     private static let batchBytes = 16 << 20
@@ -265,7 +267,7 @@ package final class OpenRecordsQueue {
             await EventLoop.sleep(until: Clock.bootMilliseconds() + 3_000)
             var next = 0
             while self.generation == opening, next < Records.bucketCount {
-                let slice = next..<min(next + 32, Records.bucketCount)
+                let slice = next..<min(next + Self.slice, Records.bucketCount)
                 next = slice.upperBound
                 // Damage is noted for `status`. A request that reads the damaged place is refused
                 // then.
@@ -407,9 +409,22 @@ package final class OpenRecordsQueue {
         return true
     }
 
-    /// The owner knows of the damage to the records.
+    /// The owner knows of the damage to the records. Looking for it takes long in a large store, so
+    /// others have their turns in between; what it writes is one commit.
     package func mend() async throws(Refusal) -> Mended {
-        let mended = try await onDisk { (records) throws(RecordsError) in try records.mend() }
+        let opening = generation
+        for first in stride(from: 0, to: Records.bucketCount, by: Self.slice) {
+            guard generation == opening else { throw .locked }
+            let slice = first..<first + Self.slice
+            try await onDisk { (records) throws(RecordsError) in
+                try records.examine(buckets: slice)
+            }
+        }
+        guard generation == opening else { throw .locked }
+        let reserve = workers.reserve
+        let mended = try await onDisk(.store) { (records) throws(RecordsError) in
+            try RoomyWriter.mend(records, reserve)
+        }
         damage = nil
         return mended
     }

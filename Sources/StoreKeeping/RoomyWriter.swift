@@ -80,6 +80,22 @@ package struct RoomyWriter {
         records.emptyLog()
         return result
     }
+
+    /// Mends, also on a full disk: what it writes has to pass through the log as well.
+    package static func mend(
+        _ records: Records, _ reserve: DiskReserve
+    ) throws(RecordsError) -> Mended {
+        defer { records.emptyLog() }
+        return try reserve.spending(whereFull: { $0 == .full }) { () throws(RecordsError) in
+            do throws(RecordsError) {
+                return try records.mend()
+            } catch {
+                guard error == .full else { throw error }
+                records.emptyLog()
+                return try records.mend()
+            }
+        }
+    }
 }
 
 extension Change {

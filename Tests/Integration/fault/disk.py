@@ -3,6 +3,7 @@ out, and afterwards everything works again."""
 
 import os
 import resource
+import sqlite3
 import threading
 import unittest
 
@@ -113,6 +114,31 @@ class Full(Mounted):
         self.lab.make("another passcode", "second")
         self.lab.restart(9)
         self.assertEqual(self.lab.open("another passcode", "second").name, "done")
+
+    def test_mend(self):
+        """on a full disk damaged records can be mended, as they can be deleted"""
+        with self.lab.client() as client:
+            for number in range(40):
+                client.run("set", payloads=[b"it" * 400], name=b"small %d" % number)
+        self.lab.lock()
+        database = sqlite3.connect(os.path.join(self.lab.store(), "records.db"), isolation_level=None)
+        database.execute("UPDATE records SET tag=zeroblob(16), body=zeroblob(64) WHERE id % 4 = 0")
+        (damaged,) = database.execute("SELECT count(*) FROM records WHERE length(body) = 64").fetchone()
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        database.close()
+        self.assertGreater(damaged, 2)
+        self.assertEqual(self.lab.open(PASSCODE).name, "done")
+        stored, _, _ = self.store_until_full()
+        self.fill()
+        answer = self.lab.ask("mend", answers(PASSCODE))
+        self.assertEqual(answer.name, "done", answer)
+        self.all_there(stored)
+        for how in (9, 15):
+            self.lab.restart(how)
+            self.assertEqual(self.lab.open(PASSCODE).name, "done")
+            self.assertEqual(self.lab.state_of().trouble, "")
+            self.assertEqual(self.lab.state_of().records, 40 - damaged + len(stored))
+            self.all_there(stored)
 
     def test_erase(self):
         """on a full disk a store is erased all the same"""

@@ -7,10 +7,12 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import threading
 import time
 import unittest
 
 import clilab
+import pamlab
 import wire
 from realcli import POLICY, SECRET, Real
 
@@ -30,7 +32,7 @@ class Restarted(Real):
     def __init__(self, lab):
         self.__dict__.update(lab.__dict__)
 
-    def restart(self, end=signal.SIGTERM):
+    def restart(self, end=signal.SIGTERM, environment=None):
         self.process.send_signal(end)
         self.process.wait(20)
         if os.path.exists(self.path):
@@ -38,7 +40,7 @@ class Restarted(Real):
         self.process = subprocess.Popen(
             [os.path.join(clilab.BUILD, "appvaultd"), "--socket", self.path, "--state-dir", self.state,
              "--config-dir", self.config],
-            stdout=self.log, stderr=self.log)
+            stdout=self.log, stderr=self.log, env=environment)
         end = time.monotonic() + 20
         while True:
             try:
@@ -233,39 +235,123 @@ class OneOfAThousand(unittest.TestCase):
         self.ok("mend", "--yes", passcodes=[SECRET])
         self.assertEqual(self.listed(status=0), (self.names, []))
 
+    def mend_beside(self, client, beside):
+        """The answer to a mend while somebody else does something else."""
+        row, other = self.pair()
+        self.edit(
+            f"UPDATE records SET body=zeroblob(64), tag=zeroblob(16) WHERE id={row}",
+            f"DELETE FROM records WHERE id={other}")
+        self.unlock()
+        client.tag += 1
+        client.send("mend", client.tag)
+        ask = client.receive(30)
+        stop = threading.Event()
+        worker = threading.Thread(target=beside, args=(stop,))
+        worker.start()
+        client.send("reply", client.tag, [SECRET], question=ask.question)
+        while True:
+            answer = client.receive(60)
+            if answer.name != "working":
+                break
+        stop.set()
+        worker.join()
+        return answer
+
+    def test_beside_sets(self):
+        """whatever is stored, read and mended beside a mend, both are whole"""
+        stored = set()
+
+        def beside(stop):
+            with self.client() as client:
+                number = 0
+                while not stop.is_set() or number < 3:
+                    name = b"beside %d" % number
+                    assert client.run("set", payloads=[b"it"], name=name).name == "done"
+                    assert client.run("get", name=name).payload == b"it"
+                    stored.add(name)
+                    number += 1
+            self.lab.run("mend", "--yes", passcodes=[SECRET])
+
+        with self.client() as client:
+            self.assertEqual(self.mend_beside(client, beside).name, "done")
+        names, damaged = self.listed(status=0)
+        self.assertEqual((len(names - stored), damaged), (998, []))
+        self.assertLessEqual(stored, names)
+        self.assertEqual(self.state()["records"], len(names))
+        self.lab.restart(signal.SIGKILL)
+        self.unlock()
+        self.assertEqual(self.listed(status=0), (names, []))
+
+    def test_beside_lock(self):
+        """a store that is locked while it is mended is mended or not, and says which"""
+        for step in range(6):
+            self.setUp()
+
+            def beside(stop, step=step):
+                # The derivation, the look at all records, the commit.
+                time.sleep(0.03 * step)
+                self.lab.run("lock")
+
+            with self.client() as client:
+                answer = self.mend_beside(client, beside)
+            self.assertIn(answer.name, ("done", "refused"))
+            if answer.name == "refused":
+                self.assertEqual(answer.code, wire.CODES["locked"])
+            self.unlock()
+            names, damaged = self.listed(status=0 if answer.name == "done" else 6)
+            self.assertEqual(len(names), 998)
+            self.assertEqual(damaged == [], answer.name == "done")
+
     def test_killed(self):
-        """killed while the owner acknowledges: the damage is told of or gone, and no other record is"""
+        """killed before each write and sync of a mend: the damage is told of or gone, and no other record is"""
         row, beside = self.pair()
-        outcomes = set()
-        for step in range(12):
+        preload = pamlab.compiled("killsteps.c", "killsteps.so", "-shared", "-fPIC", "-ldl", "-lpthread")
+        steps = os.path.join(self.lab.folder, "steps")
+        environment = {
+            **os.environ, "LD_PRELOAD": preload, "KILL_STEPS": steps,
+            "STEPS_FOLDER": os.path.join(self.lab.state, "stores"),
+        }
+
+        def mend(step):
+            """Whether it was answered, and how many steps are left."""
             self.setUp()
             self.edit(
                 f"UPDATE records SET body=zeroblob(64), tag=zeroblob(16) WHERE id={row}",
                 f"DELETE FROM records WHERE id={beside}")
+            self.lab.restart(environment=environment)
             self.unlock()
             self.ok("set", "more", "stored")
-            client = self.client()
-            client.tag += 1
-            client.send("mend", client.tag)
-            ask = client.receive(30)
-            self.assertEqual(ask.purpose, "passcode")
-            client.send("reply", client.tag, [SECRET], question=ask.question)
-            # The derivation, the walk over all records, the commit: some 100 ms.
-            time.sleep(0.02 * step)
+            with open(steps, "w") as file:
+                file.write(f"{step}\n")
+            mended = self.lab.run("mend", "--yes", passcodes=[SECRET])
             self.lab.restart(signal.SIGKILL)
-            client.close()
+            with open(steps) as file:
+                left = int(file.read())
+            os.unlink(steps)
             self.unlock()
-            told = json.loads(self.lab.run("--json", "list").out)
-            names = {entry["name"].encode() for entry in told["names"]}
-            self.assertEqual(len(names), 999)
-            self.assertIn(b"more", names)
-            outcomes.add(bool(told["damaged"]))
-            if told["damaged"]:
-                self.assertEqual({one["what"] for one in told["damaged"]}, {"broken", "missing"})
-                self.ok("mend", "--yes", passcodes=[SECRET])
-            self.assertEqual(self.listed(status=0)[1], [])
-            self.lab.run("lock")
-        self.assertIn(True, outcomes, "no kill came before the commit")
+            return mended.status == 0, left
+
+        is_done, left = mend(10000)
+        self.assertTrue(is_done)
+        self.assertEqual(self.listed(status=0)[1], [])
+        count = 10000 - left
+        self.assertGreater(count, 10)
+        outcomes = set()
+        for step in range(count):
+            with self.subTest(step=step):
+                is_done, left = mend(step)
+                self.assertEqual(left, 0, "it was killed at this very step")
+                told = json.loads(self.lab.run("--json", "list").out)
+                names = {entry["name"].encode() for entry in told["names"]}
+                self.assertEqual(len(names), 999)
+                self.assertIn(b"more", names)
+                outcomes.add(bool(told["damaged"]))
+                if told["damaged"]:
+                    self.assertFalse(is_done)
+                    self.assertEqual({one["what"] for one in told["damaged"]}, {"broken", "missing"})
+                    self.ok("mend", "--yes", passcodes=[SECRET])
+                self.assertEqual(self.listed(status=0)[1], [])
+        self.assertEqual(outcomes, {True, False})
 
 
 if __name__ == "__main__":
