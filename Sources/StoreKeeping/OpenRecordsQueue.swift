@@ -573,6 +573,7 @@ package final class OpenRecordsQueue {
 
     package static func plainRefusal(_ error: RecordsError, _ during: Refusal.During) -> Refusal {
         switch error {
+        case .damaged(.file) where during != .open: return .storeDamaged(.recordsPages)
         case .damaged(let found): return .storeDamaged(words(found))
         case .missing: return .storeDamaged(.recordsMissing)
         case .exists: return .alreadyExists

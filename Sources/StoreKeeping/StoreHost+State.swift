@@ -99,7 +99,7 @@ extension StoreHost {
 
     /// The store is in use, and something in it is damaged.
     private var troubleOfRecords: (what: Phrase, advice: Phrase?)? {
-        if let damage = records.damage { return (damage.phrase, Phrase(.adviceMend)) }
+        if let damage = records.damage { return (damage.phrase, damage.advice) }
         guard records.marked > 0 else { return nil }
         return (Phrase(.troubleRecordsMarked), Phrase(.adviceMend))
     }

@@ -98,6 +98,8 @@ extension Refusal {
         case slotsBlock(Int), slotsReadBack(Int)
         case recordsMissing, recordsFile, recordsJournal, recordsHead
         case recordsNode(Int), recordsBucket(Int), recordsRecord(Int)
+        /// Of an open store: SQLite cannot read a part of the file, so it cannot write there either.
+        case recordsPages
         case exportOpensNot, exportChanged, exportCut, exportLayout
         case system(String)
         case unknown
@@ -227,7 +229,7 @@ extension Refusal.Damage {
     /// The damage concerns all records of an open store, not only some.
     package var isOfAllRecords: Bool {
         switch self {
-        case .recordsNode, .recordsBucket, .recordsRecord: false
+        case .recordsNode, .recordsBucket, .recordsRecord, .recordsPages: false
         case .fileMissing, .machineKeyMissing, .machineKeyUnreadable, .machineKey,
             .foreignMachineKey, .slotsMissing, .slotsUnreadable, .slotsSize, .slotsEmpty,
             .slotsBlock, .slotsReadBack, .recordsMissing, .recordsFile, .recordsJournal,
@@ -235,6 +237,12 @@ extension Refusal.Damage {
             .unknown:
             true
         }
+    }
+
+    /// What to do about it.
+    package var advice: Phrase {
+        if case .recordsPages = self { return Phrase(.adviceRecordsPages) }
+        return Phrase(isOfAllRecords ? .hintStoreDamaged : .adviceMend)
     }
 
     package var phrase: Phrase {
@@ -257,6 +265,7 @@ extension Refusal.Damage {
         case .recordsNode(let number): Phrase(.damageRecordsNode, .count(number))
         case .recordsBucket(let number): Phrase(.damageRecordsBucket, .count(number))
         case .recordsRecord(let bucket): Phrase(.damageRecordsRecord, .count(bucket))
+        case .recordsPages: Phrase(.damageRecordsPages)
         case .exportOpensNot: Phrase(.damageExportOpensNot)
         case .exportChanged: Phrase(.damageExportChanged)
         case .exportCut: Phrase(.damageExportCut)

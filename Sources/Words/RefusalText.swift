@@ -130,8 +130,7 @@ extension Refusal {
         case .serviceUnavailable(.failed(_, let storage)):
             storage.hint ?? Phrase(.hintServiceUnavailable)
         case .serviceUnavailable: Phrase(.hintServiceUnavailable)
-        case .storeDamaged(let damage):
-            Phrase(damage.isOfAllRecords ? .hintStoreDamaged : .adviceMend)
+        case .storeDamaged(let damage): damage.advice
         case .busy: Phrase(.hintBusy)
         case .changeRequired: Phrase(.hintChangeRequired)
         case .noMatch: Phrase(.hintNoMatch)

@@ -1128,6 +1128,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         a record cannot be read (bucket {1}) | \
         a number
         """
+    case damageRecordsPages = """
+        damage.records-pages | \
+        a part of its records file cannot be read or written
+        """
     case damageExportOpensNot = "damage.export-opens-not | the export file cannot be opened"
     case damageExportChanged = """
         damage.export-changed | \
@@ -1155,6 +1159,11 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case adviceMend = """
         advice.mend | \
         `appvault list` names what is damaged; `appvault mend` goes on without it, or restore a backup
+        """
+    case adviceRecordsPages = """
+        advice.records-pages | \
+        restore a backup; or save what can be read with `appvault export`, \
+        then `appvault reset`, `appvault create` and `appvault import`
         """
     case troubleRecordsMarked = """
         trouble.records-marked | \

@@ -235,6 +235,37 @@ class OneOfAThousand(unittest.TestCase):
         self.ok("mend", "--yes", passcodes=[SECRET])
         self.assertEqual(self.listed(status=0), (self.names, []))
 
+    def test_page(self):
+        """a page that SQLite cannot read: the rest goes on, and what cannot be mended says what to do"""
+        with open(self.good, "rb") as file:
+            data = bytearray(file.read())
+        leaves = [at for at in range(0, len(data), PAGE) if data[at] == 0x0D and data[at + 4] > 10]
+        leaf = leaves[len(leaves) // 2]
+        data[leaf:leaf + PAGE] = bytes(PAGE)
+        with open(self.file, "wb") as file:
+            file.write(data)
+        self.unlock()
+        names, damaged = self.listed()
+        self.assertGreater(len(names), 800)
+        self.assertTrue(damaged)
+        for _ in range(2):
+            refused = self.ok("mend", "--yes", status=6, passcodes=[SECRET])
+            self.assertIn(b"`appvault export`", refused.err)
+            self.assertNotIn(b"`appvault mend`", refused.err)
+            state = self.state()
+            self.assertEqual(state["state"], "unlocked", state)
+            self.assertIn("appvault export", state["advice"])
+            self.assertEqual(self.listed(), (names, damaged))
+        with self.client() as client:
+            answers = {name: client.run("set", payloads=[b"anew"], name=name).name for name in names}
+            self.assertIn("done", answers.values())
+            lost = [client.run("set", payloads=[b"anew"], name=name) for name in self.names - names]
+            self.assertIn("refused", {answer.name for answer in lost})
+        self.assertEqual(self.state()["state"], "unlocked")
+        self.assertEqual(self.listed()[0] & names, names)
+        file = os.path.join(self.lab.folder, "page.export")
+        self.ok("export", file, status=6, passcodes=[SECRET, PHRASE, PHRASE])
+
     def mend_beside(self, client, beside):
         """The answer to a mend while somebody else does something else."""
         row, other = self.pair()
