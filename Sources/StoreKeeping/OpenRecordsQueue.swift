@@ -32,7 +32,7 @@ package final class OpenRecordsQueue {
     private var commits: UInt64 = 0
     /// The first that was found since the store was opened.
     package private(set) var damage: Refusal.Damage?
-    /// What the last opening found of the log. Set to whole by whoever has told of it.
+    /// What an opening found of the log. Set to whole by whoever has told of it.
     package var log = Records.LogState.whole
     private var commitNote: CommitNote?
     /// How many buckets are marked, because something damaged in them was written over.
@@ -172,11 +172,13 @@ package final class OpenRecordsQueue {
 
     // MARK: open and close
 
-    /// Of what is missing from the log, all else opens: `log` tells of it.
-    package func open(_ key: StoreKey, _ note: CommitNote) async throws(Refusal) {
+    /// Of what is missing from the log, all else opens: `log` tells of it, and it is returned.
+    package func open(
+        _ key: StoreKey, _ note: CommitNote
+    ) async throws(Refusal) -> Records.LogState {
         await acquire()
         defer { release() }
-        guard records == nil else { return }
+        guard records == nil else { return .whole }
         await finishClosing()
         let before = generation
         let (folder, id, reserve) = (folder, id, workers.reserve)
@@ -205,7 +207,8 @@ package final class OpenRecordsQueue {
             throw .locked
         }
         records = made
-        log = made.log
+        // What nobody was told of yet is not forgotten for it.
+        if made.log != .whole { log = made.log }
         commitNote = note
         answered = made.generation
         count = made.count
@@ -213,6 +216,7 @@ package final class OpenRecordsQueue {
         take(made.size ?? size)
         generation += 1
         scanLater(generation)
+        return made.log
     }
 
     // MARK: what was read of them

@@ -202,19 +202,29 @@ extension StoreHost {
             throw .storeDamaged(.machineKeyMissing)
         }
         let folder = folder.path
-        let id = id
-        let adopted = await workers.disk.run { () -> Result<(SlotFile, Bool), KeyError> in
+        let (id, reserve) = (id, workers.reserve)
+        let adopted = await workers.disk.run { () -> Result<Adopted, KeyError> in
             Result { () throws(KeyError) in
                 guard let derived = change.derived.take() else { throw .noSuchSlot }
                 // Nobody vouches for the slot but the records that its key opens.
-                guard
-                    let records = try? Records(
-                        opening: folder, id: id.bytes, key: change.key.bytes,
-                        noted: foreign.notedCommit(machine))
-                else {
-                    throw .damaged(.foreignMachineKey)
+                let log: Records.LogState
+                do throws(RecordsError) {
+                    let records = try reserve.spending(whereFull: { $0 == .full }) {
+                        () throws(RecordsError) in
+                        try Records(
+                            opening: folder, id: id.bytes, key: change.key.bytes,
+                            noted: foreign.notedCommit(machine))
+                    }
+                    log = records.log
+                    records.close()
+                } catch {
+                    switch error {
+                    case .damaged, .missing: throw .damaged(.foreignMachineKey)
+                    case .exists, .closed, .full, .readOnly, .busy, .outOfMemory,
+                        .outOfDescriptors, .bufferTooSmall, .io:
+                        throw .storage(PosixError("opening the records", error))
+                    }
                 }
-                records.close()
                 guard var identity = foreign.likely else { throw .noSuchSlot }
                 identity.way = change.details.way
                 let file = try foreign.adopted(
@@ -222,19 +232,32 @@ extension StoreHost {
                     storeKey: change.key.bytes)
                 let isRevoked = Self.snapshot(of: file).hasUnprovenRecovery
                 if let slot = try file.passcodeSlots.first { try file.settle(on: slot) }
-                return (file, isRevoked)
+                return Adopted(
+                    file: file, isRevoked: isRevoked, log: log,
+                    size: Records.size(inFolder: folder))
             }
         }
         switch adopted {
         case .failure(let error): throw Self.refusal(error, .recover)
-        case .success((let file, let isRevoked)):
-            condition = .live(file)
-            snapshot = Self.snapshot(of: file)
+        case .success(let adopted):
+            condition = .live(adopted.file)
+            snapshot = Self.snapshot(of: adopted.file)
             lostTries = OwnerFile.LostTries()
+            records.log = adopted.log
+            records.take(adopted.size)
+            if adopted.log != .whole { whenLogWasDamaged?(self, adopted.log) }
             // If this fails, the next start writes it.
             _ = await write(identity, lostTries, machine)
-            return isRevoked
+            return adopted.isRevoked
         }
+    }
+
+    private struct Adopted: Sendable {
+        let file: SlotFile
+        let isRevoked: Bool
+        /// What was found of the log, and what the records take since.
+        let log: Records.LogState
+        let size: RecordsSize
     }
 
     package func rewrite(_ change: @escaping @Sendable (inout Identity) -> Void)

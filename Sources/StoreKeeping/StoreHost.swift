@@ -329,9 +329,9 @@ package final class StoreHost {
         lastUse = Clock.bootMilliseconds()
         guard !records.isOpen else { return }
         cancelShut()
-        try await records.open(opening.key, file.commits)
+        let log = try await records.open(opening.key, file.commits)
         lastUse = Clock.bootMilliseconds()
-        if records.log != .whole { whenLogWasDamaged?(self, records.log) }
+        if log != .whole { whenLogWasDamaged?(self, log) }
         whenOpened?(self)
     }
 

@@ -642,7 +642,7 @@ package final class Vault {
 }
 
 extension PosixError {
-    fileprivate init(_ call: String, _ error: RecordsError) {
+    init(_ call: String, _ error: RecordsError) {
         switch error {
         case .full: self = .noSpace(call)
         case .outOfDescriptors: self = .outOfDescriptors(call)

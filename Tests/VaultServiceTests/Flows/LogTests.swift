@@ -43,6 +43,52 @@ private func killed(_ folder: String, _ damage: ([UInt8]) -> [UInt8]) async thro
 /// As a power cut never leaves it: the last six commits were synced.
 private func cut(_ log: [UInt8]) -> [UInt8] { Array(log.prefix(log.count / 2)) }
 
+/// What a daemon left that was killed on another machine, and the key that brings the store back.
+private struct Moved {
+    var files: [String: [UInt8]] = [:]
+    var key = ""
+
+    /// Twelve commits are in the log.
+    static func made() async throws -> Moved {
+        try await Stage.run("") { stage in
+            let script = stage.script([
+                "create.choose": right, "create.confirm": right, "recovery.keep": "",
+            ])
+            await stage.run(
+                .create(Create(target: Target(), way: .ownPasscode, openExisting: false)), script)
+            let host = try #require(stage.store)
+            for number in 0..<12 {
+                try await host.change(
+                    .set(name: Array("name \(number)".utf8), value: WipedBuffer(copying: [1].span)))
+            }
+            let name = host.folder.path.split(separator: "/").last ?? ""
+            var moved = Moved()
+            moved.key = script.revealed
+            for file in ["slots", "records.db", "records.db-wal"] {
+                moved.files["stores/\(name)/\(file)"] = try TextFile.read(
+                    at: "\(host.folder.path)/\(file)", limit: 10_000_000)
+            }
+            return moved
+        }
+    }
+
+    func put(in state: String) throws {
+        for (path, bytes) in files {
+            var folder = try Folder(path: state)
+            let parts = path.split(separator: "/").map(String.init)
+            for part in parts.dropLast() {
+                if !folder.exists(part) { try folder.makeFolder(part) }
+                folder = try folder.folder(part)
+            }
+            let file = try folder.file(parts[parts.count - 1], .createNew(mode: 0o600))
+            try file.write(bytes.span, at: 0)
+        }
+        let other = [UInt8](repeating: 9, count: 32)
+        try Folder(path: state).file("machine.key", .createNew(mode: 0o400)).write(
+            other.span, at: 0)
+    }
+}
+
 @Suite("a log that a killed daemon left, and who is told what of it")
 struct LogFlowTests {
     private func onStage<R: Sendable>(
@@ -110,6 +156,54 @@ struct LogFlowTests {
             #expect(script.shown.count { $0 == "changes.lost" } == 1)
             #expect(script.asked == ["match.prompt"])
             #expect(stage.store?.isOpen == true)
+        }
+    }
+
+    @Test("a loss that the recovery key finds, on another machine, is told as well")
+    private func recovered() async throws {
+        var moved = try await Moved.made()
+        let log = try #require(moved.files.keys.first { $0.hasSuffix("-wal") })
+        // A page in the middle: later commits go on behind it.
+        let middle = (moved.files[log]?.count ?? 0) / 4120 / 2
+        for index in 0..<100 { moved.files[log]?[32 + 4120 * middle + 500 + index] ^= 0xFF }
+        let left = moved
+        try await Stage.run("", before: { try left.put(in: $0) }) { stage in
+            let script = stage.script([
+                "recovery.prompt": left.key, "create.choose": right, "create.confirm": right,
+            ])
+            #expect(await stage.run(.recover(Target()), script) == .success("recovery.done"))
+            #expect(stage.store?.records.keepsLogs == true)
+            await stage.store?.lock()
+            let next = stage.script(["match.prompt": right, "changes.lost.end": "n"])
+            #expect(await stage.run(.openStore(Target()), next) == .success("match.done"))
+            #expect((script.shown + next.shown).contains("changes.lost"))
+            let state = try await state(stage)
+            #expect((1..<12).contains(state.records) && !state.trouble.isEmpty)
+        }
+    }
+
+    @Test("records that the disk does not give are not called another machine's")
+    private func unread() async throws {
+        let moved = try await Moved.made()
+        try await Stage.run(
+            "",
+            before: { state in
+                try moved.put(in: state)
+                let stores = try Folder(path: state + "/stores")
+                let store = try stores.folder(try #require(try stores.names().first))
+                try store.remove("records.db-wal")
+                try store.remove("records.db")
+                try store.makeFolder("records.db")
+            }
+        ) { stage in
+            let script = stage.script([
+                "recovery.prompt": moved.key, "create.choose": right, "create.confirm": right,
+            ])
+            let refused = await stage.run(.recover(Target()), script)
+            guard case .failure(.refused(.storageFailed(.recover, _))) = refused else {
+                Issue.record("\(refused)")
+                return
+            }
         }
     }
 
