@@ -109,6 +109,26 @@ struct DoctorTests {
         #expect(Set(findings.map(\.link)) == Set(Finding.Link.allCases))
     }
 
+    @Test("a store's trouble is told before all else of it, and a policy's is the policy's alone")
+    func trouble() {
+        var daemon = FakeMachine.daemon
+        var store = State(lock: .unlocked)
+        store.passcode = .none
+        store.trouble = Array("a record cannot be read".utf8)
+        store.advice = Array("mend it".utf8)
+        daemon.store = store
+        let own = FakeMachine().found(.store, daemon)
+        #expect(own.map(\.text) == ["open; a record cannot be read"])
+        daemon.policy = PolicyValues(
+            mode: .standard, problem: Array("line 3".utf8), values: [], rules: [])
+        let told = FakeMachine().found(.store, daemon)
+        #expect(told.count == 1 && !told[0].text.contains("a record"), "\(told)")
+        store.trouble = []
+        daemon.store = store
+        daemon.policy = FakeMachine.daemon.policy
+        #expect(FakeMachine().found(.store, daemon)[0].text.contains("it opens by itself"))
+    }
+
     @Test("without a daemon the rest is looked at all the same, and the socket says what to do")
     func noDaemon() {
         var fake = FakeMachine()

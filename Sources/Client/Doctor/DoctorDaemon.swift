@@ -220,7 +220,8 @@ extension Doctor {
         case .damaged, .ownerChanged: return [Finding(.store, .broken, trouble, mend: advice)]
         case .locked, .unlocked:
             let state = store.lock == .locked ? "locked" : "open"
-            if !trouble.isEmpty {
+            // A problem of the policy is reported with the policy.
+            if !trouble.isEmpty, isPolicySound {
                 return [Finding(.store, .warning, "\(state); \(trouble)", mend: advice)]
             }
             if store.passcode == .none {
@@ -245,10 +246,6 @@ extension Doctor {
                         .store, .warning, "\(state); something is due before it opens",
                         mend: "`appvault unlock`")
                 ]
-            }
-            // A problem of the policy is reported with the policy.
-            if !trouble.isEmpty, isPolicySound {
-                return [Finding(.store, .warning, "\(state); \(trouble)", mend: advice)]
             }
             return [Finding(.store, .ok, state)]
         }

@@ -266,6 +266,14 @@ class OneOfAThousand(unittest.TestCase):
         file = os.path.join(self.lab.folder, "page.export")
         self.ok("export", file, status=6, passcodes=[SECRET, PHRASE, PHRASE])
 
+    def test_locked(self):
+        """a locked store is mended: the passcode that is typed for it opens it"""
+        row, _ = self.pair()
+        self.edit(f"UPDATE records SET body=zeroblob(64) WHERE id={row}")
+        self.ok("mend", "--yes", passcodes=[SECRET])
+        names, damaged = self.listed(status=0)
+        self.assertEqual((len(names), damaged), (999, []))
+
     def mend_beside(self, client, beside):
         """The answer to a mend while somebody else does something else."""
         row, other = self.pair()
