@@ -13,6 +13,8 @@ TIMEOUT = 600
 
 
 class Doctor(unittest.TestCase):
+    maxDiff = None
+
     @classmethod
     def setUpClass(cls):
         cls.machine = Machine(bind=BIND)

@@ -47,7 +47,7 @@ class Faults(installed.Case):
         def one(command, user, mark):
             with self.machine.terminal(command, user=user) as terminal:
                 began = time.monotonic()
-                terminal.expect(r"assword[^\n]*: \Z", 30)
+                terminal.expect(r"assword[^\n]*: \Z", 120)
                 terminal.send(self.someone.password)
                 terminal.expect(mark, 60)
                 return time.monotonic() - began

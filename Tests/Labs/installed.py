@@ -100,7 +100,7 @@ class Case(unittest.TestCase):
         status = self.status(person)
         return status.get("ownTriesLeft"), status.get("apartTriesLeft")
 
-    def until(self, what, timeout=20):
+    def until(self, what, timeout=120):
         """Waits until it holds: what follows a logout happens by itself."""
         deadline = time.monotonic() + timeout
         while not what():

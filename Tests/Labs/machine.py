@@ -304,7 +304,7 @@ class Terminal:
         self.text += _ESCAPES.sub("", data.decode(errors="replace"))
         return bool(data)
 
-    def expect(self, pattern, timeout=15):
+    def expect(self, pattern, timeout=120):
         """Waits for this regular expression; returns the match. `before` is then what came
         before it."""
         until = time.monotonic() + timeout

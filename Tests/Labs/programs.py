@@ -55,7 +55,7 @@ def login(case, person, password, meanwhile):
     with case.machine.getty(f"exec login {person.name}") as terminal:
         terminal.expect("assword: ")
         terminal.send(password)
-        if "incorrect" in terminal.expect(r"\$ $|Login incorrect\n+machine login: ", 30).group():
+        if "incorrect" in terminal.expect(r"\$ $|Login incorrect\n+machine login: ", 120).group():
             return heard(terminal.text, person), 1
         meanwhile()
         terminal.send("exit")
@@ -183,11 +183,11 @@ def polkit(case, person, password, meanwhile):
         terminal.send(f"cat agent; rm agent; pkexec --disable-internal-agent sh -c \"{INSIDE}\"; exit $?")
         with agent:
             tty = agent.expect(r"/dev/pts/\d+").group()
-            agent.expect(r"assword: \Z", 30)
+            agent.expect(r"assword: \Z", 120)
             # It turns the echo off after its prompt, and drops what was typed before that.
             case.until(lambda: case.machine.run(f"stty -a -F {tty} | grep -qw -- -echo")[0] == 0)
             agent.send(password)
-            if agent.expect("COMPLETE|FAILED", 30).group() == "COMPLETE":
+            if agent.expect("COMPLETE|FAILED", 120).group() == "COMPLETE":
                 terminal.expect("\ninside\n")
                 meanwhile()
                 terminal.send()
