@@ -143,8 +143,12 @@ extension StoreHost {
                 terms.fingerprintWasAllowed = true
             }
         } catch {
-            // A finger whose enrolment is refused must open nothing.
-            _ = try? await forgetFinger(finger.finger)
+            // A finger whose enrolment is refused must open nothing, and the one that it was to
+            // replace still does.
+            _ = try? await onFingers(.finger) { (folder) throws(KeyError) in
+                guard try folder.remove(exactly: finger), let former else { return }
+                try folder.write(former)
+            }
             throw error
         }
         return former

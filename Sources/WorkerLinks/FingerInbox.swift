@@ -29,7 +29,7 @@ package struct FingerInbox {
         case nonsense
     }
 
-    private let question: Question
+    let question: Question
     private let nonce: [UInt8]
     private let pending = WipedBuffer(capacity: 4096)
     private var frames = 0

@@ -35,6 +35,9 @@ package final class FingerprintWorker: FingerScanner {
     private static let shortReadyWait: UInt64 = 2_000
     private static let hangRemembered: UInt64 = 60_000
     private static let stopWait: UInt64 = 1_500
+    /// For an enrolment: the reader may have the finger already, and then the worker deletes its
+    /// print from the reader's chip.
+    private static let undoWait: UInt64 = 16_000
     private static let letGoWait: UInt64 = 3_000
     private static let firstLook: UInt64 = 250
     private static let lastLook: UInt64 = 30_000
@@ -237,10 +240,10 @@ package final class FingerprintWorker: FingerScanner {
         var ready = reader.map { began + readyWait($0) }
         var isCancelled = false
         while true {
-            if let run, run.stop != nil, !isCancelled {
+            if let stop = run?.stop, !isCancelled {
                 isCancelled = true
                 ready = nil
-                deadline = min(deadline, Self.soon(Self.stopWait))
+                deadline = min(deadline, Self.soon(Self.wait(after: stop, inbox.question)))
                 let cancel = Self.frame(FingerprintNonce(nonce: nonce), FingerprintLink.cancel)
                 try await send(cancel, on: channel, until: deadline)
             }
@@ -281,6 +284,18 @@ package final class FingerprintWorker: FingerScanner {
             quick.insert(Self.key(reader))
         } else {
             quick.remove(Self.key(reader))
+        }
+    }
+
+    /// How long the worker may take to end a request. The person does not wait for it, but the next
+    /// one at the reader does.
+    package static func wait(after stop: FingerStop, _ question: FingerInbox.Question) -> UInt64 {
+        switch (stop, question) {
+        case (.preempted, _), (.withdrawn, _): stopWait
+        case (.person, .enroll), (.gone, .enroll), (.nobody, .enroll): undoWait
+        // Otherwise a reader that closes slowly would count as one that was touched.
+        case (.nobody, _): readyWait
+        case (.person, _), (.gone, _): stopWait
         }
     }
 

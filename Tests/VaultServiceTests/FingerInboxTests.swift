@@ -1,3 +1,4 @@
+import Posix
 import Secrets
 import Testing
 import Wire
@@ -123,6 +124,23 @@ import WorkerLinks
                 if case .nonsense = inbox.next() { ended = true }
             }
             #expect(ended)
+        }
+    }
+
+    @Test("a request that is stopped has the time that ending it takes")
+    @LoopActor
+    func stopped() {
+        let match = FingerInbox.Question.match(templates: 1)
+        // Nobody was there, and the reader must not count as one that was touched.
+        #expect(FingerprintWorker.wait(after: .nobody, match) >= 5_000)
+        // A print that the reader may have by now has to go from its chip.
+        for stop in [FingerStop.person, .gone, .nobody] {
+            #expect(FingerprintWorker.wait(after: stop, .enroll) >= 15_000)
+        }
+        // Somebody waits for the reader, or the machine sleeps.
+        for stop in [FingerStop.preempted, .withdrawn] {
+            #expect(FingerprintWorker.wait(after: stop, match) < 2_000)
+            #expect(FingerprintWorker.wait(after: stop, .enroll) < 2_000)
         }
     }
 }

@@ -61,10 +61,7 @@ final class Upkeep {
     /// before the new one was there.
     private func endWithoutFingers() async {
         for host in desk.vault.all where host.isUsable && host.fingerprintIsOn {
-            guard (try? await host.turnOffWithoutFingers()) == true else { continue }
-            desk.audit.note(
-                .change, "the fingerprint was turned off: no finger is left",
-                store: host.id.description, person: host.owner)
+            await readers.endWithoutFinger(host)
         }
     }
 

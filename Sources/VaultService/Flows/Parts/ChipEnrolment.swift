@@ -85,8 +85,7 @@ final class ChipEnrolment {
             isCompared = true
             if run.isOver { return found }
         // The prints are gone from the chip, or the reader compares only where it verifies.
-        case .failed(.notStored), .failed(.notSupported), .failed(.badTemplate), .failed(.general):
-            break
+        case .failed(.notStored), .failed(.notSupported), .failed(.general): break
         case .matched, .enrolled: return .lost(.nonsense)
         case .failed, .lost, .stopped: return found
         }
@@ -94,9 +93,9 @@ final class ChipEnrolment {
         return nil
     }
 
-    /// Nil where nothing can be compared. A print can end the worker that parses it, and one of
-    /// another account's must keep nobody from enrolling: then those of this store alone are
-    /// compared, and at last none.
+    /// Nil where nothing can be compared. A print can end the worker that parses it, or be refused
+    /// by it, and one of another account's must keep nobody from enrolling: then those of this store
+    /// alone are compared, and at last none.
     private func compare(_ prints: [Readers.Owned], _ run: FingerRun) async -> (
         FingerEnd, [Readers.Owned]
     )? {
@@ -105,10 +104,11 @@ final class ChipEnrolment {
             let all = Array(some.prefix(FingerprintLink.templatesMost))
             let found = await readers.fingerprints.match(
                 all.map(\.finger.print), at: reader.choice, seconds: UInt8(clamping: seconds), run)
-            if case .lost(let why) = found, why == .ended || why == .nonsense, !run.isOver {
-                continue
+            guard !run.isOver else { return (found, all) }
+            switch found {
+            case .lost(.ended), .lost(.nonsense), .failed(.badTemplate): continue
+            case .lost, .failed, .matched, .noMatch, .enrolled, .stopped: return (found, all)
             }
-            return (found, all)
         }
         return nil
     }

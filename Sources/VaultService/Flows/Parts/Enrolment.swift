@@ -192,7 +192,7 @@ final class Enrolment {
             } else {
                 run.finish(end)
                 if let host = visit?.host, chip.hasDeletedFormer {
-                    await self.endWithoutFinger(host)
+                    await self.readers.endWithoutFinger(host)
                 }
             }
             await run.settled()
@@ -268,18 +268,9 @@ final class Enrolment {
         ComingFinger(finger) { [weak self] finger in
             EventLoop.shared.task {
                 self?.readers.forgetOnChips([finger], of: host?.id)
-                if let host, hasDeletedFormer { await self?.endWithoutFinger(host) }
+                if let host, hasDeletedFormer { await self?.readers.endWithoutFinger(host) }
             }
         }
-    }
-
-    /// The former print is gone, and no new one came for it. Without another finger fingers are
-    /// off, as where the last one is deleted by itself.
-    private func endWithoutFinger(_ host: StoreHost) async {
-        guard (try? await host.turnOffWithoutFingers()) == true else { return }
-        desk.audit.note(
-            .change, "the fingerprint was turned off: no finger is left",
-            store: host.id.description, person: host.owner)
     }
 
     private func keep(

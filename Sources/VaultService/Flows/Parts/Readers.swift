@@ -129,7 +129,6 @@ final class Readers {
         let finger: EnrolledFinger
         /// The journal knows that it is still there: each try again is not worth a line.
         var isNoted = false
-        var failed: (at: ReaderChoice, moment: UInt64)?
     }
 
     /// Prints that have to go from a reader's chip and are still there, oldest first.
@@ -140,8 +139,11 @@ final class Readers {
     private static let mostLeaving = 32
     /// A person has ten fingers.
     private static let mostOfOneStore = 10
-    /// Milliseconds until a reader that has not deleted a print is asked again.
-    private static let pause: UInt64 = 10_000
+    /// Readers that have not deleted a print, and when. A reader that hangs takes its time with
+    /// each print, and all others wait for it.
+    private var failures: [(at: ReaderChoice, moment: UInt64)] = []
+    /// Milliseconds until such a reader is asked again.
+    var pause: UInt64 = 10_000
 
     /// Deletes prints on the readers' chips, too. What fails is tried again when a reader is used
     /// the next time.
@@ -173,52 +175,49 @@ final class Readers {
             store: crowded?.description)
     }
 
-    /// For none of these does a person wait, so a reader that is not there is not asked, and one
-    /// that has just failed has a pause.
+    /// For none of these does a person wait.
     func retryLeaving() {
         guard !leaving.isEmpty, !isRetryingLeaving else { return }
         isRetryingLeaving = true
         EventLoop.shared.task {
             defer { self.isRetryingLeaving = false }
             _ = try? await self.fingerprints.readers(mayBeOld: true)
-            await self.dropLeaving { leaving, place in
-                guard let failed = leaving.failed, failed.at == place else { return true }
-                return Clock.bootMilliseconds() >= failed.moment + Self.pause
-            }
+            await self.dropLeaving { _ in true }
         }
     }
 
     /// Before an enrolment: what is left on this reader's chip would keep the finger from it.
     func dropLeaving(on reader: FingerprintReader, _ run: FingerRun) async {
-        await dropLeaving { _, place in !run.isOver && place == reader.choice }
+        await dropLeaving { place in !run.isOver && place == reader.choice }
     }
 
-    private func dropLeaving(_ isWanted: (Leaving, ReaderChoice) -> Bool) async {
+    /// A reader that is not there is not asked, and one that has just failed has a pause.
+    private func dropLeaving(_ isWanted: (ReaderChoice) -> Bool) async {
         guard !isDropping else { return }
         isDropping = true
         defer { isDropping = false }
-        var tried: UInt64 = 0
-        while let one = leaving.first(where: { $0.number > tried }) {
-            tried = one.number
-            var failed: (at: ReaderChoice, moment: UInt64)?
-            if let place = presentPlace(of: one.finger) {
-                guard isWanted(one, place) else { continue }
-                let failure = await deleteOnChip(one.finger)
-                if failure == nil {
-                    leaving.removeAll { $0.number == one.number }
-                    continue
-                }
-                failed = (place, Clock.bootMilliseconds())
-            }
-            guard let index = leaving.firstIndex(where: { $0.number == one.number }) else {
-                continue
-            }
-            if !one.isNoted {
+        for number in leaving.map(\.number) {
+            guard let one = leaving.first(where: { $0.number == number }),
+                let place = presentPlace(of: one.finger), isWanted(place), !hasPause(place)
+            else { continue }
+            let failure = await deleteOnChip(one.finger)
+            guard let index = leaving.firstIndex(where: { $0.number == number }) else { continue }
+            var left = leaving.remove(at: index)
+            guard failure != nil else { continue }
+            failures.append((place, Clock.bootMilliseconds()))
+            if !left.isNoted {
                 desk.audit.note(.fault, "a deleted print is still on a reader's chip")
             }
-            leaving[index].isNoted = true
-            leaving[index].failed = failed
+            left.isNoted = true
+            // Behind the others, so that it does not keep them there.
+            leaving.append(left)
         }
+    }
+
+    private func hasPause(_ place: ReaderChoice) -> Bool {
+        let now = Clock.bootMilliseconds()
+        failures.removeAll { now >= $0.moment + pause }
+        return failures.contains { $0.at == place }
     }
 
     /// Why the print is still on its chip; nil where it is not. No reader takes a print that is none
@@ -240,6 +239,14 @@ final class Readers {
         let alike = fingerprints.lastReaders.filter { $0.id == finger.reader }
         let exact = alike.first { $0.port == finger.port }
         return (exact ?? (alike.count == 1 ? alike.first : nil))?.choice
+    }
+
+    /// A finger is gone that no new one came for. Where it was the last one, fingers are off.
+    func endWithoutFinger(_ host: StoreHost) async {
+        guard (try? await host.turnOffWithoutFingers()) == true else { return }
+        desk.audit.note(
+            .change, "the fingerprint was turned off: no finger is left",
+            store: host.id.description, person: host.owner)
     }
 
     /// An enrolled finger, and whose.

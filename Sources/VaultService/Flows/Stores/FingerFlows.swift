@@ -102,6 +102,8 @@ final class FingerFlows {
                 // A scan that has read this finger's file already must not match it any more.
                 self.readers.fingerSeat.withdraw(of: host.id)
                 if let deleted { readers.forgetOnChips([deleted], of: host.id) }
+                // The other may have been deleted at the same time.
+                await readers.endWithoutFinger(host)
             } else {
                 try await host.turnFingerprintOff()
             }
@@ -259,7 +261,7 @@ final class FingerFlows {
     private func forget(_ fingers: [EnrolledFinger], of store: StoreID) async {
         guard let host = desk.vault.host(store) else { return }
         for finger in fingers { _ = try? await host.forgetFinger(exactly: finger) }
-        _ = try? await host.turnOffWithoutFingers()
+        await readers.endWithoutFinger(host)
         readers.fingerSeat.withdraw(of: store)
     }
 
