@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import clilab
 import pamlab
@@ -285,15 +286,17 @@ class OneOfAThousand(unittest.TestCase):
         client.send("mend", client.tag)
         ask = client.receive(30)
         stop = threading.Event()
-        worker = threading.Thread(target=beside, args=(stop,))
-        worker.start()
-        client.send("reply", client.tag, [SECRET], question=ask.question)
-        while True:
-            answer = client.receive(60)
-            if answer.name != "working":
-                break
-        stop.set()
-        worker.join()
+        with ThreadPoolExecutor(1) as pool:
+            worker = pool.submit(beside, stop)
+            try:
+                client.send("reply", client.tag, [SECRET], question=ask.question)
+                while True:
+                    answer = client.receive(60)
+                    if answer.name != "working":
+                        break
+            finally:
+                stop.set()
+            worker.result()
         return answer
 
     def test_beside_sets(self):
@@ -305,11 +308,11 @@ class OneOfAThousand(unittest.TestCase):
                 number = 0
                 while not stop.is_set() or number < 3:
                     name = b"beside %d" % number
-                    assert client.run("set", payloads=[b"it"], name=name).name == "done"
-                    assert client.run("get", name=name).payload == b"it"
+                    self.assertEqual(client.run("set", payloads=[b"it"], name=name).name, "done")
+                    self.assertEqual(client.run("get", name=name).payload, b"it")
                     stored.add(name)
                     number += 1
-            self.lab.run("mend", "--yes", passcodes=[SECRET])
+            self.ok("mend", "--yes", passcodes=[SECRET])
 
         with self.client() as client:
             self.assertEqual(self.mend_beside(client, beside).name, "done")
