@@ -40,6 +40,17 @@ struct Ledger {
         examined = Array(repeating: .not, count: Bucket.number)
     }
 
+    /// What is known after a rollback: nothing but what was examined for a mend, because the file is
+    /// again as it was then. Only what was found damaged later has to be examined again.
+    func rolledBack(to head: Head) -> Ledger {
+        var ledger = Ledger(head: head)
+        for bucket in 0..<Bucket.number
+        where examined[bucket] == .flawed || buckets[bucket] != .damaged {
+            ledger.examined[bucket] = examined[bucket]
+        }
+        return ledger
+    }
+
     /// Takes a node as it was read, and adds the changes that the head's journal holds.
     mutating func take(_ node: Node, at index: Int) {
         var node = node

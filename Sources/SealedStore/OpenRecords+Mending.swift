@@ -35,12 +35,13 @@ extension OpenRecords {
         do throws(RecordsError) {
             var mended = Mended()
             var latest = ledger.head.generation
+            var count: UInt64? = ledger.head.count
             var nodes: [(index: Int, node: Node)] = []
             for bucket in flawed {
                 let index = bucket / Node.width
                 if nodes.last?.index != index { nodes.append((index, try known(index) ?? Node())) }
                 nodes[nodes.count - 1].node.sums[bucket % Node.width] = try mend(
-                    bucket, &mended, &latest, with: writing)
+                    bucket, &mended, &latest, &count, with: writing)
             }
             // Above every record that the store holds now: a mark's generation is to tell what was
             // stored later.
@@ -48,7 +49,8 @@ extension OpenRecords {
             ledger.head.generation = latest + 1
             for (index, node) in nodes { try replace(node, at: index, with: writing) }
             ledger.head.marks = []
-            ledger.head.count = try countRows()
+            // To count all rows is to read the whole file.
+            ledger.head.count = if let count { count } else { try countRows() }
             try write(head: ledger.head, with: writing)
             try countPages()
             try commit(with: writing)
@@ -104,9 +106,10 @@ extension OpenRecords {
         return count
     }
 
-    /// Returns what the bucket's rows add up to afterwards.
+    /// Returns what the bucket's rows add up to afterwards. The count of all records becomes nil if
+    /// it is not known how many of them this bucket was to have.
     private func mend(
-        _ bucket: Int, _ mended: inout Mended, _ latest: inout UInt64,
+        _ bucket: Int, _ mended: inout Mended, _ latest: inout UInt64, _ count: inout UInt64?,
         with writing: WriteStatements
     ) throws(RecordsError) -> Sum {
         let proof = try proof(of: bucket)
@@ -137,6 +140,14 @@ extension OpenRecords {
             guard database.changedRows == 1 else { throw .damaged(.bucket(bucket)) }
         }
         mended.removed += broken.count
+        let counted = broken.count { row in
+            if case .foreign = ledger.explained[row] { false } else { true }
+        }
+        if case .all = proof, let before = count, before >= counted {
+            count = before - UInt64(counted)
+        } else {
+            count = nil
+        }
         for (row, tag) in tags {
             writing.writeTag.bind(1, row)
             defer { writing.writeTag.reset() }

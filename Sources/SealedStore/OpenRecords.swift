@@ -6,8 +6,6 @@ final class OpenRecords {
     let keys: RecordKeys
     let database: Database
     let pages: FilePages
-    /// For a file with many records.
-    private let ahead: ReadAhead?
     private let logPath: String
     let lookUp: Statement
     let scan: Statement
@@ -25,6 +23,11 @@ final class OpenRecords {
     /// Scratch memory for one record's body, and for one sealed block.
     let body = Scratch(capacity: 4096)
     let block = Scratch(capacity: 4096)
+
+    /// For a file with many records. Declared after all that belongs to SQLite, because it has a
+    /// descriptor of its own of the file, and what is declared last is closed last: when a process
+    /// closes any descriptor of a file, it loses all its locks on it.
+    private let ahead: ReadAhead?
 
     init(_ folder: RecordsFolder, store: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
         let path = folder.file
@@ -53,7 +56,7 @@ final class OpenRecords {
     /// To be called before each operation.
     func prepare() throws(RecordsError) {
         guard isStale else { return }
-        ledger = Ledger(head: try Self.head(from: readHead, keys, block))
+        ledger = ledger.rolledBack(to: try Self.head(from: readHead, keys, block))
         committed = ledger.head.generation
         isStale = false
     }

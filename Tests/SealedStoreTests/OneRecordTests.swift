@@ -598,6 +598,63 @@ private final class Thousand {
         #expect(seen == [true, false])
     }
 
+    @Test("a change that fails beside a mend takes back nothing that was examined")
+    func examinedBeside() throws {
+        let thousand = try Thousand()
+        try thousand.damage("generation=generation+1")
+        let records = try thousand.store.open()
+        let open = try records.ready()
+        let bucket = Bucket.of(UInt64(bitPattern: thousand.row))
+        let last = Records.bucketCount - 1
+        try records.examine(buckets: 0..<last)
+        try open.database.run(
+            """
+            CREATE TEMP TRIGGER fails BEFORE UPDATE ON head
+            BEGIN SELECT RAISE(ABORT, 'on purpose'); END
+            """)
+        // What is found damaged after it was examined is examined again.
+        let later = bucket == 0 ? 1 : 0
+        open.ledger.buckets[later] = .damaged
+        #expect(throws: RecordsError.self) { try records.put(bytes("more"), [1]) }
+        try open.database.run("DROP TRIGGER fails")
+        let examined = open.ledger.examined
+        #expect(examined.indices.filter { examined[$0] == .not } == [later, last])
+        #expect(examined.indices.filter { examined[$0] == .flawed } == [bucket])
+        #expect(try records.mend() == Mended(removed: 1, accepted: 0))
+        #expect(Set(try records.listing().names) == thousand.others)
+        #expect(records.count == 999)
+    }
+
+    @Test(
+        "after a mend, as many records are counted as there are",
+        arguments: broken + ["tag=zeroblob(16)", "id=id+1", "id=id+(1<<52)"], 0..<4)
+    func counted(change: String, beside: Int) throws {
+        let thousand = try Thousand()
+        try thousand.damage(change)
+        let id = "(SELECT max(id) FROM records WHERE id < \(thousand.row))"
+        switch beside {
+        case 1: try thousand.removeBeside()
+        // A row that was never stored, in the same bucket and in another.
+        case 2: try thousand.store.tamper(Self.foreign(at: thousand.row ^ 2))
+        case 3: try thousand.store.tamper(Self.foreign(at: thousand.row ^ 1 << 53))
+        default: try thousand.store.tamper("UPDATE records SET tag=zeroblob(3) WHERE id=\(id)")
+        }
+        var records = try thousand.store.open()
+        _ = try records.put(bytes("more"), [1])
+        _ = try records.mend()
+        let page = try records.listing()
+        #expect(page.damaged.isEmpty)
+        #expect(records.count == UInt64(page.names.count))
+        records.close()
+        records = try thousand.store.open()
+        #expect(records.count == UInt64(page.names.count))
+        try records.verify(buckets: 0..<Records.bucketCount)
+    }
+
+    private static func foreign(at row: Int64) -> String {
+        "INSERT INTO records VALUES(\(row), 1, zeroblob(16), zeroblob(24), zeroblob(64))"
+    }
+
     @Test("a mend that fails changes nothing")
     func mendFails() throws {
         let thousand = try Thousand()
@@ -611,6 +668,8 @@ private final class Thousand {
             """)
         #expect(throws: RecordsError.self) { try records.mend() }
         #expect(records.count == 1000)
+        // The next try does not look at everything once more.
+        #expect(database.ledger.examined.allSatisfy { $0 != .not })
         #expect(try records.listing().names(.broken) == [thousand.victim])
         try database.database.run("DROP TRIGGER fails")
         #expect(try records.mend() == Mended(removed: 1, accepted: 0))
