@@ -35,7 +35,9 @@ package final class OpenRecordsQueue {
     /// What an opening found of the log. Set to whole by whoever has told of it.
     package var log = Records.LogState.whole
     private var commitNote: CommitNote?
-    /// How many buckets are marked, because something damaged in them was written over.
+    /// How many buckets are marked, because something damaged in them was written over. Like
+    /// `damage`, and unlike the count, it is told of a store that was locked as well, until the
+    /// next opening: so what ends after the closing still says how many there are.
     package private(set) var marked = 0
     /// Goes up with each opening and each closing. A scan that began under an earlier number stops.
     private var generation = 0
@@ -353,10 +355,13 @@ package final class OpenRecordsQueue {
         await acquire()
         defer { release() }
         if let records, isFarAway(name, records) {
-            await workers.disk.run {
-                // If this fails, reading fails too, and says why.
-                try? records.readAround(name)
+            let opening = generation
+            let around = await workers.disk.run {
+                Result { () throws(RecordsError) in try records.readAround(name) }
             }
+            guard generation == opening else { throw .locked }
+            // After a failure, the loop would read the same from the disk, and wait for it.
+            try get(around, .read)
         }
         try read(name, take)
     }
@@ -414,17 +419,22 @@ package final class OpenRecordsQueue {
     }
 
     /// The owner knows of the damage to the records. Looking for it takes long in a large store, so
-    /// others have their turns in between; what it writes is one commit.
-    package func mend() async throws(Refusal) -> Mended {
+    /// others have their turns in between; what it writes is one commit. `goOn` is asked before
+    /// each piece of the work.
+    package func mend(
+        _ goOn: @LoopActor () throws(Refusal) -> Void
+    ) async throws(Refusal) -> Mended {
         let opening = generation
         for first in stride(from: 0, to: Records.bucketCount, by: Self.slice) {
             guard generation == opening else { throw .locked }
+            try goOn()
             let slice = first..<first + Self.slice
             try await onDisk { (records) throws(RecordsError) in
                 try records.examine(buckets: slice)
             }
         }
         guard generation == opening else { throw .locked }
+        try goOn()
         let reserve = workers.reserve
         let mended = try await onDisk(.store) { (records) throws(RecordsError) in
             try RoomyWriter.mend(records, reserve)

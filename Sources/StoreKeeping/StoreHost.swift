@@ -395,8 +395,8 @@ package final class StoreHost {
     }
 
     package func mend() async throws(Refusal) -> Mended {
-        try use()
-        return try await records.mend()
+        // Its owner waits for it: a store is not idle while it is mended.
+        try await records.mend { () throws(Refusal) in try use() }
     }
 
     /// For work that walks over many records: export, and an import that is checked.

@@ -173,6 +173,51 @@ struct MendTests {
         }
     }
 
+    @Test("while it is mended, a store's idle time begins again with each piece of the work")
+    func idle() async throws {
+        try await Stage.run("") { stage in
+            let host = try await damaged(stage)
+            let gate = Gates()
+            for _ in 0..<2 {
+                let disk = stage.house.desk.vault.workers.disk
+                EventLoop.shared.task { await disk.run { gate.wait() } }
+            }
+            let ends = Ended()
+            let before = host.lastUse
+            #expect(await stage.comes { Clock.bootMilliseconds() > before })
+            EventLoop.shared.task {
+                do throws(Refusal) {
+                    _ = try await host.mend()
+                    ends.all.append(nil)
+                } catch {
+                    ends.all.append(.refused(error))
+                }
+            }
+            #expect(await stage.comes { host.lastUse > before })
+            let begun = host.lastUse
+            #expect(await stage.comes { Clock.bootMilliseconds() > begun })
+            gate.open()
+            #expect(await stage.comes { !ends.all.isEmpty })
+            #expect(ends.all == [nil])
+            #expect(host.lastUse > begun)
+        }
+    }
+
+    @Test("what was written over is told of also while the store is locked")
+    func markedAndLocked() async throws {
+        try await Stage.run("") { stage in
+            let host = try await damaged(stage)
+            let lost = try #require(try await list(stage).damaged.first)
+            try await set(stage, lost.name)
+            await host.lock()
+            await open(stage)
+            await host.lock()
+            let told = try await state(stage)
+            #expect(told.lock == .locked && !told.trouble.isEmpty)
+            #expect(stage.house.desk.vault.damagedCount == 1)
+        }
+    }
+
     @Test("mending a locked store opens it, and removes what cannot be read")
     func locked() async throws {
         try await Stage.run("") { stage in
