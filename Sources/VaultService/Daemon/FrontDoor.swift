@@ -143,6 +143,9 @@ final class FrontDoor {
 
     private var isTidyPlanned = false
 
+    /// Somebody may keep derivations going for ever.
+    private static let tidyAtLatest: UInt64 = 180_000
+
     /// Large frames and answers leave holes in the heap: what lies below something that is in use
     /// is not given back by itself.
     private func tidyLater() {
@@ -150,13 +153,15 @@ final class FrontDoor {
         isTidyPlanned = true
         slabs.wereExceeded = false
         let workers = desk.vault.workers
+        let latest = Clock.bootMilliseconds() + Self.tidyAtLatest
         EventLoop.shared.task {
             repeat {
                 await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.restEach)
-            } while !workers.cores.isIdle
+            } while !workers.cores.isIdle && Clock.bootMilliseconds() < latest
             self.isTidyPlanned = false
-            // On this thread, because each thread has a heap of its own. It takes a few
-            // milliseconds, as long as no derivation holds the memory map.
+            // It gives back what is free in the heaps of all threads, but takes new room for the
+            // heap of the thread that calls it, which is to be this one. It takes a few
+            // milliseconds, or longer where a derivation holds the memory map.
             ThisProcess.giveBackHeap()
         }
     }
