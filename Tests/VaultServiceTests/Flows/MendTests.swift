@@ -142,16 +142,20 @@ struct MendTests {
         }
     }
 
+    /// Both disk threads are busy until the gate is opened.
+    @LoopActor
+    private static func holdDisks(_ stage: Stage) -> Gates {
+        let gate = Gates()
+        let disk = stage.house.desk.vault.workers.disk
+        for _ in 0..<2 { EventLoop.shared.task { await disk.run { gate.wait() } } }
+        return gate
+    }
+
     @Test("a listing under way when the store is locked is given to nobody")
     func listedAtTheLock() async throws {
         try await Stage.run("") { stage in
             let host = try await damaged(stage)
-            // Both disk threads are busy until the test says so.
-            let gate = Gates()
-            for _ in 0..<2 {
-                let disk = stage.house.desk.vault.workers.disk
-                EventLoop.shared.task { await disk.run { gate.wait() } }
-            }
+            let gate = Self.holdDisks(stage)
             let ends = Ended()
             EventLoop.shared.task {
                 do throws(Interruption) {
@@ -177,11 +181,7 @@ struct MendTests {
     func idle() async throws {
         try await Stage.run("") { stage in
             let host = try await damaged(stage)
-            let gate = Gates()
-            for _ in 0..<2 {
-                let disk = stage.house.desk.vault.workers.disk
-                EventLoop.shared.task { await disk.run { gate.wait() } }
-            }
+            let gate = Self.holdDisks(stage)
             let ends = Ended()
             let before = host.lastUse
             #expect(await stage.comes { Clock.bootMilliseconds() > before })
