@@ -442,6 +442,28 @@ struct ChipTests {
         }
     }
 
+    @Test("where clearing fails, the fingers whose prints are gone all the same are forgotten")
+    func clearedInPart() async throws {
+        try await Stage.run("", hasReader: true) { stage in
+            await Self.settleOnChip(stage)
+            let other = await FingerTests.enroll(
+                stage, nil, .leftThumb, [.noMatch, .enrolled(stage.print)])
+            #expect(other == .success("fingerprint.enrolled"))
+            for (before, after, left) in [
+                ([1, 2, 0], [1, 2, 0], [Finger.leftThumb, .rightIndex]),
+                ([1, 2, 0], [2], [.rightIndex]), ([1, 0], [0], []),
+            ] as [([UInt8], [UInt8], [Finger])] {
+                stage.reader.held = before
+                stage.reader.heldAfterFailure = after
+                stage.reader.failures = [.lost(.tooSlow)]
+                let end = await Self.clear(stage, stage.script([:]), agreed: true)
+                #expect(end == .failure(.refused(.fingerprintUnavailable(.worker))))
+                #expect(await Self.fingers(stage) == left)
+                #expect(stage.store?.fingerprintIsOn == !left.isEmpty)
+            }
+        }
+    }
+
     @Test("a chip on which somebody enrols while root is asked is not emptied")
     func clearedMeanwhile() async throws {
         try await Stage.run("", hasReader: true) { stage in

@@ -30,6 +30,8 @@ final class PlayedReader: FingerScanner {
     var whenDeleting: (@LoopActor () async -> Void)?
     /// What its chip holds: places in what is asked for, from 1; 0 for prints that are not ours.
     var held: [UInt8] = []
+    /// What is left on it where clearing it fails.
+    var heldAfterFailure: [UInt8]?
     /// What the chips of several readers hold, by their ports, or of one that is asked for more
     /// than one request takes.
     var holds: (@LoopActor (ReaderChoice, _ asked: Int) -> [UInt8])?
@@ -70,7 +72,10 @@ final class PlayedReader: FingerScanner {
     }
 
     func clear(at reader: ReaderChoice) async throws(ScannerFailure) {
-        if let failure = failures.popLast() { throw failure }
+        if let failure = failures.popLast() {
+            held = heldAfterFailure ?? held
+            throw failure
+        }
         held = []
         cleared += 1
     }

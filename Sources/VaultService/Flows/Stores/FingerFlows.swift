@@ -219,18 +219,37 @@ final class FingerFlows {
             case .failure(let refusal): return .refused(refusal)
             case .success(let present): guard present.isSame(as: shown) else { return .changed }
             }
+        } catch {
+            return .refused(Self.refusal(error))
+        }
+        do throws(ScannerFailure) {
             try await readers.fingerprints.clear(at: reader.choice)
         } catch {
-            switch error {
-            case .fault(let fault):
-                return .refused(.fingerprintUnavailable(Refusal.FingerprintReason(fault)))
-            case .lost: return .refused(.fingerprintUnavailable(.worker))
-            }
+            // The reader may have deleted some of the prints before it failed.
+            let gone = await deleted(of: shown, reader, run)
+            if !gone.isEmpty { desk.audit.note(.change, "a reader's chip was cleared in part") }
+            await forget(gone)
+            return .refused(Self.refusal(error))
         }
-        for store in Set(shown.ours.map(\.store)) {
-            await forget(shown.ours.filter { $0.store == store }.map(\.finger), of: store)
-        }
+        await forget(shown.ours)
         return .cleared
+    }
+
+    private static func refusal(_ failure: ScannerFailure) -> Refusal {
+        switch failure {
+        case .fault(let fault): .fingerprintUnavailable(Refusal.FingerprintReason(fault))
+        case .lost: .fingerprintUnavailable(.worker)
+        }
+    }
+
+    /// Our prints that were on the chip and are not there any more. None where the reader does not
+    /// say.
+    private func deleted(
+        of shown: Contents, _ reader: FingerprintReader, _ run: FingerRun
+    ) async -> [Readers.Owned] {
+        guard let before = shown.chip, let now = await readers.chip(of: reader, shown.ours, run)
+        else { return [] }
+        return before.known.subtracting(now.known).sorted().map { shown.ours[$0] }
     }
 
     /// While this has the reader, nobody is asked for a finger. Nobody waits for an answer in it.
@@ -258,11 +277,13 @@ final class FingerFlows {
     }
 
     /// These fingers are on no chip any more.
-    private func forget(_ fingers: [EnrolledFinger], of store: StoreID) async {
-        guard let host = desk.vault.host(store) else { return }
-        for finger in fingers { _ = try? await host.forgetFinger(exactly: finger) }
-        await readers.endWithoutFinger(host)
-        readers.fingerSeat.withdraw(of: store)
+    private func forget(_ gone: [Readers.Owned]) async {
+        for (store, fingers) in Dictionary(grouping: gone, by: \.store) {
+            guard let host = desk.vault.host(store) else { continue }
+            for owned in fingers { _ = try? await host.forgetFinger(exactly: owned.finger) }
+            await readers.endWithoutFinger(host)
+            readers.fingerSeat.withdraw(of: store)
+        }
     }
 
     // MARK: list
