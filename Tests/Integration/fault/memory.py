@@ -382,10 +382,13 @@ class Memory(unittest.TestCase):
         with self.lab.client() as client:
             client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.send("get", 9, name=b"large")
-            wait_until(lambda: scan(self.pid, told), "a value waits for a reader")
+            # The answer's first bytes are here, so the lock comes after the reading, not into it:
+            # there the answer would be "locked", and the connection would go on.
+            client.socket.settimeout(30)
+            client.socket.recv(1, socket.MSG_PEEK)
+            self.assertTrue(scan(self.pid, told), "no value waits for its reader")
             self.lab.lock()
             self.assertEqual(scan(self.pid, told), {}, "after the lock")
-            client.socket.settimeout(30)
             read = 0
             while data := client.socket.recv(65536):
                 read += len(data)
