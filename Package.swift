@@ -165,7 +165,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "StoreKeepingTests",
-            dependencies: ["StoreKeeping", "Words", "Policy", "Secrets"],
+            dependencies: ["StoreKeeping", "Words", "KeySlots", "Policy", "Posix", "Secrets"],
             swiftSettings: strict),
         .testTarget(
             name: "VaultServiceTests",

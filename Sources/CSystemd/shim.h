@@ -51,9 +51,19 @@ static inline int appvault_session_seat(const char *session, char *text, size_t 
     if (result == -ENODATA) return 0;
     return appvault_login_word(result, found, text, room);
 }
+// The number of its virtual terminal; 0 where it has none.
+static inline unsigned appvault_session_terminal(const char *session) {
+    unsigned number;
+    return sd_session_get_vt(session, &number) < 0 ? 0 : number;
+}
 static inline int appvault_display_of(uid_t uid, char *text, size_t room) {
     char *found = NULL;
     int result = sd_uid_get_display(uid, &found);
+    return appvault_login_word(result, found, text, room);
+}
+static inline int appvault_session_type(const char *session, char *text, size_t room) {
+    char *found = NULL;
+    int result = sd_session_get_type(session, &found);
     return appvault_login_word(result, found, text, room);
 }
 // The session in front on a seat; 0 where there is none.
@@ -75,7 +85,7 @@ static inline int appvault_login_flag(sd_bus *bus, const char *path, const char 
     return sd_bus_get_property_trivial(bus, appvault_login, path, interface, name, NULL, 'b', value);
 }
 
+#include "logind.h"
 #include "polkit.h"
-#include "sleep.h"
 
 #endif

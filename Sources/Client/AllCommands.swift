@@ -5,6 +5,8 @@ enum AllCommands {
         StatusCommand.self,
         UnlockCommand.self,
         LockCommand.self,
+        HoldCommand.self,
+        ResumeCommand.self,
         PasswdCommand.self,
         RecoveryNewCommand.self,
         RecoverCommand.self,

@@ -28,14 +28,16 @@ enum DaemonPage {
         )
         page.item(
             "`SIGTERM`, `SIGINT`",
-            "Ends what runs, wipes every key and exits. All stores are locked then.")
+            "Answers what runs, wipes every key and exits. At `systemctl restart appvaultd` the next daemon opens again what "
+                + "was open, if the kernel has secret memory; otherwise, and at a stop, all stores are locked then."
+        )
         page.heading("Exit status")
         page.item("`0`", "It was told to end, or there was nothing to do.")
         page.item("`1`", "It cannot work; the journal says why.")
         page.item("`2`", "A mistake in the command line.")
         page.heading("Environment")
         page.item(
-            "`LISTEN_FDS`, `LISTEN_PID`, `NOTIFY_SOCKET`",
+            "`LISTEN_FDS`, `LISTEN_FDNAMES`, `LISTEN_PID`, `NOTIFY_SOCKET`",
             "Set by systemd, see sd_listen_fds(3) and sd_notify(3). It reads no other variable.")
         page.heading("Files")
         for (name, meaning) in files { page.item("`\(name)`", meaning) }
@@ -44,6 +46,11 @@ enum DaemonPage {
             "The daemon runs without capabilities, cannot be dumped or traced, and executes nothing. Keys and passcodes "
                 + "lie in guarded memory and are wiped. It writes every try to the disk before it looks at the "
                 + "passcode, so nobody gains a try by killing it.")
+        page.paragraph(
+            "A restart leaves open stores open: the daemon gives their keys to systemd, in memory that only the next daemon "
+                + "can map (memfd_secret(2)). That one wipes the memory, looks who is still logged in, and opens what "
+                + "still fits. systemd drops the memory at a stop. `systemctl status appvaultd` says whether open stores "
+                + "survive a restart.")
         page.heading("See also")
         page.paragraph("appvault(1), appvault-policy.conf(5), pam_appvault(8), systemd.socket(5)")
         return page

@@ -92,14 +92,32 @@ enum KeyMeanings {
         ),
         (
             "LockOnBackground",
-            "What the screen lock, suspend, a switch to another person and the last logout do to open stores."
+            "What happens to open stores when their owner leaves: the screen is locked, the machine sleeps, another "
+                + "person comes in front, the last session ends. `immediate` locks them at once, `timeout` after "
+                + "LockTimeout, `never` not at all. Before a sleep that may write memory to the disk they are locked, "
+                + "whatever this says."
         ),
         (
             "IdleTimeout",
             "A store locks after so long without a request, even while the session is in front. With 0 it does not, unless "
                 + "its owner has no session: then no logout would lock it, and it locks after 15 minutes."
         ),
-        ("HoldMax", "The longest that a person may suspend locking."),
+        (
+            "HoldMax",
+            "The longest that a person may keep a store open with `appvault hold`. A shorter time holds at once, also for "
+                + "stores that are held."
+        ),
+        (
+            "LockGrace",
+            "If the screen was locked because nobody used the machine, stores wait so long before they are locked. "
+                + "Whoever comes back within this time finds them open."
+        ),
+        (
+            "FingerprintAfterLock",
+            "Whether a finger opens a store again that was locked with the screen. With yes or a time, the key that a "
+                + "finger opens stays in guarded memory meanwhile; with no, or when the time is over, it is wiped and "
+                + "the passcode is needed. A sleep that may write memory to the disk wipes it."
+        ),
         (
             "LoginUnits",
             "systemd units whose root processes log people in at this machine: consoles and display managers; * stands "

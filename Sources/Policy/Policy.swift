@@ -43,6 +43,10 @@ public struct Policy: Equatable, Sendable {
     public var idleTimeout: UInt32 = 0
     /// 0 is not at all.
     public var holdMax: UInt32 = 8 * 3600
+    /// How long a lock that idleness brought may still be taken back.
+    public var lockGrace: UInt32 = 5
+    /// How long a finger opens a store again that was locked with the screen.
+    public var fingerprintAfterLock = Stay.time(12 * 3600)
     public var loginUnits = LoginUnits.usual
     /// Bytes that all stores of one person may take together; 0 is no limit.
     public var storeQuota: UInt64 = 256 << 20

@@ -12,6 +12,13 @@ public enum LockOnBackground: String, CaseIterable, Sendable {
     case never
 }
 
+/// How long something stays: always, not at all, or for so many seconds.
+public enum Stay: Hashable, Sendable {
+    case always
+    case never
+    case time(UInt32)
+}
+
 /// Which readers a finger is asked for at.
 public enum FingerprintReaders: String, CaseIterable, Sendable {
     /// Those that are fixed to the machine.

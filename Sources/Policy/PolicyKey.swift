@@ -30,6 +30,8 @@ struct PolicyKey: Sendable {
             ClosedRange<UInt64>, zero: String?, any WritableKeyPath<Policy, UInt64> & Sendable)
         case choice(Choice)
         case services(mayReferToLocal: Bool, any WritableKeyPath<Policy, ServiceList> & Sendable)
+        /// yes, no, or for so many seconds.
+        case stay(ClosedRange<UInt64>, any WritableKeyPath<Policy, Stay> & Sendable)
         case units(any WritableKeyPath<Policy, LoginUnits> & Sendable)
         case rules(any WritableKeyPath<Policy, RuleChoice> & Sendable)
     }
@@ -65,10 +67,12 @@ struct PolicyKey: Sendable {
         PolicyKey("AllowNoPasscode", .flag(\.allowNoPasscode)),
         PolicyKey("NoPasscodeByDefault", .flag(\.noPasscodeByDefault)),
         PolicyKey("AllowRecoveryKey", .flag(\.allowRecoveryKey)),
-        PolicyKey("LockTimeout", .time(0...7 * day, zero: "never", \.lockTimeout), .notActedOn),
-        PolicyKey("LockOnBackground", .choice(Choice(\.lockOnBackground)), .notActedOn),
+        PolicyKey("LockTimeout", .time(0...7 * day, zero: "never", \.lockTimeout)),
+        PolicyKey("LockOnBackground", .choice(Choice(\.lockOnBackground))),
         PolicyKey("IdleTimeout", .time(0...7 * day, zero: "never", \.idleTimeout)),
-        PolicyKey("HoldMax", .time(0...30 * day, zero: "not at all", \.holdMax), .notActedOn),
+        PolicyKey("HoldMax", .time(0...30 * day, zero: "not at all", \.holdMax)),
+        PolicyKey("LockGrace", .time(0...300, zero: "none", \.lockGrace)),
+        PolicyKey("FingerprintAfterLock", .stay(1...7 * day, \.fingerprintAfterLock)),
         PolicyKey("LoginUnits", .units(\.loginUnits)),
         PolicyKey("StoreQuota", .size(0...1 << 40, zero: "no limit", \.storeQuota)),
         PolicyKey("AllowFingerprint", .flag(\.allowFingerprint)),

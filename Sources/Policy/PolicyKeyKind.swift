@@ -42,6 +42,9 @@ extension PolicyKey.Kind {
         case .services(let mayReferToLocal, _):
             "PAM service names with spaces between them"
                 + (mayReferToLocal ? ", and the word \(ServiceList.localWord)" : "")
+        case .stay(let range, _):
+            "yes, no, or a time from \(TimeSpan.text(range.lowerBound)) to "
+                + "\(TimeSpan.text(range.upperBound)), such as 15min"
         case .units:
             "names of systemd units with spaces between them, where * stands for any letters"
         case .rules: "\(RuleChoice.allWord), or names of [Rule NAME] sections with spaces between"
@@ -54,7 +57,7 @@ extension PolicyKey.Kind {
     var mayBeEmpty: Bool {
         switch self {
         case .services, .units, .rules: true
-        case .flag, .number, .time, .size, .choice: false
+        case .flag, .number, .time, .size, .choice, .stay: false
         }
     }
 
@@ -85,6 +88,9 @@ extension PolicyKey.Kind {
         case .services(let mayReferToLocal, let path):
             let list = try ServiceList.read(value, mayReferToLocal: mayReferToLocal)
             return { $0[keyPath: path] = list }
+        case .stay(let range, let path):
+            let stay = try Stay.read(value, range)
+            return { $0[keyPath: path] = stay }
         case .units(let path):
             let units = try LoginUnits.read(value)
             return { $0[keyPath: path] = units }
@@ -103,6 +109,7 @@ extension PolicyKey.Kind {
         case .size(_, _, let path): ByteSize.text(policy[keyPath: path])
         case .choice(let choice): choice.text(policy)
         case .services(_, let path): policy[keyPath: path].text
+        case .stay(_, let path): policy[keyPath: path].text
         case .units(let path): policy[keyPath: path].text
         case .rules(let path): policy[keyPath: path].text
         }
@@ -149,6 +156,24 @@ private func within(
     }
     guard number <= range.upperBound else { throw BadValue(wrong: "\(quoted(value)) is too much") }
     return number
+}
+
+extension Stay {
+    var text: String {
+        switch self {
+        case .always: "yes"
+        case .never: "no"
+        case .time(let seconds): TimeSpan.text(UInt64(seconds))
+        }
+    }
+
+    static func read(
+        _ value: [UInt8], _ range: ClosedRange<UInt64>
+    ) throws(BadValue) -> Stay {
+        if value.elementsEqual("yes".utf8) { return .always }
+        if value.elementsEqual("no".utf8) { return .never }
+        return .time(UInt32(try within(range, try TimeSpan.read(value), value)))
+    }
 }
 
 extension ServiceList {

@@ -1,3 +1,6 @@
+/// A time as it is written in a policy, such as 90s or 1h 30min, in seconds; nil if it is none.
+public func timeSpan(_ text: [UInt8]) -> UInt64? { try? TimeSpan.read(text) }
+
 /// A systemd time span in whole seconds.
 enum TimeSpan {
     private static let units: [(names: [String], milliseconds: UInt64)] = [

@@ -19,6 +19,7 @@ public struct ServiceList: Equatable, Sendable {
 
     static let lockers = [
         "swaylock", "i3lock", "xscreensaver", "kde", "cinnamon-screensaver", "mate-screensaver",
+        "xfce4-screensaver", "gtklock", "hyprlock", "vlock", "physlock",
     ]
 
     func names(_ service: [UInt8]) -> Bool {

@@ -64,6 +64,14 @@ public final class Channel: @unchecked Sendable {
         finishWriter(.closed)
     }
 
+    /// Whether there is something to read at this moment.
+    public var hasInput: Bool {
+        var waiting = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        // SAFETY: one entry, which lives as long as the call. It does not wait.
+        let found = unsafe poll(&waiting, 1, 0)
+        return !isClosed && found > 0 && Int32(waiting.revents) & POLLIN != 0
+    }
+
     func happened(_ events: UInt32) {
         if events & APPVAULT_HANGUP != 0 { hungUp = true }
         if events & APPVAULT_READABLE != 0 {

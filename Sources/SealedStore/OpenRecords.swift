@@ -29,10 +29,13 @@ final class OpenRecords {
     /// closes any descriptor of a file, it loses all its locks on it.
     private let ahead: ReadAhead?
 
-    init(_ folder: RecordsFolder, store: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
+    init(
+        _ folder: RecordsFolder, store: [UInt8], key: borrowing SecretBytes,
+        _ kind: Records.KeyKind = .storeKey
+    ) throws(RecordsError) {
         let path = folder.file
         logPath = path + Schema.logSuffix
-        keys = try RecordKeys(store: store, key: key)
+        keys = try RecordKeys(store: store, key: key, kind)
         database = try Database(path: path)
         // What is not opened is not changed.
         database.leaveLog(true)

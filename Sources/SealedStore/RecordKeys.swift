@@ -33,7 +33,16 @@ struct RecordKeys: ~Copyable {
     private static let forSeals = Purpose("AV record seals")
     private static let forIdentity = Purpose("AV record name")
 
-    init(store: [UInt8], key: borrowing SecretBytes) throws(RecordsError) {
+    init(
+        store: [UInt8], key: borrowing SecretBytes, _ kind: Records.KeyKind = .storeKey
+    ) throws(RecordsError) {
+        switch kind {
+        case .storeKey: try self.init(store: store, deriving: key)
+        case .recordKeys: try self.init(store: store, copying: key)
+        }
+    }
+
+    private init(store: [UInt8], deriving key: borrowing SecretBytes) throws(RecordsError) {
         precondition(store.count == 16, "a store's id has 16 bytes")
         let names = try Self.subkey(of: key, Self.forNames, store)
         let sums = try Self.subkey(of: key, Self.forSums, store, count: SipHash.keySize)
@@ -42,6 +51,43 @@ struct RecordKeys: ~Copyable {
         self.names = names
         self.sums = sums
         self.seals = seals
+    }
+
+    /// Where each of them lies in a copy of all.
+    private static let places = (
+        names: 0..<32, sums: 32..<32 + SipHash.keySize,
+        seals: 32 + SipHash.keySize..<64 + SipHash.keySize
+    )
+
+    private init(store: [UInt8], copying all: borrowing SecretBytes) throws(RecordsError) {
+        precondition(store.count == 16, "a store's id has 16 bytes")
+        guard all.count == Self.places.seals.upperBound else { throw .damaged(.file) }
+        do throws(SecretsError) {
+            let names = try all.slice(Self.places.names)
+            let sums = try all.slice(Self.places.sums)
+            let seals = try all.slice(Self.places.seals)
+            self.store = store
+            self.names = names
+            self.sums = sums
+            self.seals = seals
+        } catch {
+            throw RecordsError(error)
+        }
+    }
+
+    /// A copy of all three, one behind the other.
+    func all() throws(RecordsError) -> SecretBytes {
+        do throws(SecretsError) {
+            var all = try SecretBytes(count: Self.places.seals.upperBound)
+            all.withMutableBytes { bytes in
+                names.withBytes { copy($0, to: &bytes, at: Self.places.names.lowerBound) }
+                sums.withBytes { copy($0, to: &bytes, at: Self.places.sums.lowerBound) }
+                seals.withBytes { copy($0, to: &bytes, at: Self.places.seals.lowerBound) }
+            }
+            return all
+        } catch {
+            throw RecordsError(error)
+        }
     }
 
     private static func subkey(

@@ -28,15 +28,23 @@ public final class Records: @unchecked Sendable {
     /// The logs that are kept, and their bytes.
     private var kept = RecordsSize()
 
+    /// What opens records.
+    public enum KeyKind: Sendable {
+        case storeKey
+        /// What `keys` has copied of records that were open: they open nothing else of the store.
+        case recordKeys
+    }
+
     /// Opens the records of the store with this 16-byte id. It takes the same time with a hundred
     /// records and with a million. `noted` is the generation of a commit that was answered: where
     /// the records are older than that, commits are missing. Then all that is whole opens.
     public init(
-        opening path: String, id: [UInt8], key: borrowing SecretBytes, noted: UInt64 = 0
+        opening path: String, id: [UInt8], key: borrowing SecretBytes,
+        _ kind: KeyKind = .storeKey, noted: UInt64 = 0
     ) throws(RecordsError) {
         let folder = try RecordsFolder(path)
         let finding = try folder.check()
-        var opened: OpenRecords? = try OpenRecords(folder, store: id, key: key)
+        var opened: OpenRecords? = try OpenRecords(folder, store: id, key: key, kind)
         let found = opened?.committed ?? 0
         let missing = max(UInt64(finding.missing), noted > found ? noted - found : 0)
         if missing > 0 {
@@ -45,7 +53,7 @@ public final class Records: @unchecked Sendable {
             try opened?.database.copyLog()
             opened = nil
             try folder.keepLog()
-            opened = try OpenRecords(folder, store: id, key: key)
+            opened = try OpenRecords(folder, store: id, key: key, kind)
             log = .lost(commits: missing)
         } else if !finding.corrections.isEmpty {
             log = .repaired
@@ -53,6 +61,12 @@ public final class Records: @unchecked Sendable {
         opened?.database.leaveLog(false)
         records = opened
         kept = Self.kept(inFolder: path)
+    }
+
+    /// The keys of the open records, for whoever opens them next.
+    public func keys() throws(RecordsError) -> SecretBytes {
+        guard let records else { throw .closed }
+        return try records.keys.all()
     }
 
     /// The number of the last commit, which is on the disk.

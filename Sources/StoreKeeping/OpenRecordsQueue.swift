@@ -176,7 +176,7 @@ package final class OpenRecordsQueue {
 
     /// Of what is missing from the log, all else opens: `log` tells of it, and it is returned.
     package func open(
-        _ key: StoreKey, _ note: CommitNote
+        _ key: StoreKey, _ kind: Records.KeyKind, _ note: CommitNote
     ) async throws(Refusal) -> Records.LogState {
         await acquire()
         defer { release() }
@@ -189,7 +189,8 @@ package final class OpenRecordsQueue {
                 let records = try reserve.spending(whereFull: { $0 == .full }) {
                     () throws(RecordsError) in
                     try Records(
-                        opening: folder, id: id.bytes, key: key.bytes, noted: note.generation)
+                        opening: folder, id: id.bytes, key: key.bytes, kind,
+                        noted: note.generation)
                 }
                 switch records.log {
                 case .lost:
@@ -250,6 +251,15 @@ package final class OpenRecordsQueue {
         await acquire()
         defer { release() }
         await finishClosing()
+    }
+
+    /// A copy of the keys of the open records; nil where they are closed by the time that nobody
+    /// else uses them.
+    package func keys() async -> StoreKey? {
+        await acquire()
+        defer { release() }
+        guard let records, let keys = try? records.keys() else { return nil }
+        return StoreKey(keys)
     }
 
     private func finishClosing() async {

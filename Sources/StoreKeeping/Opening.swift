@@ -11,11 +11,16 @@ package struct Opening: Sendable {
     package let ground: Ground
     /// The passcode, where the person typed it in this exchange.
     package let typed: TypedPasscode?
+    /// How often the owner had left the machine when this was begun.
+    package let departures: UInt64
 
-    package init(key: StoreKey, ground: Ground, typed: TypedPasscode? = nil) {
+    package init(
+        key: StoreKey, ground: Ground, typed: TypedPasscode? = nil, departures: UInt64
+    ) {
         self.key = key
         self.ground = ground
         self.typed = typed
+        self.departures = departures
     }
 
     package var proof: Proof? { typed.map { Proof(key: key, typed: $0) } }

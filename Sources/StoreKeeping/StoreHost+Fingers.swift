@@ -22,6 +22,7 @@ extension StoreHost {
 
     package func residentAge(_ policy: Policy) -> ResidentAge {
         guard let resident else { return .none }
+        if let end = fingerEnd, Clock.bootMilliseconds() >= end { return .none }
         return policy.residentAge(since: resident.made, now: Resident.now())
     }
 
@@ -48,7 +49,7 @@ extension StoreHost {
         guard fingerprintIsOn, let resident, residentAge(policy) == .good else {
             throw .fingerprintUnavailable(.notOpened)
         }
-        return Opening(key: resident.key, ground: .finger)
+        return Opening(key: resident.key, ground: .finger, departures: departures)
     }
 
     // MARK: failed matches

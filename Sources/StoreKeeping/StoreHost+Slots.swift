@@ -12,8 +12,10 @@ extension StoreHost {
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try require(.device)
+            let departures = departures
             let opening = try await onDisk(file, .unlock) { (file) throws(KeyError) in
-                Opening(key: StoreKey(try file.openDevice()), ground: .device)
+                Opening(
+                    key: StoreKey(try file.openDevice()), ground: .device, departures: departures)
             }
             await mend(file, snapshot.isDamaged)
             return opening

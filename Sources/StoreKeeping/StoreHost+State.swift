@@ -36,6 +36,14 @@ extension StoreHost {
         state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
         state.idleTimeout =
             isOpen ? policy.idleSeconds(ownerHasSession: sessions > 0) : policy.idleTimeout
+        if let until = heldUntil {
+            let left = (until - min(until, Clock.bootMilliseconds())) / 1000
+            state.heldUntil = left > 0 ? Clock.wallSeconds() + left : 0
+        }
+        state.fingerOpens =
+            state.lock == .locked && fingerprintIsOn && policy.allowFingerprint
+            && residentAge(policy) == .good && fingerFailuresLeft(policy) > 0
+            && state.pending.isEmpty
         state.sessions = UInt32(clamping: sessions)
         let trouble = trouble(state.lock, policy)
         state.trouble = trouble.map { voice.bytes($0.what) } ?? []

@@ -15,11 +15,13 @@ extension StoreHost {
     ) async throws(Refusal) -> Opening {
         try mayTry(kind, policy)
         let queue = Gate.Class(kind)
+        let departures = departures
         return try await inTurn(queue) { () async throws(Refusal) in
             let deadline = Clock.bootMilliseconds() + Workers.queueWait
             try await workers.tries.enter(queue, of: identity.uid, until: deadline)
             defer { workers.tries.leave() }
-            return try await attemptAlone(kind, queue, passcode, policy, wrong, counted)
+            return try await attemptAlone(
+                kind, queue, passcode, policy, departures, wrong, counted)
         }
     }
 
@@ -32,7 +34,7 @@ extension StoreHost {
 
     package func attemptAlone(
         _ kind: TryKind, _ queue: Gate.Class, _ passcode: TypedPasscode, _ policy: Policy,
-        _ wrong: () -> Void, _ counted: () -> Void
+        _ departures: UInt64, _ wrong: () -> Void, _ counted: () -> Void
     ) async throws(Refusal) -> Opening {
         // Checked again: while this try waited for its turn, another one may have used up the
         // tries.
@@ -77,7 +79,8 @@ extension StoreHost {
             await mend(file, wasDamaged)
             proven = slot
             return Opening(
-                key: key, ground: .passcode(salt: slot.details.salt), typed: passcode)
+                key: key, ground: .passcode(salt: slot.details.salt), typed: passcode,
+                departures: departures)
         case .wrong:
             wrong()
             return try await wasWrong(kind, file, policy, counted)
@@ -182,16 +185,17 @@ extension StoreHost {
         -> Opening
     {
         try mayTry(.recovery, policy)
+        let departures = departures
         return try await inTurn(.apart) { () async throws(Refusal) in
             try mayTry(.recovery, policy)
-            if let foreign { return try await attemptForeign(foreign, key) }
+            if let foreign { return try await attemptForeign(foreign, key, departures) }
             let file = try requireLive()
             let wasDamaged = snapshot.isDamaged
             try await count(file, .count, from: tally(policy)) { tally in
                 tally.began(.recovery, Self.now())
             }
             let opened = await workers.disk.run {
-                Result { () throws(KeyError) in try Self.tryAll(key, file) }
+                Result { () throws(KeyError) in try Self.tryAll(key, file, departures) }
             }
             switch opened {
             case .success(let opening):
@@ -211,7 +215,7 @@ extension StoreHost {
     }
 
     private nonisolated static func tryAll(
-        _ key: RecoveryKeyBox, _ file: SlotFile
+        _ key: RecoveryKeyBox, _ file: SlotFile, _ departures: UInt64
     ) throws(KeyError) -> Opening {
         let slots = try file.recoverySlots
         guard !slots.isEmpty else { throw .noSuchSlot }
@@ -219,7 +223,7 @@ extension StoreHost {
             do throws(KeyError) {
                 return Opening(
                     key: StoreKey(try file.openRecovery(slot, key.key)),
-                    ground: .recovery(slot.sequence))
+                    ground: .recovery(slot.sequence), departures: departures)
             } catch {
                 guard error == .wrongSecret else { throw error }
             }
@@ -228,7 +232,7 @@ extension StoreHost {
     }
 
     package func attemptForeign(
-        _ foreign: Foreign, _ key: RecoveryKeyBox
+        _ foreign: Foreign, _ key: RecoveryKeyBox, _ departures: UInt64
     ) async throws(Refusal) -> Opening {
         foreign.tally.began(.recovery, Self.now())
         let file = foreign.file
@@ -238,7 +242,7 @@ extension StoreHost {
         switch opened {
         case .success(let storeKey):
             foreign.tally.right(.recovery)
-            return Opening(key: storeKey, ground: .foreign)
+            return Opening(key: storeKey, ground: .foreign, departures: departures)
         case .failure(.wrongSecret):
             _ = foreign.tally.wrong(.recovery, .builtIn)
             throw .recoveryKeyInvalid(.wrong)

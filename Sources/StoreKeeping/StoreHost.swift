@@ -69,6 +69,8 @@ package final class StoreHost {
     package let turn = Gate(width: 1, ownLimit: 128, apartLimit: 64)
     package let records: OpenRecordsQueue
     package var shutTimer: UInt64?
+    /// When that timer ends, by the boot clock.
+    package private(set) var shutAt: UInt64?
     package var proven: PasscodeSlot?
     package var judged: Judged?
     package var judgings: UInt64 = 0
@@ -94,20 +96,114 @@ package final class StoreHost {
     package var forgetOnChips: (@LoopActor ([EnrolledFinger]) -> Void)?
     package var whenErased: (@LoopActor (StoreHost) -> Void)?
 
-    // MARK: idle
+    // MARK: closed by time
 
-    /// By the boot clock, in milliseconds.
-    package private(set) var lastUse: UInt64 = 0
+    /// By the boot clock, in milliseconds, as all of these.
+    package internal(set) var lastUse: UInt64 = 0
     /// Milliseconds without a request after which the store locks; nil means never.
     package var idleLimit: UInt64?
+    /// What keeps its owner away, and since when.
+    package private(set) var absences: [Absence: Away] = [:] { didSet { settleAbsence() } }
+    /// What the owner's policy says of leaving; nil where it is not known yet.
+    package var leavingRules: LeavingRules? { didSet { settleAbsence() } }
+    /// When it is locked because its owner has left and does not come back.
+    package private(set) var awayEnd: UInt64?
+    /// How often the owner has left. What was typed before that does not open the store after it.
+    package private(set) var departures: UInt64 = 0
+    /// It was open when it was locked because its owner left, and has not been opened since.
+    package var wasLockedAway = false
+    package var isBeingLocked = false
+    /// Until when the owner has suspended locking, and since when.
+    package private(set) var heldUntil: UInt64? { didSet { settleAbsence() } }
+    private var heldSince: UInt64 = 0
+    /// Set by the vault: called when one of these times has changed.
+    package var whenTimesChange: (@LoopActor (StoreHost) -> Void)?
     /// Set by the vault.
     package var whenOpened: (@LoopActor (StoreHost) -> Void)?
     /// Likewise: called where an opening found that the log was damaged.
     package var whenLogWasDamaged: (@LoopActor (StoreHost, Records.LogState) -> Void)?
 
     /// When its idle time is over, if it is not used until then.
-    package var idleEnd: UInt64? { idleLimit.map { lastUse + $0 } }
-    package var isIdle: Bool { idleEnd.map { Clock.bootMilliseconds() >= $0 } ?? false }
+    private var idleEnd: UInt64? { idleLimit.map { max(lastUse + $0, heldUntil ?? 0) } }
+
+    private var rules: LeavingRules { leavingRules ?? Policy.builtIn.leaving }
+
+    /// Each request asks for this, so it is worked out beforehand.
+    private func settleAbsence() {
+        awayEnd = absences.values.compactMap { rules.end(of: $0) }.min()
+            .map { max($0, heldUntil ?? 0) }
+    }
+
+    /// How the owner has left whose absence locks it.
+    package var lockingLeave: Leave? {
+        let ends = absences.values.compactMap { away in rules.end(of: away).map { ($0, away) } }
+        return ends.min { $0.0 < $1.0 }?.1.leave
+    }
+    /// Until when a finger opens it again.
+    package var fingerEnd: UInt64? {
+        absences.values.compactMap { rules.fingerEnd(of: $0) }.min().map { max($0, heldUntil ?? 0) }
+    }
+    /// When one of its times is over.
+    package var end: UInt64? { [idleEnd, awayEnd].compactMap { $0 }.min() }
+    package var isIdle: Bool { Self.isOver(idleEnd) }
+    package var isAway: Bool { Self.isOver(awayEnd) }
+
+    private static func isOver(_ end: UInt64?) -> Bool {
+        end.map { Clock.bootMilliseconds() >= $0 } ?? false
+    }
+
+    /// The owner has left. The first of several times in the same way counts.
+    package func ownerLeft(_ leave: Leave) {
+        departures += 1
+        // A hold ends with the session.
+        if leave == .sessionEnd, heldUntil != nil { heldUntil = nil }
+        let known = absences[leave.absence]
+        guard known == nil || known?.leave == .screenLockByIdleness else { return }
+        let away = Away(leave, since: Clock.bootMilliseconds())
+        if let known, let end = rules.end(of: known), end <= rules.end(of: away) ?? .max { return }
+        absences[leave.absence] = away
+    }
+
+    /// What was not locked by then stays open.
+    package func ownerCameBack(_ absence: Absence) {
+        guard let away = absences[absence] else { return }
+        let end = rules.end(of: away).map { max($0, heldUntil ?? 0) }
+        if !Self.isOver(end) { absences[absence] = nil }
+    }
+
+    /// The store does not lock by itself for so long.
+    package func hold(seconds: UInt32) {
+        heldSince = Clock.bootMilliseconds()
+        heldUntil = heldSince + UInt64(seconds) * 1000
+        whenTimesChange?(self)
+    }
+
+    /// The policy may allow less than it did.
+    package func limitHold(to seconds: UInt32) {
+        guard let until = heldUntil else { return }
+        heldUntil = min(until, heldSince + UInt64(seconds) * 1000)
+    }
+
+    /// From now on the store locks by itself again.
+    package func resume() {
+        guard heldUntil != nil else { return }
+        heldUntil = nil
+        whenTimesChange?(self)
+    }
+
+    /// For the next daemon.
+    var times: HandOver.Times {
+        HandOver.Times(
+            absences: Array(absences.values), heldSince: heldSince, heldUntil: heldUntil)
+    }
+
+    /// As the daemon before this one knew them.
+    package func take(_ times: HandOver.Times) {
+        let former = times.absences.map { ($0.leave.absence, $0) }
+        absences.merge(former) { here, _ in here }
+        heldSince = times.heldSince
+        heldUntil = times.heldUntil
+    }
 
     /// Each request on the open store starts its idle time again.
     private func use() throws(Refusal) {
@@ -195,8 +291,8 @@ package final class StoreHost {
 
     package var identity: Identity { snapshot.identity }
     package var owner: Person { Person(uid: identity.uid, name: identity.account) }
-    /// A store whose idle time is over is closed for all requests, even before it is locked.
-    package var isOpen: Bool { records.isOpen && !isIdle }
+    /// A store whose time is over is closed for all requests, even before it is locked.
+    package var isOpen: Bool { records.isOpen && !isIdle && !isAway }
     package var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
     package var hasRecovery: Bool { foreign != nil || !snapshot.recovery.isEmpty }
     package var followsLogin: Bool { identity.way == .followsLogin }
@@ -324,28 +420,47 @@ package final class StoreHost {
 
     /// Opens the records. If they are open already, they stay open.
     package func open(_ opening: Opening) async throws(Refusal) {
+        try await open(opening.key, .storeKey, opening.ground) { ownerProved(opening) }
+    }
+
+    func open(
+        _ key: StoreKey, _ kind: Records.KeyKind, _ ground: Ground, _ used: () -> Void
+    ) async throws(Refusal) {
         let file = try requireLive()
-        try require(opening.ground)
+        try require(ground)
         lastUse = Clock.bootMilliseconds()
+        used()
         guard !records.isOpen else { return }
         cancelShut()
-        let log = try await records.open(opening.key, file.commits)
+        let log = try await records.open(key, kind, file.commits)
         lastUse = Clock.bootMilliseconds()
+        used()
         if log != .whole { whenLogWasDamaged?(self, log) }
         whenOpened?(self)
     }
 
+    /// Whoever opens the store is back, unless the owner has left since the passcode was typed.
+    private func ownerProved(_ opening: Opening) {
+        guard opening.departures == departures else { return }
+        if !absences.isEmpty { absences = [:] }
+        wasLockedAway = false
+        if resident != nil { whenResident?(self) }
+    }
+
     package func lock() async {
         cancelShut()
+        if heldUntil != nil { heldUntil = nil }
         await records.close()
     }
 
     /// Locks at that moment, unless a session of the owner begins first.
     package func shut(at moment: UInt64, _ then: @escaping @LoopActor @Sendable () -> Void) {
         cancelShut()
+        shutAt = moment
         shutTimer = EventLoop.shared.at(moment) {
             EventLoop.shared.task {
                 self.shutTimer = nil
+                self.shutAt = nil
                 await self.lock()
                 then()
             }
@@ -355,6 +470,7 @@ package final class StoreHost {
     package func cancelShut() {
         if let timer = shutTimer { EventLoop.shared.cancel(timer) }
         shutTimer = nil
+        shutAt = nil
     }
 
     // MARK: records

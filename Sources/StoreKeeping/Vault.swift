@@ -17,6 +17,8 @@ package final class Vault {
     private var hosts: [StoreID: StoreHost] = [:]
     private var byUID: [UInt32: [StoreHost]] = [:]
     private var reserved: Set<Place> = []
+    /// Whose owner has left while the store was made.
+    private var departed: [Place: Leave] = [:]
     private var allotments: [Person: Allotment] = [:]
     /// Called with each store when it is added. Set before the stores are loaded.
     package var prepare: (@LoopActor (StoreHost) -> Void)?
@@ -345,6 +347,7 @@ package final class Vault {
         // Two creations at once: the second is refused before anything is made.
         let place = Place(uid: person.uid, name: name)
         guard reserved.insert(place).inserted else { throw .alreadyExists }
+        departed[place] = nil
         defer { reserved.remove(place) }
         let allotment = allotment(of: person)
         allotment.follow(policy, reading: nil)
@@ -380,10 +383,12 @@ package final class Vault {
             let host = StoreHost(
                 id: built.id, folder: built.folder, workers: workers, contents: contents)
             add(host, built.footprint)
+            if let leave = departed.removeValue(forKey: place) { host.ownerLeft(leave) }
             let slot = host.snapshot.passcodes.first
             let made = Opening(
                 key: built.key,
-                ground: slot.map { .passcode(salt: $0.details.salt) } ?? .device)
+                ground: slot.map { .passcode(salt: $0.details.salt) } ?? .device,
+                departures: 0)
             try await host.open(made)
             return NewStore(host: host, opening: made)
         }
@@ -391,6 +396,13 @@ package final class Vault {
 
     /// Each holds two descriptors as long as the daemon runs.
     private static let storesEach = 16
+
+    /// A person has left: returns their stores. A store that is being made learns of it when it is
+    /// there.
+    package func ownerLeft(_ uid: UInt32, _ leave: Leave) -> [StoreHost] {
+        for place in reserved where place.uid == uid { departed[place] = leave }
+        return stores(of: uid)
+    }
 
     private struct Place: Hashable {
         let uid: UInt32
@@ -634,6 +646,35 @@ package final class Vault {
     package func lockAll() async {
         let locks = withKeys.map { host in EventLoop.shared.task { await host.lock() } }
         for lock in locks { await lock.value }
+    }
+
+    /// Milliseconds. systemd waits for ten seconds.
+    private static let leaving: UInt64 = 4_000
+
+    /// Closes all stores like `lockAll`, and returns those that the next daemon may open.
+    package func leaveAll() async -> [StoreHost.Leaving] {
+        var left: [StoreHost.Leaving] = []
+        let leaves = withKeys.map { host in
+            EventLoop.shared.task {
+                if let leaving = await host.leave() {
+                    left.append(leaving)
+                } else {
+                    await host.lock()
+                }
+            }
+        }
+        let ended = EventLoop.shared.task { for leave in leaves { await leave.value } }
+        var isOver = false
+        EventLoop.shared.task {
+            await ended.value
+            isOver = true
+        }
+        // One store's slow disk does not lock all others.
+        let end = Clock.bootMilliseconds() + Self.leaving
+        while !isOver, Clock.bootMilliseconds() < end {
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + 2)
+        }
+        return left
     }
 
     /// The stores whose keys are in memory: also those that are closed for requests because their

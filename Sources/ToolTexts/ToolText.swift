@@ -143,6 +143,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case storeOf = "tool.store.of | {1} of {2} | the name of a store | the name of an account"
     case stateAbsent = "tool.state.absent | there is none"
     case stateLocked = "tool.state.locked | locked"
+    case stateLockedFinger = "tool.state.locked.finger | locked; a finger opens it"
     case stateOpen = "tool.state.open | open"
     case stateErased = "tool.state.erased | erased"
     case stateRetryLocked = "tool.state.retry-locked | locked after too many wrong tries"
@@ -189,6 +190,11 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         tool.space.quota | \
         {1} of {2}, all stores together | \
         an amount of bytes | the most that it may be
+        """
+    case locksHeld = """
+        tool.locks.held | \
+        not by itself until {1} (`appvault resume` ends that) | \
+        date and time
         """
     case locksIdle = "tool.locks.idle | after {1} without a request | a time: tool.span.*"
     case spanSeconds = "tool.span.seconds | {1} s | a number"
@@ -270,7 +276,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         """
     case previewMore = """
         tool.preview.more | \
-        and {1} more stores; --user NAME shows one person's | \
+        stores that are not shown: {1}; --user NAME shows one person's | \
         a number
         """
     case textCatalogue = "tool.text.catalogue | catalogue"
@@ -449,7 +455,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case readerExternal = "tool.reader.external | external"
     case fingerForeign = """
         tool.finger.foreign | \
-        {1} fingerprints on it are not AppVault's, and are left alone | \
+        not AppVault's, and left alone: {1} of the fingerprints on it | \
         a number
         """
     case fingerKeepsPassword = """

@@ -26,6 +26,7 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case offerRecovery = 0x36
     case actions = 0x38
     case mend = 0x3A
+    case hold = 0x3C
 
     case get = 0x40
     case set = 0x42

@@ -75,6 +75,28 @@ public struct Passcode: Body, Fields, Equatable {
     }
 }
 
+/// `hold` and `resume`: for how long the store does not lock by itself.
+public struct Hold: Body, Fields, Equatable {
+    public var target = Target()
+    /// 0 ends it.
+    public var seconds: UInt32 = 0
+
+    /// As long as the policy allows.
+    public static let longest = UInt32.max
+
+    public init(target: Target, seconds: UInt32) {
+        self.target = target
+        self.seconds = seconds
+    }
+
+    init() {}
+
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&target)
+        coder.u32(&seconds)
+    }
+}
+
 /// Root gives a store whose owner changed to the account that owns it now.
 public struct Chown: Body, Fields, Equatable {
     public var store: [UInt8] = []
@@ -156,6 +178,10 @@ public struct State: Body, Fields, Equatable {
     public var expiresAt: UInt64 = 0
     /// Seconds; 0: never.
     public var idleTimeout: UInt32 = 0
+    /// Seconds since 1970, until which the owner has suspended locking; 0: not suspended.
+    public var heldUntil: UInt64 = 0
+    /// It is locked, and a finger opens it now.
+    public var fingerOpens = false
     /// Numbers of the flows that are due, in order.
     public var pending: [UInt8] = []
     public var pendingReason = PendingReason.none
@@ -191,6 +217,8 @@ public struct State: Body, Fields, Equatable {
         coder.u64(&passcodeSetAt)
         coder.u64(&expiresAt)
         coder.u32(&idleTimeout)
+        coder.u64(&heldUntil)
+        coder.flag(&fingerOpens)
         coder.bytes(&pending, limit: Limits.flows)
         coder.value(&pendingReason)
         coder.value(&meetsRules)

@@ -142,6 +142,8 @@ package enum Message: Sendable {
     /// `without`: how many records are not in the file, because they were damaged when it was made.
     case imported(count: UInt64, without: UInt64)
     case recordsMended(removed: Int, accepted: Int)
+    case held(seconds: Int)
+    case resumed
     case checked(count: UInt64)
 
     /// What a person is told before a flow that is due.
@@ -314,6 +316,8 @@ package enum Message: Sendable {
             Phrase(.importDoneWithout, .count(count), .count(without))
         case .recordsMended(let removed, let accepted):
             Phrase(.mendDone, .count(removed), .count(accepted))
+        case .held(let seconds): Phrase(.holdDone, .phrase(.span(seconds)))
+        case .resumed: Phrase(.holdOver)
         case .checked(let count): Phrase(.importChecked, .count(count))
         }
     }

@@ -40,6 +40,7 @@ extension Refusal {
         case reset
         case newRecoveryKey = "new-recovery-key"
         case resync
+        case hold
     }
 
     /// Why an action is not possible; `appvault actions` shows the same.
@@ -47,6 +48,7 @@ extension Refusal {
         case noStore, erased, retryLocked, damaged, ownerChanged, lockedAlready
         case followsLogin, passcodeOff, passcodeOn, terminalOnly, notFollowing
         case tooManyStores(Int)
+        case holdMost(seconds: Int)
         case noSuchKey
         case policy(key: String)
         case policyBroken, noPasscodeMode, changeDue
@@ -121,6 +123,7 @@ extension Refusal.ActionReason {
         case .terminalOnly: Phrase(.reasonTerminalOnly)
         case .notFollowing: Phrase(.reasonNotFollowing)
         case .tooManyStores(let most): Phrase(.reasonTooManyStores, .count(most))
+        case .holdMost(let seconds): Phrase(.reasonHoldMost, .phrase(.span(seconds)))
         case .noSuchKey: Phrase(.reasonNoSuchKey)
         case .policy(let key): Phrase(.reasonPolicy, .text(key))
         case .policyBroken: Phrase(.reasonPolicyBroken)

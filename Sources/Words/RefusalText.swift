@@ -122,6 +122,7 @@ extension Refusal {
         case .policyDenies: Phrase(.hintPolicyDenies)
         case .invalidAction(_, .fingerprint(let reason)):
             reason.hint ?? Phrase(.hintInvalidAction)
+        case .invalidAction(action: .hold, _): Phrase(.hintHold)
         case .invalidAction: Phrase(.hintInvalidAction)
         case .fingerprintUnavailable(let reason):
             reason.hint ?? Phrase(.hintFingerprintUnavailable)

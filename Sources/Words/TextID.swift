@@ -98,7 +98,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
 
     // MARK: What a rule asks for, as part of a list
 
-    case wishMinLength = "wish.minLength | at least {1} characters | a number"
+    case wishMinLength = "wish.minLength | {1} or more characters | a number"
     case wishRule = "wish.rule | {1} | the administrator's name for a rule"
     case wishRuleDictionary = "wish.rule.dictionary | no word from a dictionary"
     case wishDigitsOnly = "wish.digitsOnly | only digits"
@@ -111,14 +111,14 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         {1} of these kinds: digits, small letters, capital letters, special characters | \
         a number
         """
-    case wishUnique = "wish.unique | at least {1} different characters | a number"
+    case wishUnique = "wish.unique | {1} or more different characters | a number"
     case wishSequence = "wish.sequence | no run of digits such as 1234 or 1111"
     case wishSame = "wish.same | a passcode that differs from the current one"
-    case wishHistory = "wish.history | none of your last {1} passcodes | a number"
+    case wishHistory = "wish.history | no passcode that you had before (remembered: {1}) | a number"
 
     // MARK: A rule that a new passcode does not meet
 
-    case unmetMinLength = "unmet.minLength | At least {1} characters, please. | a number"
+    case unmetMinLength = "unmet.minLength | Please use {1} or more characters. | a number"
     case unmetRule = """
         unmet.rule | \
         The passcode does not meet this rule: {1} | \
@@ -143,7 +143,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         Please use {1} of: digits, small letters, capital letters, special characters. | \
         a number
         """
-    case unmetUnique = "unmet.unique | At least {1} different characters, please. | a number"
+    case unmetUnique = "unmet.unique | Please use {1} or more different characters. | a number"
     case unmetSequence = "unmet.sequence | Please avoid runs of digits such as 1234 or 1111."
     case unmetSame = "unmet.same | That is the current passcode; choose another one."
     case unmetHistory = """
@@ -253,8 +253,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case fingerprintNotNow = "fingerprint.not-now | Not now"
     case fingerprintLearnMore = """
         fingerprint.learn-more | \
-        Once you have typed your passcode, a fingerprint opens the store too. The passcode \
-        always works.
+        The first unlock needs the passcode. After it, a fingerprint works, too.
         """
     case fingerprintPlace = "fingerprint.place | Place your finger on the reader."
     case fingerprintOff = "fingerprint.off | Fingerprints are off."
@@ -269,7 +268,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case fingerprintPlaceWait = """
         fingerprint.place.wait | \
-        {1}: place your finger on the reader, or type the passcode in {2} seconds. | \
+        {1}: place your finger on the reader, or type the passcode in {2} s. | \
         who asks, as `lightdm` | how long the reader waits
         """
     case fingerprintSwipe = "fingerprint.swipe | Swipe your finger over the reader."
@@ -284,7 +283,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case fingerprintSwipeWait = """
         fingerprint.swipe.wait | \
-        {1}: swipe your finger over the reader, or type the passcode in {2} seconds. | \
+        {1}: swipe your finger over the reader, or type the passcode in {2} s. | \
         who asks, as `lightdm` | how long the reader waits
         """
     case fingerprintWaitOver = """
@@ -441,7 +440,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case recoveryPrompt = "recovery.prompt | Recovery key: "
     case recoveryKeep = """
         recovery.keep | \
-        Write this recovery key down. It is shown only once, and older keys no longer work.
+        Write this recovery key down. You see it only once. Older keys no longer work.
         """
     case recoveryMade = "recovery.made | The recovery key was made."
     case recoveryDone = "recovery.done | Passcode successfully changed."
@@ -451,8 +450,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case recoveryRevoked = """
         recovery.revoked | \
-        Your recovery key was made while there was no passcode. It no longer opens the \
-        store.
+        Your recovery key, made when there was no passcode, no longer opens the store.
         """
     case recoveryAskedAgain = "recovery.asked-again | You will be asked again next time."
     case storeDamaged = """
@@ -462,7 +460,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case storeMended = "store.mended | The store's slots file was damaged. It is repaired."
     case storeMendedNoRecovery = """
         store.mended.no-recovery | \
-        The store's slots file was damaged. It is repaired; a recovery key opens it no more.
+        The slots file was damaged and is repaired. No recovery key opens it any more.
         """
     case logRepaired = """
         log.repaired | \
@@ -498,10 +496,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case exportPassphrase = "export.passphrase | Passphrase of the file: "
     case exportNew = "export.new | Passphrase for the file: "
     case exportConfirm = "export.confirm | Passphrase again: "
-    case importDone = "import.done | {1} values imported. | a number"
+    case importDone = "import.done | Values imported: {1}. | a number"
     case importDoneWithout = """
         import.done.without | \
-        {1} values imported. The file is without {2} that were damaged when it was made. | \
+        Values imported: {1}. Damaged when the file was made, and not in it: {2}. | \
         a number | a number
         """
     case mendDone = """
@@ -509,7 +507,13 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         Mended. Damaged records that were removed: {1}. Records that were kept as they are: {2}. | \
         a number | a number
         """
-    case importChecked = "import.checked | {1} values checked. | a number"
+    case holdDone = """
+        hold.done | \
+        The store stays open for {1}, also behind a locked screen. `appvault resume` ends that. | \
+        a time: span.*
+        """
+    case holdOver = "hold.over | The store locks by itself again."
+    case importChecked = "import.checked | Values checked: {1}. | a number"
 
     // MARK: Pieces of other texts
 
@@ -586,17 +590,17 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case refusedRequiresUpper = "refused.RequiresUpper | the passcode needs a capital letter"
     case refusedUnderMinLength = """
         refused.UnderMinLength | \
-        the passcode needs at least {1} characters | \
+        the passcode needs {1} or more characters | \
         a number
         """
     case refusedUnderMinLengthExport = """
         refused.UnderMinLength.export | \
-        the passphrase of an export needs at least {1} characters | \
+        the passphrase of an export needs {1} or more characters | \
         a number
         """
     case refusedUnderMinUniqueCharacters = """
         refused.UnderMinUniqueCharacters | \
-        the passcode needs at least {1} different characters | \
+        the passcode needs {1} or more different characters | \
         a number
         """
     case refusedDeleted = "refused.Deleted | the store was erased after too many wrong passcodes"
@@ -832,6 +836,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         hint.PolicyDenies | \
         your administrator decides that, in /etc/appvault/policy.conf
         """
+    case hintHold = """
+        hint.hold | \
+        `appvault hold` without a time holds it as long as the policy allows
+        """
     case hintInvalidAction = "hint.InvalidAction | `appvault actions` lists what is possible"
     case hintFingerprintUnavailable = "hint.FingerprintUnavailable | use the passcode"
     case hintFingerprintUnavailableExternal = """
@@ -959,6 +967,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case reasonTerminalOnly = "reason.terminal-only | it is shown on a terminal only"
     case reasonNotFollowing = "reason.not-following | the store does not follow the login password"
     case reasonTooManyStores = "reason.too-many-stores | a person has at most {1} stores | a number"
+    case reasonHoldMost = "reason.hold-most | the policy allows {1} at most | a time: span.*"
     case reasonNoSuchKey = "reason.no-such-key | the store has no such key"
     case reasonPolicy = "reason.policy | the policy does not allow it ({1}) | a policy key"
     case reasonPolicyBroken = """

@@ -18,7 +18,7 @@ class Login(unittest.TestCase):
         self.addCleanup(self.desktop.stop)
 
     def state(self):
-        return self.desktop.check("appvault status", user="alice").split("\n")[1].split()[1]
+        return self.desktop.check("appvault status", user="alice").split("\n")[1].split()[1].rstrip(";")
 
     def test_a_login_at_the_greeter_opens_the_store_by_password_and_by_finger(self):
         desktop = self.desktop

@@ -15,6 +15,8 @@ from machine import PASSWORDS, RELEASE, Machine
 NEEDS_ROOT = True
 TIMEOUT = 600
 NEWER = "9.9"
+# As on a kernel without secret memory.
+WITHOUT = "[Service]\nSystemCallFilter=~memfd_secret\n"
 LINGER = "[Service]\nExecStart=\nExecStart=/usr/libexec/appvault/appvaultd --deadline idle=1\n"
 
 
@@ -103,12 +105,26 @@ class Life(unittest.TestCase):
         shell.send("n")
         shell.expect(r"\$ ")
 
-        # An upgrade while the store is open: the old daemon goes on, and the old and the new
-        # programs understand each other.
+        # An upgrade while the store is open: the new daemon takes it over.
         before = self.daemon()
         self.assertNotEqual(before, "0")
+        survives = machine.check("systemctl show -P StatusText appvaultd").startswith("Open stores survive")
+        output = self.apt("install --reinstall /packages/*.deb")
+        self.assertEqual(self.state(), "open")
+        if survives:
+            self.assertIn("appvaultd was restarted; open stores stay open", output)
+            self.assertNotEqual(self.daemon(), before)
+        # Without secret memory the old daemon goes on, and the old and the new programs understand each other.
+        machine.write("/etc/systemd/system/appvaultd.service.d/without.conf", WITHOUT)
+        machine.check("systemctl daemon-reload && systemctl restart appvaultd.service")
+        self.assertEqual(self.state(), "open" if survives else "locked")
+        if not survives:
+            self.logout(shell)
+            shell = self.login()
+        before = self.daemon()
         output = self.apt("install /newer/*.deb")
         self.assertIn(f"Version: {NEWER}", machine.check("dpkg -s libpam-appvault"), output)
+        self.assertIn("the former appvaultd goes on", output)
         self.assertEqual((self.daemon(), self.state()), (before, "open"))
         self.assertIn("(deleted)", machine.check(f"readlink /proc/{before}/exe"))
         self.reads(shell)

@@ -217,6 +217,8 @@ class Daemon:
         self.count_path = os.path.join(self.folder, "derivations")
         self.options, self.env, self.before = list(options), dict(env), list(before)
         self.socket_activated, self.listener = socket_activated, None
+        # What systemd hands over besides the socket: names and descriptors.
+        self.handed = []
         os.mkdir(self.state, 0o700)
         os.mkdir(self.runtime, 0o700)
         os.mkdir(self.config, 0o755)
@@ -283,7 +285,9 @@ class Daemon:
         environment = self.environment()
         if activated:
             self._listen()
-            environment["LISTEN_FDS"] = "1"
+            handed = [("appvaultd.socket", self.listener.fileno()), *self.handed]
+            environment["LISTEN_FDS"] = str(len(handed))
+            environment["LISTEN_FDNAMES"] = ":".join(name for name, _ in handed)
 
         def prepare():
             if uid != os.getuid():
@@ -297,9 +301,14 @@ class Daemon:
         kept = ()
         if activated:
             # LISTEN_PID must be the daemon's pid: the shell that becomes the daemon knows it.
-            kept = (self.listener.fileno(),)
-            script = f'export LISTEN_PID=$$; exec "$@" 3<&{kept[0]}'
-            command = ["/bin/sh", "-c", script, "sh", *command]
+            kept = tuple(number for _, number in handed)
+            # By way of numbers that none of them has.
+            moves = [(f"{50 + at}<&{number}", f"{3 + at}<&{50 + at}") for at, number in enumerate(kept)]
+            ends = " ".join(
+                f"{number}<&-" for number in (*range(50, 50 + len(kept)), *kept) if number >= 3 + len(kept))
+            script = "export LISTEN_PID=$$\n" + "".join(
+                f"exec {' '.join(words)}\n" for words in zip(*moves)) + f'exec "$@" {ends}'
+            command = ["/bin/bash", "-c", script, "bash", *command]
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=prepare,

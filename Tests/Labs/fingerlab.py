@@ -327,16 +327,18 @@ class Private(Daemon):
 
 
 class Desk:
-    """A private daemon, its own person and their store. As root it runs as another account,
-    because logind is asked about root's peers."""
+    """A private daemon, its own person and their store. As root it runs as another account, because logind is asked
+    about root's peers. With a `before` it is root's own daemon, which sees the logind of that command line."""
 
-    def __init__(self, worker, policy="", path=None, create=True, options=(), **more):
+    def __init__(self, worker, policy="", path=None, create=True, options=(), kind=None, **more):
         self.worker = worker
         self.account = None
+        whose = kind or (Daemon if more.get("before") else Private)
         if IS_ROOT:
             self.account = add_account()
-            more["uid"] = self.account[1]
-        self.daemon = Private(
+            if issubclass(whose, Private):
+                more["uid"] = self.account[1]
+        self.daemon = whose(
             policy=POLICY + policy, options=["--fingerprint-socket", path or worker.path, *options], start=False,
             **more)
         self.daemon.person = self.account or self.daemon.person

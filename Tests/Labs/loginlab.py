@@ -150,7 +150,7 @@ class Desk:
             UID=uid, USER=f"u{uid}", ACTIVE=int(active), STATE=state or ("active" if active else "online"),
             REMOTE=int(remote), CLASS=kind, TYPE="tty", LEADER=1)
         if seat:
-            fields["SEAT"] = seat
+            fields.update(SEAT=seat, VTNR=2)
         self._write(f"sessions/{name}", **fields)
 
     def seat(self, name, session=None, uid=0):
@@ -242,6 +242,10 @@ class Logind(Desk):
     def start(self):
         self.bus = self._run("dbus-daemon", "--nofork", "--nopidfile", "--config-file", self.config)
         self._wait(self._listens)
+        self.begins()
+
+    def begins(self):
+        """logind takes its name."""
         self.mock = self._run(sys.executable, "-m", "dbusmock", "--system", "--template", "logind")
         import dbus
 

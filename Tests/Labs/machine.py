@@ -394,7 +394,8 @@ class Machine:
         words = [
             "sh", "-ec", IN_GROUP, "sh", self.name, "nsenter", "-t", str(self.holder.pid), "-m",
             "systemd-nspawn", "-q", "-D", self.root, f"--machine={self.name}", "--hostname=machine", "--boot",
-            "--register=no", "--keep-unit", "--resolv-conf=off", "--private-network", "--system-call-filter=@memlock"]
+            "--register=no", "--keep-unit", "--resolv-conf=off", "--private-network",
+            "--system-call-filter=@memlock memfd_secret"]
         words += [f"--bind-ro={host}:{inside}" for host, inside in self.bind.items()]
         self.console = Terminal(words, {**_environment(), "TERM": "dumb"})
         try:

@@ -113,7 +113,7 @@ def scan(pid, needles, stop=True):
     return found
 
 
-def gone(pid, needles, seconds=10.0):
+def gone(pid, needles, seconds=120.0):
     """What is still found after the daemon has had time to come to rest; an empty result is
     good.
 

@@ -63,6 +63,10 @@ private let table: [Bounds] = [
     time("LockTimeout", 0, 7 * 86_400, "1w"),
     choice("LockOnBackground", "immediate", "timeout", "never"),
     time("IdleTimeout", 0, 7 * 86_400, "7d"), time("HoldMax", 0, 30 * 86_400, "30d"),
+    time("LockGrace", 0, 300, "5min"),
+    Bounds(
+        "FingerprintAfterLock", ["yes", "no", "1s", "12h", "7d"],
+        ["0", "8d", "maybe", "", "Yes"]),
     Bounds(
         "LoginUnits", ["", "getty@*", "my-door@*.service my\\x2ddoor gdm*"],
         ["*", "*getty", "a/b", "a%b", String(repeating: "a", count: 129), "é"]),
@@ -84,7 +88,7 @@ private let table: [Bounds] = [
     @Test("the table has every key of BEHAVIOURS, in its order")
     func names() {
         #expect(PolicyKey.all.map(\.name) == table.map(\.key))
-        #expect(PolicyKey.all.count == 42)
+        #expect(PolicyKey.all.count == 44)
     }
 
     @Test("each value within the bounds is taken and written as it is read", arguments: table)
@@ -148,7 +152,9 @@ private let table: [Bounds] = [
 
     @Test("the built-in values are those of BEHAVIOURS")
     func builtIn() {
-        let lockers = "swaylock i3lock xscreensaver kde cinnamon-screensaver mate-screensaver"
+        let lockers =
+            "swaylock i3lock xscreensaver kde cinnamon-screensaver mate-screensaver "
+            + "xfce4-screensaver gtklock hyprlock vlock physlock"
         let lines = PolicyBook.builtIn.values(for: PolicySubject()).map { "\($0.key)=\($0.value)" }
         #expect(
             lines.joined(separator: "\n") == """
@@ -181,6 +187,8 @@ private let table: [Bounds] = [
                 LockOnBackground=immediate
                 IdleTimeout=0
                 HoldMax=8h
+                LockGrace=5s
+                FingerprintAfterLock=12h
                 LoginUnits=getty@* serial-getty@* console-getty* container-getty@* gdm* lightdm* \
                 sddm* greetd* ly* xdm* lxdm* slim* nodm*
                 StoreQuota=256MiB
@@ -203,7 +211,7 @@ private let table: [Bounds] = [
         let values = PolicyBook.builtIn.values(for: PolicySubject())
         #expect(
             values.filter { !$0.isActedOn }.map(\.key) == [
-                "LockTimeout", "LockOnBackground", "HoldMax", "FingerprintFirstUnlock",
+                "FingerprintFirstUnlock"
             ])
     }
 

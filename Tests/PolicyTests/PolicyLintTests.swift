@@ -84,10 +84,6 @@ private let doubts: [Doubt] = [
         "UseDefaultPolicy=no", "Enabled=no",
         says: "2: UseDefaultPolicy: with Enabled=no there are no passcodes at all: "
             + "UseDefaultPolicy=yes"),
-    Doubt(
-        "HoldMax=1h",
-        says: "2: HoldMax: not acted on yet by this release: "
-            + "known, and without an effect so far"),
 ]
 
 @Suite struct PolicyLintTests {
@@ -141,8 +137,6 @@ private let doubts: [Doubt] = [
                     + "known, and without an effect so far",
                 "warning 1:3: LockTimeout: no effect without LockOnBackground=timeout: "
                     + "LockOnBackground=timeout, or no line with this key",
-                "warning 1:3: LockTimeout: not acted on yet by this release: "
-                    + "known, and without an effect so far",
             ])
         #expect(
             lint("[Passcode]\nLockOnBackground=timeout").last

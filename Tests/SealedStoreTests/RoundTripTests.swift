@@ -21,6 +21,26 @@ import Testing
         #expect(again.count == 1)
     }
 
+    @Test("the keys of open records open them again, and other bytes do not")
+    func handedOver() throws {
+        let store = try Store()
+        let records = try store.create()
+        #expect(try records.put(bytes("a"), bytes("one")) == .stored)
+        var keys = try records.keys()
+        records.close()
+        #expect(throws: RecordsError.closed) { _ = try records.keys().count }
+        let again = try store.open(with: keys)
+        #expect(try again.get(bytes("a")) == bytes("one"))
+        #expect(try again.put(bytes("b"), bytes("two")) == .stored)
+        again.close()
+        #expect(try store.open().get(bytes("b")) == bytes("two"))
+        // The last bytes are of the key of the seals.
+        keys.wipe(keys.count - 1..<keys.count)
+        #expect(throws: RecordsError.damaged(.head)) { _ = try store.open(with: keys) }
+        keys.shorten(to: 32)
+        #expect(throws: RecordsError.damaged(.file)) { _ = try store.open(with: keys) }
+    }
+
     @Test("a name is any 1 to 255 bytes")
     func names() throws {
         let store = try Store()

@@ -51,6 +51,10 @@ final class Store {
         try Records(opening: folder.path, id: id ?? self.id, key: key, noted: noted)
     }
 
+    func open(with keys: borrowing SecretBytes) throws -> Records {
+        try Records(opening: folder.path, id: id, key: keys, .recordKeys)
+    }
+
     /// Makes the file, fills it, closes it.
     func filled(_ count: Int, value: (Int) -> [UInt8] = { bytes("value \($0)") }) throws {
         let records = try create()

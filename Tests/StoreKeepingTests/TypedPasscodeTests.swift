@@ -93,7 +93,7 @@ struct TypedPasscodeTests {
     func redacted() throws {
         let passcode = try typed(composed)
         let key = StoreKey(try SecretBytes(copying: Array("a store's key".utf8).span))
-        let opening = Opening(key: key, ground: .device, typed: passcode)
+        let opening = Opening(key: key, ground: .device, typed: passcode, departures: 0)
         for text in [
             "\(passcode)", String(reflecting: passcode), "\(key)", String(reflecting: key),
         ] {

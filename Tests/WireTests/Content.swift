@@ -30,6 +30,7 @@ extension RequestType {
             .fingerprintVerify, .keyringForget, .mend:
             Content(body: Target.self)
         case .chown: Content(body: Chown.self)
+        case .hold: Content(body: Hold.self)
         case .get, .delete: Content(body: Record.self)
         case .set: Content(body: Record.self, payloads: [Limits.value])
         case .list: Content(body: List.self)

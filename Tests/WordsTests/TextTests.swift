@@ -146,7 +146,8 @@ struct TextTests {
             .former, .driftElsewhere, .present, .differ, .unmet(.minLength(256)),
             .unmet(.groups(4)), .unmet(.unique(256)), .unmet(.history(24)), .unmet(.same),
             .fingerNoMatchAgain(left: 20), .fingerNoMatch(left: 3), .fingerNoMatch(left: 0),
-            .fingerWaitOver,
+            .fingerWaitOver, .fingerprintLearnMore, .recoveryRevoked,
+            .storeMended(withoutRecovery: true), .storeMended(withoutRecovery: false),
         ] + Message.Due.allCases.map { .due($0) } + notices + Wording.scans
 
     private static let notices: [Message] = Message.Notice.allCases.flatMap { notice in

@@ -33,6 +33,7 @@ enum Wording {
         [
             .noStore, .erased, .retryLocked, .damaged, .ownerChanged, .lockedAlready, .followsLogin,
             .passcodeOff, .passcodeOn, .terminalOnly, .notFollowing, .tooManyStores(16), .noSuchKey,
+            .holdMost(seconds: 28_800),
             .policy(key: "AllowNoPasscode"), .policyBroken, .noPasscodeMode, .changeDue,
             .passcodeFirst,
         ] + Refusal.FingerprintReason.allCases.map { .fingerprint($0) }
@@ -60,6 +61,7 @@ enum Wording {
         all += Refusal.What.allCases.map { .doesNotExist($0) }
         all += Refusal.Argument.allCases.map { .invalidArgument($0) }
         all += Refusal.Action.allCases.map { .invalidAction(action: $0, reason: .passcodeOff) }
+        all += [.invalidAction(action: .hold, reason: .holdMost(seconds: 7200))]
         all += actionReasons.map { .invalidAction(action: .createPasscode, reason: $0) }
         all += Refusal.FingerprintReason.allCases.map { .fingerprintUnavailable($0) }
         all += Refusal.Why.allCases.map { .notPermitted($0) }
@@ -114,7 +116,8 @@ enum Wording {
             .storeMended(withoutRecovery: true), .drift, .former, .driftElsewhere,
             .present, .driftMended, .passphrase, .newPassphrase, .confirmPassphrase,
             .imported(count: 3, without: 0), .imported(count: 3, without: 2),
-            .recordsMended(removed: 2, accepted: 3), .checked(count: 3),
+            .recordsMended(removed: 2, accepted: 3), .checked(count: 3), .held(seconds: 900),
+            .resumed,
             .fingerWaitOver, .fingerNoMatchAgain(left: 3), .fingerNoMatch(left: 2),
             .fingerNoMatch(left: 0), .fingerVerified,
             .keyringForgotten, .keyringNotKept,

@@ -282,7 +282,7 @@ struct Doctor {
             findings.append(
                 Finding(
                     .key, .broken,
-                    "\(health.damaged) of \(health.stores) stores are damaged, some or all of it, or were made under another machine's key",
+                    "damaged in part or whole, or made under another machine's key: \(health.damaged) of \(health.stores) stores",
                     mend:
                         "`journalctl -u appvaultd` names them; `appvault status --user NAME` says what helps"
                 ))

@@ -61,7 +61,7 @@ extension Doctor {
         let rules = daemon.policy?.rules.count ?? 0
         let need =
             rules == 0
-            ? "; no rule needs it" : ": no new passcode can be set, \(rules) rules need it"
+            ? "; no rule needs it" : ": no new passcode can be set (rules that need it: \(rules))"
         switch health.rules {
         case .works: return [Finding(.rules, .ok, "judges")]
         case .missing:

@@ -18,7 +18,7 @@ enum StatusView {
         let name = state.name.isEmpty ? Array("default".utf8) : Printable.escaped(state.name)
         let owner = Printable.escaped(state.owner.name)
         row(.titleStore, owner.isEmpty ? name : words(.storeOf, name, owner))
-        let (lock, colour) = text(state.lock)
+        let (lock, colour) = text(state)
         row(.titleState, painted(words(lock), colour))
         switch state.lock {
         case .absent: break
@@ -43,7 +43,9 @@ enum StatusView {
                 if state.expiresAt > 0 { row(.titleExpires, expiry(state, words)) }
                 if state.followsLogin { row(.titleRules, words(rules(state))) }
             }
-            if state.idleTimeout > 0 {
+            if state.heldUntil > 0 {
+                row(.titleLocks, words(.locksHeld, ToolIO.localTime(state.heldUntil)))
+            } else if state.idleTimeout > 0 {
                 row(.titleLocks, words(.locksIdle, span(state.idleTimeout, words)))
             }
             if !state.pending.isEmpty { row(.titleDue, painted(due(state, words), .yellow)) }
@@ -85,10 +87,10 @@ enum StatusView {
         }
     }
 
-    private static func text(_ lock: State.Lock) -> (ToolText, Voice.Colour) {
-        switch lock {
+    private static func text(_ state: State) -> (ToolText, Voice.Colour) {
+        switch state.lock {
         case .absent: (.stateAbsent, .yellow)
-        case .locked: (.stateLocked, .yellow)
+        case .locked: (state.fingerOpens ? .stateLockedFinger : .stateLocked, .yellow)
         case .unlocked: (.stateOpen, .green)
         case .erased: (.stateErased, .red)
         case .retryLocked: (.stateRetryLocked, .red)
@@ -210,6 +212,8 @@ enum StatusView {
         json.field("passcodeSetAt", state.passcodeSetAt)
         json.field("expiresAt", state.expiresAt)
         json.field("idleTimeout", Int(state.idleTimeout))
+        json.field("heldUntil", state.heldUntil)
+        json.field("fingerOpens", state.fingerOpens)
         json.objects("pending", state.pending) { json, flow in
             json.field("number", Int(flow))
             json.field("name", FlowWords.name(flow))

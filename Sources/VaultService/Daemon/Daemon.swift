@@ -78,9 +78,11 @@ public enum Daemon {
 
     @LoopActor
     private static func start(_ options: Options, _ signals: Channel, _ outcome: Outcome) async {
+        // Before anything can fail: what was left is read once and wiped.
+        let inherited = options.socket == nil ? Inherited.look() : Inherited()
         do throws(House.StartFailure) {
             let house = try House(options)
-            try await serve(house, options, signals)
+            try await serve(house, options, inherited, signals)
         } catch {
             outcome.status = 1
             switch error {
@@ -98,15 +100,20 @@ public enum Daemon {
 
     @LoopActor
     private static func serve(
-        _ house: House, _ options: Options, _ signals: Channel
+        _ house: House, _ options: Options, _ inherited: Inherited, _ signals: Channel
     ) async throws(House.StartFailure) {
-        EventLoop.shared.task { await listen(to: signals, house) }
+        house.succession = options.socket == nil ? Succession.here() : .none
         try await house.begin()
+        // Requests wait at the sockets until what was open is open again, or locked for good. So
+        // does a signal: another restart leaves it all to the next daemon.
+        await house.takeOver(inherited.left)
+        EventLoop.shared.task { await listen(to: signals, house) }
         let door = FrontDoor(desk: house.desk, crowd: house.crowd, curfew: house.curfew) {
             await Dispatcher(house: house, connection: $0).serve()
         }
         door.whenSomebodyComes = { house.stopIdling() }
         door.whenSomebodyLeaves = { house.startIdling() }
+        house.closeDoors = { door.close() }
         EventLoop.shared.task { await house.upkeep.watchPolicy() }
         do throws(PosixError) {
             if let path = options.socket {
@@ -117,13 +124,12 @@ public enum Daemon {
                         on: try ListeningSocket.make(at: path, mode: 0o600), .roots)
                 }
             } else {
-                let count = sd_listen_fds(1)
-                guard count > 0 else {
+                guard !inherited.sockets.isEmpty else {
                     throw PosixError(
                         call: "no socket was handed over, and there is no --socket", number: 22)
                 }
-                for number in 0..<count {
-                    let socket = FileDescriptor(owning: 3 + number)
+                for number in inherited.sockets {
+                    let socket = FileDescriptor(owning: number)
                     let kind = kind(of: socket)
                     try door.listen(on: socket, kind)
                 }
@@ -133,8 +139,8 @@ public enum Daemon {
             throw .posix(error)
         }
         house.desk.audit.note(.start, "appvaultd \(Software.version) serves")
-        // SAFETY: sd_notify reads a terminated literal.
-        _ = unsafe sd_notify(0, "READY=1")
+        // SAFETY: sd_notify reads a terminated text.
+        _ = unsafe sd_notify(0, "READY=1" + house.succession.status)
         watch()
         ThisProcess.giveBackMemory()
     }

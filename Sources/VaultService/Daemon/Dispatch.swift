@@ -31,7 +31,7 @@ final class Dispatcher {
 
     func serve() async {
         do throws(ConnectionEnd) {
-            while true {
+            while !house.crowd.isDismissed || connection.hasInput {
                 let next = try await receive()
                 guard try await handle(next.request, tag: next.tag) else { break }
             }

@@ -31,9 +31,18 @@ final class FrontDoor {
         case roots
     }
 
+    private var doors: [Channel] = []
+
     func listen(on descriptor: consuming FileDescriptor, _ door: Door) throws(PosixError) {
         let channel = try Channel(owning: descriptor)
+        doors.append(channel)
         EventLoop.shared.task { await self.acceptAll(channel, door) }
+    }
+
+    /// Nobody is let in any more. At a socket of systemd's those who come wait for the next daemon.
+    func close() {
+        for channel in doors { channel.close() }
+        doors = []
     }
 
     /// Connections accepted in one go; then other work gets its turn.
@@ -56,6 +65,7 @@ final class FrontDoor {
             case .again: break
             case .wouldBlock:
                 guard await channel.readable(until: nil) == .ready else { return }
+            case .failed where channel.isClosed: return
             case .failed:
                 // No descriptors are left. Connections that hold some will end in time.
                 await EventLoop.sleep(until: Clock.bootMilliseconds() + 50)

@@ -122,7 +122,8 @@ final class House {
             fingers: FingerFlows(
                 desk: desk, readers: readers, permissions: permissions, enrolment: enrolment,
                 proving: proving, scans: scans),
-            keyrings: keyrings, mending: MendFlow(desk: desk, proving: proving))
+            keyrings: keyrings, mending: MendFlow(desk: desk, proving: proving),
+            holding: HoldFlow(desk: desk, proving: proving))
 
         // What a login asks.
         let onboarder = Onboarder(
@@ -216,8 +217,23 @@ final class House {
         EventLoop.shared.stop()
     }
 
+    /// What a restart does with open stores.
+    var succession = Succession.none
+    /// Lets nobody in any more.
+    var closeDoors: () -> Void = {}
+
     func stop() async {
-        await desk.vault.lockAll()
+        switch succession {
+        case .possible: await leave()
+        case .none: await desk.vault.lockAll()
+        case .noSecretMemory:
+            let isLoss = desk.vault.hasOpenStores || desk.vault.hasResidents
+            await desk.vault.lockAll()
+            if isLoss {
+                desk.audit.note(
+                    .lock, "all is locked: the kernel has no memory to leave keys in")
+            }
+        }
         desk.audit.note(.stop, "stopped")
         EventLoop.shared.stop()
     }

@@ -93,6 +93,11 @@ final class Connection: Lodger {
         self.share = share
     }
 
+    /// It waits for a frame of its peer, and owes no answer.
+    private(set) var isReading = false
+    /// Something of the peer's has not been read or dealt with.
+    var hasInput: Bool { pending != nil || channel.hasInput }
+
     func close() {
         channel.close()
         wait?.end(.closed)
@@ -175,7 +180,11 @@ final class Connection: Lodger {
     ) async throws(ConnectionEnd) -> R {
         self.deadline = deadline
         isLate = false
-        defer { self.deadline = nil }
+        isReading = true
+        defer {
+            self.deadline = nil
+            isReading = false
+        }
         // The frame before has been dealt with, so its room is given back.
         rooms.leave(self)
         while true {

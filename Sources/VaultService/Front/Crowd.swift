@@ -24,6 +24,30 @@ final class Crowd {
 
     var isEmpty: Bool { connections.isEmpty }
 
+    // MARK: the end
+
+    /// No connection is served any further than the request that it has made.
+    private(set) var isDismissed = false
+
+    /// Ends all connections: those that wait for their peer at once, the others when their request
+    /// is answered, or at that moment. Whoever is cut off may ask the next daemon.
+    func dismiss(until moment: UInt64) async {
+        isDismissed = true
+        endWaiting()
+        while !isEmpty, Clock.bootMilliseconds() < moment {
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + 5)
+            endWaiting()
+        }
+        for connection in connections.values { connection.close() }
+    }
+
+    /// What a peer has sent already is still answered.
+    private func endWaiting() {
+        for connection in connections.values where connection.isReading && !connection.hasInput {
+            connection.close()
+        }
+    }
+
     // MARK: parties
 
     /// The party of a uid. If nothing is known of it, the directory service is asked meanwhile.

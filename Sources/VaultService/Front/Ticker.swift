@@ -24,8 +24,9 @@ final class Ticker {
     }
 
     /// Ends every question whose flow holds a secret, as if the person had not answered in time.
-    func endQuestions() {
+    func endQuestions(of uid: UInt32? = nil) {
         for connection in waiting.values where connection.isAsking && connection.holdsSecret {
+            guard uid == nil || connection.share.party == uid.map({ .person($0) }) else { continue }
             connection.wakeReader()
         }
     }

@@ -16,6 +16,8 @@ final class Directory {
     // Anybody can cause these questions, so they do not share a line with those that requests ask.
     private let owners: Questions
     private let memberships: Questions
+    // logind's own files, read when it says that something has changed.
+    private let seats: Questions
     let edges: Edges
 
     init(_ edges: Edges) {
@@ -26,6 +28,7 @@ final class Directory {
         surroundings = Questions(name: "surroundings", limit: 1024, patience: patience)
         owners = Questions(name: "owners", threads: 1, patience: patience)
         memberships = Questions(name: "groups", threads: 4, patience: patience)
+        seats = Questions(name: "seats", threads: 1, patience: patience)
     }
 
     func account(of uid: UInt32) async -> Accounts.Answer {
@@ -61,9 +64,23 @@ final class Directory {
     func sessions(of uid: UInt32) async -> [String] {
         await surroundings.ask(otherwise: []) { [sessions = edges.sessions] in sessions(uid) }
     }
+
+    /// Nil if nobody can tell.
+    func seatView() async -> SeatNews? {
+        await seats.ask(otherwise: nil) { [seats = edges.seats] in seats() }
+    }
+
+    func seatSession(_ id: String) async -> SeatSession? {
+        await seats.ask(otherwise: nil) { [session = edges.seatSession] in session(id) }
+    }
 }
 
 extension Directory {
+    /// Where logind does not answer in time, its signal still comes.
+    func sleepIsNear() async -> Bool {
+        await lids.ask(otherwise: false) { ComingSleep.isNear() }
+    }
+
     func lid() async -> Lid {
         await lids.ask(otherwise: .unknown) { Seat.lid() }
     }

@@ -1,3 +1,4 @@
+import Policy
 import Posix
 
 /// Where the daemon looks at the machine around it. A test answers in its place.
@@ -7,6 +8,9 @@ struct Edges: Sendable {
     }
     /// The ids of a person's sessions that are not over, as logind lists them.
     var sessions: @Sendable (UInt32) -> [String] = { Surroundings.sessions(of: $0) }
+    /// All sessions and what each seat shows; nil if there is no logind. And one of the sessions.
+    var seats: @Sendable () -> SeatNews? = { Surroundings.seats() }
+    var seatSession: @Sendable (String) -> SeatSession? = { Surroundings.seatSession($0) }
     /// What polkit says of a process, until that moment and as long as somebody waits for it.
     var polkit:
         @LoopActor @Sendable (PolkitAction, PolkitSubject, UInt64, @LoopActor () -> Bool) async

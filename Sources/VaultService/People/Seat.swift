@@ -11,6 +11,14 @@ enum Seat {
     }
 }
 
+/// Whether logind is putting the machine to sleep. Blocking: on a worker only.
+enum ComingSleep {
+    static func isNear() -> Bool {
+        guard let bus = Bus.open() else { return false }
+        return bus.sleepIsNear() ?? false
+    }
+}
+
 /// One connection to the system bus, for one question.
 @safe
 private struct Bus: ~Copyable {
@@ -32,11 +40,15 @@ private struct Bus: ~Copyable {
         unsafe sd_bus_flush_close_unref(bus)
     }
 
-    borrowing func lidIsShut() -> Bool? {
+    borrowing func lidIsShut() -> Bool? { flag("LidClosed") }
+
+    borrowing func sleepIsNear() -> Bool? { flag("PreparingForSleep") }
+
+    private borrowing func flag(_ name: String) -> Bool? {
         var value: Int32 = 0
         let manager = "org.freedesktop.login1.Manager"
         let path = "/org/freedesktop/login1"
-        return unsafe appvault_login_flag(bus, path, manager, "LidClosed", &value) < 0
+        return unsafe appvault_login_flag(bus, path, manager, name, &value) < 0
             ? nil : value != 0
     }
 }

@@ -108,6 +108,35 @@ struct Surroundings: Equatable, Sendable {
             hasSeat: unsafe word { unsafe appvault_session_seat(id, $0, room) } != nil)
     }
 
+    /// All sessions, and what each seat shows. Which screens are locked is not in logind's files.
+    static func seats() -> SeatNews? {
+        guard let seats = unsafe words({ unsafe sd_get_seats($0) }), !seats.isEmpty,
+            let ids = unsafe words({ unsafe sd_get_sessions($0) })
+        else { return nil }
+        var front: [String: String] = [:]
+        for seat in seats {
+            front[seat] = unsafe word { unsafe appvault_in_front(seat, $0, room) }
+        }
+        return .view(sessions: ids.compactMap(seatSession), front: front)
+    }
+
+    static func seatSession(_ id: String) -> SeatSession? {
+        var uid: uid_t = 0
+        guard unsafe sd_session_get_uid(id, &uid) >= 0,
+            unsafe word({ unsafe appvault_session_state(id, $0, room) }) != "closing"
+        else { return nil }
+        let type = unsafe word { unsafe appvault_session_type(id, $0, room) }
+        let isGraphical = type.map { ["x11", "wayland", "mir"].contains($0) } ?? false
+        // Where a machine has no virtual terminals, logind gives its seat to whoever logs in at any
+        // terminal. None of these is what the seat shows.
+        let isShown = unsafe isGraphical || appvault_session_terminal(id) > 0
+        return SeatSession(
+            id: id, uid: uid,
+            kind: kind(unsafe word { unsafe appvault_session_class(id, $0, room) }),
+            seat: isShown ? unsafe word { unsafe appvault_session_seat(id, $0, room) } : nil,
+            isGraphical: isGraphical)
+    }
+
     /// logind's classes. Later versions add endings (user-early, manager-early, background-light).
     private static func kind(_ name: String?) -> LoginSession.Kind {
         guard let name else { return .other }

@@ -52,7 +52,7 @@ extension Upkeep {
         let change = await desk.policies.reload()
         if isAsked { desk.policies.forgetAnswers() }
         if change == .policy {
-            followIdleAgain()
+            followTimesAgain()
             followResidentsAgain()
         }
         switch (change, desk.policies.standing) {

@@ -5,24 +5,39 @@ import StoreKeeping
 import Wire
 import WorkerLinks
 
-/// Wipes resident slots when PasscodeEvery is over. There is one alarm for all of them, and none
-/// while there are none.
+/// Wipes resident slots when their time is over: PasscodeEvery, or FingerprintAfterLock while their
+/// owner is away. There is one alarm for all of them, and none while there are none.
 @LoopActor
 final class Residents {
-    private var ends: [StoreID: (host: StoreHost, end: UInt64)] = [:]
+    /// PasscodeEvery in seconds; 0 means never.
+    private var all: [StoreID: (host: StoreHost, seconds: UInt32)] = [:]
     private var alarm: BootAlarm?
 
-    /// Follows the owner's policy, when the slot was made or the policy changed; 0 means never.
+    /// Follows the owner's policy, when the slot was made or the policy changed.
     func follow(_ host: StoreHost, seconds: UInt32) {
-        ends[host.id] = nil
-        if let resident = host.resident, seconds > 0 {
-            ends[host.id] = (host, (resident.made.boot + UInt64(seconds)) * 1000)
+        all[host.id] = host.resident != nil ? (host, seconds) : nil
+        setAlarm()
+    }
+
+    /// The owner has left or has come back. What is over is wiped at once.
+    func follow(_ host: StoreHost) {
+        guard host.resident != nil else { return }
+        if let end = end(host, all[host.id]?.seconds ?? 0), end <= Clock.bootMilliseconds() {
+            all[host.id] = nil
+            host.wipeResident()
         }
         setAlarm()
     }
 
+    private func end(_ host: StoreHost, _ seconds: UInt32) -> UInt64? {
+        let old = host.resident.flatMap { resident in
+            seconds > 0 ? (resident.made.boot + UInt64(seconds)) * 1000 : nil
+        }
+        return [old, host.fingerEnd].compactMap { $0 }.min()
+    }
+
     private func setAlarm() {
-        let next = ends.values.map(\.end).min()
+        let next = all.values.compactMap { end($0.host, $0.seconds) }.min()
         if alarm == nil {
             guard next != nil else { return }
             start()
@@ -38,11 +53,7 @@ final class Residents {
         EventLoop.shared.task {
             while true {
                 await made.rings()
-                let now = Clock.bootMilliseconds()
-                for (id, entry) in self.ends where entry.end <= now {
-                    self.ends[id] = nil
-                    entry.host.wipeResident()
-                }
+                for entry in self.all.values { self.follow(entry.host) }
                 self.setAlarm()
             }
         }
@@ -57,11 +68,13 @@ extension Upkeep {
             return residents.follow(host, seconds: 0)
         }
         let policy = inForce.policy
+        host.leavingRules = policy.leaving
         if case .noPasscodeMode = inForce { return host.wipeResident() }
         guard policy.allowFingerprint, host.residentAge(policy) == .good,
             host.fingerFailuresLeft(policy) > 0
         else { return host.wipeResident() }
         residents.follow(host, seconds: policy.passcodeEvery)
+        residents.follow(host)
     }
 
     /// Does this for all resident slots, after the policy changed.

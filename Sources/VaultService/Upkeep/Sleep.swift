@@ -5,15 +5,13 @@ import StoreKeeping
 import WorkerLinks
 
 /// Before the machine sleeps, locks stores and lets go of readers; afterwards looks for the readers
-/// again. The daemon listens to logind only while there is something that must not be open during a
-/// sleep.
+/// again. A sleep waits for the daemon only while there is something that must not be open during
+/// it.
 @LoopActor
 final class Sleep {
     private unowned let upkeep: Upkeep
-    private var bus: SleepBus?
     private var hibernation: First<Bool>?
     private var isRefusalNoted = false
-    private var retryWait: UInt64?
     /// True from logind's signal that a sleep comes until its signal that the sleep is over.
     private(set) var isComing = false
     /// In this sleep, memory may go to the disk.
@@ -26,14 +24,14 @@ final class Sleep {
     /// If the machine is awake for this long and no signal has said that the sleep is over, it is
     /// over.
     private static let forgotten: UInt64 = 30_000
-    private static let firstRetry: UInt64 = 250
-    private static let lastRetry: UInt64 = 30_000
 
     init(_ upkeep: Upkeep) {
         self.upkeep = upkeep
     }
 
-    private var isNeeded: Bool {
+    private var bus: LoginBus? { upkeep.logind.bus }
+
+    var isNeeded: Bool {
         upkeep.desk.vault.hasOpenStores || upkeep.desk.vault.hasResidents
             || upkeep.readers.fingerSeat.isTaken
             || (upkeep.failedTokens.hasHashes && !upkeep.isStoppedBeforeHibernation)
@@ -41,60 +39,21 @@ final class Sleep {
 
     /// Called when something was opened, or when the last thing was closed.
     func look() {
-        guard isNeeded else {
-            // During a sleep, go on listening for its end.
-            if !isComing { leave() }
-            return
-        }
-        if bus == nil { connect() }
-        if !isComing { bus?.delay() }
+        guard !isComing else { return }
+        guard isNeeded else { return bus?.release() ?? () }
+        upkeep.logind.connect()
+        bus?.delay()
     }
 
-    private func leave() {
-        bus?.close()
-        bus = nil
+    func hear(_ news: LoginBus.News) {
+        if news.isRefused, news.isLogindThere { noteRefusal() }
+        if let may = news.mayHibernate { hibernation?.settle(may) }
+        if news.begins { begin() }
+        if news.ends { end() }
     }
 
-    /// Without a bus the daemon learns of no sleep. It tries to connect again when something else
-    /// is opened.
-    private func connect() {
-        guard let made = SleepBus() else { return }
-        bus = made
-        EventLoop.shared.task { await self.listen(to: made) }
-    }
-
-    private func listen(to made: SleepBus) async {
-        // A bus that was left in the meantime has been closed.
-        while await made.wait(), bus === made {
-            guard let news = made.news() else { return lost() }
-            if news.isLogindThere { retryWait = nil }
-            if news.isRefused, news.isLogindThere { noteRefusal() }
-            if let may = news.mayHibernate { hibernation?.settle(may) }
-            if news.begins { begin() }
-            if news.ends { end() }
-            // Lets go of a delay that was granted after it was no longer needed.
-            look()
-        }
-    }
-
-    /// The bus is gone. When it comes back, no signal will say what happened meanwhile.
-    private func lost() {
-        leave()
+    func isLost() {
         end()
-        retry()
-    }
-
-    private func retry() {
-        guard isNeeded else { return retryWait = nil }
-        let wait = retryWait ?? Self.firstRetry
-        retryWait = min(wait * 2, Self.lastRetry)
-        _ = EventLoop.shared.at(Clock.bootMilliseconds() + wait) {
-            EventLoop.shared.task {
-                guard self.bus == nil else { return }
-                self.look()
-                if self.bus == nil { self.retry() }
-            }
-        }
     }
 
     private func noteRefusal() {
@@ -135,8 +94,10 @@ final class Sleep {
         upkeep.readers.fingerprints.beginSleep()
         let wiped = EventLoop.shared.task { await self.wipeResidents() }
         await upkeep.lockForSleep()
-        await upkeep.readers.fingerprints.letGo()
         await wiped.value
+        // Memory may go to the disk: then no policy keeps a store open.
+        if wipesResidents { await upkeep.lockAllForSleep() }
+        await upkeep.readers.fingerprints.letGo()
     }
 
     /// Before a possible hibernation. A suspend to RAM could leave the resident slots, but logind
@@ -166,17 +127,35 @@ final class Sleep {
         isComing = false
         wipesResidents = false
         upkeep.curfew.isOn = false
+        upkeep.awake()
         upkeep.readers.fingerprints.wakeUp()
     }
 }
 
 extension Upkeep {
-    /// After this, nothing that opens a store is left in memory, except what a finger opens.
+    /// After this, nothing that opens a store is left in memory, except what a finger opens and
+    /// stores that their owner's policy keeps open.
     func lockForSleep() async {
         stopFingers(wiping: false)
         ticker.endQuestions()
         transactions.forgetKeys()
         onboarding.forgetPlans()
+        let locks = desk.vault.all.compactMap { host -> Task<Void, Never>? in
+            if let lock = ownerLeft(host, .sleep) { return lock }
+            // Its screen was locked a moment ago: sleep waits for that, too.
+            return host.isBeingLocked ? EventLoop.shared.task { await host.lock() } : nil
+        }
+        for lock in locks { await lock.value }
+    }
+
+    /// The sleep is over. A person whose screen is not locked is back, and so is one without a
+    /// screen.
+    func awake() {
+        for uid in Set(desk.vault.all.map(\.identity.uid))
+        where screens.isInFront(uid) || !screens.hasScreen(uid) { cameBack(uid, .sleep) }
+    }
+
+    func lockAllForSleep() async {
         for host in desk.vault.withKeys {
             desk.audit.note(
                 .lock, "a store was locked: the machine goes to sleep", store: host.id.description,
@@ -189,7 +168,8 @@ extension Upkeep {
         sleep.look()
         // It was opened too late, when a sleep is coming already: lock it again.
         if sleep.isComing { return await host.lock() }
-        await followIdle(host)
+        if host.isAway { await lockLeft(host) }
+        await followTimes(host)
         await desk.followQuota(of: host.owner)
     }
 }

@@ -18,8 +18,10 @@ final class Upkeep {
     let curfew: Curfew
     let isStoppedBeforeHibernation: Bool
     let residents = Residents()
+    private(set) lazy var logind = LoginWatch(self)
     private(set) lazy var sleep = Sleep(self)
-    private(set) lazy var idleLocks = IdleLocks { [unowned self] host in await self.lockIdle(host) }
+    private(set) lazy var screens = Screens(self)
+    private(set) lazy var timedLocks = TimedLocks { [unowned self] host in await lockDue(host) }
     var isKeepingReserve = false
     /// Called when something ended: perhaps there is nothing left to do.
     var whenLess: () -> Void = {}
@@ -44,7 +46,15 @@ final class Upkeep {
     func begin() async -> String? {
         desk.vault.prepare = { host in self.follow(host) }
         readers.fingerSeat.whenTaken = { self.sleep.look() }
-        sessions.whenBegun = { uid in self.followIdle(of: uid) }
+        sessions.whenBegun = { uid in
+            self.cameBack(uid, .session)
+            self.followTimes(of: uid)
+        }
+        sessions.whenLastEnded = { uid, service in
+            let locks = self.left(uid, .sessionEnd, service: service)
+            self.followTimes(of: uid)
+            for lock in locks { await lock.value }
+        }
         let failure = await desk.vault.open { event, text, store in
             self.desk.audit.note(event, text, store: store)
         }
@@ -54,6 +64,8 @@ final class Upkeep {
         desk.vault.reserve.follow { EventLoop.shared.task { await self.reserveWasGivenUp() } }
         EventLoop.shared.task { await self.keepReserve() }
         notePolicy()
+        logind.connect()
+        await screens.isReady()
         return nil
     }
 
@@ -80,6 +92,10 @@ final class Upkeep {
     /// From now on, the store reports here what happens to it.
     func follow(_ host: StoreHost) {
         host.whenOpened = { host in EventLoop.shared.task { await self.opened(host) } }
+        host.whenTimesChange = { host in
+            self.timedLocks.follow(host)
+            self.residents.follow(host)
+        }
         host.whenLogWasDamaged = { host, log in
             let text: String
             switch log {

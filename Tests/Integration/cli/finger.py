@@ -237,7 +237,7 @@ class Lists(Case):
         self.assertNotIn("\x1b[2J", seen)
         self.assertIn("\u2713 right index finger  2023-11-14 22:13  Virtual reader\r\n", seen)
         self.assertIn("\u2717 left thumb          2023-11-14 22:13  Other reader (not connected)\r\n", seen)
-        self.assertIn("2 fingerprints on it are not AppVault's", seen)
+        self.assertIn("not AppVault's, and left alone: 2 of the fingerprints on it", seen)
 
     def test_nothing_is_enrolled(self):
         self.state.update(on=False, fingers=[], foreign=0)

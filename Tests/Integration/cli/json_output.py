@@ -51,7 +51,7 @@ class Shapes(unittest.TestCase):
         for request in ["create", "openStore", "lock", "passcode", "recoveryNew", "recover", "set", "delete", "reset",
                         "resync", "triesClear", "chown", "fingerprintEnroll", "fingerprintVerify", "fingerprintDelete",
                         "fingerprintSwitch", "fingerprintClear", "keyringForget",
-                        "mend"]:
+                        "mend", "hold"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):

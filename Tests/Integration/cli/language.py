@@ -150,7 +150,7 @@ class Faces(Case):
         """what a rule demands is said in the person's language, with its numbers; its id is the same"""
         self.daemon(POLICY + "MinLength=12\nRequireDigit=yes\n", create=False)
         for language, wants in (
-            (GERMAN, ["mindestens 12 Zeichen", "eine Ziffer"]), ("C.UTF-8", ["at least 12 characters", "a digit"])):
+            (GERMAN, ["mindestens 12 Zeichen", "eine Ziffer"]), ("C.UTF-8", ["12 or more characters", "a digit"])):
             told = self.tool.run("--json", "policy", "check", "-", input=b"tooshort", env={"LC_ALL": language})
             rules = {rule["id"]: rule["wants"] for rule in json.loads(told.out)["rules"]}
             self.assertEqual([rules["minLength"], rules["digit"]], wants)

@@ -31,7 +31,7 @@ def judged(candidate, custom):
     met = lambda yes: "satisfied" if yes else "unmet"
     rule = met("company" not in text) if custom else "notChecked"
     return [
-        entry("minLength", met(len(text) >= 6), "at least 6 characters"),
+        entry("minLength", met(len(text) >= 6), "6 or more characters"),
         entry("rule.company", rule, "not the company's name", "" if custom else "asked on Enter"),
         entry("digit", met(any(c.isdigit() for c in text)), "at least one digit"),
         entry("history", "notChecked", "none of the last 5", "judged inside a change only"),
@@ -145,7 +145,7 @@ class Check(Base):
             self.assertEqual(self.candidates[-1], (b"abc123", True))
         self.assertEqual(
             result.out.decode(),
-            "minLength\tmet\tat least 6 characters\t\n"
+            "minLength\tmet\t6 or more characters\t\n"
             "rule.company\tmet\tnot the company's name\t\n"
             "digit\tmet\tat least one digit\t\n"
             "history\tnot checked\tnone of the last 5\tjudged inside a change only\n")
@@ -204,7 +204,7 @@ class Check(Base):
             screen.type("company1\n")
             self.assertEqual(screen.end(), 1)
             text = screen.seen.decode()
-        self.assertIn("  ok at least 6 characters\r\n", text)
+        self.assertIn("  ok 6 or more characters\r\n", text)
         self.assertIn("  no not the company's name\r\n", text)
         self.assertIn("  -- none of the last 5 (judged inside a change only)\r\n", text)
         self.assertIn("it does not meet one of the rules", text)
@@ -223,7 +223,7 @@ class Live(Base):
         screen = self.open()
         self.assertEqual(self.candidates, [(b"", False)])
         screen.type("abcdef")
-        screen.expect("\u2713 at least 6 characters")
+        screen.expect("\u2713 6 or more characters")
         screen.expect("\u00b7 not the company's name (asked on Enter)")
         screen.expect("\u2717 at least one digit")
         screen.expect("candidate: " + "\u2022" * 6)
@@ -260,7 +260,7 @@ class Live(Base):
     def test_ascii_where_the_locale_has_no_more(self):
         screen = self.open(LC_ALL="C")
         screen.type("abcdef")
-        screen.expect("ok at least 6 characters")
+        screen.expect("ok 6 or more characters")
         screen.expect("no at least one digit")
         screen.expect("candidate: ******")
         screen.type(INTERRUPT)
@@ -480,7 +480,7 @@ class Preview(Base):
         self.serve(total=2000)
         self.assertEqual(
             self.lab.run("policy", "preview", self.path).err,
-            b"and 1997 more stores; --user NAME shows one person's\n")
+            b"stores that are not shown: 1997; --user NAME shows one person's\n")
 
     def test_no_store_at_all(self):
         self.serve(stores=[], total=0)

@@ -19,7 +19,7 @@ from wayslab import LOGIN, PASSCODE, in_child
 
 NEEDS_ROOT = True
 TIMEOUT = 300
-WAIT = ["{}: swipe your finger over the reader, or type the passcode in 8 seconds.", "The fingerprint matches."]
+WAIT = ["{}: swipe your finger over the reader, or type the passcode in 8 s.", "The fingerprint matches."]
 AGAIN = "It does not match. Lift the finger. Try again ({} left, then the passcode)."
 PROMPT = "Passcode or login password: "
 

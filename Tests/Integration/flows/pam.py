@@ -64,7 +64,7 @@ class Change(Case):
                 machine.policy(STRICTER)
                 entered = self.login(machine, [*before, PASSCODE, ENTER, NEW, NEW])
                 self.assertIn(CHANGED, entered.lines)
-                self.assertIn("The passcode needs: at least 9 characters.", entered.lines)
+                self.assertIn("The passcode needs: 9 or more characters.", entered.lines)
                 self.assertIn("Passcode successfully changed.", entered.lines)
                 self.assertChanged(machine)
                 machine.lock()
@@ -99,8 +99,8 @@ class Change(Case):
         good = "Battery staple 99"
         entered = self.login(machine, [PASSCODE, ENTER, "short", "Longer but without", good, good])
         self.assertIn(
-            "The passcode needs: at least 10 characters, a digit, a capital letter.", entered.lines)
-        self.assertIn("Still missing: at least 10 characters, a digit, a capital letter.", entered.lines)
+            "The passcode needs: 10 or more characters, a digit, a capital letter.", entered.lines)
+        self.assertIn("Still missing: 10 or more characters, a digit, a capital letter.", entered.lines)
         self.assertChanged(machine, good)
 
         machine.lock()
@@ -399,8 +399,8 @@ class Places(Case):
             self.assertEqual(login.talk.lines, [])
             _, notice, new, again, _ = login.talk.prompts
         self.assertIn(CHANGED, notice)
-        self.assertIn("at least 9 characters", new)
-        self.assertIn("At least 9 characters, please. New passcode", again)
+        self.assertIn("9 or more characters", new)
+        self.assertIn("Please use 9 or more characters. New passcode", again)
         self.assertChanged(machine)
 
     def test_show_cancel(self):
@@ -637,7 +637,7 @@ class ChangedAgain(Case):
                 script[at] = self.during(machine, "AllowNoPasscode=no\nMinLength=30", script[at])
                 script = [*script, long, long] if at > 0 else [script[0], long, long]
                 entered = self.login(machine, [LOGIN, *script])
-                self.assertEqual("At least 30 characters, please." in entered.lines, at > 0)
+                self.assertEqual("Please use 30 or more characters." in entered.lines, at > 0)
                 slots = machine.slots()
                 self.assertEqual((slots.kinds, slots.pending), (["passcode"], (0, 0)))
                 self.assertTrue(machine.is_open)

@@ -52,7 +52,8 @@ class Reset(unittest.TestCase):
         self.assertEqual(self.daemon.stores(), [])
         self.assertEqual(self.polkit.questions(), [(pid, began, self.uid, "org.appvault.reset")])
         self.assertIn("without its passcode, as polkit allows", self.daemon.log())
-        wait_until(lambda: self.polkit.asking() == 0, "the daemon leaves the bus")
+        # One connection is the daemon's own: there it hears of logind.
+        wait_until(lambda: self.polkit.asking() <= 1, "the question's own connection ends")
 
     def test_not_allowed(self):
         """where polkit says no, or nothing, a sentence says so, and the passcode is asked for"""

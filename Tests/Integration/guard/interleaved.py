@@ -284,7 +284,7 @@ class Unproven(Case):
         daemon = self.without_passcode()
         key = self.make_key(daemon)
         self.assertTrue(daemon.status().hasRecoveryKey)
-        self.assertIn("while there was no passcode", self.turn_on_reading(daemon))
+        self.assertIn("made when there was no passcode", self.turn_on_reading(daemon))
         state = daemon.status()
         self.assertEqual((state.hasRecoveryKey, state.recoveryOffer), (False, True))
         self.assertIn("revoked", daemon.log())
@@ -311,7 +311,7 @@ class Unproven(Case):
         daemon = self.daemon()
         key = daemon.create_with_recovery(PASSCODE)
         daemon.ask("passcode", answers(PASSCODE), change="turnOff")
-        self.assertNotIn("while there was no passcode", self.turn_on_reading(daemon))
+        self.assertNotIn("made when there was no passcode", self.turn_on_reading(daemon))
         self.assertTrue(daemon.status().hasRecoveryKey)
         self.assertEqual(daemon.ask("recover", answers(recoveryKey=key, newPasscode=LATER)).name, "done")
 
@@ -332,7 +332,7 @@ class Unproven(Case):
         with daemon.client(frontEnd="terminal") as client:
             done = client.run("recover", answers(recoveryKey=key, newPasscode=OWNERS), subject=daemon.person)
             self.assertEqual(done.name, "done", done)
-            self.assertIn("while there was no passcode", "\n".join(str(line) for line in client.shown))
+            self.assertIn("made when there was no passcode", "\n".join(str(line) for line in client.shown))
         self.assertFalse(daemon.status().hasRecoveryKey)
         self.assertOpensNothing(daemon, key)
 

@@ -47,6 +47,15 @@ def directives(unit):
     return found
 
 
+class Layout(unittest.TestCase):
+    def test_one_layout(self):
+        """an upgrade restarts only a daemon that leaves open stores in the layout that the new one reads"""
+        version = re.search(r"static let version: UInt64 = ([0-9]+)", read("Sources/StoreKeeping/HandOver.swift"))[1]
+        for path in ("debian/appvault.postinst", "config/needrestart/appvault.conf"):
+            found = re.findall(r"layout ([0-9]+)", read(path))
+            self.assertEqual(set(found), {version}, path)
+
+
 class Units(unittest.TestCase):
     def test_sandbox(self):
         """Every service gives up what it does not use"""
@@ -88,14 +97,22 @@ class Units(unittest.TestCase):
         """Before a hibernation the daemon ends, then its own user wipes the runtime folder, whatever came of that"""
         found = directives("appvault-hibernate.service")
         self.assertEqual(found["ExecStart"], [
-            "-+/usr/bin/systemctl stop appvaultd.service", "/usr/libexec/appvault/appvaultd --forget-tokens"])
+            "-+/usr/bin/systemctl stop appvaultd.service",
+            "-+/usr/bin/timeout 5 /bin/sh -c"
+            " 'until [ \"$$(systemctl show -P NFileDescriptorStore appvaultd.service)\" = 0 ]; do sleep 0.1; done'",
+            "/usr/libexec/appvault/appvaultd --forget-tokens"])
         self.assertEqual(
             (found["User"], found["Type"], found["Before"]), (["_appvault"], ["oneshot"], ["sleep.target"]))
         self.assertEqual(found["ReadWritePaths"], ["-/run/appvaultd"])
         for name, value in EVERYWHERE.items():
             with self.subTest(name):
                 self.assertEqual(found.get(name), [value])
-        self.assertIn("--stopped-before-hibernation", directives("appvaultd.service")["ExecStart"][0])
+        daemon = directives("appvaultd.service")
+        self.assertIn("--stopped-before-hibernation", daemon["ExecStart"][0])
+        # What is left for the next daemon is dropped at a stop: no area that the kernel would not hibernate with.
+        self.assertNotIn("FileDescriptorStorePreserve", daemon)
+        self.assertEqual(daemon["FileDescriptorStoreMax"], ["1"])
+        self.assertIn("memfd_secret", daemon["SystemCallFilter"][0].split())
 
     def test_readers(self):
         """The fingerprint worker is told of readers that come and go, and can open only readers"""

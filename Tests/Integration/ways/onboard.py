@@ -562,7 +562,7 @@ class Offer(Case):
         screen.type("y")
         screen.expect(CURRENT)
         screen.type(LOGIN)
-        screen.expect("shown only once")
+        screen.expect("You see it only once")
         self.assertEqual(screen.end(), 0, screen.shown)
         state = self.state(machine)
         self.assertEqual((state["hasRecoveryKey"], state["recoveryOffer"]), (True, False))

@@ -60,6 +60,8 @@ final class Stage {
         let edges = Edges(
             look: { _, person in surroundings.look(at: person) },
             sessions: { _ in surroundings.sessions },
+            // The screens of this test, and not of the machine that it runs on.
+            seats: { nil }, seatSession: { _ in nil },
             polkit: { [polkit] action, subject, deadline, _ in
                 await polkit.asked(action, subject, until: deadline)
             },

@@ -31,6 +31,9 @@ struct StatusCommand: PlainCommand {
             .init("passcodeSetAt", "seconds since 1970; 0 where there is no passcode"),
             .init("expiresAt", "seconds since 1970; 0 is never"),
             .init("idleTimeout", "seconds without a request after which it locks; 0 is never"),
+            .init(
+                "heldUntil", "seconds since 1970, until which `hold` keeps it open; 0 is not held"),
+            .init("fingerOpens", "whether it is locked and a finger opens it now"),
             .init("sessions", "how many sessions keep it open"),
             .init("pending[].number", "a flow that is due, 1 to 7"),
             .init("pending[].name", "`create`, `change` and so on"),

@@ -16,6 +16,8 @@ final class LoginSessions {
     private var watch: FileWatch?
     /// Called when something ended: perhaps there is nothing left to do.
     var whenLess: () -> Void = {}
+    /// Called when the last session of this person has ended, with the service that said so.
+    var whenLastEnded: @LoopActor (UInt32, [UInt8]) async -> Void = { _, _ in }
     /// Called when a session of this person began.
     var whenBegun: (UInt32) -> Void = { _ in }
 
@@ -29,6 +31,19 @@ final class LoginSessions {
     var isEmpty: Bool { sessions.isEmpty }
 
     func count(of uid: UInt32) -> Int { sessions.count(of: uid) }
+
+    /// What the next daemon has to know.
+    var left: [HandOver.LoginSession] { sessions.all }
+
+    /// Goes on with what the daemon before this one knew. What logind has ended meanwhile is over.
+    func take(_ former: [HandOver.LoginSession]) {
+        for session in former where !session.isListed || isListed(session.id) {
+            sessions.add(
+                session.id, of: session.uid, isListed: session.isListed,
+                times: Int(session.times))
+        }
+        if former.contains(where: \.isListed) { watchSessions() }
+    }
 
     /// Whether the person has a session. The daemon does not hear of each one from PAM: it may have
     /// been started again meanwhile, or the session's stack has no line of AppVault. Those that
@@ -63,19 +78,9 @@ final class LoginSessions {
         guard counts(session, caller) else { return Verdict(outcome: .ignore) }
         let person = try await desk.person(session.subject, caller)
         if sessions.remove(session.id, of: person.uid) {
-            await lastSessionEnded(of: person.uid, person, caller.hello.service)
+            await whenLastEnded(person.uid, caller.hello.service)
         }
         return Verdict(outcome: .ignore)
-    }
-
-    func lastSessionEnded(of uid: UInt32, _ person: Person?, _ service: [UInt8]) async {
-        for host in desk.vault.stores(of: uid) where host.isOpen {
-            await host.lock()
-            transactions.forgetKeys(of: host.id)
-            desk.audit.note(
-                .lock, "the last session ended", store: host.id.description, person: person,
-                service: service)
-        }
     }
 
     /// logind's sessions of class user count; without logind, those of services that log people in.
@@ -93,7 +98,14 @@ final class LoginSessions {
     /// before stays as it is.
     func openForLogin(_ opening: Opening, _ visit: Visit) async throws(Interruption) {
         let wasOpen = visit.host.isOpen
-        try await refusingAsync { () async throws(Refusal) in try await visit.host.open(opening) }
+        do throws(Refusal) {
+            try await visit.host.open(opening)
+        } catch .locked where visit.host.departures != opening.departures {
+            // The owner left during the opening. The passcode was right all the same.
+            return
+        } catch {
+            throw .refused(error)
+        }
         if !wasOpen { await shutUnlessFollowed(visit.host, visit.person) }
         desk.audit.note(
             .unlock, "a store was opened", store: visit.host.id.description, person: visit.person,
@@ -103,8 +115,13 @@ final class LoginSessions {
 
     /// A store that a login opened is shut again where no session of its owner follows.
     func shutUnlessFollowed(_ host: StoreHost, _ person: Person) async {
+        await shutUnlessFollowed(
+            host, person, at: Clock.bootMilliseconds() + UInt64(sessionSeconds) * 1000)
+    }
+
+    func shutUnlessFollowed(_ host: StoreHost, _ person: Person, at moment: UInt64) async {
         guard await !hasSession(person.uid), host.isOpen else { return }
-        host.shut(at: Clock.bootMilliseconds() + UInt64(sessionSeconds) * 1000) {
+        host.shut(at: moment) {
             self.desk.audit.note(
                 .lock, "no session followed the login", store: host.id.description, person: person)
             self.whenLess()
@@ -163,7 +180,7 @@ final class LoginSessions {
     private func followSessions(_ watch: FileWatch) async {
         while !sessions.isEmpty {
             for uid in sessions.forget(where: { !isListed($0) }) {
-                await lastSessionEnded(of: uid, nil, [])
+                await whenLastEnded(uid, [])
                 whenLess()
             }
             guard await watch.wait(until: nil) == .ready else { return }

@@ -142,7 +142,8 @@ final class PamConfirm {
                 .change, Passcodes.recoveryRevoked, store: host.id.description,
                 person: transaction.person, service: caller.hello.service)
         }
-        let present = Opening(key: opening.key, ground: replaced.ground)
+        let present = Opening(
+            key: opening.key, ground: replaced.ground, departures: opening.departures)
         try await host.open(present)
         await sessions.shutUnlessFollowed(host, transaction.person)
         if let finger = transaction.finger {

@@ -55,6 +55,7 @@ final class FingerScans {
         if let why = await readers.noFinger(purpose, visit, isSwitchedOff: isSwitchedOff) {
             return .notAsked(why)
         }
+        let departures = visit.host.departures
         let wait = Self.wait(seconds, atDisplay: Self.isDisplay(visit))
         // From here on where the person can only wait, and else from when the reader is known.
         var end = Clock.bootMilliseconds() + UInt64(wait) * 1000
@@ -93,6 +94,11 @@ final class FingerScans {
         }
         switch followed {
         case .matched:
+            // A locker asks on while the screen is being locked. What a program behind it has asked
+            // for is not answered by whoever touches the reader then.
+            guard visit.caller.isPAM || visit.host.departures == departures else {
+                return .notAsked(.elsewhere)
+            }
             return try await matched(purpose, visit, run, opening)
         case .noMatch:
             let left = visit.host.fingerFailuresLeft(visit.policy)

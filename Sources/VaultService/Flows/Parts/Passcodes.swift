@@ -35,7 +35,8 @@ final class Passcodes {
         -> Opening
     {
         let ground = try await replace(visit, opening, with: new.coming)
-        let opening = Opening(key: opening.key, ground: ground, typed: new.typed)
+        let opening = Opening(
+            key: opening.key, ground: ground, typed: new.typed, departures: opening.departures)
         // A fingerprint that was on stays on, without a question.
         if visit.host.fingerprintIsOn { await keepResident(visit, opening) }
         return opening

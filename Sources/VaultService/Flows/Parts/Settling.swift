@@ -250,7 +250,8 @@ final class Settling {
         }
         failedTokens.forget(present.host)
         desk.auditChange("the policy turned the passcode off", visit)
-        return Opening(key: opening.key, ground: .device)
+        return Opening(
+            key: opening.key, ground: .device, departures: opening.departures)
     }
 
     private func isStillDue(_ step: DueStep, _ visit: Visit, _ opening: Opening)

@@ -125,8 +125,19 @@ final class Sessions {
         open[uid]?[id] != nil
     }
 
-    func add(_ id: [UInt8], of uid: UInt32, isListed: Bool) {
-        open[uid, default: [:]][id, default: 0] += 1
+    /// For the next daemon.
+    var all: [HandOver.LoginSession] {
+        open.flatMap { uid, sessions in
+            sessions.map { id, times in
+                HandOver.LoginSession(
+                    id: id, uid: uid, times: UInt32(clamping: times),
+                    isListed: listed.contains(id))
+            }
+        }
+    }
+
+    func add(_ id: [UInt8], of uid: UInt32, isListed: Bool, times: Int = 1) {
+        open[uid, default: [:]][id, default: 0] += times
         if isListed { listed.insert(id) }
     }
 

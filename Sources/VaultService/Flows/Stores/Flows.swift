@@ -13,11 +13,12 @@ final class Flows {
     let fingers: FingerFlows
     let keyrings: Keyrings
     let mending: MendFlow
+    let holding: HoldFlow
 
     init(
         stores: StoreFlows, passcodes: PasscodeFlows, recovery: RecoveryFlows,
         resyncing: ResyncFlow, owner: OwnerFlows, fingers: FingerFlows, keyrings: Keyrings,
-        mending: MendFlow
+        mending: MendFlow, holding: HoldFlow
     ) {
         self.stores = stores
         self.passcodes = passcodes
@@ -27,6 +28,7 @@ final class Flows {
         self.fingers = fingers
         self.keyrings = keyrings
         self.mending = mending
+        self.holding = holding
     }
 
     /// Runs the flow of a request. The message, if there is one, ends the exchange.
@@ -51,6 +53,7 @@ final class Flows {
         case .keyringForget(let target): return try await keyrings.forgetKeyring(target, exchange)
         case .fingerprintClear(let clear): return try await fingers.clearChip(clear, exchange)
         case .mend(let target): return try await mending.mend(target, exchange)
+        case .hold(let hold): return try await holding.hold(hold, exchange)
         case .offerRecovery(let target):
             try await recovery.offerRecovery(target, exchange)
             return nil

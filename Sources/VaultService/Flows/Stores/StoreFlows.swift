@@ -139,7 +139,11 @@ final class StoreFlows {
         } catch .refused(.cancelled) {
             throw .refused(.cancelledOpening)
         }
-        try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
+        try await refusingAsync { () async throws(Refusal) in
+            try await host.open(opening)
+            // The owner has left meanwhile.
+            guard host.isOpen else { throw .locked }
+        }
         noteOpened(visit)
         await visit.tellLog()
         try await endLoss(visit)
@@ -179,6 +183,7 @@ final class StoreFlows {
         ) { opening throws(Interruption) in
             try await refusingAsync { () async throws(Refusal) in
                 try await visit.host.open(opening)
+                guard visit.host.isOpen else { throw .locked }
             }
             self.noteOpened(visit)
             await visit.tellLog()

@@ -60,6 +60,7 @@ enum FlowRequest: Sendable {
     case keyringForget(Target)
     case fingerprintClear(FingerprintClear)
     case mend(Target)
+    case hold(Hold)
 }
 
 enum RecordRequest: Sendable {
@@ -163,6 +164,7 @@ extension Request {
         case .fingerprintDelete: .flow(.fingerprintDelete(try FingerRequest(&reader, body)))
         case .fingerprintSwitch: .flow(.fingerprintSwitch(try FingerSwitch(&reader, body)))
         case .mend: .flow(.mend(try Target(&reader, body)))
+        case .hold: .flow(.hold(try Hold(&reader, body)))
         case .keyringForget: .flow(.keyringForget(try Target(&reader, body)))
         case .fingerprintClear: .flow(.fingerprintClear(try FingerprintClear(&reader, body)))
         case .health: .query(.health)

@@ -3,11 +3,11 @@ import Policy
 import Posix
 import StoreKeeping
 
-/// Locks stores that were not used for a time, even while their owner's session is in front. There
-/// is one alarm for all of them, set for the first that may be due and not moved by each request;
-/// there is none while no store is open.
+/// Locks stores whose time is over: nobody has used them, or their owner has left and did not come
+/// back. There is one alarm for all of them, set for the first that may be due and not moved by each
+/// request; there is none while no store is open.
 @LoopActor
-final class IdleLocks {
+final class TimedLocks {
     private var open: [StoreID: StoreHost] = [:]
     private var alarm: BootAlarm?
     private var setFor: UInt64?
@@ -17,15 +17,14 @@ final class IdleLocks {
         self.lock = lock
     }
 
-    /// Follows the owner's policy, when the store was opened or the policy changed; 0 means never.
-    func follow(_ host: StoreHost, seconds: UInt32) {
-        host.idleLimit = seconds > 0 ? UInt64(seconds) * 1000 : nil
-        open[host.id] = seconds > 0 ? host : nil
+    /// Follows the store's times, when it was opened or one of them changed.
+    func follow(_ host: StoreHost) {
+        open[host.id] = host.records.isOpen && host.end != nil ? host : nil
         setAlarm()
     }
 
     private func setAlarm() {
-        let next = open.values.compactMap { $0.idleEnd }.min()
+        let next = open.values.compactMap { $0.end }.min()
         // An alarm that rings too early sets the next one itself.
         if let next, let setFor, setFor <= next { return }
         guard next != setFor else { return }
@@ -49,41 +48,47 @@ final class IdleLocks {
     }
 
     private func lockDue() async {
-        for (id, host) in open where host.isIdle || !host.isOpen {
+        for (id, host) in open where host.isIdle || host.isAway || !host.records.isOpen {
             open[id] = nil
-            if host.isIdle { await lock(host) }
+            if host.records.isOpen { await lock(host) }
         }
     }
 }
 
 extension Upkeep {
     /// The owner's policy says how long an open store may lie idle, and so does whether the owner
-    /// has a session whose end would lock it.
-    func followIdle(_ host: StoreHost) async {
+    /// has a session whose end would lock it. It also says what happens when the owner leaves.
+    func followTimes(_ host: StoreHost) async {
         guard let inForce = try? await desk.policy(for: host.owner, host) else { return }
+        host.leavingRules = inForce.policy.leaving
+        host.limitHold(to: inForce.policy.holdMax)
+        // It holds for an owner who is away already, too.
+        if host.isAway, host.records.isOpen { return await lockLeft(host) }
         let hasSession = await sessions.hasSession(host.owner.uid)
         let seconds = inForce.policy.idleSeconds(ownerHasSession: hasSession)
-        idleLocks.follow(host, seconds: host.isOpen ? seconds : 0)
+        host.idleLimit = seconds > 0 ? UInt64(seconds) * 1000 : nil
+        timedLocks.follow(host)
     }
 
     /// Does this for the open stores of one person.
-    func followIdle(of uid: UInt32) {
+    func followTimes(of uid: UInt32) {
         for host in desk.vault.stores(of: uid) where host.isOpen {
-            EventLoop.shared.task { await self.followIdle(host) }
+            EventLoop.shared.task { await self.followTimes(host) }
         }
     }
 
     /// Does this for all open stores, after the policy changed.
-    func followIdleAgain() {
+    func followTimesAgain() {
         for host in desk.vault.openStores {
             EventLoop.shared.task {
-                await self.followIdle(host)
+                await self.followTimes(host)
                 await self.desk.followQuota(of: host.owner)
             }
         }
     }
 
-    func lockIdle(_ host: StoreHost) async {
+    func lockDue(_ host: StoreHost) async {
+        if host.isAway { return await lockLeft(host) }
         await host.lock()
         transactions.forgetKeys(of: host.id)
         desk.audit.note(

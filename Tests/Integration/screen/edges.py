@@ -1,0 +1,358 @@
+"""A person leaves the screen and comes back: what the daemon does to their open stores, with a logind that says what
+the test wants."""
+
+import os
+import random
+import signal
+import time
+import unittest
+
+from daemonlab import answers, wait_until
+from fingerlab import Desk, FakeWorker, Finger, effective
+from screenlab import SESSION, SleepyLogind, path
+
+TIMEOUT = 240
+NEEDS_ROOT = True
+BOB = 47999
+# As often as somebody leaves and comes back in a week.
+ROUNDS = int(os.environ.get("ROUNDS") or 100)
+
+
+class Case(unittest.TestCase):
+    policy = "LockGrace=0\n"
+
+    def setUp(self):
+        self.logind = SleepyLogind()
+        self.addCleanup(self.logind.close)
+        self.worker = FakeWorker()
+        self.addCleanup(self.worker.close)
+        self.desk = Desk(self.worker, policy=self.policy, env=self.logind.env, before=self.logind.before)
+        self.addCleanup(self.desk.close)
+        self.uid = self.desk.person[1]
+        self.arrives("c7")
+
+    def arrives(self, name, uid=None, **how):
+        """A person logs in, in front."""
+        uid = self.uid if uid is None else uid
+        self.logind.session(name, uid, **how)
+        self.logind.appears(name, announced=True)
+        self.logind.shows(name, uid)
+
+    def is_shut(self, why=""):
+        wait_until(lambda: not self.desk.is_open(), f"the store is shut {why}\n{self.desk.daemon.log()}")
+
+    def is_open(self):
+        self.assertTrue(self.desk.is_open(), self.desk.daemon.log())
+
+    def unlock(self):
+        last = self.desk.open(answers()).last
+        self.assertEqual(last.name, "done", last)
+        self.is_open()
+
+
+class Edges(Case):
+    def test_screen(self):
+        """the screen's lock shuts the store, its end does not open it, and the passcode at the locker does"""
+        self.is_open()
+        for _ in range(3):
+            self.logind.hints("c7", locked=True)
+            self.is_shut()
+            self.unlock()
+            self.logind.hints("c7", locked=False)
+            self.is_open()
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        self.logind.hints("c7", locked=False)
+        wait_until(lambda: "it stays locked" in self.desk.daemon.log(), "the daemon has heard it")
+        self.assertFalse(self.desk.is_open())
+        self.assertIn("a store was locked: the screen was locked", self.desk.daemon.log())
+
+    def test_told_to_lock(self):
+        """a locker that says nothing itself: the word of logind is enough"""
+        self.logind.tells_to_lock("c7")
+        self.is_shut()
+        self.unlock()
+        self.logind.tells_to_lock("c7")
+        self.is_shut()
+
+    def test_switch(self):
+        """another person in front shuts it, and so does a greeter or nobody; a second session of one's own does not"""
+        self.arrives("c8")
+        self.is_open()
+        self.arrives("b1", BOB)
+        self.is_shut()
+        self.logind.shows("c7", self.uid)
+        self.unlock()
+        self.logind.shows(None)
+        self.is_shut()
+        self.logind.shows("c8", self.uid)
+        self.unlock()
+
+    def test_end(self):
+        """the session ends, and one over ssh goes on: shut; what is opened there is open until that one ends"""
+        self.logind.session("r9", self.uid, remote=True, seat=None)
+        self.logind.appears("r9", announced=True)
+        self.is_open()
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        self.unlock()
+        self.logind.goes("r9")
+        self.is_shut()
+
+    def test_logind_restarts(self):
+        """a logind that was started again has forgotten the lock: what was shut stays shut, and the next lock is
+        heard"""
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        self.logind.restarts()
+        self.assertFalse(self.desk.is_open())
+        self.unlock()
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        self.unlock()
+        self.logind.restarts()
+        self.logind.shows(None)
+        self.is_shut()
+
+    def test_closing(self):
+        """a session that leaves a program behind is never announced as ended: its file says that it is closing"""
+        self.logind.session("c7", self.uid, state="closing")
+        self.is_shut()
+        self.unlock()
+        self.arrives("d1", seat=None)
+        # Without a seat, a session of text is not in front, and its file says no more.
+        self.logind.session("d1", self.uid, seat=None, state="closing")
+        self.is_open()
+
+    def test_locked_while_logind_was_away(self):
+        """what happened while nobody could hear it is seen afterwards"""
+        self.logind.end()
+        self.is_open()
+        self.logind.shows_file("b1", BOB)
+        self.logind.start()
+        self.is_shut("after the bus came back")
+
+    def test_impostor(self):
+        """a lock that is not logind's does nothing"""
+        import dbus
+        from dbus.lowlevel import SignalMessage
+
+        connection = dbus.bus.BusConnection(self.logind.address)
+        self.addCleanup(connection.close)
+        for destination in [*self.logind.peers(), None]:
+            message = SignalMessage(path("c7"), SESSION, "Lock")
+            if destination:
+                message.set_destination(destination)
+            connection.send_message(message)
+        connection.flush()
+        # logind's own word comes after those, and is believed.
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        wait_until(lambda: "the screen was locked" in self.desk.daemon.log(), "it says so")
+        self.assertEqual(self.desk.daemon.log().count("the screen was locked"), 1)
+
+    def test_flood(self):
+        """a session that flickers keeps nobody from the daemon, and the last word counts"""
+        began = time.monotonic()
+        for _ in range(300):
+            self.logind.hints("c7", locked=True)
+            self.logind.hints("c7", locked=False)
+        self.assertEqual(self.desk.ask("status").last.name, "state")
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        self.unlock()
+        self.assertLess(self.desk.daemon.log().count("the screen was locked"), 3, time.monotonic() - began)
+
+    def test_hung(self):
+        """a logind that hangs keeps nobody out"""
+        self.logind.processes[1].send_signal(signal.SIGSTOP)
+        self.addCleanup(self.logind.processes[1].send_signal, signal.SIGCONT)
+        self.desk.lock()
+        self.unlock()
+        self.desk.daemon.restart()
+        self.logind.set()
+        self.unlock()
+
+
+class Timeout(Case):
+    policy = "LockOnBackground=timeout\nLockTimeout=1h\n"
+
+    def test_back_in_time(self):
+        """within the policy's time the store stays open, and coming back ends that time"""
+        self.logind.hints("c7", locked=True)
+        self.is_open()
+        self.logind.hints("c7", locked=False)
+        self.is_open()
+
+    def test_too_late(self):
+        """after that time it is locked, whether or not anybody asks for it"""
+        self.desk.daemon.policy("[Passcode]\n" + "LockOnBackground=timeout\nLockTimeout=1\n", reload=True)
+        wait_until(lambda: "the policy was read" in self.desk.daemon.log(), "the policy is read")
+        # The first lock may still be under the former policy.
+        self.logind.hints("c7", locked=True)
+        self.logind.hints("c7", locked=False)
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        wait_until(lambda: "the screen was locked" in self.desk.daemon.log(), "it says so")
+
+
+class Restarted(Case):
+    policy = "LockOnBackground=timeout\nLockTimeout=3\n"
+
+    def test_the_time_runs_on(self):
+        """behind a locked screen the policy's time runs on over a restart of logind, which has forgotten the lock"""
+        self.logind.hints("c7", locked=True)
+        self.logind.restarts()
+        self.is_shut()
+        self.assertNotIn("it stays locked", self.desk.daemon.log())
+
+
+class Never(Case):
+    policy = "LockOnBackground=never\n"
+
+    def test_stays(self):
+        """the policy keeps it open behind a locked screen, through a sleep and a switch"""
+        self.logind.hints("c7", locked=True)
+        self.arrives("b1", BOB)
+        self.logind.falls_asleep(within=120)
+        self.logind.wakes()
+        self.is_open()
+        self.desk.lock()
+        self.is_shut()
+
+
+class MayHibernate(Never):
+    def setUp(self):
+        super().setUp()
+        self.logind.calls("CanHibernate", "s", 'ret = "yes"')
+
+    def test_stays(self):
+        """but not where memory may go to the disk"""
+        self.logind.falls_asleep(within=120)
+        self.is_shut()
+
+
+class Held(Case):
+    def hold(self, seconds):
+        """The person does, and not root."""
+        with effective(self.uid):
+            client = self.desk.daemon.client(frontEnd="terminal")
+        with client:
+            return Finger(client, answers(), None).run("hold", subject=self.desk.person, seconds=seconds)
+
+    def test_hold(self):
+        """what the owner holds stays open behind a locked screen, without a request and over a sleep; `status` says
+        until when"""
+        self.assertEqual(self.hold(3600).name, "done")
+        self.logind.hints("c7", locked=True)
+        self.logind.falls_asleep(within=120)
+        self.logind.wakes()
+        self.is_open()
+        left = self.desk.daemon.status().heldUntil - time.time()
+        self.assertTrue(0 < left <= 3600, left)
+        self.assertEqual(self.hold(0).name, "done")
+        self.is_shut()
+        self.assertEqual(self.desk.daemon.status().heldUntil, 0)
+
+    def test_root_does_not_hold(self):
+        """nobody else keeps a person's store open"""
+        last = self.desk.ask("hold", answers(), seconds=60).last
+        self.assertEqual((last.name, last.code), ("refused", 30))
+
+
+class Fingers(Case):
+    def test_finger_at_the_locker(self):
+        """a touch at the locker opens the store again"""
+        self.desk.enroll()
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        self.worker.touches("match")
+        self.assertTrue(self.desk.daemon.status().fingerOpens)
+        self.assertEqual(self.desk.open().last.name, "done")
+        self.assertFalse(self.desk.daemon.status().fingerOpens)
+        self.logind.hints("c7", locked=False)
+        self.is_open()
+
+
+class NoFingers(Case):
+    policy = "LockGrace=0\nFingerprintAfterLock=no\n"
+
+    def test_passcode_at_the_locker(self):
+        """unless the policy wants the passcode then"""
+        self.desk.enroll()
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        found = self.desk.open(answers())
+        self.assertEqual(found.last.name, "done")
+        self.assertEqual([ask.purpose for ask in found.client.asked], ["passcode"])
+
+
+class Model:
+    """The same rules, written a second time and in another way: by what the person can see."""
+
+    def __init__(self):
+        self.locked, self.shown, self.open = {"c7": False, "c8": False}, "c7", True
+
+    def sees_the_desktop(self):
+        return self.shown in self.locked and not self.locked[self.shown]
+
+    def lock(self, name):
+        self.locked[name] = True
+        if not self.sees_the_desktop():
+            self.open = False
+
+    def told(self, name):
+        if self.shown == name or not self.sees_the_desktop():
+            self.open = False
+
+    def show(self, name):
+        was, self.shown = self.shown, name
+        if was != name and was in self.locked and not self.sees_the_desktop():
+            self.open = False
+
+
+class AtRandom(Case):
+    def test_model(self):
+        """edges in any order, against a model: never open when the model says shut, and open when it says open"""
+        self.arrives("c8")
+        self.logind.shows("c7", self.uid)
+        self.logind.session("b1", BOB)
+        self.logind.appears("b1", announced=True)
+        model, seed = Model(), random.randrange(1 << 32)
+        # logind has said all of this before the first edge.
+        self.logind.hints("b1", idle=True)
+        dice = random.Random(seed)
+        done = []
+        for _ in range(ROUNDS):
+            self.play(dice, model, done)
+            with self.subTest(seed=seed, done=done[-12:]):
+                if model.open:
+                    self.is_open()
+                else:
+                    self.is_shut(f"seed {seed}, after {done[-12:]}")
+
+    def play(self, dice, model, done):
+        name = dice.choice(["c7", "c8"])
+        edge = dice.choice(["lock", "lock", "unlock", "told", "show", "away", "open", "open", "restart"])
+        done.append((edge, name))
+        if edge == "lock":
+            self.logind.hints(name, locked=True)
+            model.lock(name)
+        elif edge == "unlock":
+            self.logind.hints(name, locked=False)
+            model.locked[name] = False
+        elif edge == "told":
+            self.logind.tells_to_lock(name)
+            model.told(name)
+        elif edge == "show":
+            self.logind.shows(name, self.uid)
+            model.show(name)
+        elif edge == "away":
+            self.logind.shows("b1", BOB)
+            model.show("b1")
+        elif edge == "open":
+            self.unlock()
+            model.open = True
+        elif dice.random() < 0.2:
+            # Its new life knows of no lock, but whoever has seen the screen does.
+            self.logind.restarts()
