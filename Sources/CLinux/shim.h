@@ -386,6 +386,38 @@ static inline pid_t appvault_start_polkit_agent(int ready) {
     }
     _exit(127);
 }
+// A command of the person's own, with the signals and the core limit that whoever started us had. `failure` is the end of
+// a pipe: it gets errno if the command could not be executed, and is closed by the execution if it could. All that the
+// command writes goes to `output`, unless that is -1.
+static inline pid_t appvault_start_command(
+    char *const arguments[], const sigset_t *signals, const struct rlimit *core, int output, int failure
+) {
+    pid_t child = fork();
+    if (child != 0) return child;
+    setrlimit(RLIMIT_CORE, core);
+    if (output >= 0) {
+        dup2(output, STDOUT_FILENO);
+        dup2(output, STDERR_FILENO);
+    }
+    sigprocmask(SIG_SETMASK, signals, NULL);
+    execvp(arguments[0], arguments);
+    int number = errno;
+    (void)!write(failure, &number, sizeof number);
+    _exit(127);
+}
+// What a command leaves running becomes our child, not init's, so that we see its end.
+static inline int appvault_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+// The next signal, and whether a process sent it; the kernel's come from the terminal.
+static inline int appvault_sent_signal(int fd, int *is_sent) {
+    struct signalfd_siginfo info;
+    if (read(fd, &info, sizeof info) != (ssize_t)sizeof info) return 0;
+    *is_sent = info.ssi_code <= 0;
+    return (int)info.ssi_signo;
+}
+// How a process ended, as a shell says it.
+static inline int appvault_exit_status(int status) {
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 static inline int appvault_unnamed_file(void) { return O_TMPFILE; }
 
 #endif

@@ -5,6 +5,7 @@ enum AllCommands {
         StatusCommand.self,
         UnlockCommand.self,
         LockCommand.self,
+        ScreenCommand.self,
         HoldCommand.self,
         ResumeCommand.self,
         PasswdCommand.self,

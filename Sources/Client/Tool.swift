@@ -4,8 +4,8 @@ import Wire
 /// The command-line tool.
 public enum Tool {
     public static func main() -> Never {
-        ToolIO.leaveNoCore()
-        ToolIO.exit(run(.ofThisProcess()).rawValue)
+        let core = ToolIO.leaveNoCore()
+        ToolIO.exit(run(.ofThisProcess(core: core)).rawValue)
     }
 
     static func run(_ environment: Environment) -> ExitStatus {

@@ -155,5 +155,9 @@ enum AppvaultPage {
             "TMPDIR",
             "Where `import` keeps a file that comes by a pipe, still encrypted; otherwise /var/tmp."
         ),
+        (
+            "XSS_SLEEP_LOCK_FD",
+            "The descriptor by which xss-lock waits for a locker. `screen` leaves it to COMMAND and closes its own."
+        ),
     ]
 }

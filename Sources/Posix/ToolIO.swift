@@ -133,11 +133,27 @@ public enum ToolIO {
         return Array(text.dropFirst(prefix))
     }
 
-    /// If this program crashes, no copy of a secret may be left in a core file.
-    public static func leaveNoCore() {
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        // SAFETY: one structure, read by the call.
-        _ = unsafe setrlimit(__rlimit_resource_t(UInt32(RLIMIT_CORE.rawValue)), &none)
+    /// How large a core file may become, for a command that is started later.
+    public struct CoreLimit: Sendable {
+        var raw: rlimit
+    }
+
+    /// If this program crashes, no copy of a secret may be left in a core file. Returns the limit
+    /// that was there before.
+    public static func leaveNoCore() -> CoreLimit {
+        let kind = __rlimit_resource_t(UInt32(RLIMIT_CORE.rawValue))
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        // SAFETY: one structure, which the first call fills and the second reads.
+        _ = unsafe getrlimit(kind, &limit)
+        let before = CoreLimit(raw: limit)
+        limit.rlim_cur = 0
+        _ = unsafe setrlimit(kind, &limit)
+        return before
+    }
+
+    /// For descriptors that somebody else has left to us.
+    public static func close(_ descriptor: Int32) {
+        _ = CLinux.close(descriptor)
     }
 
     public static func exit(_ status: Int32) -> Never {

@@ -215,6 +215,26 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         `appvault recovery new` makes a way back for a forgotten passcode
         """
 
+    // MARK: `screen`
+
+    case screenUntold = """
+        tool.screen.untold | \
+        systemd-logind was not told that the screen is locked ({1}); the store is locked now | \
+        a reason
+        """
+    case screenNoBus = "tool.screen.no-bus | systemd's busctl could not be run"
+    case screenNoLocker = """
+        tool.screen.no-locker | \
+        the screen is not locked, because {1} could not be run: {2} | \
+        a command | \
+        a reason
+        """
+    case screenNoProcess = """
+        tool.screen.no-process | \
+        the screen is not locked, because no process could be started: {1} | \
+        a reason
+        """
+
     // MARK: What a policy demands
 
     case flowCreate = "tool.flow.create | a passcode has to be created"

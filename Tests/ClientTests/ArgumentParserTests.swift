@@ -31,6 +31,11 @@ struct ArgumentParserTests {
         ("lock", LockCommand()),
         ("hold", HoldCommand(seconds: Hold.longest)), ("hold 2h", HoldCommand(seconds: 7200)),
         ("hold 90", HoldCommand(seconds: 90)), ("resume", ResumeCommand()),
+        (
+            "screen -- swaylock -f",
+            ScreenCommand(words: [Array("swaylock".utf8), Array("-f".utf8)], way: .inFront)
+        ),
+        ("screen --detach i3lock", ScreenCommand(words: [Array("i3lock".utf8)], way: .detached)),
         ("passwd", PasswdCommand(change: .change)),
         ("passwd --off", PasswdCommand(change: .turnOff)),
         ("passwd --on", PasswdCommand(change: .turnOn)),
@@ -193,6 +198,10 @@ struct ArgumentParserTests {
         ("chown 00 alice", "00 is not the id of a store", "`appvault status --user NAME` shows it"),
         ("get a b", "too much for get: b", "`appvault get NAME`"),
         ("hold soon", "soon is not a time", "a time such as 90s, 15min or 2h"),
+        (
+            "screen", "screen needs -- COMMAND",
+            "`appvault screen [--detach] -- COMMAND [ARGUMENT]...`"
+        ),
         ("hold 0", "0 is not a time", "a time such as 90s, 15min or 2h"),
         ("unlock now", "too much for unlock: now", "`appvault unlock`"),
         ("set a b c", "too much for set: c", "`appvault set NAME [VALUE|-]`"),

@@ -60,6 +60,20 @@ class Screens(Case):
         self.machine.check(f"loginctl lock-session {self.session}")
         self.until_state(self.alice, "locked")
 
+    def test_silent_locker(self):
+        """a locker that tells nobody, run by `appvault screen` from a program of the person's user manager"""
+        self.unlocks(self.alice)
+        self.machine.check(
+            f"systemd-run --quiet --collect --unit=locker --uid={self.alice.name} -p PAMName=systemd-user"
+            " appvault screen -- sleep 1000")
+        self.addCleanup(self.machine.run, "systemctl stop locker")
+        self.until_state(self.alice, "locked")
+        self.unlocks(self.alice)
+        self.machine.check("systemctl stop locker")
+        hint = f"loginctl show-session -P LockedHint {self.session}"
+        self.until(lambda: self.machine.run(hint)[1].strip() == "no")
+        self.assertEqual(self.state(self.alice), "unlocked")
+
     def test_another_person(self):
         """another person's session comes in front, and the first one's again"""
         self.unlocks(self.alice)

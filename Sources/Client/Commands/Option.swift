@@ -4,7 +4,7 @@ import Wire
 package enum Option: CaseIterable, Sendable {
     case json, store, socket, user, yes, passcodeDescriptor, pamFolder, help, version
     case followLogin, ownPasscode, noPasscode, openExisting
-    case off, on, replace
+    case off, on, replace, detach
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -64,6 +64,8 @@ package enum Option: CaseIterable, Sendable {
                 reach: .named)
         case .off: Entry(flag: "--off", summary: "turn the passcode off", reach: .named)
         case .on: Entry(flag: "--on", summary: "turn the passcode on", reach: .named)
+        case .detach:
+            Entry(flag: "--detach", summary: "return when the screen is locked", reach: .named)
         case .replace:
             Entry(flag: "--replace", summary: "replace records that exist already", reach: .named)
         }

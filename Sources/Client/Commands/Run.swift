@@ -31,6 +31,9 @@ final class Run {
         return connection
     }
 
+    /// For a verb that goes on for long without the daemon.
+    func disconnect() { held = nil }
+
     private func newConnection() throws(ClientError) -> Connection {
         // The daemon may show a recovery key only where a person reads, and that is only a
         // terminal.

@@ -16,15 +16,17 @@ struct Environment {
     var uid: UInt32
     var account: (_ named: [UInt8]) -> ToolIO.Account
     var accountName: (_ uid: UInt32) -> [UInt8]?
+    /// What a command that is started here gets back.
+    var core: ToolIO.CoreLimit
 
-    static func ofThisProcess() -> Environment {
+    static func ofThisProcess(core: ToolIO.CoreLimit) -> Environment {
         func stream(_ descriptor: Int32) -> Stream {
             Stream(descriptor: descriptor, isTerminal: ToolIO.isTerminal(descriptor))
         }
         return Environment(
             arguments: ToolIO.arguments(), input: stream(0), output: stream(1), errors: stream(2),
             variable: ToolIO.variable, uid: ToolIO.effectiveUID, account: ToolIO.account,
-            accountName: ToolIO.accountName)
+            accountName: ToolIO.accountName, core: core)
     }
 
     /// The language of messages, as setlocale would find it.

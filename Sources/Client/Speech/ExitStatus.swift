@@ -1,15 +1,22 @@
 public import Wire
 
 /// What the program says to its caller.
-public enum ExitStatus: Int32, Equatable, Sendable {
-    case success = 0
-    case refused = 1
-    case usage = 2
-    case missing = 3
-    case locked = 4
-    case unavailable = 5
-    case damaged = 6
-    case cancelled = 130
+public struct ExitStatus: RawRepresentable, Equatable, Sendable {
+    public let rawValue: Int32
+
+    /// For `screen`: the status of a command that it ran.
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    public static let success = ExitStatus(rawValue: 0)
+    public static let refused = ExitStatus(rawValue: 1)
+    public static let usage = ExitStatus(rawValue: 2)
+    public static let missing = ExitStatus(rawValue: 3)
+    public static let locked = ExitStatus(rawValue: 4)
+    public static let unavailable = ExitStatus(rawValue: 5)
+    public static let damaged = ExitStatus(rawValue: 6)
+    public static let notExecutable = ExitStatus(rawValue: 126)
+    public static let notFound = ExitStatus(rawValue: 127)
+    public static let cancelled = ExitStatus(rawValue: 130)
 }
 
 extension Code {
