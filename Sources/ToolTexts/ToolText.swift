@@ -273,6 +273,12 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
 
     // MARK: Policies, texts and the checklist
 
+    case policyHeld = """
+        tool.policy.held | \
+        the store is held open until {1}. Until then nothing of this locks it by itself; \
+        `appvault resume` ends that. | \
+        date and time
+        """
     case policyBroken = """
         tool.policy.broken | \
         a policy file has an error; its last good version stays in force
@@ -516,6 +522,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case doctorPolicy = "tool.doctor.policy | policy"
     case doctorPam = "tool.doctor.pam | PAM"
     case doctorPresence = "tool.doctor.presence | who is here"
+    case doctorScreen = "tool.doctor.screen | screen lock"
     case doctorReader = "tool.doctor.reader | reader"
     case doctorRules = "tool.doctor.rules | rules worker"
     case doctorSandbox = "tool.doctor.sandbox | sandbox"

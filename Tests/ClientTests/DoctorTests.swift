@@ -31,6 +31,7 @@ struct FakeMachine {
         files["/proc/812/status"] = Self.status
         files["/proc/mounts"] = "proc /proc proc rw,nosuid,relatime 0 0\n"
         files["/run/systemd/seats/seat0"] = "IS_SEAT0=1\n"
+        sitsDown("alice", 1000, running: "/usr/bin/gnome-shell")
         files["/usr/sbin/pam-auth-update"] = ""
         files["/usr/share/pam-configs/appvault-unlock"] = ""
         let managed = CommonFiles.managed(["optional pam_appvault.so unlock"])
@@ -45,6 +46,18 @@ struct FakeMachine {
         files["/var/lib/pam/session"] = session.saved
         files["/etc/pam.d/login"] =
             "@include common-auth\n@include common-account\n@include common-session\n"
+    }
+
+    /// A person has a graphical session, and these programs run for them, with their arguments.
+    mutating func sitsDown(_ name: String, _ uid: UInt32, running commands: String...) {
+        files["/run/systemd/sessions/\(uid)"] =
+            "UID=\(uid)\nUSER=\(name)\nTYPE=x11\nCLASS=user\n"
+        for (number, command) in commands.enumerated() {
+            let process = "/proc/\(Int(uid) + number)"
+            facts[process] = FileFacts(kind: .folder, owner: uid, mode: 0o555, size: 0)
+            files[process] = ""
+            files[process + "/cmdline"] = command.split(separator: " ").map { $0 + "\0" }.joined()
+        }
     }
 
     var machine: Machine {
@@ -189,6 +202,52 @@ struct DoctorTests {
             machine: fake.machine, daemon: FakeMachine.daemon, socket: "/run/user/1000/socket",
             pamFolder: nil)
         #expect(own.findings().filter { $0.link == .presence }.map(\.state) == [.unseen])
+    }
+
+    @Test(
+        "a locker that tells logind is fine; of others it says what helps",
+        arguments: [
+            ("/usr/bin/gnome-shell", .ok, "GNOME's lock screen locks"),
+            ("/usr/bin/python3 /usr/bin/cinnamon-screensaver", .warning, "tells nobody"),
+            ("xscreensaver -no-splash", .warning, "XScreenSaver tells nobody"),
+            ("swayidle -w timeout 300 swaylock", .warning, "swayidle runs a locker"),
+            ("xss-lock -- appvault screen -- i3lock -n", .ok, "xss-lock locks the store"),
+            ("vim gnome-shell.txt", .unseen, "no screen locker that AppVault knows"),
+        ] as [(String, Finding.State, String)])
+    func screen(command: String, state: Finding.State, text: String) {
+        var machine = FakeMachine()
+        machine.sitsDown("alice", 1000, running: command)
+        let found = machine.found(.screen)
+        #expect(found.map(\.state) == [state], "\(found)")
+        #expect(
+            found.allSatisfy { $0.text.contains(text) && $0.text.contains("alice") }, "\(found)")
+    }
+
+    @Test("a person is told of their own screen alone, and root of each")
+    func screens() {
+        var machine = FakeMachine()
+        machine.sitsDown("bob", 2000, running: "light-locker", "bash")
+        #expect(machine.found(.screen).map(\.state) == [.ok, .ok])
+        machine.uid = 2000
+        #expect(
+            machine.found(.screen).map(\.text) == [
+                "bob: light-locker locks the store with the screen"
+            ])
+        machine.uid = 3000
+        #expect(machine.found(.screen).map(\.state) == [.unseen])
+    }
+
+    @Test("a policy that keeps stores open behind the screen needs no locker")
+    func neverWithTheScreen() {
+        var machine = FakeMachine()
+        machine.sitsDown("alice", 1000, running: "i3lock")
+        var daemon = FakeMachine.daemon
+        daemon.policy?.values = [
+            .init(
+                key: Array("LockOnBackground".utf8), value: Array("never".utf8), file: [], line: 0,
+                actedOn: true)
+        ]
+        #expect(machine.found(.screen, daemon).map(\.state) == [.ok])
     }
 
     @Test("an account that is missing breaks the chain")

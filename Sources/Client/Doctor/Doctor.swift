@@ -28,7 +28,8 @@ struct Doctor {
 
     func findings() -> [Finding] {
         socketFindings() + daemonFindings() + userFindings() + stateFindings() + keyFindings()
-            + policyFindings() + pamFindings() + presenceFindings() + readerFindings()
+            + policyFindings() + pamFindings() + presenceFindings() + screenFindings()
+            + readerFindings()
             + ruleFindings() + sandboxFindings() + memoryFindings() + clockFindings()
             + storeFindings()
     }
@@ -123,7 +124,7 @@ struct Doctor {
             ]
         }
         let version = String(decoding: daemon.software, as: UTF8.self)
-        let restart = "`systemctl restart appvaultd`, which shuts open stores"
+        let restart = "`systemctl restart appvaultd`, which may shut open stores"
         if version != Version.text {
             return [
                 Finding(

@@ -3,7 +3,8 @@ import ToolTexts
 /// What `doctor` found at one link of the chain.
 struct Finding: Equatable {
     enum Link: String, CaseIterable {
-        case socket, daemon, users, state, key, policy, pam, presence, reader, rules, sandbox,
+        case socket, daemon, users, state, key, policy, pam, presence, screen, reader, rules,
+            sandbox,
             memory, clock, store
 
         var title: ToolText {
@@ -16,6 +17,7 @@ struct Finding: Equatable {
             case .policy: .doctorPolicy
             case .pam: .doctorPam
             case .presence: .doctorPresence
+            case .screen: .doctorScreen
             case .reader: .doctorReader
             case .rules: .doctorRules
             case .sandbox: .doctorSandbox

@@ -1,3 +1,4 @@
+import Posix
 import ToolTexts
 import Wire
 
@@ -7,7 +8,8 @@ enum PolicyView {
     private static let valueWidth = 10
 
     static func text(
-        _ policy: PolicyValues, _ paint: Voice.Paint, _ columns: Int, _ words: OwnWords
+        _ policy: PolicyValues, heldUntil: UInt64, _ paint: Voice.Paint, _ columns: Int,
+        _ words: OwnWords
     ) -> [UInt8] {
         var text = Text()
         if !policy.problem.isEmpty {
@@ -18,6 +20,10 @@ enum PolicyView {
                 "\n\n")
         }
         text += Text(paint.painted(words.string(self.text(policy.mode)), .bold), "\n\n")
+        if heldUntil > 0 {
+            let held = words(.policyHeld, ToolIO.localTime(heldUntil))
+            text += Text(Layout.hanging(held, indent: 0, columns: columns), "\n\n")
+        }
         for value in policy.values { add(value, to: &text, paint, columns, words) }
         if !policy.rules.isEmpty {
             text += Text("\n", paint.painted(words.string(.policyRules), .bold), "\n")
@@ -62,12 +68,13 @@ enum PolicyView {
     }
 
     /// For programs: a line that is no key begins with a #.
-    static func fields(_ policy: PolicyValues) -> [UInt8] {
+    static func fields(_ policy: PolicyValues, heldUntil: UInt64) -> [UInt8] {
         let english = OwnWords.english
         var text = Text("# ", english(self.text(policy.mode)), "\n")
         if !policy.problem.isEmpty {
             text += Text("# broken: ", Printable.escaped(policy.problem), "\n")
         }
+        if heldUntil > 0 { text += Text("# held until ", heldUntil, "\n") }
         for value in policy.values {
             text += Layout.fields([
                 value.key, value.value, Array(place(value.file, value.line, english).utf8),
@@ -83,13 +90,14 @@ enum PolicyView {
         return text.bytes
     }
 
-    static func write(_ policy: PolicyValues, to json: inout JSON) {
+    static func write(_ policy: PolicyValues, heldUntil: UInt64, to json: inout JSON) {
         json.field("mode", name(policy.mode))
         if policy.problem.isEmpty {
             json.null("problem")
         } else {
             json.field("problem", policy.problem)
         }
+        json.field("heldUntil", heldUntil)
         json.objects("values", policy.values) { json, value in
             json.field("key", value.key)
             json.field("value", value.value)

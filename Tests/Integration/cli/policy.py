@@ -130,6 +130,17 @@ class Show(Base):
         self.assertEqual(request["store"], "notes")
         self.assertEqual(request["subject"][0], "root")
 
+    def test_while_the_store_is_held_open(self):
+        self.serve()
+        self.lab.answer("status", lambda daemon, request: daemon.reply("state", heldUntil=1_800_000_000))
+        self.assertIn("held open until 2027-01-15 08:00.", self.on_terminal("policy", "show", env={"TZ": "UTC"})[1])
+        self.assertIn(b"# held until 1800000000\n", self.lab.run("policy", "show").out)
+        self.assertEqual(json.loads(self.lab.run("policy", "show", "--json").out)["heldUntil"], 1_800_000_000)
+        # Without a store there is nothing to hold.
+        self.lab.answer("status", lambda daemon, request: daemon.refuse(2, "there is none"))
+        self.assertNotIn("held", self.on_terminal("policy", "show")[1])
+        self.assertEqual(json.loads(self.lab.run("policy", "show", "--json").out)["heldUntil"], 0)
+
     def test_a_file_name_cannot_steer_the_terminal(self):
         self.serve(values=[{**VALUES[0], "file": "/etc/\x1b[2Jx", "value": "\x1b]0;x\x07"}])
         _, text = self.on_terminal("policy", "show")

@@ -5,10 +5,10 @@ struct DoctorCommand: PlainCommand {
         words: ["doctor"], group: .mending, operands: [],
         summary: "look at every link between a login and your store",
         text: [
-            "It looks at the socket, daemon, users, state folder, machine key, policy, PAM services, reader, rules "
-                + "worker, sandbox, memory, clock and your own store. For each it says whether it is fine, a warning "
-                + "or broken, and what to do. It changes nothing. Anybody may run it, also without a daemon; some "
-                + "things only root can see.",
+            "It looks at the socket, daemon, users, state folder, machine key, policy, PAM services, screen lock, "
+                + "reader, rules worker, sandbox, memory, clock and your own store. For each it says whether it is "
+                + "fine, a warning or broken, and what to do. It changes nothing. Anybody may run it, also without a "
+                + "daemon; some things only root can see.",
             "For each PAM service it follows every way that libpam could take through the service's files. If nobody "
                 + "could log in there without AppVault, that is broken where AppVault alone authenticates, and a "
                 + "warning where it is a required step beside another module. It also shows which ways to open the "
@@ -24,8 +24,8 @@ struct DoctorCommand: PlainCommand {
                 "`ok`, `warning`, `broken`, or `unseen` where it cannot be told from here"),
             .init(
                 "checks[].link",
-                "`socket`, `daemon`, `users`, `state`, `key`, `policy`, `pam`, `reader`, `rules`, `sandbox`, `memory`, "
-                    + "`clock` or `store`"),
+                "`socket`, `daemon`, `users`, `state`, `key`, `policy`, `pam`, `presence`, `screen`, `reader`, "
+                    + "`rules`, `sandbox`, `memory`, `clock` or `store`"),
             .init("checks[].service", "the PAM service, where it is about one"),
             .init("checks[].text", "what was found"),
             .init("checks[].mend", "what to do"),
