@@ -1,9 +1,9 @@
-"""What Tools/demo uses: the page that it writes, a terminal, libpam, and a daemon of its own. It
-needs only Python's own library."""
+"""What Tools/demo uses: the page that it writes, a terminal, libpam, a daemon and a logind of its own."""
 
 import ctypes
 import fcntl
 import getpass
+import importlib.util
 import os
 import pty
 import re
@@ -295,6 +295,14 @@ class Login:
             return PAM_CONV_ERR
 
 
+# logind's own files, of a person who sits at this machine.
+SESSION = "UID={uid}\nUSER=demo\nACTIVE=1\nSTATE=active\nREMOTE=0\nTYPE=x11\nCLASS=user\nLEADER=1\nSEAT=seat0\nVTNR=2\n"
+SEAT = "IS_SEAT0=1\nCAN_MULTI_SESSION=1\nCAN_TTY=1\nCAN_GRAPHICAL=1\nACTIVE=demo\nACTIVE_UID={uid}\n"
+BUS = """<busconfig><type>system</type><listen>unix:path={}</listen><auth>EXTERNAL</auth>
+<policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*" eavesdrop="true"/>
+<allow eavesdrop="true"/></policy></busconfig>"""
+
+
 class Stage:
     """A temporary folder with everything in it; nothing of it is left afterwards."""
 
@@ -311,6 +319,7 @@ class Stage:
         place = tempfile.gettempdir()
         self.folder = tempfile.mkdtemp(prefix="appvault-demo.", dir=place if len(place) < 64 else "/tmp")
         self.daemon = self.reader = None
+        self.logind, self.before = [], []
         for name in ("state", "etc", "pam.d"):
             os.mkdir(self.at(name), 0o700)
         for name in programs:
@@ -326,11 +335,52 @@ class Stage:
         with open(self.at(name), "w", encoding="utf-8") as file:
             file.write(text)
 
+    def start_logind(self):
+        """Plays a logind with the person's session in front, which only our own daemon sees. Returns why that is not
+        possible here; nothing if it is."""
+        for program in ("dbus-daemon", "busctl"):
+            if shutil.which(program) is None:
+                return f"{program} is not installed"
+        if any(importlib.util.find_spec(name) is None for name in ("dbus", "gi")):
+            return "python3-dbus and python3-gi are not installed"
+        for folder in ("run", "run/sessions", "run/seats", "run/users"):
+            os.mkdir(self.at(folder))
+        self.write("run/sessions/demo", SESSION.format(uid=os.getuid()))
+        self.write("run/seats/seat0", SEAT.format(uid=os.getuid()))
+        self.write("bus.conf", BUS.format(self.at("bus")))
+        # The daemon finds the session's files where logind's are, in a name space of its own.
+        bind = f"mount --bind '{self.at('run')}' /run/systemd"
+        bind += ' && exec setpriv --ambient-caps -all --inh-caps -all "$@"'
+        own = [] if os.getuid() == 0 else ["--map-current-user", "--keep-caps"]
+        before = ["unshare", *own, "--mount", "sh", "-c", bind, "sh"]
+        if subprocess.run([*before, "true"], capture_output=True).returncode != 0:
+            return "the kernel gives an ordinary user no name space of their own"
+        self.environment["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={self.at('bus')}"
+        self._play("dbus-daemon", "--nofork", "--nopidfile", "--config-file", self.at("bus.conf"))
+        self._play(sys.executable, os.path.join(ROOT, "Tools", "demo_logind.py"), "demo", waits_for="bus")
+        asking = ["busctl", "--system", "status", "org.freedesktop.login1"]
+        deadline = time.monotonic() + 10
+        while subprocess.run(asking, env=self.environment, capture_output=True).returncode != 0:
+            if time.monotonic() > deadline:
+                del self.environment["DBUS_SYSTEM_BUS_ADDRESS"]
+                return "the played logind does not answer"
+            time.sleep(0.01)
+        self.before = before
+        return ""
+
+    def _play(self, *command, waits_for=None):
+        deadline = time.monotonic() + 10
+        while waits_for and not os.path.exists(self.at(waits_for)) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        self.logind.append(subprocess.Popen(
+            command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL))
+
     def start_daemon(self):
         """Starts it and waits until it serves."""
         with open(self.at("journal"), "ab") as journal:
             self.daemon = subprocess.Popen(
-                ["./appvaultd", "--socket", "socket", "--state-dir", "state", "--config-dir", "etc",
+                [*self.before, "./appvaultd", "--socket", "socket", "--state-dir", "state", "--config-dir", "etc",
                  "--fingerprint-socket", "fingerprint"],
                 cwd=self.folder, stdin=subprocess.DEVNULL, stdout=journal, stderr=journal, env=self.environment,
             )
@@ -394,7 +444,8 @@ class Stage:
             except subprocess.TimeoutExpired:
                 self.daemon.kill()
                 self.daemon.wait()
-        if self.reader is not None:
-            self.reader.kill()
-            self.reader.wait()
+        for process in [self.reader, *self.logind]:
+            if process is not None:
+                process.kill()
+                process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
