@@ -4,6 +4,7 @@ systemd."""
 import ctypes
 import mmap
 import os
+import random
 import tempfile
 import threading
 import time
@@ -23,6 +24,8 @@ PASSCODE = "correct horse"
 LOCKED = 6
 LOGIN = {"frontEnd": "pamAuth", "service": "login", "tty": "tty1"}
 SESSION = {"frontEnd": "pamSession", "service": "login", "tty": "tty1"}
+# As many moments as two daemons have steps; more by hand.
+ROUNDS = int(os.environ.get("ROUNDS") or 30)
 LEFT = "left to the next daemon"
 USELESS = "all is locked: what was left for this daemon is of no use: "
 
@@ -118,6 +121,39 @@ class Stores(Case):
         self.assertEqual(lab.systemd.kept, {})
         lab.start()
         self.assertLocked(lab)
+
+    def test_killed_on_the_way(self):
+        """SIGKILL at any moment of the end and of the start: never open what was locked, nothing lost, nothing kept"""
+        lab = self.with_store()
+        dice = random.Random(time.time_ns())
+        for number in range(ROUNDS):
+            value = b"value %d" % number
+            self.assertEqual(lab.set("a", value).name, "done")
+            is_locked = number % 3 == 2
+            if is_locked:
+                self.assertEqual(lab.ask("lock").name, "done")
+            # Of the end of the first daemon.
+            lab.process.terminate()
+            time.sleep(dice.random() * 0.03)
+            lab.kill()
+            was_left = bool(lab.systemd.kept)
+            # Of the start of the next one.
+            if dice.random() < 0.7:
+                lab.spawn()
+                time.sleep(dice.random() * 0.06)
+                lab.kill()
+            lab.start()
+            answer = lab.get("a")
+            is_open = answer.name == "value"
+            if is_open:
+                self.assertFalse(is_locked, lab.lines()[-20:])
+                self.assertTrue(was_left, lab.lines()[-20:])
+                self.assertEqual(answer.payload, value)
+            else:
+                self.assertEqual(code(answer), LOCKED, answer)
+                self.assertEqual(lab.open(PASSCODE).name, "done")
+                self.assertEqual(lab.get("a").payload, value)
+            self.assertEqual(lab.systemd.kept, {})
 
     def test_in_order(self):
         """systemd hears that the daemon stops, is given the area, and the daemon waits until it has it"""
