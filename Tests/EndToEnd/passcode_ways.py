@@ -3,7 +3,7 @@ for them."""
 
 import re
 import socket
-import socket
+import threading
 import unittest
 
 import installed
@@ -16,7 +16,7 @@ WRONG = "wrong horse battery"
 ASKS = "Passcode or login password: "
 
 
-class Passcode(installed.Case):
+class Passcode(installed.Seated):
     POLICY = installed.COUNTING + "Onboard=cli\nAllowRecoveryKey=no\n"
 
     @classmethod
@@ -132,7 +132,8 @@ class Passcode(installed.Case):
         self.assertEqual(shell("echo heron | appvault set bird; appvault get bird"), (0, "stored bird\nheron\n"))
         shell.leave()
 
-    def test_sudo_by_finger(self):
+    def with_finger(self):
+        """A person at their terminal, with an enrolled finger."""
         person = self.with_passcode()
         units = "/etc/systemd/system/reader.service", "/etc/systemd/system/appvaultd.service.d/reader.conf"
         self.addCleanup(
@@ -153,6 +154,10 @@ class Passcode(installed.Case):
         self.touch("right")
         shell.terminal.expect("Enrolled")
         shell.ready()
+        return person, shell
+
+    def test_sudo_by_finger(self):
+        _, shell = self.with_finger()
         shell.terminal.send("sudo id -un")
         shell.terminal.expect("swipe your finger")
         self.touch("right")
@@ -164,6 +169,26 @@ class Passcode(installed.Case):
         shell.terminal.expect(re.escape(ASKS))
         shell.terminal.send(PASSCODE)
         shell.terminal.expect("\nroot\n")
+
+    def test_screen_by_finger(self):
+        """the screen is locked, and so is the store; a finger at the locker opens it, and then the passcode does"""
+        person, shell = self.with_finger()
+        session = self.sits_down(person)
+        for touches, typed in ((["right"], ""), (["wrong", "right"], ""), ([], PASSCODE), ([], person.password)):
+            with self.subTest(touches=touches, typed=typed):
+                self.hint(session, True)
+                self.until_state(person, "locked")
+                self.assertTrue(self.status(person)["fingerOpens"])
+                fingers = threading.Thread(target=lambda: [self.touch(each) for each in touches])
+                fingers.start()
+                code, said = self.in_session(
+                    session, person, f"pamtester vlock {person.name} authenticate", stdin=typed + "\n")
+                fingers.join()
+                self.assertEqual(code, 0, said)
+                self.assertEqual(self.state(person), "locked" if typed == person.password else "unlocked")
+                self.hint(session, False)
+                self.assertEqual(self.state(person), "locked" if typed == person.password else "unlocked")
+        shell.leave()
 
     def touch(self, finger):
         """Touches the reader once it waits for a finger."""

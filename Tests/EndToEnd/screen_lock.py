@@ -2,44 +2,18 @@
 
 import re
 
-from installed import COUNTING, Case
+from installed import COUNTING, Seated
 
 NEEDS_ROOT = True
 TIMEOUT = 600
-SESSION = "org.freedesktop.login1.Session"
 
 
-class Screens(Case):
+class Screens(Seated):
     POLICY = COUNTING + "LockGrace=0\n"
 
     def setUp(self):
         self.alice = self.with_store(self.person())
         self.session = self.sits_down(self.alice)
-
-    def sits_down(self, person):
-        """A graphical session on the seat, which shows it from now on; nothing is drawn."""
-        self.machine.check(
-            f"systemd-run --quiet --collect -p PAMName=login -p User={person.name} -p TTYPath=/dev/null"
-            f" -p Environment='XDG_SEAT=seat0 XDG_SESSION_TYPE=x11 XDG_SESSION_CLASS=user' sleep 1000")
-        self.until(lambda: self.shown() is not None and self.owner(self.shown()) == person.name)
-        session = self.shown()
-        self.addCleanup(self.machine.run, f"loginctl terminate-session {session}")
-        return session
-
-    def shown(self):
-        found = self.machine.run("loginctl show-seat -P ActiveSession seat0")[1].strip()
-        return found or None
-
-    def owner(self, session):
-        return self.machine.run(f"loginctl show-session -P Name {session}")[1].strip()
-
-    def hint(self, session, locked):
-        """The locker says so."""
-        path = self.machine.check(
-            "busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager GetSession"
-            f" s {session}").split('"')[1]
-        self.machine.check(
-            f"busctl call org.freedesktop.login1 {path} {SESSION} SetLockedHint b {str(locked).lower()}")
 
     def unlocks(self, person):
         """The person proves who they are; no session begins by that."""

@@ -135,6 +135,41 @@ class Case(unittest.TestCase):
         return person
 
 
+class Seated(Case):
+    """People with a screen, which logind knows and nothing draws."""
+
+    def sits_down(self, person):
+        """A graphical session on the seat, which shows it from now on; nothing is drawn."""
+        self.machine.check(
+            f"systemd-run --quiet --collect -p PAMName=login -p User={person.name} -p TTYPath=/dev/null"
+            f" -p Environment='XDG_SEAT=seat0 XDG_SESSION_TYPE=x11 XDG_SESSION_CLASS=user' sleep 1000")
+        self.until(lambda: self.shown() is not None and self.owner(self.shown()) == person.name)
+        session = self.shown()
+        self.addCleanup(self.machine.run, f"loginctl terminate-session {session}")
+        return session
+
+    def shown(self):
+        found = self.machine.run("loginctl show-seat -P ActiveSession seat0")[1].strip()
+        return found or None
+
+    def owner(self, session):
+        return self.machine.run(f"loginctl show-session -P Name {session}")[1].strip()
+
+    def hint(self, session, locked):
+        """The locker says so."""
+        call, logind = "busctl call org.freedesktop.login1", "org.freedesktop.login1"
+        found = self.machine.check(f"{call} /org/freedesktop/login1 {logind}.Manager GetSession s {session}")
+        path = found.split('"')[1]
+        self.machine.check(f"{call} {path} {logind}.Session SetLockedHint b {str(locked).lower()}")
+
+    def in_session(self, session, person, command, stdin=""):
+        """Runs a command of the person's as a part of that session, as a locker is."""
+        scope = self.machine.check(f"systemctl show -P ControlGroup session-{session}.scope").strip()
+        return self.machine.run(
+            f"echo 0 > /sys/fs/cgroup{scope}/cgroup.procs && exec runuser -u {person.name} -- {command}", stdin=stdin,
+            timeout=120)
+
+
 class Shell:
     """A shell at a Terminal."""
 
