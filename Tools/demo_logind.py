@@ -59,7 +59,9 @@ def main(session):
     DBusGMainLoop(set_as_default=True)
     name = dbus.service.BusName(LOGIND, dbus.SystemBus(), do_not_queue=True)
     here = dbus.Struct((session, dbus.ObjectPath(f"{AT}/session/{session}")), signature="so")
-    values = {"Id": session, "LockedHint": dbus.Boolean(False), "IdleHint": dbus.Boolean(False)}
+    values = {
+        "Id": session, "LockedHint": dbus.Boolean(False), "IdleHint": dbus.Boolean(False), "State": "active",
+        "Type": "x11", "Seat": dbus.Struct(("seat0", dbus.ObjectPath(AT + "/seat/seat0")), signature="so")}
     objects = [
         Manager(name, "", LOGIND + ".Manager", PreparingForSleep=dbus.Boolean(False), LidClosed=dbus.Boolean(False)),
         Object(name, "/seat/seat0", LOGIND + ".Seat", Id="seat0", ActiveSession=here),

@@ -386,18 +386,38 @@ static inline pid_t appvault_start_polkit_agent(int ready) {
     }
     _exit(127);
 }
-// A command of the person's own, with the signals and the core limit that whoever started us had. `failure` is the end of
-// a pipe: it gets errno if the command could not be executed, and is closed by the execution if it could. All that the
-// command writes goes to `output`, unless that is -1.
-static inline pid_t appvault_start_command(
-    char *const arguments[], const sigset_t *signals, const struct rlimit *core, int output, int failure
-) {
+// The signals that a program which waits for another does not take for itself. What stops a job at a terminal stops both,
+// and what says that we are broken ends us.
+static inline void appvault_hold_signals(sigset_t *held, sigset_t *before) {
+    static const int ours[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    sigfillset(held);
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) sigdelset(held, ours[i]);
+    pthread_sigmask(SIG_BLOCK, held, before);
+}
+// Whoever ignores the end of its children, and has become us, would keep it from us too. True if that was so.
+static inline int appvault_hear_of_children(void) {
+    struct sigaction before, usual = {.sa_handler = SIG_DFL};
+    return sigaction(SIGCHLD, &usual, &before) == 0 && before.sa_handler == SIG_IGN;
+}
+// Starts a command with the signals and the core limit that whoever started us had. `failure` is the end of a pipe: it
+// gets errno if the command could not be executed, and is closed by the execution if it could. Where `output` is not -1,
+// all that the command writes goes there, and signals of the terminal pass it by.
+static inline pid_t appvault_start_command(char *const arguments[], const sigset_t *signals, int ignores_children,
+                                           const struct rlimit *core, int output, int failure) {
     pid_t child = fork();
     if (child != 0) return child;
     setrlimit(RLIMIT_CORE, core);
     if (output >= 0) {
+        setpgid(0, 0);
+        // What came for us before is not for this command.
+        for (int number = 1; number < NSIG; number++) {
+            struct sigaction usual, ignored = {.sa_handler = SIG_IGN};
+            if (sigaction(number, &ignored, &usual) == 0) sigaction(number, &usual, NULL);
+        }
         dup2(output, STDOUT_FILENO);
         dup2(output, STDERR_FILENO);
+    } else if (ignores_children) {
+        signal(SIGCHLD, SIG_IGN);
     }
     sigprocmask(SIG_SETMASK, signals, NULL);
     execvp(arguments[0], arguments);
@@ -414,7 +434,15 @@ static inline int appvault_sent_signal(int fd, int *is_sent) {
     *is_sent = info.ssi_code <= 0;
     return (int)info.ssi_signo;
 }
+// Programs expect their first three descriptors; without them, one of ours would be taken for the output.
+static inline void appvault_fill_standard_descriptors(void) {
+    int number;
+    do number = open("/dev/null", O_RDWR);
+    while (number >= 0 && number <= 2);
+    if (number > 2) close(number);
+}
 // How a process ended, as a shell says it.
+static inline int appvault_ended_by_signal(int status) { return WIFSIGNALED(status); }
 static inline int appvault_exit_status(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -82,10 +82,10 @@ enum AppvaultPage {
             "Results go to standard output. What a person should know goes to standard error: one line says what "
                 + "happened, and one that begins with `hint:` says what to do.")
         page.paragraph(
-            "With `--json` every verb prints one object on standard output. A text that is not UTF-8 is printed as "
-                + "base64; a second field, with `Encoding` at the end of its name, says so. The objects:"
+            "With `--json` every verb but `screen` prints one object on standard output. A text that is not UTF-8 is "
+                + "printed as base64; a second field, with `Encoding` at the end of its name, says so. The objects:"
         )
-        for verb in VerbEntry.all where !isDone(verb) {
+        for verb in VerbEntry.all where !isDone(verb) && !verb.json.isEmpty {
             page.item("`\(verb.name)`", "")
             for field in verb.json {
                 page.nested("`\(field.name)`", Page.sentence(field.meaning))
@@ -139,6 +139,8 @@ enum AppvaultPage {
             .damaged,
             "The store is damaged. `list` and `export` gave everything that is not."
         ),
+        (.notExecutable, "`screen`: COMMAND could not be run."),
+        (.notFound, "`screen`: COMMAND was not found. Any other status may be its own."),
         (.cancelled, "You cancelled it."),
     ]
 
@@ -154,6 +156,10 @@ enum AppvaultPage {
         (
             "TMPDIR",
             "Where `import` keeps a file that comes by a pipe, still encrypted; otherwise /var/tmp."
+        ),
+        (
+            "XDG_RUNTIME_DIR",
+            "Where `screen` marks a session whose locker runs. Without it, two lockers at once do not know of each other."
         ),
         (
             "XSS_SLEEP_LOCK_FD",

@@ -1,66 +1,77 @@
 internal import CLinux
 
-/// A command that this program starts for the person and waits for, as a shell does: it has our
-/// terminal, our descriptors and our environment. Only for programs without threads.
-///
-/// Some commands go to the background and leave another process running that does the work. These
-/// processes are waited for as well.
+/// The signals that come while this program waits for a command: none of them ends us, and each
+/// that is sent to us goes on to the command. For the whole rest of a program without threads.
 @safe
-public struct StartedCommand: ~Copyable {
-    public enum Event: Equatable, Sendable {
-        /// The command itself has ended well, and something that it has started goes on.
-        case leftRunning
-        /// All of it has ended. The status is as a shell says it: 128 and the signal's number if
-        /// it was killed.
-        case ended(status: Int32)
-        case late
-    }
+public final class HeldSignals {
+    let descriptor: FileDescriptor
+    let before: sigset_t
+    let ignoredChildren: Bool
 
-    private let process: Int32
-    private let signals: Int32
-    private let before: sigset_t
-    /// The command's own status, once it has ended.
-    private var status: Int32?
-    private var isLeftRunningTold = false
-
-    /// What is sent to us is meant for the command. What the terminal sends, the command has got as
-    /// well as we.
-    private static let passedOn = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM]
-
-    /// `output` gets what the command writes; nil is our own output and errors. Throws ENOENT or
-    /// EACCES if the command cannot be executed.
-    public init(
-        _ arguments: [[UInt8]], core: ToolIO.CoreLimit, output: Int32? = nil
-    ) throws(PosixError) {
-        guard appvault_adopt_orphans() == 0 else { throw .last("PR_SET_CHILD_SUBREAPER") }
-        var watched = sigset_t()
+    public init() throws(PosixError) {
+        appvault_fill_standard_descriptors()
+        var held = sigset_t()
         var before = sigset_t()
-        // SAFETY: both sets are ours; the mask is put back at the end.
-        unsafe sigemptyset(&watched)
-        for number in Self.passedOn + [SIGCHLD] { unsafe sigaddset(&watched, number) }
-        unsafe _ = pthread_sigmask(SIG_BLOCK, &watched, &before)
-        let signals = unsafe signalfd(-1, &watched, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-        do throws(PosixError) {
-            guard signals >= 0 else { throw .last("signalfd") }
-            process = try Self.start(arguments, before, core, output: output ?? -1)
-        } catch {
-            if signals >= 0 { _ = close(signals) }
-            unsafe _ = pthread_sigmask(SIG_SETMASK, &before, nil)
-            throw error
-        }
-        self.signals = signals
+        // SAFETY: both sets are ours, and the call fills them.
+        unsafe appvault_hold_signals(&held, &before)
+        ignoredChildren = appvault_hear_of_children() != 0
+        let number = unsafe signalfd(-1, &held, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+        guard number >= 0 else { throw .last("signalfd") }
+        descriptor = FileDescriptor(owning: number)
         self.before = before
     }
 
-    deinit {
-        _ = close(signals)
-        // SAFETY: the mask from before, which init has filled.
-        var before = before
-        unsafe _ = pthread_sigmask(SIG_SETMASK, &before, nil)
+    /// Those that a process has sent, and not the terminal, from which the command gets its own.
+    func sent() -> [Int32] {
+        var numbers: [Int32] = []
+        var isSent: Int32 = 0
+        // SAFETY: the number is ours, and the call fills it if it returns a signal.
+        while case let signal = unsafe appvault_sent_signal(descriptor.raw, &isSent), signal != 0 {
+            if isSent != 0, signal != SIGCHLD { numbers.append(signal) }
+        }
+        return numbers
+    }
+}
+
+/// A command that this program starts for the person and waits for, as a shell does: it has our
+/// terminal, our descriptors and our environment. Some commands go to the background and leave
+/// another process running that does the work; these processes are waited for as well.
+@safe
+public struct StartedCommand: ~Copyable {
+    public enum Event: Equatable, Sendable {
+        /// The command itself has ended, and something that it has started goes on.
+        case leftRunning(Ending)
+        /// All of it has ended.
+        case ended(Ending)
+        case late
     }
 
-    private static func start(
-        _ arguments: [[UInt8]], _ before: sigset_t, _ core: ToolIO.CoreLimit, output: Int32
+    public struct Ending: Equatable, Sendable {
+        /// As a shell says it: 128 and the signal's number if a signal has ended it.
+        public var status: Int32
+        public var isBySignal: Bool
+    }
+
+    private let process: Int32
+    private let signals: HeldSignals
+    /// Children that whoever ran before us in this process has left to us.
+    private let strangers: Set<Int32>
+    /// The command's own, once it has ended.
+    private var ending: Ending?
+    private var isLeftRunningTold = false
+
+    /// Throws ENOENT or another error of `execvp` if the command cannot be executed.
+    public init(
+        _ arguments: [[UInt8]], _ signals: HeldSignals, core: ToolIO.CoreLimit
+    ) throws(PosixError) {
+        strangers = Self.children()
+        guard appvault_adopt_orphans() == 0 else { throw .last("PR_SET_CHILD_SUBREAPER") }
+        process = try Self.start(arguments, signals, core, output: -1)
+        self.signals = signals
+    }
+
+    static func start(
+        _ arguments: [[UInt8]], _ signals: HeldSignals, _ core: ToolIO.CoreLimit, output: Int32
     ) throws(PosixError) -> Int32 {
         var ends: [Int32] = [-1, -1]
         // SAFETY: the kernel fills in two numbers, for which there is room.
@@ -73,10 +84,11 @@ public struct StartedCommand: ~Copyable {
             unsafe strings.append(strdup(text))
         }
         unsafe strings.append(nil)
-        var signals = before
+        var mask = signals.before
         var core = core.raw
         // SAFETY: everything that the call reads is ours, and the array of strings ends with nil.
-        let child = unsafe appvault_start_command(&strings, &signals, &core, output, ends[1])
+        let child = unsafe appvault_start_command(
+            &strings, &mask, signals.ignoredChildren ? 1 : 0, &core, output, ends[1])
         let forked = appvault_errno()
         while let string = unsafe strings.popLast() { unsafe free(string) }
         _ = close(ends[1])
@@ -95,75 +107,93 @@ public struct StartedCommand: ~Copyable {
     public mutating func next(_ milliseconds: Int32 = -1) -> Event {
         let end = ToolIO.milliseconds + UInt64(max(0, milliseconds))
         while true {
-            if let event = reap() { return event }
+            for signal in signals.sent() { passOn(signal) }
+            if let event = look() { return event }
             let now = ToolIO.milliseconds
             if milliseconds >= 0, now >= end { return .late }
-            var entry = pollfd(fd: signals, events: Int16(POLLIN), revents: 0)
+            var entry = pollfd(fd: signals.descriptor.raw, events: Int16(POLLIN), revents: 0)
             // SAFETY: the count is 1, and there is one entry.
             _ = unsafe poll(&entry, 1, milliseconds < 0 ? -1 : Int32(end - now))
-            passOn()
         }
     }
 
-    private func passOn() {
-        var isSent: Int32 = 0
-        // SAFETY: the number is ours, and the call fills it if it returns a signal.
-        while case let signal = unsafe appvault_sent_signal(signals, &isSent), signal != 0 {
-            if signal != SIGCHLD, isSent != 0, status == nil { kill(process, signal) }
-        }
+    /// To the command or, once it has ended, to what it has left.
+    private func passOn(_ signal: Int32) {
+        for process in ending == nil ? [process] : left { kill(process, signal) }
     }
 
-    private mutating func reap() -> Event? {
+    private mutating func look() -> Event? {
         while true {
             var raw: Int32 = 0
             // SAFETY: the number is ours, and the call fills it if it returns a process.
             let ended = unsafe waitpid(-1, &raw, WNOHANG)
-            if ended < 0 { return .ended(status: status ?? 0) }
-            if ended == 0 {
-                guard status != nil, !isLeftRunningTold else { return nil }
-                isLeftRunningTold = true
-                return .leftRunning
+            if ended == process {
+                let status = appvault_exit_status(raw)
+                ending = Ending(status: status, isBySignal: appvault_ended_by_signal(raw) != 0)
             }
-            guard ended == process else { continue }
-            let status = appvault_exit_status(raw)
-            self.status = status
-            // A command that has failed has left nothing to wait for.
-            if status != 0 { return .ended(status: status) }
+            if ended <= 0 { break }
         }
+        guard let ending else { return nil }
+        if left.isEmpty { return .ended(ending) }
+        guard !isLeftRunningTold else { return nil }
+        isLeftRunningTold = true
+        return .leftRunning(ending)
+    }
+
+    /// What the command has left running, as far as it is our child by now.
+    private var left: Set<Int32> { Self.children().subtracting(strangers) }
+
+    private static func children() -> Set<Int32> {
+        let number = getpid()
+        let path = "/proc/self/task/\(number)/children"
+        let list = ToolIO.contents(of: Array(path.utf8)) ?? []
+        return Set(
+            list.split(separator: 0x20).compactMap { Int32(String(decoding: $0, as: UTF8.self)) })
     }
 }
 
 extension StartedCommand {
-    /// Runs a command of ours to its end, and returns what it has written, without the last line
-    /// break.
+    public struct Output: Sendable {
+        public var status: Int32
+        /// What it has written, line by line.
+        public var lines: [[UInt8]]
+    }
+
+    /// Runs a command of our own, which writes little, and ends it if it takes longer.
     public static func output(
-        of arguments: [[UInt8]], core: ToolIO.CoreLimit
-    ) throws(PosixError) -> (status: Int32, output: [UInt8]) {
+        of arguments: [[UInt8]], _ signals: HeldSignals, core: ToolIO.CoreLimit,
+        milliseconds: Int32
+    ) throws(PosixError) -> Output {
         var ends: [Int32] = [-1, -1]
         // SAFETY: the kernel fills in two numbers, for which there is room.
         guard unsafe appvault_pipe(&ends) == 0 else { throw .last("pipe2") }
         let reading = FileDescriptor(owning: ends[0])
         let writing = FileDescriptor(owning: ends[1])
-        var command = try StartedCommand(arguments, core: core, output: writing.raw)
-        var status: Int32 = 0
-        wait: while true {
-            switch command.next() {
-            case .ended(let ended):
-                status = ended
-                break wait
-            case .leftRunning, .late: continue
-            }
-        }
-        // What a pipe holds is more than these commands write. With our end of it closed there is
-        // no writer left.
+        let process = try start(arguments, signals, core, output: writing.raw)
         _ = consume writing
-        var output = [UInt8](repeating: 0, count: 4096)
-        // SAFETY: at most the size of the array is read into it.
-        let count = unsafe output.withUnsafeMutableBytes { buffer in
-            unsafe read(reading.raw, buffer.baseAddress, buffer.count)
+        var output: [UInt8] = []
+        let end = ToolIO.milliseconds + UInt64(milliseconds)
+        while output.count < 65_536 {
+            let now = ToolIO.milliseconds
+            var entry = pollfd(fd: reading.raw, events: Int16(POLLIN), revents: 0)
+            // SAFETY: the count is 1, and there is one entry.
+            guard now < end, unsafe poll(&entry, 1, Int32(end - now)) > 0 else {
+                kill(process, SIGKILL)
+                break
+            }
+            var piece = [UInt8](repeating: 0, count: 4096)
+            // SAFETY: at most the size of the array is read into it.
+            let count = unsafe piece.withUnsafeMutableBytes { buffer in
+                unsafe read(reading.raw, buffer.baseAddress, buffer.count)
+            }
+            guard count > 0 else { break }
+            output += piece.prefix(count)
         }
-        output.removeLast(output.count - max(0, count))
-        while output.last == 0x0A { output.removeLast() }
-        return (status, output)
+        var raw: Int32 = 0
+        // SAFETY: the number is ours, and the call fills it.
+        while unsafe waitpid(process, &raw, 0) < 0, appvault_errno() == EINTR {}
+        return Output(
+            status: appvault_exit_status(raw),
+            lines: output.split(separator: 0x0A).map { Array($0) })
     }
 }

@@ -151,6 +151,10 @@ public enum ToolIO {
         return before
     }
 
+    public static func isOpen(_ descriptor: Int32) -> Bool {
+        appvault_fcntl(descriptor, F_GETFD, 0) >= 0
+    }
+
     /// For descriptors that somebody else has left to us.
     public static func close(_ descriptor: Int32) {
         _ = CLinux.close(descriptor)

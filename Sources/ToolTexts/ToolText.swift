@@ -219,10 +219,16 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
 
     case screenUntold = """
         tool.screen.untold | \
-        systemd-logind was not told that the screen is locked ({1}); the store is locked now | \
-        a reason
+        systemd-logind does not know that the screen is locked: {1}. The store was locked instead. | \
+        a reason: tool.screen.*
         """
     case screenNoBus = "tool.screen.no-bus | systemd's busctl could not be run"
+    case screenSilent = "tool.screen.silent | there was no answer"
+    case screenNone = "tool.screen.none | this session has no screen"
+    case screenStillTold = """
+        tool.screen.still-told | \
+        systemd-logind could not be told that the screen is not locked any more
+        """
     case screenNoLocker = """
         tool.screen.no-locker | \
         the screen is not locked, because {1} could not be run: {2} | \

@@ -33,7 +33,7 @@ struct ArgumentParserTests {
         ("hold 90", HoldCommand(seconds: 90)), ("resume", ResumeCommand()),
         (
             "screen -- swaylock -f",
-            ScreenCommand(words: [Array("swaylock".utf8), Array("-f".utf8)], way: .inFront)
+            ScreenCommand(words: [Array("swaylock".utf8), Array("-f".utf8)], way: .waiting)
         ),
         ("screen --detach i3lock", ScreenCommand(words: [Array("i3lock".utf8)], way: .detached)),
         ("passwd", PasswdCommand(change: .change)),

@@ -39,11 +39,12 @@ class Screens(Seated):
         self.unlocks(self.alice)
         self.machine.check(
             f"systemd-run --quiet --collect --unit=locker --uid={self.alice.name} -p PAMName=systemd-user"
-            " appvault screen -- sleep 1000")
-        self.addCleanup(self.machine.run, "systemctl stop locker")
+            " appvault screen -- sh -c 'until test -e /run/unlocked; do sleep 0.1; done'")
+        self.addCleanup(self.machine.run, "systemctl stop locker; rm -f /run/unlocked")
         self.until_state(self.alice, "locked")
         self.unlocks(self.alice)
-        self.machine.check("systemctl stop locker")
+        # The locker ends by itself.
+        self.machine.check("touch /run/unlocked")
         hint = f"loginctl show-session -P LockedHint {self.session}"
         self.until(lambda: self.machine.run(hint)[1].strip() == "no")
         self.assertEqual(self.state(self.alice), "unlocked")

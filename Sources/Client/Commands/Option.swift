@@ -65,7 +65,9 @@ package enum Option: CaseIterable, Sendable {
         case .off: Entry(flag: "--off", summary: "turn the passcode off", reach: .named)
         case .on: Entry(flag: "--on", summary: "turn the passcode on", reach: .named)
         case .detach:
-            Entry(flag: "--detach", summary: "return when the screen is locked", reach: .named)
+            Entry(
+                flag: "--detach", summary: "return once COMMAND is in the background", reach: .named
+            )
         case .replace:
             Entry(flag: "--replace", summary: "replace records that exist already", reach: .named)
         }
