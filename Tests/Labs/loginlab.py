@@ -145,10 +145,10 @@ class Desk:
             file.writelines(f"{key}={value}\n" for key, value in fields.items())
         os.rename(path + ".new", path)
 
-    def session(self, name, uid, kind="user", active=True, remote=False, seat="seat0", state=None):
+    def session(self, name, uid, kind="user", active=True, remote=False, seat="seat0", state=None, screen="tty"):
         fields = dict(
             UID=uid, USER=f"u{uid}", ACTIVE=int(active), STATE=state or ("active" if active else "online"),
-            REMOTE=int(remote), CLASS=kind, TYPE="tty", LEADER=1)
+            REMOTE=int(remote), CLASS=kind, TYPE=screen, LEADER=1)
         if seat:
             fields.update(SEAT=seat, VTNR=2)
         self._write(f"sessions/{name}", **fields)

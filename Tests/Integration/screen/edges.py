@@ -312,18 +312,21 @@ class Model:
 
 
 class AtRandom(Case):
+    # Seconds, as the policy has them.
+    grace, rounds = 0, ROUNDS
+
     def test_model(self):
         """edges in any order, against a model: never open when the model says shut, and open when it says open"""
         self.arrives("c8")
         self.logind.shows("c7", self.uid)
         self.logind.session("b1", BOB)
         self.logind.appears("b1", announced=True)
-        model, seed = Model(), random.randrange(1 << 32)
+        model, seed = Model(), int(os.environ.get("SEED") or random.randrange(1 << 32))
         # logind has said all of this before the first edge.
         self.logind.hints("b1", idle=True)
         dice = random.Random(seed)
         done = []
-        for _ in range(ROUNDS):
+        for _ in range(self.rounds):
             self.play(dice, model, done)
             with self.subTest(seed=seed, done=done[-12:]):
                 if model.open:
@@ -333,7 +336,8 @@ class AtRandom(Case):
 
     def play(self, dice, model, done):
         name = dice.choice(["c7", "c8"])
-        edge = dice.choice(["lock", "lock", "unlock", "told", "show", "away", "open", "open", "restart"])
+        edge = dice.choice([
+            "lock", "lock", "unlock", "told", "show", "away", "open", "open", "restart", "blank", "idle lock"])
         done.append((edge, name))
         if edge == "lock":
             self.logind.hints(name, locked=True)
@@ -341,6 +345,23 @@ class AtRandom(Case):
         elif edge == "unlock":
             self.logind.hints(name, locked=False)
             model.locked[name] = False
+        elif edge == "blank":
+            # The screen goes dark, and nothing is locked.
+            self.logind.hints(name, idle=True)
+            self.logind.hints(name, idle=False)
+        elif edge == "idle lock":
+            # Only whoever sees the desktop may still touch the mouse.
+            waits = self.grace and model.sees_the_desktop() and not model.locked[name]
+            self.logind.hints(name, idle=True)
+            self.logind.hints(name, locked=True)
+            if waits and dice.random() < 0.9:
+                # The person touches the mouse at once.
+                self.logind.hints(name, idle=False, locked=False)
+            else:
+                model.lock(name)
+                if not model.open:
+                    self.is_shut("after the grace")
+                self.logind.hints(name, idle=False)
         elif edge == "told":
             self.logind.tells_to_lock(name)
             model.told(name)
@@ -356,3 +377,14 @@ class AtRandom(Case):
         elif dice.random() < 0.2:
             # Its new life knows of no lock, but whoever has seen the screen does.
             self.logind.restarts()
+
+
+class AtRandomWithGrace(AtRandom):
+    """The same, and a lock that idleness brought waits."""
+
+    policy = "LockGrace=4s\n"
+    grace, rounds = 4, ROUNDS // 2
+
+    def arrives(self, name, uid=None, **how):
+        # At a console nobody says when it is used.
+        super().arrives(name, uid, screen="x11", **how)
