@@ -98,6 +98,7 @@ public struct InFront: Sendable {
     private var sessions: [String: SeatSession] = [:]
     private var ids: [UInt32: Set<String>] = [:]
     private var front: [String: String] = [:]
+    private var hasLooked = false
 
     public init() {}
 
@@ -221,6 +222,7 @@ public struct InFront: Sendable {
 
     private mutating func look(_ all: [SeatSession], _ shown: [String: String]) -> [Coming] {
         let before = self
+        hasLooked = true
         (sessions, ids, front) = ([:], [:], shown)
         for var session in all {
             if let known = before.sessions[session.id], known.uid == session.uid {
@@ -236,6 +238,10 @@ public struct InFront: Sendable {
                     !before.shows($0) || sessions[$0.id]?.uid != uid
                 }
                 return .left(uid: uid, isGone ? .sessionEnd : .anotherInFront)
+            }
+            // They came and left while nobody could hear it.
+            if before.hasLooked, !isNow, hasScreen(uid), !before.hasScreen(uid) {
+                return .left(uid: uid, .anotherInFront)
             }
             return isNow && !was ? .cameBack(uid: uid, .seat) : nil
         }

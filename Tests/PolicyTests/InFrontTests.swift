@@ -171,6 +171,19 @@ struct InFrontTests {
         #expect(last(before, shut, hint("1", locked: false)) == [.cameBack(uid: alice, .screen)])
     }
 
+    @Test("who came and left while nobody could hear it has left")
+    func unheard() {
+        let before = view(session("2", bob), front: "2")
+        let after = view(session("1"), session("2", bob), front: "2")
+        #expect(last(before, after) == [.left(uid: alice, .anotherInFront)])
+        #expect(last(before, after, after).isEmpty)
+        // Who came and stayed has come back.
+        let stayed = view(session("1"), session("2", bob), front: "1")
+        #expect(
+            last(before, stayed)
+                == [.cameBack(uid: alice, .seat), .left(uid: bob, .anotherInFront)])
+    }
+
     @Test("whoever comes in front of a locked screen has not unlocked it")
     func passerBy() {
         let before = view(session("1"), front: "1")

@@ -126,6 +126,10 @@ class Edges(Case):
 
     def test_locked_while_logind_was_away(self):
         """what happened while nobody could hear it is seen afterwards"""
+        # What comes after the person's arrival was heard, so that was heard, too.
+        self.logind.tells_to_lock("c7")
+        self.is_shut()
+        self.unlock()
         self.logind.end()
         self.is_open()
         self.logind.shows_file("b1", BOB)
