@@ -135,10 +135,11 @@ public final class Channel: @unchecked Sendable {
     }
 
     /// To be called when other code has read all that this descriptor had: libsystemd reads its
-    /// own.
+    /// own. It may have stopped before it saw that the peer has left, and the kernel tells of that
+    /// only once.
     @LoopActor
     public func drained() {
-        readable = false
+        readable = hungUp
     }
 
     private func readerTimedOut() {

@@ -80,6 +80,27 @@ func channelWakes() async throws {
     #expect(wakes == [.timedOut, .ready, .ready, .closed])
 }
 
+@Test("after the peer has left, a channel that was read by others is ready for ever")
+func readByOthers() async throws {
+    let wakes = await TestLoop.run { () -> [Channel.Wake] in
+        guard let (left, other) = try? SocketPair.make() else { return [] }
+        guard let channel = try? Channel(owning: FileDescriptor(owning: left)) else { return [] }
+        SocketPair.send(other, [1])
+        var wakes = [await channel.readable(until: Clock.bootMilliseconds() + 60_000)]
+        // Nothing new has come.
+        channel.drained()
+        wakes.append(await channel.readable(until: Clock.bootMilliseconds() + 20))
+        SocketPair.close(other)
+        for _ in 0..<3 {
+            wakes.append(await channel.readable(until: Clock.bootMilliseconds() + 60_000))
+            channel.drained()
+        }
+        channel.close()
+        return wakes
+    }
+    #expect(wakes == [.ready, .timedOut, .ready, .ready, .ready])
+}
+
 @Test("a wiped buffer keeps its bytes when it grows and moves")
 func bufferGrows() {
     let buffer = WipedBuffer(capacity: 2)

@@ -53,8 +53,9 @@ final class PolkitQuestion {
             case .ready: break
             }
             // SAFETY: the state lives until the question is closed, at the end of this function.
-            let isThere = unsafe appvault_polkit_turn(question.state) >= 0
+            let turned = unsafe appvault_polkit_turn(question.state)
             question.channel.drained()
+            let isThere = turned >= 0 && !question.channel.hasHungUp
             switch unsafe Int(question.state.pointee.answer) {
             case APPVAULT_POLKIT_WAITS: if !isThere { return .absent }
             case APPVAULT_POLKIT_YES: return .yes

@@ -66,7 +66,12 @@ final class LoginBus {
         guard turned >= 0 else { return nil }
         var news = News()
         news.hasMore = turned > 0
-        if !news.hasMore { channel.drained() }
+        if !news.hasMore {
+            channel.drained()
+            // libsystemd has read all there was and has not said that the bus is gone. Nothing will
+            // wake this connection any more.
+            if channel.hasHungUp { return nil }
+        }
         unsafe news.begins = state.pointee.begins > 0
         unsafe news.ends = state.pointee.ends > 0
         unsafe news.isRefused = state.pointee.refused != 0
