@@ -94,9 +94,12 @@ public struct PolicyBook: Equatable, Sendable {
                 place < Self.switchCount
                 ? (found.written, found.writtenSettings) : (found.inForce.policy, found.settings)
             let setting = settings.first { $0.key == place }
+            let value = key.kind.text(policy)
+            // The built-in value of such a key says what this release does.
+            let isActedOn = key.use != .notActedOn || value == key.kind.text(.builtIn)
             return PolicyValue(
-                key: key.name, value: key.kind.text(policy), file: setting?.file ?? "",
-                line: setting?.line ?? 0, isActedOn: key.use != .notActedOn)
+                key: key.name, value: value, file: setting?.file ?? "",
+                line: setting?.line ?? 0, isActedOn: isActedOn)
         }
     }
 

@@ -52,7 +52,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(values["MinLength"], {
             "key": "MinLength", "value": "10", "file": self.lab.policy, "line": 5, "actedOn": True})
         self.assertEqual((values["HistoryCount"]["file"], values["HistoryCount"]["value"]), (None, "0"))
-        self.assertFalse(values["FingerprintFirstUnlock"]["actedOn"])
+        self.assertEqual([key for key in values if not values[key]["actedOn"]], [])
 
     def test_a_broken_file_is_told_as_lint_tells_it_and_the_former_stays(self):
         self.write(RULES.replace("MinLength=10", "MinLength=ten"))
