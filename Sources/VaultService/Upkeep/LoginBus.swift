@@ -68,8 +68,8 @@ final class LoginBus {
         news.hasMore = turned > 0
         if !news.hasMore {
             channel.drained()
-            // libsystemd has read all there was and has not said that the bus is gone. Nothing will
-            // wake this connection any more.
+            // At its end libsystemd first fails a call that waits for an answer, and says no more
+            // than that nothing is left to do. The kernel would not wake this connection again.
             if channel.hasHungUp { return nil }
         }
         unsafe news.begins = state.pointee.begins > 0

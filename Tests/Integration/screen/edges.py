@@ -62,10 +62,12 @@ class Edges(Case):
             self.is_open()
         self.logind.hints("c7", locked=True)
         self.is_shut()
+        # It is shut for requests before it is locked.
+        locked = "a store was locked: the screen was locked"
+        wait_until(lambda: self.desk.daemon.log().count(locked) == 4, "the store is locked")
         self.logind.hints("c7", locked=False)
         wait_until(lambda: "it stays locked" in self.desk.daemon.log(), "the daemon has heard it")
         self.assertFalse(self.desk.is_open())
-        self.assertIn("a store was locked: the screen was locked", self.desk.daemon.log())
 
     def test_told_to_lock(self):
         """a locker that says nothing itself: the word of logind is enough"""
