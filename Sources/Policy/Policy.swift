@@ -65,6 +65,8 @@ public struct Policy: Equatable, Sendable {
     public var derivationPasses: UInt32 = 3
     /// The sections that `rules` names, in the order of the files.
     public var customRules: [CustomRule] = []
+    /// Written in sections of their own: `PolicyBook.rules(ofApp:for:)` has an application's.
+    var app = AppRules()
 
     /// A store of a person who has not chosen begins without a passcode.
     public var startsWithoutPasscode: Bool { allowNoPasscode && noPasscodeByDefault }

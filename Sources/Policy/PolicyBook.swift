@@ -42,6 +42,8 @@ public struct PolicyBook: Equatable, Sendable {
     // nil where there is no file of the administrator's.
     private let administrators: PolicyLayer?
     private let standard: PolicyLayer
+    /// The later is laid over the earlier.
+    var layers: [PolicyLayer] { [standard] + (administrators.map { [$0] } ?? []) }
     /// Some section is for a group. Then the policy of a person is not known without their groups.
     public let needsGroups: Bool
 

@@ -34,6 +34,7 @@ struct PolicyKey: Sendable {
         case stay(ClosedRange<UInt64>, any WritableKeyPath<Policy, Stay> & Sendable)
         case units(any WritableKeyPath<Policy, LoginUnits> & Sendable)
         case rules(any WritableKeyPath<Policy, RuleChoice> & Sendable)
+        case storeName(any WritableKeyPath<Policy, StoreName> & Sendable)
     }
 
     private static let day: UInt64 = 86_400
@@ -89,11 +90,25 @@ struct PolicyKey: Sendable {
         PolicyKey("DerivationPasses", .number(2...16, zero: nil, \.derivationPasses)),
     ]
 
+    /// The keys of an `[App ID]` section.
+    static let ofApps: [PolicyKey] = [
+        PolicyKey("Require", .choice(Choice(\.app.require))),
+        PolicyKey("OnLock", .choice(Choice(\.app.onLock))),
+        PolicyKey("LockOnBackground", .choice(Choice(\.app.lockOnBackground))),
+        PolicyKey("LockTimeout", .time(0...7 * day, zero: "never", \.app.lockTimeout)),
+        PolicyKey("Store", .storeName(\.app.store)),
+    ]
+
     private static let places: [[UInt8]: Int] = Dictionary(
         uniqueKeysWithValues: all.enumerated().map { (Array($1.name.utf8), $0) })
 
-    /// A key's place in the table.
+    /// A key's place in the table of `[Passcode]`.
     static func place(of name: [UInt8]) -> Int? { places[name] }
+
+    /// A key's place in the table of `[App ID]`.
+    static func placeForApps(of name: [UInt8]) -> Int? {
+        ofApps.firstIndex { $0.name.utf8.elementsEqual(name) }
+    }
 
     init(_ name: String, _ kind: Kind, _ use: Use = .setting) {
         self.name = name

@@ -47,6 +47,7 @@ extension PolicyKey.Kind {
                 + "\(TimeSpan.text(range.upperBound)), such as 15min"
         case .units:
             "names of systemd units with spaces between them, where * stands for any letters"
+        case .storeName: "the name of a store, \(StoreName.longest) bytes at most"
         case .rules: "\(RuleChoice.allWord), or names of [Rule NAME] sections with spaces between"
         }
     }
@@ -57,7 +58,7 @@ extension PolicyKey.Kind {
     var mayBeEmpty: Bool {
         switch self {
         case .services, .units, .rules: true
-        case .flag, .number, .time, .size, .choice, .stay: false
+        case .flag, .number, .time, .size, .choice, .stay, .storeName: false
         }
     }
 
@@ -94,6 +95,11 @@ extension PolicyKey.Kind {
         case .units(let path):
             let units = try LoginUnits.read(value)
             return { $0[keyPath: path] = units }
+        case .storeName(let path):
+            guard value.count <= StoreName.longest else {
+                throw BadValue(wrong: "\(quoted(value)) is too long")
+            }
+            return { $0[keyPath: path] = StoreName(bytes: value) }
         case .rules(let path):
             let choice = try RuleChoice.read(value)
             return { $0[keyPath: path] = choice }
@@ -111,6 +117,7 @@ extension PolicyKey.Kind {
         case .services(_, let path): policy[keyPath: path].text
         case .stay(_, let path): policy[keyPath: path].text
         case .units(let path): policy[keyPath: path].text
+        case .storeName(let path): String(decoding: policy[keyPath: path].bytes, as: UTF8.self)
         case .rules(let path): policy[keyPath: path].text
         }
     }

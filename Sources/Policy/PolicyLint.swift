@@ -25,6 +25,7 @@ public enum PolicyLint {
         let problems =
             parsed.flatMap(\.problems) + Contradictions.errors(layer, parsed)
             + Doubts(layer).found + textsInDoubt(parsed, known) + rulesInDoubt(layer)
+            + AppDoubts.found(layer)
         return problems.inOrder(of: files.map(\.name))
     }
 

@@ -2,6 +2,7 @@
 struct ParsedFile: Sendable {
     let name: String
     var sections: [Scope: [Setting]] = [:]
+    var apps: [AppScope: [Setting]] = [:]
     var rules: [CustomRule] = []
     var texts: [(id: String, text: String, line: Int)] = []
     /// In the order of the lines.
@@ -59,6 +60,7 @@ private struct Reading {
         /// The title was refused, so nothing can be said about the lines of the section.
         case unknown
         case keys(Scope)
+        case app(AppScope)
         case rule(RuleSection)
         case texts
     }
@@ -130,6 +132,9 @@ private struct Reading {
         case .keys(let scope):
             settings = parsed.sections[scope] ?? []
             section = .keys(scope)
+        case .app(let scope):
+            settings = parsed.apps[scope] ?? []
+            section = .app(scope)
         case .texts: section = .texts
         case .rule(let name):
             if let first = rulesSeen[name] {
@@ -153,6 +158,7 @@ private struct Reading {
         switch section {
         case .none, .unknown, .texts: break
         case .keys(let scope): parsed.sections[scope] = settings
+        case .app(let scope): parsed.apps[scope] = settings
         case .rule(let rule):
             if let good = rule.rule(file: parsed.name) {
                 parsed.rules.append(good)
@@ -182,18 +188,22 @@ private struct Reading {
                 printable(name), "the key stands before any section",
                 "[Passcode] in a line above it")
         case .unknown: return
-        case .keys: try takeSetting(name, value)
+        case .keys: try takeSetting(name, value, PolicyKey.place(of: name), of: PolicyKey.all)
+        case .app:
+            try takeSetting(
+                name, value, PolicyKey.placeForApps(of: name), of: PolicyKey.ofApps)
         case .rule(let rule): try takeRuleKey(rule, name, value)
         case .texts: try takeText(name, value)
         }
     }
 
-    private mutating func takeSetting(_ name: [UInt8], _ value: [UInt8]) throws(PolicyProblem) {
-        guard let place = PolicyKey.place(of: name) else {
-            throw unknown(
-                name, of: PolicyKey.all.map(\.name), "a key of appvault-policy.conf(5)")
+    private mutating func takeSetting(
+        _ name: [UInt8], _ value: [UInt8], _ place: Int?, of table: [PolicyKey]
+    ) throws(PolicyProblem) {
+        guard let place else {
+            throw unknown(name, of: table.map(\.name), "a key of appvault-policy.conf(5)")
         }
-        let key = PolicyKey.all[place]
+        let key = table[place]
         // An error, and the later line does not win: a reader seldom sees both lines, and a person
         // who edits the upper one would change nothing. Between files it is different: there a
         // later one replaces a setting on purpose.

@@ -20,12 +20,13 @@ struct Setting: Sendable {
 /// The title of a section, between its brackets.
 enum SectionTitle: Equatable {
     case keys(Scope)
+    case app(AppScope)
     case rule(String)
     case texts
 
     static let right =
         "[Passcode], [Passcode group:NAME], [Passcode user:NAME], [Passcode store:KEY], "
-        + "[Rule NAME] or [Texts]"
+        + "[App ID], [App ID group:NAME], [App ID user:NAME], [Rule NAME] or [Texts]"
 
     private static let scopes:
         [(prefix: String, longest: Int, scope: @Sendable ([UInt8]) -> Scope)] =
@@ -50,6 +51,7 @@ enum SectionTitle: Equatable {
             }
             return .keys(scope(Array(name)))
         }
+        if title.starts(with: "App ".utf8) { return .app(try app(title.dropFirst(4))) }
         let rule = "Rule "
         guard title.starts(with: rule.utf8) else {
             throw BadTitle(wrong: "unknown section", right: right)
@@ -61,6 +63,31 @@ enum SectionTitle: Equatable {
                 right: "1 to 58 letters, digits, points, hyphens and underscores, and not 'all'")
         }
         return .rule(name)
+    }
+
+    private static func app(_ words: ArraySlice<UInt8>) throws(BadTitle) -> AppScope {
+        let id = words.prefix { $0 != 0x20 }
+        guard AppScope.isID(id) else {
+            throw BadTitle(
+                wrong: "\(quoted(Array(id))) is not the id of an application",
+                right: "the name of its desktop entry without .desktop: 1 to "
+                    + "\(AppScope.longestID) letters, digits, points, hyphens and underscores")
+        }
+        let rest = words.dropFirst(id.count)
+        if rest.isEmpty { return AppScope(app: Array(id), whom: .everybody) }
+        let kinds: [(prefix: String, whom: @Sendable ([UInt8]) -> AppScope.Whom)] = [
+            (" group:", AppScope.Whom.group), (" user:", AppScope.Whom.user),
+        ]
+        for (prefix, whom) in kinds where rest.starts(with: prefix.utf8) {
+            let name = rest.dropFirst(prefix.utf8.count)
+            guard isName(name, 255) else {
+                throw BadTitle(
+                    wrong: "\(quoted(Array(name))) is not a valid name",
+                    right: "1 to 255 bytes, no blanks around them, without : [ and ]")
+            }
+            return AppScope(app: Array(id), whom: whom(Array(name)))
+        }
+        throw BadTitle(wrong: "unknown section", right: right)
     }
 
     // Names in directory services may contain blanks, backslashes and letters of all scripts.

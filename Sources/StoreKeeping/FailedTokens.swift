@@ -126,6 +126,7 @@ package final class FailedTokens {
     package func note(hasDrifted: Bool, of host: StoreHost) {
         guard hasDrifted != self.hasDrifted(host) else { return }
         _ = change(host) { $0.hasDrifted = hasDrifted }
+        host.tell(.changed)
     }
 
     /// Whether a try of that kind is refused without a derivation.

@@ -86,6 +86,8 @@ package final class OpenRecordsQueue {
     }
 
     package var isOpen: Bool { records != nil }
+    /// Called at the moment from which on no request reads them.
+    var whenClosed: (@LoopActor () -> Void)?
     /// After the last change: the records themselves may be in use on another thread.
     package private(set) var count: UInt64 = 0
     /// The number of this opening. Work that began under another number must end.
@@ -246,6 +248,7 @@ package final class OpenRecordsQueue {
         if let open = records {
             records = nil
             closing.append(open)
+            whenClosed?()
         }
         count = 0
         await acquire()

@@ -9,6 +9,7 @@ extension StoreHost {
         // Whatever happens from here on, no part of this store opens again.
         condition = .erased
         whenErased?(self)
+        tell(.changed)
         cancelShut()
         let folder = folder.path
         let keys = await workers.disk.run {

@@ -152,6 +152,7 @@ extension StoreHost {
             }
             throw error
         }
+        tell(.fingerAdded)
         return former
     }
 

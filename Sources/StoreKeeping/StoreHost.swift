@@ -65,7 +65,7 @@ package final class StoreHost {
     package let folder: Folder
     package let workers: Workers
     package var condition: Condition
-    package var snapshot: Snapshot
+    package var snapshot: Snapshot { didSet { tell(.changed) } }
     package let turn = Gate(width: 1, ownLimit: 128, apartLimit: 64)
     package let records: OpenRecordsQueue
     package var shutTimer: UInt64?
@@ -120,6 +120,20 @@ package final class StoreHost {
     package var whenTimesChange: (@LoopActor (StoreHost) -> Void)?
     /// Set by the vault.
     package var whenOpened: (@LoopActor (StoreHost) -> Void)?
+    /// Likewise: called with what others may want to know at once.
+    package var whenHappens: (@LoopActor (StoreHost, Happening) -> Void)?
+
+    package enum Happening {
+        case locked
+        /// Something that `status` shows.
+        case changed
+        case fingerAdded
+    }
+
+    package func tell(_ happening: Happening) {
+        whenHappens?(self, happening)
+    }
+
     /// Likewise: called where an opening found that the log was damaged.
     package var whenLogWasDamaged: (@LoopActor (StoreHost, Records.LogState) -> Void)?
 
@@ -233,6 +247,7 @@ package final class StoreHost {
             snapshot = Snapshot(identity: owner ?? Self.nobody)
             condition = .damaged(nil, what)
         }
+        records.whenClosed = { [weak self] in self?.tell(.locked) }
     }
 
     /// What was found in a store's folder.

@@ -27,6 +27,7 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case actions = 0x38
     case mend = 0x3A
     case hold = 0x3C
+    case watch = 0x3E
 
     case get = 0x40
     case set = 0x42
@@ -51,6 +52,9 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case fingerprintClear = 0x6C
 
     case health = 0x70
+
+    case appRules = 0x80
+    case appOpen = 0x82
 }
 
 public enum AnswerType: UInt16, CaseIterable, Sendable {
@@ -65,6 +69,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case scan = 0x13
     case state = 0x21
     case actionList = 0x39
+    case event = 0x3F
     case value = 0x41
     case names = 0x47
     case damaged = 0x49
@@ -77,6 +82,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case fingerprintState = 0x61
     case token = 0x6B
     case healthReport = 0x71
+    case appPolicy = 0x81
 }
 
 /// What stands before every body: its length, its type, and the tag of the request that it belongs

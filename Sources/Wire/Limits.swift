@@ -16,6 +16,8 @@ public enum Limits {
     /// such lines.
     public static let line = 800
     public static let messageID = 64
+    /// The id of an application: the name of its desktop entry.
+    public static let appID = 128
     public static let parameters = 8
     /// A value of the policy, or what is wrong with a file of it.
     public static let policyText = 4096
@@ -30,6 +32,8 @@ public enum Limits {
     public static let placesOfPerson = 16
     public static let placesWithoutAccount = 32
     public static let placesOfOthers = 1024
+    /// Of a person's places, those that may be used to watch.
+    public static let watchers = 4
 
     /// Milliseconds.
     public static let connectWait: Int32 = 1_000

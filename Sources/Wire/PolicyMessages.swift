@@ -76,7 +76,7 @@
             init() {}
 
             mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
-                coder.text(&key, limit: Limits.messageID)
+                coder.text(&key)
                 coder.text(&value, limit: Limits.policyText)
                 coder.text(&file, limit: Limits.line)
                 coder.u32(&line)

@@ -23,7 +23,7 @@ extension Refusal {
     }
 
     package enum Argument: CaseIterable, Sendable {
-        case name, notText, control, export, exportCost
+        case name, notText, control, export, exportCost, appID
     }
 
     package enum Why: CaseIterable, Sendable { case notYours, ownerChanged, rootOnly }

@@ -20,6 +20,7 @@ extension Refusal {
         case .invalidArgument(.control): Phrase(.refusedInvalidArgumentControl)
         case .invalidArgument(.export): Phrase(.refusedInvalidArgumentExport)
         case .invalidArgument(.exportCost): Phrase(.refusedInvalidArgumentExportCost)
+        case .invalidArgument(.appID): Phrase(.refusedInvalidArgumentAppID)
         case .invalidPasscode(nil, _): Phrase(.refusedInvalidPasscode)
         case .invalidPasscode(1, _): Phrase(.refusedInvalidPasscodeOne)
         case .invalidPasscode(.some(let left), _):

@@ -542,6 +542,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.DoesNotExist.recoveryKey | \
         this store has no recovery key
         """
+    case refusedInvalidArgumentAppID = """
+        refused.InvalidArgument.appID | \
+        this is not the id of an application: it is the name of its desktop entry, without .desktop
+        """
     case refusedInvalidArgumentName = """
         refused.InvalidArgument.name | \
         a name must have 1 to 255 bytes

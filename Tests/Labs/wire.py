@@ -67,6 +67,10 @@ WORKERS = {"works": 1, "missing": 2, "fails": 3}
 STYLES = {"info": 0, "error": 1}
 ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
 WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3, "usuallyFollowLogin": 4, "usuallyOwnPasscode": 5}
+DEMANDS = {"open": 1, "finger": 2, "passcode": 3}
+ON_LOCK = {"freeze": 1, "quit": 2, "stay": 3}
+BACKGROUNDS = {"never": 0, "immediate": 1, "timeout": 2}
+HAPPENINGS = {"locked": 1, "opened": 2, "changed": 3, "fingerAdded": 4, "left": 5, "cameBack": 6}
 CHANGES = {"change": 1, "turnOff": 2, "turnOn": 3, "followLogin": 4, "ownPasscode": 5}
 LOCKS = ["absent", "locked", "unlocked", "erased", "retryLocked", "damaged", "ownerChanged"]
 PASSCODES = ["unknown", "none", "passcode", "passcodeAndFingerprint"]
@@ -387,6 +391,7 @@ MESSAGES = {
     "actions": Shape(0x38, TARGET),
     "mend": Shape(0x3A, TARGET),
     "hold": Shape(0x3C, TARGET + [("seconds", U32)]),
+    "watch": Shape(0x3E),
     "get": Shape(0x40, RECORD),
     "set": Shape(0x42, RECORD, [VALUE]),
     "delete": Shape(0x44, RECORD),
@@ -407,6 +412,8 @@ MESSAGES = {
     "keyringForget": Shape(0x6A, TARGET),
     "fingerprintClear": Shape(0x6C, [("reader", SHORT), ("agreed", FLAG)]),
     "health": Shape(0x70),
+    "appRules": Shape(0x80, TARGET + [("id", SHORT), ("demand", _choice(DEMANDS))]),
+    "appOpen": Shape(0x82, TARGET + [("id", SHORT), ("demand", _choice(DEMANDS))]),
     # answers
     "welcome": Shape(0x03, [("version", VERSION_KIND), ("software", SHORT)]),
     "show": Shape(0x05, [("style", LINES), ("line", LINE_KIND)]),
@@ -452,6 +459,7 @@ MESSAGES = {
             ("advice", LONG),
         ],
     ),
+    "event": Shape(0x3F, [("what", _choice(HAPPENINGS)), ("store", _fixed(16)), ("name", SHORT)]),
     "actionList": Shape(
         0x39,
         [
@@ -468,7 +476,7 @@ MESSAGES = {
             ("problem", POLICY_LINE),
             (
                 "values",
-                _entries(("key", ID), ("value", POLICY_LINE), ("file", LONG), ("line", U32), ("actedOn", FLAG)),
+                _entries(("key", SHORT), ("value", POLICY_LINE), ("file", LONG), ("line", U32), ("actedOn", FLAG)),
             ),
             (
                 "rules",
@@ -529,6 +537,17 @@ MESSAGES = {
         ],
     ),
     "token": Shape(0x6B, [], [SECRET]),
+    "appPolicy": Shape(
+        0x81,
+        [
+            ("demand", _choice(DEMANDS)),
+            ("onLock", _choice(ON_LOCK)),
+            ("onLockIsWritten", FLAG),
+            ("background", _choice(BACKGROUNDS)),
+            ("timeout", U32),
+            ("store", SHORT),
+        ],
+    ),
     "healthReport": Shape(
         0x71,
         [

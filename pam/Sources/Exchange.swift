@@ -198,7 +198,7 @@ struct Exchange: ~Copyable {
             return .goesOn
         case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .actionList, .value,
             .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, .scan,
-            .fingerprintState, .damaged, .healthReport, .token, nil:
+            .fingerprintState, .damaged, .healthReport, .token, .event, .appPolicy, nil:
             throw .nonsense
         }
     }
@@ -233,7 +233,7 @@ struct Exchange: ~Copyable {
         // Only our own CLI shows a recovery key, on a terminal. So `reveal` is nonsense here, too.
         case .welcome, .done, .reveal, .state, .actionList, .value, .names, .chunk, .progress,
             .policyValues, .checklist, .preview, .textList, .fingerprintState, .damaged,
-            .healthReport, nil:
+            .healthReport, .event, .appPolicy, nil:
             throw .nonsense
         }
     }

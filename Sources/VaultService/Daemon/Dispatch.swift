@@ -14,6 +14,8 @@ enum Phase {
     case ready(Caller)
     case exporting(Caller, Export)
     case importing(Caller, Import)
+    /// Whatever the peer sends now, nobody reads.
+    case watching(Watcher)
 }
 
 /// Serves one connection from its greeting to its end, as straight-line code.
@@ -46,7 +48,11 @@ final class Dispatcher {
             case .closed, .timedOut: break
             }
         }
-        if case .exporting(_, let export) = phase { export.end() }
+        switch phase {
+        case .exporting(_, let export): export.end()
+        case .watching(let watcher): house.upkeep.watchers.end(watcher)
+        case .greeting, .ready, .importing: break
+        }
         connection.close()
     }
 
@@ -65,6 +71,9 @@ final class Dispatcher {
         case .ready, .exporting, .importing:
             limit = Limits.frame
             deadline = Clock.bootMilliseconds() + UInt64(Limits.idleWait)
+        case .watching:
+            limit = Limits.smallFrame
+            deadline = .max
         }
         return try await connection.receive(limit: limit, until: deadline) {
             (header, body) throws(WireError) in
@@ -111,6 +120,7 @@ final class Dispatcher {
             }
             if try await answer(inflow, chunk, bytes, tag: tag) == .ended { phase = .ready(caller) }
             return true
+        case .watching: throw .notUnderstood(.unknownValue)
         }
     }
 
@@ -129,6 +139,7 @@ final class Dispatcher {
             try await pam(request, caller, tag)
             // A module's connection never outlives one call of PAM.
             return false
+        case .watch: try await watch(caller, tag)
         case .hello, .reply, .abort, .exportNext, .importChunk:
             throw .notUnderstood(.unknownValue)
         }
@@ -139,6 +150,44 @@ final class Dispatcher {
         Exchange(
             connection: connection, caller: caller, voice: house.desk.speech.voice(of: caller),
             tag: tag)
+    }
+
+    // MARK: a watch
+
+    /// One task goes on reading, so that the end of the peer is seen at once; another one tells.
+    private func watch(_ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+        let watcher: Watcher
+        do throws(Interruption) {
+            let person = try await house.desk.person(Subject(), caller)
+            let isAway =
+                house.upkeep.screens.hasScreen(person.uid)
+                && !house.upkeep.screens.isInFront(person.uid)
+            let stores = house.desk.vault.stores(of: person.uid)
+            guard let made = house.upkeep.watchers.watch(person, stores, isAway: isAway) else {
+                throw .refused(.busy)
+            }
+            watcher = made
+        } catch {
+            return try await refuse(error, caller, tag)
+        }
+        phase = .watching(watcher)
+        EventLoop.shared.task { await self.tell(watcher, tag) }
+    }
+
+    private func tell(_ watcher: Watcher, _ tag: UInt32) async {
+        while true {
+            let events = await watcher.next()
+            guard !events.isEmpty else { return }
+            connection.isQuiet = false
+            // Who does not read is ended by the same clock as every peer.
+            house.crowd.look()
+            do throws(ConnectionEnd) {
+                for event in events { try await connection.send(event, .event, tag: tag) }
+            } catch {
+                return connection.close()
+            }
+            connection.isQuiet = true
+        }
     }
 
     // MARK: questions
@@ -169,6 +218,10 @@ final class Dispatcher {
         case .actions(let target):
             try await answer(.actionList, caller, tag) { () async throws(Interruption) in
                 try await house.permissions.actions(target, caller)
+            }
+        case .appRules(let app):
+            try await answer(.appPolicy, caller, tag) { () async throws(Interruption) in
+                try await house.flows.apps.policy(app, caller)
             }
         case .fingerprintList(let target):
             let exchange = exchange(caller, tag)

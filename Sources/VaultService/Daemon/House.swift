@@ -107,11 +107,12 @@ final class House {
             passcodes: passcodes)
 
         // What a person does with a store.
+        let stores = StoreFlows(
+            desk: desk, newPasscodes: newPasscodes, enrolment: enrolment,
+            permissions: permissions, proving: proving, scans: scans, recovery: recovery,
+            transactions: transactions)
         flows = Flows(
-            stores: StoreFlows(
-                desk: desk, newPasscodes: newPasscodes, enrolment: enrolment,
-                permissions: permissions, proving: proving, scans: scans, recovery: recovery,
-                transactions: transactions),
+            stores: stores,
             passcodes: PasscodeFlows(
                 desk: desk, passcodes: passcodes, permissions: permissions, proving: proving,
                 failedTokens: failedTokens),
@@ -123,7 +124,8 @@ final class House {
                 desk: desk, readers: readers, permissions: permissions, enrolment: enrolment,
                 proving: proving, scans: scans),
             keyrings: keyrings, mending: MendFlow(desk: desk, proving: proving),
-            holding: HoldFlow(desk: desk, proving: proving))
+            holding: HoldFlow(desk: desk, proving: proving),
+            apps: AppFlow(desk: desk, stores: stores, proving: proving, scans: scans))
 
         // What a login asks.
         let onboarder = Onboarder(

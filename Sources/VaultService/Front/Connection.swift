@@ -60,6 +60,8 @@ final class Connection: Lodger {
     var workingSince: UInt64 = 0
     /// The daemon waits for a person's answer, so the peer is not waiting for the daemon.
     var isAsking = false
+    /// It only hears what happens, and has read all of it: no time of its own is running.
+    var isQuiet = false
     /// The flow that asks holds a secret that opens a store, or nearly does.
     var holdsSecret = false
 

@@ -158,8 +158,18 @@ final class Crowd {
 
     // MARK: time
 
+    /// Nothing has to be looked at while all that is left is quiet.
+    private var isAtRest: Bool {
+        guard connections.values.allSatisfy(\.isQuiet) else { return false }
+        let instant = turns.now()
+        return shares.values.allSatisfy { $0.isResting(instant) }
+    }
+
+    /// To be called when a connection is quiet no more.
+    func look() { sweepLater() }
+
     private func sweepLater() {
-        guard !isSweeping, !connections.isEmpty || !shares.isEmpty else { return }
+        guard !isSweeping, !isAtRest else { return }
         isSweeping = true
         _ = EventLoop.shared.at(Clock.bootMilliseconds() + Self.sweepEvery) {
             LoopActor.assumed { self.sweep() }

@@ -113,7 +113,7 @@ final class Exchange: Conversation {
             case .answerTooLong: throw .refused(.tooLarge(limit: Limits.secret))
             }
         case .reply, .abort, .hello, .pam, .flow, .record, .query, .transfer, .exportNext,
-            .importChunk:
+            .importChunk, .watch:
             throw .gone(.notUnderstood(.unknownValue))
         }
     }

@@ -63,9 +63,12 @@ final class Share: JobAccount {
 
     /// Nothing would be lost with it, least of all a debt.
     func isForgettable(_ now: UInt64) -> Bool {
-        guard places == 0, claims == 0, waiting.isEmpty, frame == 0, unread == 0 else {
-            return false
-        }
+        places == 0 && claims == 0 && isResting(now)
+    }
+
+    /// Time changes nothing about it any more.
+    func isResting(_ now: UInt64) -> Bool {
+        guard waiting.isEmpty, frame == 0, unread == 0 else { return false }
         time.refresh(now)
         return time.isFull
     }

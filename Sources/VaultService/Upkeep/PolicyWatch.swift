@@ -54,6 +54,7 @@ extension Upkeep {
         if change == .policy {
             followTimesAgain()
             followResidentsAgain()
+            watchers.noteAll()
         }
         switch (change, desk.policies.standing) {
         case (.nothing, _) where !isAsked: return

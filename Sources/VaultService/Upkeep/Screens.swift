@@ -157,12 +157,27 @@ extension Upkeep {
     /// are under way. Their stores are closed for requests already.
     @discardableResult
     func left(_ uid: UInt32, _ leave: Leave, service: [UInt8] = []) -> [Task<Void, Never>] {
+        tellLeft(uid, leave)
         let locks = desk.vault.ownerLeft(uid, leave).compactMap {
             ownerLeft($0, leave, service: service)
         }
         // What was asked before may hold a key, or the passcode itself.
         if !locks.isEmpty { ticker.endQuestions(of: uid) }
         return locks
+    }
+
+    /// A lock that idleness brought may be taken back for a moment, as with the person's stores.
+    private func tellLeft(_ uid: UInt32, _ leave: Leave) {
+        let rules = desk.vault.stores(of: uid).lazy.compactMap { $0.leavingRules }.first
+        let grace = (rules ?? Policy.builtIn.leaving).grace
+        guard leave == .screenLockByIdleness, grace > 0 else {
+            return watchers.note(uid, isAway: true)
+        }
+        _ = EventLoop.shared.at(Clock.bootMilliseconds() + UInt64(grace) * 1000) {
+            EventLoop.shared.task {
+                if !self.screens.isInFront(uid) { self.watchers.note(uid, isAway: true) }
+            }
+        }
     }
 
     func ownerLeft(
@@ -178,6 +193,7 @@ extension Upkeep {
 
     /// What was not locked yet stays open.
     func cameBack(_ uid: UInt32, _ absence: Absence) {
+        if absence != .session || screens.isInFront(uid) { watchers.note(uid, isAway: false) }
         for host in desk.vault.stores(of: uid) {
             host.ownerCameBack(absence)
             timedLocks.follow(host)

@@ -18,6 +18,7 @@ final class Upkeep {
     let curfew: Curfew
     let isStoppedBeforeHibernation: Bool
     let residents = Residents()
+    let watchers = Watchers()
     private(set) lazy var logind = LoginWatch(self)
     private(set) lazy var sleep = Sleep(self)
     private(set) lazy var screens = Screens(self)
@@ -91,7 +92,17 @@ final class Upkeep {
 
     /// From now on, the store reports here what happens to it.
     func follow(_ host: StoreHost) {
-        host.whenOpened = { host in EventLoop.shared.task { await self.opened(host) } }
+        host.whenOpened = { host in
+            self.watchers.note(host, .opened)
+            EventLoop.shared.task { await self.opened(host) }
+        }
+        host.whenHappens = { host, happening in
+            switch happening {
+            case .locked: self.watchers.note(host, .locked)
+            case .changed: self.watchers.note(host, .changed)
+            case .fingerAdded: self.watchers.note(host, .fingerAdded)
+            }
+        }
         host.whenTimesChange = { host in
             self.timedLocks.follow(host)
             self.residents.follow(host)

@@ -29,10 +29,12 @@ final class PolicyQueries {
         let host = desk.vault.ownStore(of: person, named: target.store)
         let answer = await desk.policyAnswer(for: person, host)
         var room = ListRoom()
+        let values =
+            answer.book.values(for: answer.subject) + answer.book.appValues(for: answer.subject)
         return PolicyValues(
             mode: PolicyValues.Mode(answer.policy),
             problem: desk.problem(answer, desk.speech.voice(of: caller)),
-            values: room.fitting(answer.book.values(for: answer.subject).map(Self.value)) {
+            values: room.fitting(values.map(Self.value)) {
                 $0.key.count + $0.value.count + $0.file.count
             },
             rules: room.fitting(answer.policy.policy.customRules.map(Self.rule)) {
@@ -42,7 +44,7 @@ final class PolicyQueries {
 
     private static func value(_ value: PolicyValue) -> PolicyValues.Value {
         PolicyValues.Value(
-            key: Text.clean(value.key, limit: Limits.messageID),
+            key: Text.clean(value.key),
             value: Text.clean(value.value, limit: Limits.policyText),
             file: Text.clean(value.file, limit: Limits.line), line: UInt32(clamping: value.line),
             actedOn: value.isActedOn)

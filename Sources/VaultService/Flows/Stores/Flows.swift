@@ -14,11 +14,12 @@ final class Flows {
     let keyrings: Keyrings
     let mending: MendFlow
     let holding: HoldFlow
+    let apps: AppFlow
 
     init(
         stores: StoreFlows, passcodes: PasscodeFlows, recovery: RecoveryFlows,
         resyncing: ResyncFlow, owner: OwnerFlows, fingers: FingerFlows, keyrings: Keyrings,
-        mending: MendFlow, holding: HoldFlow
+        mending: MendFlow, holding: HoldFlow, apps: AppFlow
     ) {
         self.stores = stores
         self.passcodes = passcodes
@@ -29,6 +30,7 @@ final class Flows {
         self.keyrings = keyrings
         self.mending = mending
         self.holding = holding
+        self.apps = apps
     }
 
     /// Runs the flow of a request. The message, if there is one, ends the exchange.
@@ -54,6 +56,7 @@ final class Flows {
         case .fingerprintClear(let clear): return try await fingers.clearChip(clear, exchange)
         case .mend(let target): return try await mending.mend(target, exchange)
         case .hold(let hold): return try await holding.hold(hold, exchange)
+        case .appOpen(let app): return try await apps.open(app, exchange)
         case .offerRecovery(let target):
             try await recovery.offerRecovery(target, exchange)
             return nil

@@ -16,6 +16,8 @@ enum Request: Sendable {
     case record(RecordRequest)
     case query(Query)
     case transfer(TransferRequest)
+    /// From then on the connection only hears what happens.
+    case watch
     /// Only after the transfer that they continue has begun.
     case exportNext
     case importChunk(Chunk, WipedBuffer)
@@ -61,6 +63,7 @@ enum FlowRequest: Sendable {
     case fingerprintClear(FingerprintClear)
     case mend(Target)
     case hold(Hold)
+    case appOpen(App)
 }
 
 enum RecordRequest: Sendable {
@@ -80,6 +83,7 @@ enum Query: Sendable {
     case policyPreview(PolicyPreview, text: WipedBuffer)
     case texts
     case health
+    case appRules(App)
 }
 
 /// What begins a transfer. From then on the connection serves the transfer alone.
@@ -168,6 +172,9 @@ extension Request {
         case .keyringForget: .flow(.keyringForget(try Target(&reader, body)))
         case .fingerprintClear: .flow(.fingerprintClear(try FingerprintClear(&reader, body)))
         case .health: .query(.health)
+        case .watch: .watch
+        case .appRules: .query(.appRules(try App(&reader, body)))
+        case .appOpen: .flow(.appOpen(try App(&reader, body)))
         }
     }
 

@@ -1,0 +1,152 @@
+import KeySlots
+import Policy
+import Posix
+import StoreKeeping
+import Wire
+
+/// Who is told what happens to their stores. What a watcher has not read yet is kept as what has
+/// changed since, and not as a list: it is no longer than the person has stores.
+@LoopActor
+final class Watchers {
+    private var all: [UInt32: [Watcher]] = [:]
+
+    /// Nil if the person has as many as they may have.
+    func watch(_ person: Person, _ stores: [StoreHost], isAway: Bool) -> Watcher? {
+        let others = all[person.uid] ?? []
+        guard others.count < Limits.watchers else { return nil }
+        let watcher = Watcher(person)
+        for host in stores where host.owner == person { watcher.begin(with: host) }
+        if isAway { watcher.note(isAway: true) }
+        all[person.uid] = others + [watcher]
+        return watcher
+    }
+
+    func end(_ watcher: Watcher) {
+        watcher.end()
+        let left = all[watcher.person.uid]?.filter { $0 !== watcher } ?? []
+        all[watcher.person.uid] = left.isEmpty ? nil : left
+    }
+
+    func note(_ host: StoreHost, _ news: Watcher.News) {
+        for watcher in all[host.identity.uid] ?? [] where host.owner == watcher.person {
+            watcher.note(host, news)
+        }
+    }
+
+    /// What `status` says of every store may be different from now on: there is another policy.
+    func noteAll() {
+        for watcher in all.values.joined() { watcher.noteAll() }
+    }
+
+    func note(_ uid: UInt32, isAway: Bool) {
+        for watcher in all[uid] ?? [] { watcher.note(isAway: isAway) }
+    }
+}
+
+/// One connection that hears what happens.
+@LoopActor
+final class Watcher {
+    enum News {
+        case opened
+        case locked
+        case changed
+        case fingerAdded
+    }
+
+    let person: Person
+    private var stores: [StoreID: Store] = [:]
+    private var isAway = false
+    private var isAwayTold = false
+    private var wasAway = false
+    private var isOver = false
+    private var waiting: First<Void>?
+
+    private struct Store {
+        let host: StoreHost
+        /// What was told last.
+        var isOpenTold: Bool?
+        var wasLocked = false
+        var wasChanged = false
+        var wasFingerAdded = false
+    }
+
+    init(_ person: Person) {
+        self.person = person
+    }
+
+    /// The first thing that is told of a store is whether it is open.
+    func begin(with host: StoreHost) {
+        stores[host.id] = Store(host: host)
+    }
+
+    func note(_ host: StoreHost, _ news: News) {
+        var store = stores[host.id] ?? Store(host: host)
+        switch news {
+        case .opened: break
+        case .locked: store.wasLocked = true
+        case .changed: store.wasChanged = true
+        case .fingerAdded: store.wasFingerAdded = true
+        }
+        stores[host.id] = store
+        wake()
+    }
+
+    func noteAll() {
+        for id in stores.keys { stores[id]?.wasChanged = true }
+        wake()
+    }
+
+    func note(isAway: Bool) {
+        self.isAway = isAway
+        if isAway { wasAway = true }
+        wake()
+    }
+
+    func end() {
+        isOver = true
+        wake()
+    }
+
+    private func wake() {
+        waiting?.settle(())
+    }
+
+    /// Waits for something to tell; empty when the watch is over.
+    func next() async -> [Event] {
+        while !isOver {
+            let events = take()
+            if !events.isEmpty { return events }
+            let news = First<Void>()
+            waiting = news
+            await news.value()
+            waiting = nil
+        }
+        return []
+    }
+
+    private func take() -> [Event] {
+        var events: [Event] = []
+        // The person leaves before their stores are locked.
+        if wasAway, !isAwayTold { events.append(Event(.left)) }
+        for id in stores.keys { events += take(id) }
+        if !isAway, wasAway || isAwayTold { events.append(Event(.cameBack)) }
+        isAwayTold = isAway
+        wasAway = false
+        return events
+    }
+
+    private func take(_ id: StoreID) -> [Event] {
+        guard var store = stores[id] else { return [] }
+        let host = store.host
+        let isOpen = host.isOpen
+        var whats: [Event.What] = []
+        if store.isOpenTold == nil, !isOpen { whats.append(.locked) }
+        if store.isOpenTold == true, store.wasLocked || !isOpen { whats.append(.locked) }
+        if isOpen, store.isOpenTold != true || store.wasLocked { whats.append(.opened) }
+        if store.wasChanged { whats.append(.changed) }
+        if store.wasFingerAdded { whats.append(.fingerAdded) }
+        store = Store(host: host, isOpenTold: isOpen)
+        stores[id] = store
+        return whats.map { Event($0, store: id.bytes, name: host.identity.storeName) }
+    }
+}

@@ -1,0 +1,115 @@
+import Policy
+import Posix
+import StoreKeeping
+import Testing
+import Wire
+
+@testable import VaultService
+
+@Suite("who watches hears what happens")
+struct WatchTests {
+    @LoopActor
+    private func watch(_ stage: Stage) throws -> Watcher {
+        let stores = stage.house.desk.vault.stores(of: stage.alice.uid)
+        return try #require(
+            stage.house.upkeep.watchers.watch(stage.alice, stores, isAway: false))
+    }
+
+    @LoopActor
+    private func hear(_ watcher: Watcher) async -> [Event.What] {
+        await watcher.next().map(\.what)
+    }
+
+    @Test("first how things are, then each change")
+    func order() async throws {
+        try await Stage.run("") { stage in
+            await stage.sitDown()
+            let watcher = try watch(stage)
+            #expect(await hear(watcher) == [.opened])
+            stage.hear(.changed(session: "1", isLocked: true, isIdle: nil))
+            #expect(await stage.comes { stage.store?.records.isOpen == false })
+            // The person has left before the store was locked.
+            #expect(await hear(watcher) == [.left, .locked])
+            stage.hear(.changed(session: "1", isLocked: false, isIdle: nil))
+            #expect(await hear(watcher) == [.cameBack])
+            await stage.run(
+                .openStore(Target()), stage.script(["match.prompt": Stage.passcode]))
+            #expect(Set(await hear(watcher)) == [.opened, .changed])
+        }
+    }
+
+    @Test("whoever does not read hears that it was locked in between, once")
+    func coalesced() async throws {
+        try await Stage.run("") { stage in
+            await stage.sitDown()
+            let watcher = try watch(stage)
+            #expect(await hear(watcher) == [.opened])
+            for _ in 1...5 {
+                await stage.run(.lock(Target()), stage.script([:]))
+                await stage.run(
+                    .openStore(Target()), stage.script(["match.prompt": Stage.passcode]))
+            }
+            #expect(await hear(watcher) == [.locked, .opened, .changed])
+        }
+    }
+
+    @Test("a wrong try is a change of what `status` shows, and so is another policy")
+    func changed() async throws {
+        try await Stage.run("") { stage in
+            await stage.sitDown()
+            await stage.run(.lock(Target()), stage.script([:]))
+            let watcher = try watch(stage)
+            #expect(await hear(watcher) == [.locked])
+            await stage.run(
+                .openStore(Target()), stage.script(["match.prompt": "wrong"], .program))
+            #expect(await hear(watcher) == [.changed])
+            await stage.change("MinLength=20\n")
+            #expect(await hear(watcher) == [.changed])
+        }
+    }
+
+    @Test("a lock that idleness brought is told after its grace, and not if it is taken back")
+    func grace() async throws {
+        try await Stage.run("LockGrace=1\n") { stage in
+            await stage.sitDown()
+            let watcher = try watch(stage)
+            #expect(await hear(watcher) == [.opened])
+            stage.hear(.changed(session: "1", isLocked: nil, isIdle: true))
+            stage.hear(.changed(session: "1", isLocked: true, isIdle: nil))
+            stage.hear(.changed(session: "1", isLocked: false, isIdle: nil))
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + 1_500)
+            stage.hear(.changed(session: "1", isLocked: true, isIdle: nil))
+            let heard = await hear(watcher)
+            #expect(heard.prefix(1) == [.left])
+        }
+    }
+
+    @Test("as many as the limit says, and a place is free again when one ends")
+    func limit() async throws {
+        try await Stage.run("") { stage in
+            await stage.sitDown()
+            let watchers = stage.house.upkeep.watchers
+            let stores = stage.house.desk.vault.stores(of: stage.alice.uid)
+            var all: [Watcher] = []
+            for _ in 0..<Limits.watchers { all.append(try watch(stage)) }
+            #expect(watchers.watch(stage.alice, stores, isAway: false) == nil)
+            watchers.end(all[0])
+            #expect(await all[0].next().isEmpty)
+            _ = try watch(stage)
+        }
+    }
+
+    @Test("nobody hears of another person's store")
+    func others() async throws {
+        try await Stage.run("") { stage in
+            await stage.sitDown()
+            let mallory = Person(uid: stage.alice.uid, name: Array("mallory".utf8))
+            let stores = stage.house.desk.vault.stores(of: stage.alice.uid)
+            let watcher = try #require(
+                stage.house.upkeep.watchers.watch(mallory, stores, isAway: false))
+            await stage.run(.lock(Target()), stage.script([:]))
+            stage.house.upkeep.watchers.end(watcher)
+            #expect(await watcher.next().isEmpty)
+        }
+    }
+}
