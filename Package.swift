@@ -88,6 +88,7 @@ let package = Package(
         .target(name: "Policy", swiftSettings: strict),
         .target(name: "ToolTexts", swiftSettings: strict),
         .target(name: "PamStacks", swiftSettings: strict),
+        .target(name: "DesktopEntries", swiftSettings: strict),
         .target(
             name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: serving),
         .target(
@@ -118,7 +119,10 @@ let package = Package(
             swiftSettings: serving),
         .target(
             name: "Client",
-            dependencies: ["PamStacks", "Policy", "Posix", "ToolTexts", "Wire", "Words", "CPam"],
+            dependencies: [
+                "DesktopEntries", "PamStacks", "Policy", "Posix", "ToolTexts", "Wire", "Words",
+                "CPam",
+            ],
             swiftSettings: strict),
         .target(
             name: "Manual", dependencies: ["Client", "VaultService", "Policy", "Posix", "Wire"],
@@ -153,6 +157,8 @@ let package = Package(
             name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .testTarget(
             name: "PamStacksTests", dependencies: ["PamStacks", "Posix"], swiftSettings: strict),
+        .testTarget(
+            name: "DesktopEntriesTests", dependencies: ["DesktopEntries"], swiftSettings: strict),
         .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
         .testTarget(
             name: "KeySlotsTests", dependencies: ["KeySlots", "Policy", "Secrets", "Posix"],
@@ -175,7 +181,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ClientTests",
-            dependencies: ["Client", "PamStacks", "Policy", "Posix", "ToolTexts", "Wire"],
+            dependencies: [
+                "Client", "DesktopEntries", "PamStacks", "Policy", "Posix", "ToolTexts", "Wire",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ManualTests",

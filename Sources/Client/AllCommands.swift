@@ -29,6 +29,10 @@ enum AllCommands {
         ExportCommand.self,
         ImportCommand.self,
 
+        AppAddCommand.self,
+        AppRemoveCommand.self,
+        AppListCommand.self,
+
         PolicyShowCommand.self,
         PolicyCheckCommand.self,
         PolicyLintCommand.self,

@@ -56,6 +56,7 @@ enum AppvaultPage {
         case .store: "Your store"
         case .fingers: "Your fingers"
         case .records: "What is in it"
+        case .apps: "Your applications"
         case .policy: "The rules"
         case .mending: "Mending"
         case .tool: "This tool"
@@ -156,6 +157,11 @@ enum AppvaultPage {
         (
             "TMPDIR",
             "Where `import` keeps a file that comes by a pipe, still encrypted; otherwise /var/tmp."
+        ),
+        (
+            "XDG_DATA_HOME, XDG_DATA_DIRS, XDG_CONFIG_HOME, XDG_CONFIG_DIRS",
+            "Where `app` finds and writes entries of applications, as the XDG Base Directory Specification says; "
+                + "otherwise in ~/.local/share, /usr/local/share, /usr/share, ~/.config and /etc/xdg."
         ),
         (
             "XDG_RUNTIME_DIR",

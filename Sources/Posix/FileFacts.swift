@@ -37,6 +37,23 @@ public struct FileFacts: Equatable, Sendable {
     }
 }
 
+/// Which file a name stands for, links not followed: two names may stand for the same one.
+public struct FileIdentity: Equatable, Sendable {
+    private let device, node: UInt64
+
+    /// Nil if there is no file of this name.
+    public init?(of path: String) throws(PosixError) {
+        var status = stat()
+        // SAFETY: as above.
+        guard unsafe lstat(path, &status) == 0 else {
+            if appvault_errno() == ENOENT { return nil }
+            throw .last("stat \(path)")
+        }
+        device = UInt64(status.st_dev)
+        node = UInt64(status.st_ino)
+    }
+}
+
 /// Shows whether a file was replaced or written since the last look.
 public struct FileVersion: Equatable, Sendable {
     private let device, node: UInt64

@@ -32,6 +32,20 @@ extension ToolIO {
         }
     }
 
+    /// Makes a folder and all above it that are missing, with mode 0700, as the XDG Base Directory
+    /// Specification wants it.
+    public static func makeFolders(_ path: String) throws(PosixError) {
+        var made = ""
+        for part in path.split(separator: "/") {
+            made += "/" + part
+            // SAFETY: the path is a NUL-terminated copy during the call.
+            guard unsafe mkdir(made, 0o700) != 0 else { continue }
+            let error = PosixError.last("mkdir \(made)")
+            // Above the person's folders it may also be read-only, or not ours.
+            guard kind(of: Array(made.utf8)) == .folder else { throw error }
+        }
+    }
+
     /// The content of a small text file; nil if it cannot be read.
     public static func contents(of path: [UInt8], atMost limit: Int = 65_536) -> [UInt8]? {
         // SAFETY: the path ends with a NUL; the descriptor is owned from here on.

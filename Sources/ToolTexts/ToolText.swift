@@ -417,6 +417,102 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case importCheckBar = "tool.import.check-bar | checking"
     case importBar = "tool.import.bar | importing"
 
+    // MARK: Applications
+
+    case appAdded = """
+        tool.app.added | \
+        {1} is locked: it asks before it starts. If it is running, it keeps running until you close it. | \
+        the id of an application
+        """
+    case appAddedService = """
+        tool.app.added.service | \
+        It can also be started by D-Bus, which may know of the lock only after your next login.
+        """
+    case appRemoved = """
+        tool.app.removed | \
+        {1} is not locked any more: it starts without asking | \
+        the id of an application
+        """
+    case appNotLocked = "tool.app.not-locked | {1} is not locked | the id of an application"
+    case appNotLockedHint = "tool.app.not-locked.hint | `appvault app list` shows what is locked"
+    case appMissing = "tool.app.missing | there is no application {1} | the id of an application"
+    case appMissingHint = """
+        tool.app.missing.hint | \
+        the id is the name of the application's file in /usr/share/applications, without .desktop
+        """
+    case appNoHome = "tool.app.no-home | your home folder is not known, because HOME is not set"
+    case appNoHomeHint = "tool.app.no-home.hint | set HOME to the path of your home folder"
+    case appFlatpak = """
+        tool.app.flatpak | \
+        {1} cannot be locked: it is a Flatpak, and Flatpak starts it where AppVault cannot stop it | \
+        the id of an application
+        """
+    case appSnap = """
+        tool.app.snap | \
+        {1} cannot be locked: it is a snap, and snapd starts it where AppVault cannot stop it | \
+        the id of an application
+        """
+    case appPackageHint = """
+        tool.app.package.hint | \
+        install it as a package of your system instead, or lock the screen when you leave
+        """
+    case appServer = """
+        tool.app.server | \
+        {1} cannot be locked: its windows belong to {2}, which starts where AppVault cannot stop it | \
+        the id of an application | a program
+        """
+    case appServerHint = """
+        tool.app.server.hint | \
+        use a similar program that opens its windows itself, or lock the screen when you leave
+        """
+    case appTooLarge = """
+        tool.app.too-large | \
+        {1} cannot be locked: its entry is larger than 1 MiB | \
+        the id of an application
+        """
+    case appNotOne = """
+        tool.app.not-one | \
+        {1} cannot be locked: its entry is not that of an application | \
+        the id of an application
+        """
+    case appHidden = """
+        tool.app.hidden | \
+        {1} cannot be locked: its entry says that it is deleted (Hidden=true) | \
+        the id of an application
+        """
+    case appNoCommand = """
+        tool.app.no-command | \
+        {1} cannot be locked: its entry has no command (Exec=) | \
+        the id of an application
+        """
+    case appBadCommand = """
+        tool.app.bad-command | \
+        {1} cannot be locked: the command in its entry (Exec=) is not valid | \
+        the id of an application
+        """
+    case appEntryHint = "tool.app.entry.hint | `desktop-file-validate` says what is wrong with it"
+    case appInTheWay = """
+        tool.app.in-the-way | \
+        {1} is your own entry from before, and there is a newer one beside it | \
+        a file
+        """
+    case appInTheWayHint = """
+        tool.app.in-the-way.hint | \
+        move away the one that you do not need, and try again
+        """
+    case appNone = "tool.app.none | no application is locked"
+    case appNoneHint = "tool.app.none.hint | `appvault app add ID` locks one"
+    case appStandingLocked = "tool.app.standing.locked | locked: it asks before it starts"
+    case appStandingChanged = """
+        tool.app.standing.changed | \
+        not locked any more: its entry was changed, and it starts without asking
+        """
+    case appStandingToolMissing = """
+        tool.app.standing.tool-missing | \
+        it does not start: its entry needs an appvault that is not there any more
+        """
+    case appAgainHint = "tool.app.again.hint | `appvault app add ID` repairs it"
+
     // MARK: What to do about a refusal that came without advice
 
     case adviceInvalidPasscode = """

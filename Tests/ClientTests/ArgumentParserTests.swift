@@ -1,3 +1,4 @@
+import DesktopEntries
 import Posix
 import Testing
 import Wire
@@ -83,6 +84,15 @@ struct ArgumentParserTests {
         ("export f", ExportCommand(file: .path(bytes("f")))),
         ("import f", ImportCommand(file: .path(bytes("f")), clash: .refuse)),
         ("import --replace -", ImportCommand(file: .standardStream, clash: .replace)),
+        ("app add a.desktop", AppAddCommand(id: ApplicationID(bytes("a"))!, lock: AppLock())),
+        (
+            "app add org.a-b --require passcode --on-lock quit",
+            AppAddCommand(
+                id: ApplicationID(bytes("org.a-b"))!,
+                lock: AppLock(require: .passcode, onLock: .quit))
+        ),
+        ("app remove a", AppRemoveCommand(id: ApplicationID(bytes("a"))!)),
+        ("app list", AppListCommand()),
         ("doctor", DoctorCommand()),
         ("reset", ResetCommand()),
         ("resync", ResyncCommand()),
@@ -197,6 +207,18 @@ struct ArgumentParserTests {
         ("chown", "chown needs STORE and USER", "`appvault chown STORE USER`"),
         ("chown 00 alice", "00 is not the id of a store", "`appvault status --user NAME` shows it"),
         ("get a b", "too much for get: b", "`appvault get NAME`"),
+        (
+            "app add ../a", "../a is not the id of an application",
+            "it is the name of a file in /usr/share/applications: firefox-esr"
+        ),
+        (
+            "app add a --require eye", "--require eye cannot be",
+            "one of passcode, finger, open"
+        ),
+        (
+            "app list --on-lock quit", "--on-lock does not go with app list",
+            "`appvault help app list` shows what does"
+        ),
         ("hold soon", "soon is not a time", "a time such as 90s, 15min or 2h"),
         (
             "screen", "screen needs -- COMMAND",

@@ -5,6 +5,7 @@ package enum Option: CaseIterable, Sendable {
     case json, store, socket, user, yes, passcodeDescriptor, pamFolder, help, version
     case followLogin, ownPasscode, noPasscode, openExisting
     case off, on, replace, detach
+    case require, onLock
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -68,6 +69,15 @@ package enum Option: CaseIterable, Sendable {
             Entry(
                 flag: "--detach", summary: "return once COMMAND is in the background", reach: .named
             )
+        case .require:
+            Entry(
+                flag: "--require", argument: "passcode|finger|open",
+                summary: "what it asks for before it starts; open: nothing, if the store is open",
+                reach: .named)
+        case .onLock:
+            Entry(
+                flag: "--on-lock", argument: "freeze|quit|stay",
+                summary: "what happens to it when the store locks", reach: .named)
         case .replace:
             Entry(flag: "--replace", summary: "replace records that exist already", reach: .named)
         }

@@ -4,6 +4,7 @@ package struct VerbEntry: Equatable, Sendable {
         case store = "your store"
         case fingers = "your fingers"
         case records = "what is in it"
+        case apps = "your applications"
         case policy = "the rules"
         case mending = "mending"
         case tool = "this tool"

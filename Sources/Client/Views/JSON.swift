@@ -41,6 +41,10 @@ struct JSON: ~Copyable {
         raw("null")
     }
 
+    mutating func fieldOrNull(_ name: String, _ value: [UInt8]?) {
+        if let value { field(name, value) } else { null(name) }
+    }
+
     /// A text as it is, or as base64 if it is not UTF-8; then `NAMEEncoding` stands beside it.
     mutating func field(_ name: String, _ value: [UInt8]) {
         field(name, value.span)

@@ -1,6 +1,7 @@
 """What --json prints is what the manual says: every field of every verb, and no other."""
 
 import json
+import os
 import unittest
 
 from clilab import FINGERS, Lab
@@ -46,6 +47,10 @@ class Shapes(unittest.TestCase):
         for request, (answer, fields) in reply.items():
             self.lab.answer(
                 request, lambda daemon, request, answer=answer, fields=fields: daemon.reply(answer, **fields))
+        applications = os.path.join(self.lab.folder, "applications")
+        os.mkdir(applications)
+        with open(os.path.join(applications, "a.desktop"), "w") as file:
+            file.write("[Desktop Entry]\nX-AppVault=1\n")
         self.lab.answer("get", lambda daemon, request: daemon.reply("value", [b"\xff"]))
         self.lab.answer("list", self.list)
         for request in ["create", "openStore", "lock", "passcode", "recoveryNew", "recover", "set", "delete", "reset",
@@ -74,8 +79,8 @@ class Shapes(unittest.TestCase):
         "set": ["name", "value"], "get": ["name"], "delete": ["name"],
         "policy lint": ["-"], "policy preview": ["-"],
     }
-    # Shown in suites of their own: a conversation over files, and a verb whose output is its command's.
-    ELSEWHERE = {"export": DONE, "import": DONE, "screen": set()}
+    # Shown in suites of their own: a conversation over files, a verb whose output is its command's, and applications.
+    ELSEWHERE = {"export": DONE, "import": DONE, "screen": set(), "app add": DONE, "app remove": DONE}
 
     def test_every_verb_prints_the_fields_that_are_documented(self):
         documented = self.documented()
@@ -85,7 +90,8 @@ class Shapes(unittest.TestCase):
                 self.assertEqual(fields, self.ELSEWHERE[verb])
                 continue
             with self.subTest(verb=verb):
-                result = self.lab.run(*verb.split(), *self.LINES.get(verb, []), "--json", input=b"[Passcode]\nX=1\n")
+                result = self.lab.run(*verb.split(), *self.LINES.get(verb, []), "--json", input=b"[Passcode]\nX=1\n",
+                                      env={"XDG_DATA_HOME": self.lab.folder})
                 told = [line for line in result.err.split(b"\n") if line and b"is damaged" not in line]
                 self.assertEqual(b"".join(told).split(b"hint:")[0], b"", result)
                 self.assertEqual(names(json.loads(result.out)), fields)
