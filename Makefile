@@ -1,4 +1,4 @@
-# One command each: make, demo, test, e2e, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
+# One command each: make, demo, test, e2e, lockers, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
 
 SWIFT ?= swift
 # Debian's own: its packages bring the D-Bus and libsodium bindings that the tests use.
@@ -30,7 +30,7 @@ LINKER = $(if $(shell command -v ld.gold),,-Xswiftc -use-ld=lld)
 # What is installed is stripped: nobody would ever see its debug information.
 SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath -debug-info-format none $(LINKER)
 
-.PHONY: all build deps deps-build deps-demo demo test e2e check bench soak fuzz lint format sanitize install clean
+.PHONY: all build deps deps-build deps-demo demo test e2e lockers check bench soak fuzz lint format sanitize install clean
 .NOTPARALLEL:
 
 all: build
@@ -99,6 +99,10 @@ test: deps build packages-for-e2e
 # The part of `make test` that boots a Debian of its own; as root. All of it on a later Debian: make e2e DEBIAN=trixie
 e2e: deps build packages-for-e2e
 	@SWIFT='$(SWIFT)' APPVAULT_DEBIAN='$(DEBIAN)' $(PYTHON) Tools/run-tests e2e
+
+# Real screen lockers on a booted machine; a few minutes. As root.
+lockers: deps build packages-for-e2e
+	@SWIFT='$(SWIFT)' APPVAULT_LOCKERS=1 $(PYTHON) Tools/run-tests e2e lockers_real
 
 # Where no machine can be booted nobody needs them.
 .PHONY: packages-for-e2e
