@@ -76,6 +76,8 @@ let package = Package(
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
+            name: "CBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(
             name: "CPwquality", pkgConfig: "pwquality", providers: [.apt(["libpwquality-dev"])]),
         .systemLibrary(
             name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev"])]),
@@ -84,6 +86,7 @@ let package = Package(
         .target(name: "Wire", swiftSettings: strict),
         .target(name: "WireEmbedded", swiftSettings: embedded),
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: serving),
+        .target(name: "Bus", dependencies: ["CBus", "Posix"], swiftSettings: serving),
         .target(name: "Secrets", dependencies: ["CSodium", "Posix"], swiftSettings: busy),
         .target(name: "Policy", swiftSettings: strict),
         .target(name: "ToolTexts", swiftSettings: strict),
@@ -153,6 +156,8 @@ let package = Package(
 
         .testTarget(name: "WireTests", dependencies: ["Wire", "Posix"], swiftSettings: strict),
         .testTarget(name: "PosixTests", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
+        .testTarget(
+            name: "BusTests", dependencies: ["Bus", "Posix", "CBus"], swiftSettings: strict),
         .testTarget(
             name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .testTarget(

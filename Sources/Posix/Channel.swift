@@ -142,6 +142,12 @@ public final class Channel: @unchecked Sendable {
         readable = hungUp
     }
 
+    /// To be called when other code has written until this descriptor had no more room.
+    @LoopActor
+    public func filled() {
+        writable = hungUp
+    }
+
     private func readerTimedOut() {
         guard let waiter = reader else { return }
         reader = nil

@@ -1,0 +1,111 @@
+internal import CBus
+import Posix
+
+extension Bus {
+    /// Beyond them a caller is refused: one that does not read its answers must not fill memory.
+    private static let mostCalls = 64
+    private static let introspectable = "org.freedesktop.DBus.Introspectable"
+    /// For the bus to say who calls.
+    private static let patience: UInt64 = 5_000
+
+    /// Callers of this user find the object from now on; all others are refused. libsystemd itself
+    /// answers org.freedesktop.DBus.Peer.
+    public func serve(_ object: BusObject) {
+        objects[object.path] = object
+    }
+
+    func called(_ message: BusMessage) {
+        guard callsUnderWay < Self.mostCalls else {
+            return answer(message, .refused(.tooMany))
+        }
+        callsUnderWay += 1
+        whenCalled?()
+        EventLoop.shared.task {
+            self.answer(message, await self.result(of: message))
+            self.callsUnderWay -= 1
+            self.whenCalled?()
+        }
+    }
+
+    private func result(of message: BusMessage) async -> BusAnswer {
+        let deadline = Clock.bootMilliseconds() + Self.patience
+        // A caller that has left is nobody.
+        guard let uid = try? await uid(of: message.sender, until: deadline),
+            uid == ThisProcess.uid
+        else { return .refused(.accessDenied("only for the user of this session")) }
+        if message.member == "Introspect",
+            message.interface == Self.introspectable || message.interface.isEmpty
+        {
+            guard message.signature.isEmpty else {
+                return .refused(.invalidArguments("it takes no arguments"))
+            }
+            guard let text = introspection(of: message.path) else {
+                return .refused(.unknownObject)
+            }
+            return .values([.string(text)])
+        }
+        guard let object = objects[message.path] else { return .refused(.unknownObject) }
+        // A call may leave out the interface.
+        guard message.interface.isEmpty || message.interface == object.interface else {
+            return .refused(.unknownInterface)
+        }
+        guard let method = object.methods.first(where: { $0.name == message.member }) else {
+            return .refused(.unknownMethod)
+        }
+        let wanted = method.takes.map(\.type).joined()
+        guard message.signature == wanted else {
+            return .refused(.invalidArguments("it takes the signature '\(wanted)'"))
+        }
+        return await method.run(BusCall(message: message, uid: uid))
+    }
+
+    /// Nil if neither this path nor one below it is an object of ours.
+    private func introspection(of path: String) -> String? {
+        let parent = path == "/" ? "/" : path + "/"
+        var children: Set<Substring> = []
+        for below in objects.keys where below.hasPrefix(parent) && below != path {
+            let rest = below.dropFirst(parent.count)
+            if let child = rest.split(separator: "/").first { children.insert(child) }
+        }
+        guard objects[path] != nil || !children.isEmpty else { return nil }
+        var text =
+            "<!DOCTYPE node PUBLIC \"-//freedesktop//DTD D-BUS Object Introspection 1.0//EN\""
+        text += "\n  \"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">\n<node>\n"
+        text += objects[path]?.introspection() ?? ""
+        for child in children.sorted() { text += "  <node name=\"\(child)\"/>\n" }
+        return text + "</node>\n"
+    }
+
+    private func answer(_ call: BusMessage, _ answer: BusAnswer) {
+        do throws(BusError) {
+            try send(made(answer, to: call))
+        } catch {
+            // What libsystemd does not take is not sent: the caller must not wait for it.
+            let refusal = BusRefusal.failed("the answer could not be sent")
+            _ = try? send(made(.refused(refusal), to: call))
+        }
+    }
+
+    private func made(_ answer: BusAnswer, to call: BusMessage) throws(BusError) -> BusMessage {
+        var made: OpaquePointer?
+        switch answer {
+        case .values(let values):
+            // SAFETY: the call lives as long as this function.
+            let result = unsafe sd_bus_message_new_method_return(call.raw, &made)
+            guard result >= 0, let made = unsafe made else { throw .unsent(-result) }
+            let message = unsafe BusMessage(owning: made)
+            try unsafe BusWriter(message.raw).append(values)
+            return message
+        case .refused(let refusal):
+            let result = unsafe refusal.name.withCString { name in
+                unsafe refusal.text.withCString { text in
+                    // SAFETY: both texts are copied before they end.
+                    var error = unsafe sd_bus_error(name: name, message: text, _need_free: 0)
+                    return unsafe sd_bus_message_new_method_error(call.raw, &made, &error)
+                }
+            }
+            guard result >= 0, let made = unsafe made else { throw .unsent(-result) }
+            return unsafe BusMessage(owning: made)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+internal import CBus
+
+/// A value in a message: what AppVault and those that it talks to send each other.
+public indirect enum BusValue: Equatable, Sendable {
+    case bool(Bool)
+    case int32(Int32)
+    case uint32(UInt32)
+    case uint64(UInt64)
+    case string(String)
+    case path(String)
+    case strings([String])
+    case dictionary([String: BusValue])
+    case variant(BusValue)
+
+    var signature: String {
+        switch self {
+        case .bool: "b"
+        case .int32: "i"
+        case .uint32: "u"
+        case .uint64: "t"
+        case .string: "s"
+        case .path: "o"
+        case .strings: "as"
+        case .dictionary: "a{sv}"
+        case .variant: "v"
+        }
+    }
+}
+
+/// Writes a message's body. libsystemd checks what it is given: a path that is none, or a text with
+/// a NUL in it, makes an error here and not a broken message.
+@safe
+struct BusWriter {
+    private let message: OpaquePointer
+
+    /// The message must live as long as the writer.
+    init(_ message: OpaquePointer) {
+        // SAFETY: whoever writes a message holds it meanwhile. The same holds in all of this file.
+        unsafe self.message = message
+    }
+
+    func append(_ values: [BusValue]) throws(BusError) {
+        for value in values { try append(value) }
+    }
+
+    private func append(_ value: BusValue) throws(BusError) {
+        switch value {
+        case .bool(let flag):
+            // D-Bus's booleans are four bytes for libsystemd.
+            try basic("b", Int32(flag ? 1 : 0))
+        case .int32(let number): try basic("i", number)
+        case .uint32(let number): try basic("u", number)
+        case .uint64(let number): try basic("t", number)
+        case .string(let text): try basic("s", text)
+        case .path(let text): try basic("o", text)
+        case .strings(let texts):
+            try container("a", "s") { () throws(BusError) in
+                for text in texts { try basic("s", text) }
+            }
+        case .dictionary(let entries):
+            try container("a", "{sv}") { () throws(BusError) in
+                for (key, value) in entries {
+                    try container("e", "sv") { () throws(BusError) in
+                        try basic("s", key)
+                        try append(.variant(value))
+                    }
+                }
+            }
+        case .variant(let inner):
+            try container("v", inner.signature) { () throws(BusError) in try append(inner) }
+        }
+    }
+
+    private func basic<Value: BitwiseCopyable>(
+        _ type: Unicode.Scalar, _ value: Value
+    ) throws(BusError) {
+        var value = value
+        // SAFETY: the type says how many bytes are read, and those are the value's.
+        try done(unsafe sd_bus_message_append_basic(message, CChar(type.value), &value))
+    }
+
+    private func basic(_ type: Unicode.Scalar, _ text: String) throws(BusError) {
+        // It would end the text.
+        guard !text.utf8.contains(0) else { throw .unsent(22) }
+        try done(
+            unsafe text.withCString {
+                unsafe sd_bus_message_append_basic(message, CChar(type.value), $0)
+            })
+    }
+
+    private func container(
+        _ type: Unicode.Scalar, _ contents: String, _ body: () throws(BusError) -> Void
+    ) throws(BusError) {
+        try done(unsafe sd_bus_message_open_container(message, CChar(type.value), contents))
+        try body()
+        try done(unsafe sd_bus_message_close_container(message))
+    }
+
+    private func done(_ result: Int32) throws(BusError) {
+        guard result >= 0 else { throw .unsent(-result) }
+    }
+}
