@@ -66,6 +66,7 @@ let package = Package(
         .executable(name: "appvault", targets: ["appvault"]),
         .executable(name: "appvault-rules", targets: ["appvault-rules"]),
         .executable(name: "appvault-fingerprint", targets: ["appvault-fingerprint"]),
+        .executable(name: "appvault-agent", targets: ["appvault-agent"]),
     ],
     targets: [
         .systemLibrary(name: "CPam"),
@@ -127,6 +128,7 @@ let package = Package(
                 "CPam",
             ],
             swiftSettings: strict),
+        .target(name: "Agent", dependencies: ["Bus", "Posix"], swiftSettings: serving),
         .target(
             name: "Manual", dependencies: ["Client", "VaultService", "Policy", "Posix", "Wire"],
             swiftSettings: strict),
@@ -138,6 +140,9 @@ let package = Package(
             linkerSettings: executableLinker),
         .executableTarget(
             name: "appvault", dependencies: ["Client"], swiftSettings: strict,
+            linkerSettings: executableLinker),
+        .executableTarget(
+            name: "appvault-agent", dependencies: ["Agent"], swiftSettings: strict,
             linkerSettings: executableLinker),
         .executableTarget(
             name: "appvault-rules", dependencies: ["Posix", "Wire", "CPwquality"],
@@ -158,6 +163,7 @@ let package = Package(
         .testTarget(name: "PosixTests", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
         .testTarget(
             name: "BusTests", dependencies: ["Bus", "Posix", "CBus"], swiftSettings: strict),
+        .testTarget(name: "AgentTests", dependencies: ["Agent", "Bus"], swiftSettings: strict),
         .testTarget(
             name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .testTarget(

@@ -3,7 +3,7 @@ internal import CLinux
 /// The signals that come while this program waits for a command: none of them ends us, and each
 /// that is sent to us goes on to the command. For the whole rest of a program without threads.
 @safe
-public final class HeldSignals {
+public final class HeldSignals: Sendable {
     let descriptor: FileDescriptor
     let before: sigset_t
     let ignoredChildren: Bool

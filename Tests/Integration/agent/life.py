@@ -1,0 +1,100 @@
+"""The agent's own life: one in a session, for its user alone, and no longer than it is needed."""
+
+import os
+import subprocess
+import unittest
+
+import dbus
+from agentlab import NAME, PATH, Session
+from daemonlab import wait_until
+
+TIMEOUT = 120
+OTHER = 47999
+
+
+class Life(unittest.TestCase):
+    def setUp(self):
+        self.session = Session()
+        self.addCleanup(self.session.close)
+
+    def test_second(self):
+        """a second agent leaves it to the first"""
+        first = self.session.agent()
+        second = self.session.agent(ready=False)
+        self.assertEqual(second.ended(), 0)
+        self.assertEqual(second.heard, ["appvault-agent: another agent runs in this session"])
+        self.assertIsNone(first.process.poll())
+
+    def test_terminate(self):
+        """it ends when it is told to"""
+        agent = self.session.agent()
+        agent.terminate()
+        self.assertEqual((agent.ended(), agent.heard), (0, []))
+
+    def test_bus_ends(self):
+        """it ends with the session's bus"""
+        agent = self.session.agent()
+        self.session.bus.stop()
+        self.assertEqual((agent.ended(), agent.heard), (0, []))
+
+    def test_no_bus(self):
+        """without a bus it says so"""
+        self.session.bus.stop()
+        agent = self.session.agent(ready=False)
+        self.assertEqual(agent.ended(), 1)
+        self.assertEqual(len(agent.heard), 1, agent.heard)
+
+    def test_idle(self):
+        """it leaves after a minute in which nothing needs it, and D-Bus may start it again"""
+        agent = self.session.sleeping_agent()
+        self.assertEqual(self.session.needs(), [])
+        self.session.slept(55)
+        self.assertEqual(self.session.needs(), [])
+        # The call itself has begun another minute.
+        self.session.slept(55)
+        self.assertIsNone(agent.process.poll())
+        self.session.slept(10)
+        self.assertEqual((agent.ended(), agent.heard), (0, []))
+
+    def test_needed(self):
+        """it stays for a locker, and leaves a minute after that has left"""
+        mate = self.session.mate()
+        agent = self.session.sleeping_agent()
+        self.session.slept(600)
+        self.assertEqual(self.session.needs(), ["locker"])
+        mate.dies()
+        wait_until(lambda: self.session.needs() == [], "the locker is gone")
+        self.session.slept(61)
+        self.assertEqual(agent.ended(), 0)
+
+    @unittest.skipUnless(os.getuid() == 0, "needs another user")
+    def test_other_user(self):
+        """another user's call is refused, whatever it asks for"""
+        self.session.agent()
+
+        for called in (NAME + ".Needs", NAME + ".Nothing", "org.freedesktop.DBus.Introspectable.Introspect"):
+            sent = subprocess.run(
+                ["dbus-send", "--bus=" + self.session.bus.address, "--print-reply", "--dest=" + NAME, PATH, called],
+                user=OTHER, group=OTHER, extra_groups=[], capture_output=True, text=True, timeout=30)
+            self.assertEqual(
+                sent.stderr.strip(),
+                "Error org.freedesktop.DBus.Error.AccessDenied: only for the user of this session")
+        self.assertEqual(self.session.needs(), [])
+
+    def test_interface(self):
+        """it says what can be called, and refuses the rest by D-Bus's names"""
+        self.session.agent()
+        text = str(self.session.call("Introspect", "org.freedesktop.DBus.Introspectable"))
+        self.assertIn('<method name="Needs">', text)
+        for member, interface, path, name in (
+            ("Nothing", NAME, "/org/appvault/Agent1", "UnknownMethod"),
+            ("Needs", "a.b", "/org/appvault/Agent1", "UnknownInterface"),
+            ("Needs", NAME, "/elsewhere", "UnknownObject"),
+        ):
+            with self.assertRaises(dbus.DBusException) as raised:
+                self.session.call(member, interface, path)
+            self.assertEqual(raised.exception.get_dbus_name(), "org.freedesktop.DBus.Error." + name)
+
+
+if __name__ == "__main__":
+    unittest.main()
