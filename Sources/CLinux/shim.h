@@ -45,6 +45,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1u << 2)
+#endif
+
 static inline int appvault_errno(void) { return errno; }
 static inline void appvault_set_errno(int value) { errno = value; }
 
@@ -440,6 +444,34 @@ static inline void appvault_fill_standard_descriptors(void) {
     do number = open("/dev/null", O_RDWR);
     while (number >= 0 && number <= 2);
     if (number > 2) close(number);
+}
+// A program that this process talks to by two pipes. It gets nothing else of ours, leads a group of its own, and the kernel
+// ends it with us, also if we have ended already by then. `failure` as above.
+static inline pid_t appvault_start_piped(const char *path, char *const environment[], int input, int output, int failure) {
+    pid_t parent = getpid(), child = fork();
+    if (child != 0) return child;
+    char *const arguments[] = {(char *)path, NULL};
+    sigset_t none;
+    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != parent) _exit(127);
+    setpgid(0, 0);
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(input, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
+    // What whoever started us has left open is not for this program.
+    syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
+    execve(path, arguments, environment);
+    int number = errno;
+    (void)!write(failure, &number, sizeof number);
+    _exit(127);
+}
+static inline int appvault_is_executable(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
 }
 // How a process ended, as a shell says it.
 static inline int appvault_ended_by_signal(int status) { return WIFSIGNALED(status); }

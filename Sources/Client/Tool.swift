@@ -21,7 +21,9 @@ public enum Tool {
             return report(
                 error.refusal, ArgumentParser.wantsJSON(environment.arguments), voice, .english)
         }
-        let run = Run(environment, invocation.settings, voice)
+        let run = Run(
+            environment, invocation.settings, voice,
+            verb: type(of: invocation.command).entry.name)
         do throws(ClientError) {
             return try perform(invocation.command, run)
         } catch {

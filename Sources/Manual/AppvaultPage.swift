@@ -14,7 +14,8 @@ enum AppvaultPage {
             "A store holds values under names. It is open while you are logged in. When you lock it or log out, its "
                 + "key is wiped. The daemon appvaultd(8) keeps the stores; `appvault` passes on what you ask for, and "
                 + "asks you what the daemon needs to know. It asks for passcodes on the terminal and never reads them "
-                + "from standard input, which is for values.")
+                + "from standard input, which is for values. Where there is no terminal, but a display and pinentry(1), "
+                + "it asks in a dialog. It never shows a recovery key there.")
         for group in VerbEntry.Group.allCases {
             page.subheading(title(group))
             for verb in VerbEntry.all where verb.group == group { add(verb, to: &page) }
@@ -147,6 +148,15 @@ enum AppvaultPage {
 
     private static let environment = [
         (
+            "APPVAULT_PINENTRY",
+            "The program that shows dialogs, as a whole path, instead of /usr/bin/pinentry. If it is empty, there are no "
+                + "dialogs."
+        ),
+        (
+            "DISPLAY, WAYLAND_DISPLAY",
+            "If neither is set, or both are empty, there are no dialogs."
+        ),
+        (
             "LC_ALL, LC_MESSAGES, LANG",
             "The language of messages; the first that is set. Help, mistakes in the command line, the findings of "
                 + "`doctor` and of `policy lint`, and the word `hint:` are always English."
@@ -165,7 +175,8 @@ enum AppvaultPage {
         ),
         (
             "XDG_RUNTIME_DIR",
-            "Where `screen` marks a session whose locker runs. Without it, two lockers at once do not know of each other."
+            "Where `screen` marks a session whose locker runs, and a dialog marks that it is open. Without it, two lockers or "
+                + "two dialogs at once do not know of each other."
         ),
         (
             "XSS_SLEEP_LOCK_FD",

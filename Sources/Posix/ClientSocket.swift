@@ -4,7 +4,8 @@ internal import CLinux
 public struct ClientSocket: ~Copyable {
     private let descriptor: FileDescriptor
 
-    var raw: Int32 { descriptor.raw }
+    /// To wait for it together with others.
+    public var raw: Int32 { descriptor.raw }
 
     /// Connects within `wait` milliseconds. Each later send or receive fails after `silence`
     /// milliseconds.

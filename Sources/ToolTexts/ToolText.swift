@@ -68,6 +68,29 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         give --passcode-fd one line for each question, in their order
         """
     case answerNotTaken = "tool.answer.not-taken | the answer from --passcode-fd was not accepted"
+    case dialogAsks = """
+        tool.dialog.asks | \
+        Asked by: appvault {1} | \
+        a verb, as it is typed
+        """
+    case dialogPasscode = "tool.dialog.passcode | Passcode:"
+    case dialogAnswer = "tool.dialog.answer | Answer:"
+    case dialogYes = "tool.dialog.yes | Yes"
+    case dialogNo = "tool.dialog.no | No"
+    case dialogGoOn = "tool.dialog.go-on | Continue"
+    case dialogCancel = "tool.dialog.cancel | Cancel"
+    case dialogFailed = """
+        tool.dialog.failed | \
+        this needs an answer, but pinentry could not show a dialog: {1} | \
+        the question
+        """
+    case dialogHint = """
+        tool.dialog.hint | \
+        install pinentry-gnome3, pinentry-qt or pinentry-gtk2, run it on a terminal, or give \
+        passcodes with --passcode-fd
+        """
+    case dialogBusy = "tool.dialog.busy | another dialog of AppVault waits for an answer"
+    case dialogBusyHint = "tool.dialog.busy.hint | answer that one, then try again"
     case cancelled = "tool.cancelled | cancelled; nothing was changed"
     case loginWrong = "tool.login.wrong | that is not your login password"
     case loginNoService = """

@@ -7,6 +7,8 @@ public enum FrontEnd: UInt8, CaseIterable, Sendable {
     case terminal = 4
     /// A program, or a terminal tool whose input or output is no terminal.
     case program = 5
+    /// A person answers in dialogs, and what is shown stays on a screen: never a secret.
+    case dialog = 6
 }
 
 public struct Hello: Body, Fields, Equatable {

@@ -78,6 +78,8 @@ package enum Message: Sendable {
     case fingerprintOff
     /// `service` is nil on a terminal, where the person knows what they asked for.
     case fingerPlace(FingerprintReader.Scan, service: [UInt8]?)
+    /// In a dialog, which takes the passcode while the reader waits.
+    case fingerPlaceOrType(FingerprintReader.Scan)
     /// At a graphical login, where the module cannot see keys.
     case fingerPlaceOrWait(FingerprintReader.Scan, service: [UInt8], seconds: Int)
     case fingerWaitOver
@@ -248,6 +250,8 @@ package enum Message: Sendable {
             Phrase(.fingerprintPlaceWait, .text(Text.clean(service)), .count(seconds))
         case .fingerPlaceOrWait(.swipe, let service, let seconds):
             Phrase(.fingerprintSwipeWait, .text(Text.clean(service)), .count(seconds))
+        case .fingerPlaceOrType(.press): Phrase(.fingerprintPlaceType)
+        case .fingerPlaceOrType(.swipe): Phrase(.fingerprintSwipeType)
         case .fingerWaitOver: Phrase(.fingerprintWaitOver)
         case .fingerEnrollPlaceEnter(.press, let finger):
             Phrase(.fingerprintPlaceEnrollEnter, .phrase(finger.phrase))

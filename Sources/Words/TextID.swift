@@ -261,6 +261,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         fingerprint.place.enter | \
         Place your finger on the reader, or press Enter to type the passcode.
         """
+    case fingerprintPlaceType = """
+        fingerprint.place.type | \
+        Place your finger on the reader, or type the passcode.
+        """
     case fingerprintPlaceService = """
         fingerprint.place.service | \
         {1}: place your finger on the reader, or press Enter to type the passcode. | \
@@ -275,6 +279,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case fingerprintSwipeEnter = """
         fingerprint.swipe.enter | \
         Swipe your finger over the reader, or press Enter to type the passcode.
+        """
+    case fingerprintSwipeType = """
+        fingerprint.swipe.type | \
+        Swipe your finger over the reader, or type the passcode.
         """
     case fingerprintSwipeService = """
         fingerprint.swipe.service | \

@@ -42,7 +42,7 @@ PURPOSES = {
     "acknowledge": 10,
     "choice": 11,
 }
-FRONT_ENDS = {"pamAuth": 1, "pamPassword": 2, "pamSession": 3, "terminal": 4, "program": 5}
+FRONT_ENDS = {"pamAuth": 1, "pamPassword": 2, "pamSession": 3, "terminal": 4, "program": 5, "dialog": 6}
 FINGER_USES = {"byService": 0, "first": 1, "onEmpty": 2, "only": 3, "off": 4}
 PRESENCES = {"unseen": 0, "aside": 1, "inFront": 2}
 FINGERS = {

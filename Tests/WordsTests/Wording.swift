@@ -85,6 +85,7 @@ enum Wording {
             [Message.fingerEnrollPlace(scan, $0), .fingerEnrollPlaceEnter(scan, $0)]
         } + FingerprintScan.Retry.allCases.map { .fingerRetry(scan, $0) } + [
             .fingerprintPlace(scan), .fingerPlace(scan, service: nil),
+            .fingerPlaceOrType(scan),
             .fingerPlace(scan, service: Array("sudo".utf8)),
             .fingerPlaceOrWait(scan, service: Array("lightdm".utf8), seconds: 8),
             .fingerStage(scan, 2, of: 5), .fingerStage(scan, 5, of: 5),

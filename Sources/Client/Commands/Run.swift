@@ -7,12 +7,17 @@ final class Run {
     let environment: Environment
     let settings: Settings
     let voice: Voice
+    /// As it is typed.
+    let verb: String
     private var held: Connection?
     private var isConversing = false
-    private(set) lazy var answers = Answers(descriptor: settings.passcodeDescriptor)
+    private(set) lazy var answers = Answers(
+        descriptor: settings.passcodeDescriptor, Dialogs.place(environment.variable)
+    ) { Dialogs($0, environment.variable, words, verb: verb) }
     private(set) lazy var words = OwnWords { self.allTexts() }
 
-    init(_ environment: Environment, _ settings: Settings, _ voice: Voice) {
+    init(_ environment: Environment, _ settings: Settings, _ voice: Voice, verb: String) {
+        self.verb = verb
         self.environment = environment
         self.settings = settings
         self.voice = voice
@@ -37,7 +42,9 @@ final class Run {
     private func newConnection() throws(ClientError) -> Connection {
         // The daemon may show a recovery key only where a person reads, and that is only a
         // terminal.
-        var hello = Hello(frontEnd: isAtTerminal ? .terminal : .program, realUID: ToolIO.realUID)
+        let frontEnd: FrontEnd =
+            isAtTerminal ? .terminal : answers.kind == .dialogs ? .dialog : .program
+        var hello = Hello(frontEnd: frontEnd, realUID: ToolIO.realUID)
         hello.service = Array("appvault".utf8)
         hello.tty = ToolIO.terminalName()
         hello.language = environment.language
@@ -48,6 +55,7 @@ final class Run {
         isConversing = true
         var conversation = Conversation(
             connection: try connect(), voice: voice, words: words, answers: answers)
+        answers.dialogs?.connection = conversation.connection
         if let user = accountName() {
             conversation.prove = { [folder = settings.pamFolder] password in
                 LoginProof.check(user: user, password: &password, folder: folder)
@@ -162,6 +170,7 @@ final class Run {
         case .given: return
         case .ask: break
         }
+        if let dialogs = answers.dialogs { return try agree(dialogs, consequence()) }
         guard let terminal = Terminal() else {
             throw .refused(
                 Refused(
@@ -178,6 +187,21 @@ final class Run {
         }
         guard outcome == .line, isMeant else {
             throw .refused(Refused(.cancelled, words(.agreeNot)))
+        }
+    }
+
+    private func agree(_ dialogs: Dialogs, _ consequence: [UInt8]) throws(ClientError) {
+        switch dialogs.agree(to: consequence) {
+        case .answered: return
+        case .cancelled, .overtaken, .tooLong, .nobody, .exhausted, .notTaken:
+            throw .refused(Refused(.cancelled, words(.cancelled)))
+        case .busy: throw .refused(Refused(.busy, words(.dialogBusy), hint: words(.dialogBusyHint)))
+        case .notShown:
+            throw .refused(
+                Refused(
+                    .invalidArgument, words(.agreeNobody, verb),
+                    hint: words(.agreeHint, consequence)
+                ))
         }
     }
 }

@@ -19,7 +19,10 @@ public final class Connection {
     private var tag: UInt32 = 0
     /// Watches the person's keys while a reader waits for a finger; nil otherwise.
     private var keys: KeyWatch?
-    private var scan: UInt32 = 0
+    /// Takes the passcode while a reader waits for a finger; nil otherwise.
+    private var dialog: Dialog?
+    /// The scan that runs; nil once it has ended.
+    private var scan: UInt32?
 
     public static let defaultPath = Array("/run/appvault/socket".utf8)
     /// Root's own socket, where only root waits in line. A machine may be without it.
@@ -230,6 +233,56 @@ public final class Connection {
         keys = nil
     }
 
+    /// From now on an answer in the dialog, or its end, tells the daemon to go on without a finger.
+    func watch(_ dialog: Dialog, _ question: UInt32) throws(ClientError) {
+        self.dialog = dialog
+        scan = question
+        // The answer came between two scans.
+        if dialog.ending != nil { try endScan() }
+    }
+
+    func scanHasEnded() { scan = nil }
+
+    func leaveDialog() {
+        dialog = nil
+        scan = nil
+    }
+
+    private func endScan() throws(ClientError) {
+        guard let question = scan else { return }
+        scan = nil
+        try send(Abort(question: question, reason: .cancelled))
+    }
+
+    /// Waits for the person's answer. If the daemon goes on without it, the dialog is closed.
+    func wait(for dialog: Dialog) -> Dialog.Ending {
+        release()
+        while true {
+            switch dialog.wait(beside: socket.raw, -1) {
+            case .ended(let ending): return ending
+            case .late: break
+            case .other:
+                if hasNews() { dialog.end(dialog.waitsForTurn ? .busy : .overtaken) }
+            }
+        }
+    }
+
+    /// Reads what has arrived. False if it is no more than signs of life.
+    private func hasNews() -> Bool {
+        guard let got = try? socket.receive(into: &input), got > 0 else { return true }
+        while true {
+            let header = try? input.withSpan { span throws(WireError) in
+                try FrameHeader.decode(span, limit: Limits.frame)
+            }
+            guard let header = header ?? nil else { return input.count >= FrameHeader.size }
+            let whole = FrameHeader.size + header.length
+            guard header.type == AnswerType.working.rawValue, input.count >= whole else {
+                return true
+            }
+            input.dropFirst(whole)
+        }
+    }
+
     /// Waits for a frame as `receive` does, and for the person's keys.
     private func waitWithKeys() throws(ClientError) {
         while let arrival = keys?.wait(for: socket, Limits.silenceWait) {
@@ -240,10 +293,17 @@ public final class Connection {
                 throw .unavailable(.silent)
             case .givenUp:
                 leaveKeys()
-                try send(Abort(question: scan, reason: .cancelled))
+                try endScan()
             case .fatal(let signal):
                 leaveKeys()
                 KeyWatch.end(by: signal)
+            }
+        }
+        while let dialog, dialog.ending == nil {
+            switch dialog.wait(beside: socket.raw, Limits.silenceWait) {
+            case .other: return
+            case .late: throw .unavailable(.silent)
+            case .ended: try endScan()
             }
         }
     }

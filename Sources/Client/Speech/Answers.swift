@@ -1,7 +1,7 @@
 import Posix
 import Wire
 
-/// Where passcodes come from: a person at the terminal, a descriptor, or nowhere. They never come
+/// Where passcodes come from: a person at the terminal or in dialogs, a descriptor, or nowhere. They never come
 /// from standard input, which is for values.
 final class Answers {
     enum Outcome: Equatable {
@@ -14,37 +14,74 @@ final class Answers {
         case exhausted
         /// The daemon asked the same again: it did not accept the descriptor's answer.
         case notTaken
+        /// The daemon has ended the question by itself.
+        case overtaken
+        /// Another dialog was open for too long.
+        case busy
+        /// There is a display, and no dialog could be shown on it.
+        case notShown
     }
 
     private enum Source: ~Copyable {
         case terminal(Terminal)
         case descriptor(Int32)
+        case dialogs(Dialogs)
         case nobody
     }
 
     private let source: Source
+    /// nil if questions do not come in dialogs.
+    let dialogs: Dialogs?
+    /// There is a display, but not what shows dialogs.
+    let lacksPinentry: Bool
     private var pending = SecretBuffer()
     private var newest = SecretBuffer()
     private var asked: Set<Ask.Purpose> = []
 
     /// A descriptor is preferred to the terminal: the caller who names one has the answers there.
-    init(descriptor: Int32?) {
+    /// Dialogs come last: whoever has a terminal looks at it.
+    init(
+        descriptor: Int32?, _ place: Dialogs.Place = .nowhere,
+        dialogs: (_ program: [UInt8]) -> Dialogs
+    ) {
+        var asking: Dialogs?
+        var isLacking = false
         if let descriptor {
             source = .descriptor(descriptor)
         } else if let terminal = Terminal() {
             source = .terminal(terminal)
         } else {
-            source = .nobody
+            switch place {
+            case .nowhere: source = .nobody
+            case .withoutProgram:
+                source = .nobody
+                isLacking = true
+            case .program(let program):
+                let made = dialogs(program)
+                source = .dialogs(made)
+                asking = made
+            }
         }
+        self.dialogs = asking
+        lacksPinentry = isLacking
     }
 
-    enum Kind: Equatable { case terminal, descriptor, nobody }
+    enum Kind: Equatable { case terminal, descriptor, dialogs, nobody }
 
     var kind: Kind {
         switch source {
         case .terminal: .terminal
         case .descriptor: .descriptor
+        case .dialogs: .dialogs
         case .nobody: .nobody
+        }
+    }
+
+    /// Somebody who can be asked again.
+    var isPerson: Bool {
+        switch kind {
+        case .terminal, .dialogs: true
+        case .descriptor, .nobody: false
         }
     }
 
@@ -54,6 +91,8 @@ final class Answers {
     ) -> Outcome {
         switch source {
         case .nobody: return .nobody
+        case .dialogs(let dialogs):
+            return dialogs.answer(purpose, prompt: Answers.shaped(prompt), into: &answer)
         case .terminal(let terminal):
             switch terminal.ask(
                 Text(Answers.shaped(prompt)).bytes, echo: echo, limit: limit, into: &answer)
@@ -117,6 +156,7 @@ final class Answers {
         switch source {
         case .terminal(let terminal): terminal.write(bytes)
         case .descriptor: break
+        case .dialogs: break
         case .nobody: break
         }
     }
@@ -125,6 +165,7 @@ final class Answers {
         switch source {
         case .terminal(let terminal): terminal.write(secret)
         case .descriptor: break
+        case .dialogs: break
         case .nobody: break
         }
     }

@@ -69,7 +69,11 @@ struct Conversation {
         var shown: [UInt8] = []
         var hasRevealed = false
         let view = ScanView(voice, words)
+        // A dialog that was opened for a scan.
+        var dialog: Dialog?
         defer {
+            dialog?.end(.overtaken)
+            connection.leaveDialog()
             connection.leaveKeys()
             view.end()
         }
@@ -81,38 +85,61 @@ struct Conversation {
                 let show = try connection.read(Show.self)
                 view.clear()
                 switch show.style {
-                case .info: voice.info(show.line.text)
-                case .error:
-                    shown = show.line.text
-                    voice.error(show.line.text)
+                case .info: break
+                case .error: shown = show.line.text
                 }
+                tell(show.line.text, show.style)
                 view.draw()
-            case .scan: scan(try connection.read(Scan.self), view)
+            case .scan: try scan(try connection.read(Scan.self), view, &dialog)
             case .reveal:
                 try reveal()
                 hasRevealed = true
             case .ask:
                 let ask = try connection.read(Ask.self)
                 connection.leaveKeys()
+                connection.leaveDialog()
                 view.end()
+                let begun = dialog.take()
                 if hasRevealed, ask.purpose == .acknowledge {
                     // The daemon asks whether the secret was shown, and it was.
                     hasRevealed = false
                     try connection.send(Reply(question: ask.question), payload: Span())
                 } else {
-                    try reply(to: ask, shown: shown)
+                    try reply(to: ask, shown: shown, begun)
                 }
             case .refused: throw try connection.refusal(type)
             }
         }
     }
 
-    private func scan(_ scan: Scan, _ view: ScanView) {
+    /// Tells the person, wherever they read.
+    private func tell(_ line: [UInt8], _ style: Show.Style) {
+        switch style {
+        case .info: voice.info(line)
+        case .error: voice.error(line)
+        }
+        answers.dialogs?.note(line, style)
+    }
+
+    private func scan(_ scan: Scan, _ view: ScanView, _ dialog: inout Dialog?)
+        throws(ClientError)
+    {
         switch scan.event {
         // Before the line is shown, so that Enter works as soon as the person reads it.
-        case .place: if answers.kind == .terminal { connection.watchKeys(scan.question) }
+        case .place:
+            if answers.kind == .terminal { connection.watchKeys(scan.question) }
+            if let dialogs = answers.dialogs {
+                let open =
+                    dialog
+                    ?? (scan.takesPasscode
+                        ? dialogs.beginSecret(scan.line.text) : dialogs.beginWait(scan.line.text))
+                dialog = open
+                try connection.watch(open, scan.question)
+            }
         case .stage, .retry: break
-        case .ended: connection.leaveKeys()
+        case .ended:
+            connection.leaveKeys()
+            connection.scanHasEnded()
         }
         view.show(scan)
     }
@@ -127,10 +154,14 @@ struct Conversation {
         answers.show(secret)
     }
 
-    private func reply(to ask: Ask, shown: [UInt8]) throws(ClientError) {
+    private func reply(to ask: Ask, shown: [UInt8], _ begun: Dialog?) throws(ClientError) {
         var answer = SecretBuffer(capacity: 8192)
         let outcome: Answers.Outcome
-        if ask.purpose == .loginPassword, let prove {
+        if ask.purpose == .passcode, let begun, begun.takesPasscode, !begun.isSkipped,
+            let dialogs = answers.dialogs
+        {
+            outcome = dialogs.finish(begun, into: &answer)
+        } else if ask.purpose == .loginPassword, let prove {
             outcome = try proven(ask, prove, into: &answer)
         } else {
             outcome = answers.answer(
@@ -154,7 +185,19 @@ struct Conversation {
         case .nobody:
             try abort(ask, .conversationFailed)
             throw .refused(
-                Refused(.passcodeRequired, words(.answerNobody, prompt(ask))))
+                Refused(
+                    .passcodeRequired, words(.answerNobody, prompt(ask)),
+                    hint: answers.lacksPinentry ? words(.dialogHint) : []))
+        case .overtaken: return
+        case .notShown:
+            try abort(ask, .conversationFailed)
+            throw .refused(
+                Refused(
+                    .passcodeRequired, words(.dialogFailed, prompt(ask)), hint: words(.dialogHint)))
+        case .busy:
+            try abort(ask, .cancelled)
+            throw .refused(
+                Refused(.busy, words(.dialogBusy), hint: words(.dialogBusyHint)))
         case .exhausted:
             try abort(ask, .conversationFailed)
             throw .refused(
@@ -238,14 +281,14 @@ struct Conversation {
             switch prove(&answer) {
             case .proven: return .answered
             case .wrong:
-                voice.error(words(.loginWrong))
-                if answers.kind != .terminal {
+                tell(words(.loginWrong), .error)
+                if !answers.isPerson {
                     try abort(ask, .cancelled)
                     throw .refused(Refused(.invalidPasscode, words(.loginWrong)))
                 }
             case .notInstalled:
-                guard answers.kind == .terminal else { return .answered }
-                voice.info(words(.loginNoService))
+                guard answers.isPerson else { return .answered }
+                tell(words(.loginNoService), .info)
                 return try twice(ask, into: &answer)
             case .failed(let reason):
                 try abort(ask, .conversationFailed)
@@ -270,7 +313,7 @@ struct Conversation {
             let outcome = answers.answer(.loginPassword, prompt: prompt, echo: false, into: &again)
             guard outcome == .answered else { return outcome }
             if again.isEqual(to: answer) { return .answered }
-            voice.error(words(.loginDiffer))
+            tell(words(.loginDiffer), .error)
             answer.removeAll()
             let first = answers.answer(
                 .loginPassword, prompt: self.prompt(ask), echo: false, into: &answer)
@@ -278,5 +321,14 @@ struct Conversation {
         }
         try abort(ask, .cancelled)
         throw .refused(Refused(.noMatch, words(.loginDifferEnd)))
+    }
+}
+
+extension Scan {
+    /// The passcode is asked for if no finger matches, and may be typed meanwhile.
+    fileprivate var takesPasscode: Bool {
+        ["fingerprint.place.type", "fingerprint.swipe.type"].contains {
+            line.id == Array($0.utf8)
+        }
     }
 }

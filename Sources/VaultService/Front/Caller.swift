@@ -51,17 +51,34 @@ final class Caller {
     var isPAM: Bool {
         switch hello.frontEnd {
         case .pamAuth, .pamPassword, .pamSession: true
-        case .terminal, .program: false
+        case .terminal, .program, .dialog: false
         }
     }
 
     /// A remote front end is told neither how many tries are left nor that a store was erased.
     var isRemote: Bool { !hello.remoteHost.isEmpty }
 
+    /// Only here a secret may be shown, and something be done that needs it to be written down.
     var isTerminal: Bool {
         switch hello.frontEnd {
         case .terminal: true
+        case .program, .dialog, .pamAuth, .pamPassword, .pamSession: false
+        }
+    }
+
+    /// A person has called this front end and answers it, at a terminal or in dialogs.
+    var hasPerson: Bool {
+        switch hello.frontEnd {
+        case .terminal, .dialog: true
         case .program, .pamAuth, .pamPassword, .pamSession: false
+        }
+    }
+
+    /// Dialogs have a button that cancels; everywhere else it is an empty line.
+    var cancelsByEnter: Bool {
+        switch hello.frontEnd {
+        case .dialog: false
+        case .terminal, .program, .pamAuth, .pamPassword, .pamSession: true
         }
     }
 }

@@ -77,7 +77,9 @@ struct ResetTests {
         try await Stage.run("") { stage in
             await made(stage)
             stage.polkit.answer = .yes
-            for script in [stage.person([:], .program), stage.script([:])] {
+            for script in [
+                stage.person([:], .program), stage.person([:], .dialog), stage.script([:]),
+            ] {
                 await stage.run(.reset(Target()), script)
                 #expect(script.asked == ["match.current"])
             }

@@ -124,7 +124,7 @@ struct PolicyCheckCommand: Command {
         case .answered: return
         case .cancelled: throw .refused(Refused(.cancelled, run.words(.checkCancelled)))
         case .tooLong: throw .refused(tooLong(run))
-        case .nobody, .exhausted, .notTaken: throw .refused(none(run))
+        case .nobody, .exhausted, .notTaken, .busy, .notShown, .overtaken: throw .refused(none(run))
         }
     }
 

@@ -215,6 +215,7 @@ final class FingerScans {
         let service = visit.caller.hello.service
         return switch visit.caller.hello.frontEnd {
         case .terminal, .program: .fingerPlace(scan, service: nil)
+        case .dialog: .fingerPlaceOrType(scan)
         case .pamAuth, .pamPassword, .pamSession:
             Self.isDisplay(visit)
                 ? .fingerPlaceOrWait(scan, service: service, seconds: wait)

@@ -152,7 +152,7 @@ extension Caller {
     /// A person is there who can be asked again.
     var isConversation: Bool {
         switch hello.frontEnd {
-        case .terminal, .pamAuth, .pamPassword: true
+        case .terminal, .dialog, .pamAuth, .pamPassword: true
         case .program, .pamSession: false
         }
     }

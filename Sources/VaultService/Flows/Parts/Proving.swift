@@ -61,7 +61,7 @@ final class Proving {
         let exchange = visit.exchange
         let host = visit.host
         let standing = await lookout.standing(visit)
-        var rounds = exchange.caller.isTerminal ? 3 : 1
+        var rounds = exchange.caller.hasPerson ? 3 : 1
         try await showCancel(visit)
         while true {
             rounds -= 1
@@ -121,7 +121,7 @@ final class Proving {
     }
 
     func showCancel(_ visit: Visit) async throws(Interruption) {
-        guard visit.policy.showCancel else { return }
+        guard visit.policy.showCancel, visit.caller.cancelsByEnter else { return }
         try await visit.exchange.show(.mayCancel)
     }
 

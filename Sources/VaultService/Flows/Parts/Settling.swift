@@ -219,7 +219,7 @@ final class Settling {
     {
         // The person should not type a passcode that the policy no longer wants.
         guard try await isStillDue(step, visit, opening) else { return opening }
-        try await visit.exchange.show(.mayCancel)
+        if visit.caller.cancelsByEnter { try await visit.exchange.show(.mayCancel) }
         let new = try await newPasscodes.askNewPasscode(
             Entry(
                 person: visit.person, host: visit.host, exchange: visit.exchange,
@@ -231,7 +231,7 @@ final class Settling {
         let changed = try await passcodes.set(new, present, opening)
         desk.auditChange("the policy demanded a new passcode", visit)
         try await visit.exchange.show(opening.ground == .device ? .created : .changed)
-        guard step.flow == .createOfferingFingerprint, visit.caller.isTerminal else {
+        guard step.flow == .createOfferingFingerprint, visit.caller.hasPerson else {
             return changed
         }
         try await enrolment.offerFinger(try await desk.renewed(visit), changed)
@@ -294,7 +294,7 @@ final class Settling {
     func converses(_ visit: Visit) -> Bool {
         let caller = visit.caller
         switch caller.hello.frontEnd {
-        case .terminal, .program: return true
+        case .terminal, .program, .dialog: return true
         case .pamPassword, .pamSession: return false
         case .pamAuth:
             return caller.isTrusted && !caller.hello.oneSecret

@@ -58,8 +58,8 @@ final class StoreFlows {
             .create, "a store was created", store: made.host.id.description, person: person,
             uid: exchange.caller.credentials.uid)
         guard hasPasscode else { return .createdWithout }
-        guard exchange.caller.isTerminal else { return .created }
-        if inForce.policy.allowRecoveryKey {
+        guard exchange.caller.hasPerson else { return .created }
+        if inForce.policy.allowRecoveryKey, exchange.caller.isTerminal {
             try await recovery.showNewRecoveryKey(made.host, made.opening, exchange)
         }
         try await enrolment.offerFinger(
@@ -153,7 +153,7 @@ final class StoreFlows {
     /// What is kept of a log that changes were missing from goes when its owner, who has just
     /// proven to be one, no longer wants it. Until then `status` speaks of it.
     private func endLoss(_ visit: Visit) async throws(Interruption) {
-        guard visit.caller.isTerminal, visit.host.records.keepsLogs else { return }
+        guard visit.caller.hasPerson, visit.host.records.keepsLogs else { return }
         do throws(Interruption) {
             guard try await visit.exchange.choose(.lossEnd) == .yes else { return }
         } catch .refused(.cancelled) {
@@ -169,17 +169,17 @@ final class StoreFlows {
     /// `status` names this verb for what is due, also where the store is open. A program that asks
     /// for an open store is asked nothing.
     private func goOn(_ visit: Visit) async throws(Interruption) {
-        guard visit.caller.isTerminal else { return }
+        guard visit.caller.hasPerson else { return }
         let isNeeded = await proving.settling.needsPasscode(visit)
         guard isNeeded || visit.host.records.keepsLogs else { return }
         _ = try await proving.admit(visit, .prompt)
         try await endLoss(visit)
     }
 
-    /// On a terminal the finger comes first: its line is seen there, and Enter goes on to the passcode.
+    /// Where a person is, the finger comes first: its line is seen, and they can go on to the passcode.
     private func openByFinger(_ visit: Visit) async throws(Interruption) -> Bool {
         let outcome = try await scans.scanFinger(
-            .open, visit, isSwitchedOff: !visit.caller.isTerminal || visit.caller.hello.oneSecret
+            .open, visit, isSwitchedOff: !visit.caller.hasPerson || visit.caller.hello.oneSecret
         ) { opening throws(Interruption) in
             try await refusingAsync { () async throws(Refusal) in
                 try await visit.host.open(opening)

@@ -1,0 +1,145 @@
+internal import CLinux
+
+/// A program that this process asks by one pipe and hears by another. It ends with this value, and
+/// with this process, however that ends.
+public struct PipedProcess: ~Copyable {
+    public enum Arrival: Equatable, Sendable {
+        /// The program has written something, or will write nothing more.
+        case output
+        /// There is something at the other descriptor.
+        case other
+        case late
+    }
+
+    private let input: FileDescriptor
+    private let output: FileDescriptor
+    private let process: Child
+
+    /// `told` is all that the program is ever told. It lies in the pipe before the program starts:
+    /// writing it can neither take long nor meet a program that has ended.
+    public init(
+        _ path: [UInt8], environment: [[UInt8]], told: [UInt8]
+    ) throws(PosixError) {
+        // Otherwise one of the pipes could take the place of a standard descriptor.
+        appvault_fill_standard_descriptors()
+        let questions = try Pipe()
+        let answers = try Pipe()
+        let failures = try Pipe()
+        try Self.fill(questions.writing, told)
+        var strings: [UnsafeMutablePointer<CChar>?] = unsafe []
+        for entry in environment {
+            let text = entry.map { CChar(bitPattern: $0) } + [0]
+            // SAFETY: the text ends with a NUL. The copy lives until it is freed below.
+            unsafe strings.append(strdup(text))
+        }
+        unsafe strings.append(nil)
+        // SAFETY: the path ends with a NUL, the array of strings with nil, and both live on here.
+        let child = unsafe ToolIO.withPath(path) {
+            unsafe appvault_start_piped(
+                $0, &strings, questions.reading.raw, answers.writing.raw,
+                failures.writing.raw)
+        }
+        let forked = appvault_errno()
+        while let string = unsafe strings.popLast() { unsafe free(string) }
+        guard child > 0 else { throw PosixError(call: "fork", number: forked) }
+        let process = Child(process: child)
+        let input = questions.keepWriting()
+        let output = answers.keepReading()
+        let failing = failures.keepReading()
+        var number: Int32 = 0
+        // SAFETY: at most the size of the number is read into it.
+        while unsafe CLinux.read(failing.raw, &number, MemoryLayout<Int32>.size) < 0,
+            appvault_errno() == EINTR
+        {}
+        guard number == 0 else { throw PosixError(call: "execve", number: number) }
+        self.process = process
+        self.input = input
+        self.output = output
+    }
+
+    private struct Child: ~Copyable {
+        let process: Int32
+
+        /// It has nothing that it should put away, and it may not want to end.
+        deinit {
+            kill(-process, SIGKILL)
+            kill(process, SIGKILL)
+            while waitpid(process, nil, 0) < 0, appvault_errno() == EINTR {}
+        }
+    }
+
+    private struct Pipe: ~Copyable {
+        let reading: FileDescriptor
+        let writing: FileDescriptor
+
+        init() throws(PosixError) {
+            var ends: [Int32] = [-1, -1]
+            // SAFETY: the kernel fills in two numbers, for which there is room.
+            guard unsafe appvault_pipe(&ends) == 0 else { throw .last("pipe2") }
+            reading = FileDescriptor(owning: ends[0])
+            writing = FileDescriptor(owning: ends[1])
+        }
+
+        /// The other end is closed here.
+        consuming func keepReading() -> FileDescriptor { reading }
+        consuming func keepWriting() -> FileDescriptor { writing }
+    }
+
+    private static func fill(
+        _ pipe: borrowing FileDescriptor, _ bytes: [UInt8]
+    ) throws(PosixError) {
+        guard appvault_fcntl(pipe.raw, F_SETFL, O_NONBLOCK) >= 0 else { throw .last("fcntl") }
+        // SAFETY: write reads no further than the array's count.
+        let wrote = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe CLinux.write(pipe.raw, buffer.baseAddress, buffer.count)
+        }
+        guard wrote == bytes.count else {
+            throw wrote < 0 ? .last("write") : PosixError(call: "write", number: EAGAIN)
+        }
+    }
+
+    /// Waits for what the program writes, or for another descriptor, which is told of first. -1
+    /// instead of one is no descriptor, and -1 milliseconds are for ever.
+    public borrowing func wait(beside other: Int32, _ milliseconds: Int32) -> Arrival {
+        ToolIO.wait(for: output.raw, beside: other, milliseconds)
+    }
+
+    /// Appends what it has written, at least one byte; 0 is the end.
+    public borrowing func read(
+        into buffer: inout SecretBuffer, atMost limit: Int
+    ) throws(PosixError) -> Int {
+        try buffer.read(from: output.raw, atMost: limit)
+    }
+}
+
+extension ToolIO {
+    /// Waits for a descriptor alone.
+    public static func wait(for other: Int32, _ milliseconds: Int32) -> PipedProcess.Arrival {
+        wait(for: -1, beside: other, milliseconds)
+    }
+
+    fileprivate static func wait(
+        for output: Int32, beside other: Int32, _ milliseconds: Int32
+    ) -> PipedProcess.Arrival {
+        let end = ToolIO.milliseconds + UInt64(max(0, milliseconds))
+        var watched = [
+            pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: output, events: Int16(POLLIN), revents: 0),
+        ]
+        while true {
+            let now = ToolIO.milliseconds
+            let rest = milliseconds < 0 ? -1 : Int32(now < end ? end - now : 0)
+            // SAFETY: two entries; poll skips a negative descriptor.
+            let found = unsafe poll(&watched, 2, rest)
+            if found < 0, appvault_errno() == EINTR { continue }
+            guard found > 0 else { return .late }
+            return watched[0].revents != 0 ? .other : .output
+        }
+    }
+
+    public static func isExecutable(_ path: [UInt8]) -> Bool {
+        guard !path.contains(0) else { return false }
+        // SAFETY: the path ends with a NUL and lives as long as the call.
+        return unsafe withPath(path) { unsafe appvault_is_executable($0) } != 0
+    }
+}
