@@ -14,6 +14,7 @@ docdir = $(prefix)/share/doc/appvault
 localedir = $(prefix)/share/locale
 mandir = $(prefix)/share/man
 unitdir = $(prefix)/lib/systemd/system
+userunitdir = $(prefix)/lib/systemd/user
 sysusersdir = $(prefix)/lib/sysusers.d
 pamconfigsdir = $(prefix)/share/pam-configs
 apparmordir = $(sysconfdir)/apparmor.d
@@ -139,13 +140,21 @@ install:
 	install -D -m 755 $(RELEASE)/appvaultd $(DESTDIR)$(libexecdir)/appvaultd
 	install -D -m 755 $(RELEASE)/appvault-rules $(DESTDIR)$(libexecdir)/appvault-rules
 	install -D -m 755 $(RELEASE)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-fingerprint
+	install -D -m 755 $(RELEASE)/appvault-agent $(DESTDIR)$(libexecdir)/appvault-agent
 	install -D -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
 	install -D -m 644 $(RELEASE)/pam_appvault.so $(DESTDIR)$(moduledir)/pam_appvault.so
 	$(STRIP) $(DESTDIR)$(libexecdir)/appvaultd $(DESTDIR)$(libexecdir)/appvault-rules $(DESTDIR)$(prefix)/bin/appvault \
-		$(DESTDIR)$(libexecdir)/appvault-fingerprint $(DESTDIR)$(moduledir)/pam_appvault.so
+		$(DESTDIR)$(libexecdir)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-agent \
+		$(DESTDIR)$(moduledir)/pam_appvault.so
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
 	install -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(pamconfigsdir)
 	install -m 644 config/systemd/* $(DESTDIR)$(unitdir)
+	install -d $(DESTDIR)$(userunitdir)
+	install -m 644 config/systemd-user/* $(DESTDIR)$(userunitdir)
+	install -D -m 644 config/dbus/org.appvault.Agent1.service \
+		$(DESTDIR)$(prefix)/share/dbus-1/services/org.appvault.Agent1.service
+	install -D -m 644 config/autostart/appvault-agent.desktop \
+		$(DESTDIR)$(sysconfdir)/xdg/autostart/appvault-agent.desktop
 	for target in hibernate hybrid-sleep suspend-then-hibernate; do \
 		install -d $(DESTDIR)$(unitdir)/$$target.target.wants; \
 		ln -sf ../appvault-hibernate.service $(DESTDIR)$(unitdir)/$$target.target.wants/; \

@@ -42,6 +42,8 @@ final class Agent {
         guard ownership == .owner else { return ownership }
         try await relay.begin(until: deadline)
         look()
+        // From here on it mostly waits.
+        ThisProcess.giveBackCode()
         return ownership
     }
 

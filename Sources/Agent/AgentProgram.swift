@@ -57,11 +57,14 @@ public enum AgentProgram {
     }
 }
 
-/// How the process ends. Written on the loop, read after the loop has ended.
+/// How the process ends: by the first reason. Written on the loop, read after the loop has ended.
 final class Ending: @unchecked Sendable {
     private(set) var status: Int32 = 0
+    private var isOver = false
 
     func end(_ status: Int32) {
+        guard !isOver else { return }
+        isOver = true
         self.status = status
         EventLoop.shared.stop()
     }

@@ -98,8 +98,9 @@ static inline void appvault_give_back_heap(size_t room) {
     free(taken);
     mallopt(M_MMAP_MAX, 65536);
 }
+static inline void appvault_give_back_code(void) { dl_iterate_phdr(appvault_give_back_segment, NULL); }
 static inline void appvault_give_back(size_t room) {
-    dl_iterate_phdr(appvault_give_back_segment, NULL);
+    appvault_give_back_code();
     appvault_give_back_heap(room);
 }
 

@@ -51,6 +51,12 @@ public enum ThisProcess {
         appvault_give_back(roomInHeap)
     }
 
+    /// Gives back the pages of code and data that only the start needed. The kernel reads a page again
+    /// if it is used again.
+    public static func giveBackCode() {
+        appvault_give_back_code()
+    }
+
     /// Gives back what a crowd has left in the heap. Blocks, and so do threads that allocate
     /// meanwhile: for a few milliseconds.
     public static func giveBackHeap() {

@@ -237,7 +237,6 @@ class Session:
     def agent(self, ready=True, **more):
         agent = self._kept(Agent(dict(self.env, **more)))
         if ready:
-            # Its answer to a call comes when it hears the lockers.
             wait_until(self.has_agent, "the agent is on the bus", 30)
             self.needs()
         return agent
@@ -265,6 +264,27 @@ class Session:
 
     def needs(self):
         return [str(each) for each in self.call("Needs")]
+
+    def meets_logind(self, act):
+        """Does it, and waits until the agent has asked logind and left its bus."""
+        there = set(self.logind.connection.list_names())
+        number, looks = self._newest(), 0
+        act()
+
+        def has_been():
+            nonlocal looks
+            looks += 1
+            return self._newest() - number > looks
+
+        wait_until(has_been, "the agent asks logind", 30)
+        wait_until(lambda: set(self.logind.connection.list_names()) == there, "it has its answer", 30)
+
+    def _newest(self):
+        """The number of a new connection: each has the next one."""
+        connection = self.system.connect()
+        number = int(connection.get_unique_name().split(".")[1])
+        connection.close()
+        return number
 
     def locker(self, name, path, active=False):
         return self._kept(Locker(self.bus, name, path, active))

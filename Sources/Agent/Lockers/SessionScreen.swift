@@ -31,6 +31,8 @@ final class SessionScreen {
         EventLoop.shared.task {
             await self.settle()
             self.isBusy = false
+            // Nothing of it is needed until the next lock.
+            ThisProcess.giveBackCode()
         }
     }
 

@@ -42,7 +42,8 @@ class Relay(unittest.TestCase):
         """each name that lockers have"""
         self.session.agent()
         for name, path in (
-            ("org.cinnamon.ScreenSaver", "/org/cinnamon/ScreenSaver"), ("org.xfce.ScreenSaver", "/org/xfce/ScreenSaver"),
+            ("org.cinnamon.ScreenSaver", "/org/cinnamon/ScreenSaver"),
+            ("org.xfce.ScreenSaver", "/org/xfce/ScreenSaver"),
             ("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"), ("org.freedesktop.ScreenSaver", "/ScreenSaver"),
         ):
             locker = self.session.locker(name, path)
@@ -110,7 +111,8 @@ class Relay(unittest.TestCase):
         xfce.says(True)
         wait_until(lambda: conf.mock().GetMethodCalls("GetAllProperties"), "it is asked", 30)
         self.assertEqual(
-            [str(each) for each in conf.mock().GetMethodCalls("GetAllProperties")[0][1]], ["xfce4-screensaver", "/lock"])
+            [str(each) for each in conf.mock().GetMethodCalls("GetAllProperties")[0][1]],
+            ["xfce4-screensaver", "/lock"])
         self.settled()
         self.assertEqual(self.logind.said, [])
 
@@ -120,9 +122,7 @@ class Relay(unittest.TestCase):
         gnome = self.session.locker("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver")
         mate = self.session.mate()
         self.logind.hints(True)
-        gnome.says(True)
-        wait_until(lambda: self.session.readings(), "its settings are read", 30)
-        self.settled()
+        self.session.meets_logind(lambda: gnome.says(True))
         gnome.says(False)
         self.settled()
         self.logind.hints(False)

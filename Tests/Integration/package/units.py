@@ -114,6 +114,43 @@ class Units(unittest.TestCase):
         self.assertEqual(daemon["FileDescriptorStoreMax"], ["1"])
         self.assertIn("memfd_secret", daemon["SystemCallFilter"][0].split())
 
+    def test_agent(self):
+        """The agent is a program of the person's own manager, and D-Bus, the desktop and systemd start the same one"""
+        unit = read("config", "systemd-user", "appvault-agent.service")
+        found = dict(line.split("=", 1) for line in unit.splitlines() if re.match("[A-Z][A-Za-z]*=", line))
+        for name in ("NoNewPrivileges", "LockPersonality", "RestrictRealtime", "RestrictSUIDSGID"):
+            self.assertEqual(found[name], "yes", name)
+        self.assertEqual(
+            (found["RestrictAddressFamilies"], found["SystemCallFilter"], found["LimitCORE"]),
+            ("AF_UNIX", "@system-service", "0"))
+        # These need a namespace, which a person's manager may not be able to make.
+        for name in found:
+            self.assertNotRegex(name, "^(Private|Protect|ReadOnly|Inaccessible|NoExec)")
+        started = dict(
+            line.split("=", 1) for line in read("config", "dbus", "org.appvault.Agent1.service").splitlines()[1:])
+        self.assertEqual(started, {
+            "Name": found["BusName"], "Exec": found["ExecStart"], "SystemdService": "appvault-agent.service"})
+        desktop = read("config", "autostart", "appvault-agent.desktop").splitlines()
+        self.assertIn("X-systemd-skip=true", desktop)
+        self.assertIn("TryExec=" + found["ExecStart"], desktop)
+        self.assertTrue(any(
+            line.startswith("Exec=busctl --user call ") and found["BusName"] in line for line in desktop))
+        source = read("Sources", "Agent", "Agent.swift")
+        self.assertIn(f'static let name = "{found["BusName"]}"', source)
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd is not installed")
+    def test_agent_is_a_unit(self):
+        """systemd reads the agent's unit without a complaint"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "appvault-agent.service")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(read("config", "systemd-user", "appvault-agent.service").replace(
+                    "/usr/libexec/appvault/appvault-agent", "/bin/true"))
+            done = subprocess.run(
+                ["systemd-analyze", "verify", "--user", "--man=no", "--recursive-errors=no", path],
+                env=dict(os.environ, XDG_RUNTIME_DIR=folder), capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_readers(self):
         """The fingerprint worker is told of readers that come and go, and can open only readers"""
         worker = directives("appvault-fingerprint.service")
