@@ -13,7 +13,7 @@ public struct PipedProcess: ~Copyable {
 
     private let input: FileDescriptor
     private let output: FileDescriptor
-    private let process: Child
+    private let process: EndedProcess
 
     /// `told` is all that the program is ever told. It lies in the pipe before the program starts:
     /// writing it can neither take long nor meet a program that has ended.
@@ -42,7 +42,7 @@ public struct PipedProcess: ~Copyable {
         let forked = appvault_errno()
         while let string = unsafe strings.popLast() { unsafe free(string) }
         guard child > 0 else { throw PosixError(call: "fork", number: forked) }
-        let process = Child(process: child)
+        let process = EndedProcess(process: child)
         let input = questions.keepWriting()
         let output = answers.keepReading()
         let failing = failures.keepReading()
@@ -55,17 +55,6 @@ public struct PipedProcess: ~Copyable {
         self.process = process
         self.input = input
         self.output = output
-    }
-
-    private struct Child: ~Copyable {
-        let process: Int32
-
-        /// It has nothing that it should put away, and it may not want to end.
-        deinit {
-            kill(-process, SIGKILL)
-            kill(process, SIGKILL)
-            while waitpid(process, nil, 0) < 0, appvault_errno() == EINTR {}
-        }
     }
 
     private struct Pipe: ~Copyable {
@@ -141,5 +130,18 @@ extension ToolIO {
         guard !path.contains(0) else { return false }
         // SAFETY: the path ends with a NUL and lives as long as the call.
         return unsafe withPath(path) { unsafe appvault_is_executable($0) } != 0
+    }
+}
+
+/// Ends a child of this process. Public, because the optimiser of Swift 6.3 makes a broken module of
+/// one that holds a hidden type with a `deinit`.
+public struct EndedProcess: ~Copyable {
+    let process: Int32
+
+    /// It has nothing that it should put away, and it may not want to end.
+    deinit {
+        kill(-process, SIGKILL)
+        kill(process, SIGKILL)
+        while waitpid(process, nil, 0) < 0, appvault_errno() == EINTR {}
     }
 }

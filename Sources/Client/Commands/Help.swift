@@ -12,7 +12,8 @@ enum Help {
         }
         text += "\n\(paint.painted("everywhere", .bold))\n"
         text += options(Option.allCases.filter { $0.entry.reach == .everywhere })
-        text += "\n`appvault help VERB` says more about one of them\n"
+        text += "\nwithout a terminal it asks in a dialog, if there is a display and pinentry\n"
+        text += "`appvault help VERB` says more about one of them\n"
         return Array(text.utf8)
     }
 

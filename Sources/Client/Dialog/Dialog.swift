@@ -69,7 +69,8 @@ final class Dialog {
 
     /// Confirmed without an answer: the person goes on to the question.
     var isSkipped: Bool { ending == .answered && replies.data.isEmpty }
-    var waitsForTurn: Bool { process == nil && ending == nil }
+    /// Another dialog is open.
+    private(set) var waitsForTurn = false
 
     /// Waits until it has ended, or for another descriptor, which is told of first. -1
     /// milliseconds are for ever.
@@ -77,7 +78,7 @@ final class Dialog {
         let late = milliseconds < 0 ? UInt64.max : ToolIO.milliseconds + UInt64(milliseconds)
         while true {
             if let ending { return .ended(ending) }
-            if waitsForTurn { start() }
+            if process == nil { start() }
             if let ending { return .ended(ending) }
             let now = ToolIO.milliseconds
             let isPreparing = preparations > 0
@@ -104,7 +105,8 @@ final class Dialog {
     }
 
     private func start() {
-        if turn?.take() == false { return }
+        waitsForTurn = turn?.take() == false
+        if waitsForTurn { return }
         do throws(PosixError) {
             process = try PipedProcess(
                 surroundings.program, environment: surroundings.environment,

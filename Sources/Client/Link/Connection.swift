@@ -257,19 +257,25 @@ public final class Connection {
     /// Waits for the person's answer. If the daemon goes on without it, the dialog is closed.
     func wait(for dialog: Dialog) -> Dialog.Ending {
         release()
+        // It may have come together with the question.
+        var isOver = holdsNews()
         while true {
+            if isOver { dialog.end(dialog.waitsForTurn ? .busy : .overtaken) }
             switch dialog.wait(beside: socket.raw, -1) {
             case .ended(let ending): return ending
             case .late: break
             case .other:
-                if hasNews() { dialog.end(dialog.waitsForTurn ? .busy : .overtaken) }
+                guard let got = try? socket.receive(into: &input), got > 0 else {
+                    isOver = true
+                    continue
+                }
+                isOver = holdsNews()
             }
         }
     }
 
-    /// Reads what has arrived. False if it is no more than signs of life.
-    private func hasNews() -> Bool {
-        guard let got = try? socket.receive(into: &input), got > 0 else { return true }
+    /// Whether more has arrived than signs of life, which are dropped.
+    private func holdsNews() -> Bool {
         while true {
             let header = try? input.withSpan { span throws(WireError) in
                 try FrameHeader.decode(span, limit: Limits.frame)

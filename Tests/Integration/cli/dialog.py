@@ -9,6 +9,7 @@ import threading
 import time
 import unittest
 
+import wire
 from clilab import Aborted, Lab
 from pinentrylab import Pinentry
 from realcli import SECRET, Real
@@ -251,6 +252,16 @@ class Ends(Case):
         self.assertEqual((status, err), (130, b"appvault: that took too long\n"))
         self.assertFalse(self.pinentry.dialogs[0].lives)
 
+    def test_a_question_that_is_over_as_soon_as_it_comes_hangs_nobody(self):
+        def over(daemon, request):
+            ask = wire.encode("ask", daemon.tag, question=1, purpose="passcode", line="Passcode: ")
+            daemon.channel.socket.sendall(ask + wire.encode("refused", daemon.tag, code=27, message="over"))
+            daemon.receive()
+
+        self.lab.answer("openStore", over)
+        self.pinentry.answers(["wait"])
+        self.assertEqual(self.run_dialogs("unlock").err, b"appvault: over\n")
+
     def test_when_the_daemon_is_gone_the_dialog_ends(self):
         def gone(daemon, request):
             daemon.reply("ask", question=1, purpose="passcode", line="Passcode: ")
@@ -352,9 +363,12 @@ class AtOnce(Case):
         self.assertEqual(self.ended(second)[0], 0)
 
     def test_who_waits_until_the_daemon_gives_up_is_told_that_another_is_open(self):
+        waits = threading.Event()
+
         def late(daemon, request):
             daemon.reply("ask", question=1, purpose="passcode", line="Passcode: ")
             if len(self.lab.requests) == 2:
+                waits.wait(20)
                 daemon.refuse(27, "that took too long")
             daemon.receive()
 
@@ -362,8 +376,19 @@ class AtOnce(Case):
         self.pinentry.answers(["wait"])
         self.start("unlock")
         self.pinentry.wait()
-        status, out, _ = self.ended(self.start("--json", "unlock"))
+        second = self.start("--json", "unlock")
+        self.until(lambda: self.has_open(second, "appvault-dialog"))
+        waits.set()
+        status, out, _ = self.ended(second)
         self.assertEqual((status, json.loads(out)["code"]), (5, 35))
+
+    @staticmethod
+    def has_open(process, name):
+        folder = f"/proc/{process.pid}/fd"
+        try:
+            return any(os.readlink(f"{folder}/{each}").endswith(name) for each in os.listdir(folder))
+        except FileNotFoundError:
+            return False
 
     def test_without_a_runtime_folder_nobody_waits(self):
         for folder in ("", "relative", "/no/such/folder"):
