@@ -12,6 +12,8 @@ final class Agent {
     private let ending: Ending
     private var idle = Clock.bootMilliseconds()
     private var timer: UInt64?
+    /// Not before every locker was looked for.
+    private var hasBegun = false
     private var isLeaving = false
 
     init(_ bus: Bus, _ signals: HeldSignals, _ core: ToolIO.CoreLimit, _ ending: Ending) {
@@ -38,9 +40,12 @@ final class Agent {
                         .values([.strings(self.needs.subtracting([.call]).map(\.word).sorted())])
                     }
                 ]))
+        // Whoever sees the name may rely on it that lockers are heard.
+        try await relay.listen(until: deadline)
         let ownership = try await bus.own(Self.name, until: deadline)
         guard ownership == .owner else { return ownership }
-        try await relay.begin(until: deadline)
+        relay.begin()
+        hasBegun = true
         look()
         // From here on it mostly waits.
         ThisProcess.giveBackCode()
@@ -56,7 +61,7 @@ final class Agent {
 
     /// Nothing wakes the agent while it is needed.
     private func look() {
-        guard !isLeaving else { return }
+        guard hasBegun, !isLeaving else { return }
         let now = Clock.bootMilliseconds()
         let needs = needs
         if !needs.isEmpty { idle = now }

@@ -51,6 +51,8 @@ public enum AgentProgram {
                 ending.end(0)
             }
         } catch {
+            // The bus has ended, or a signal came.
+            guard !ending.isOver else { return }
             Complaint.say("the session bus cannot be used: \(error)")
             ending.end(1)
         }
@@ -60,7 +62,7 @@ public enum AgentProgram {
 /// How the process ends: by the first reason. Written on the loop, read after the loop has ended.
 final class Ending: @unchecked Sendable {
     private(set) var status: Int32 = 0
-    private var isOver = false
+    private(set) var isOver = false
 
     func end(_ status: Int32) {
         guard !isOver else { return }

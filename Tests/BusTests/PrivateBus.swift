@@ -11,6 +11,12 @@ final class PrivateBus: @unchecked Sendable {
     private let process: Int32
     private let pipe: UnsafeMutablePointer<FILE>
 
+    /// A package is also built where there is none.
+    static var isThere: Bool {
+        // SAFETY: a terminated path for the length of the call.
+        unsafe access("/usr/bin/dbus-daemon", X_OK) == 0
+    }
+
     init() throws {
         let command =
             "exec dbus-daemon --session --nofork --nopidfile --print-address=1 --print-pid=1"

@@ -18,6 +18,8 @@ final class LockerRelay {
     /// Lockers that are being asked, or whose settings are being read.
     private var asked: Set<Locker> = []
     private var reading: Set<Locker> = []
+    /// Became blank once more while its settings were being read; they may be others by now.
+    private var isToBeReadAgain: Set<Locker> = []
     private var hasBegun = false
     /// Called when a locker comes or leaves.
     var whenChanged: (@LoopActor () -> Void)?
@@ -29,7 +31,7 @@ final class LockerRelay {
     /// A locker is on the bus, or has left a session that is still shown as locked.
     var isNeeded: Bool { states.values.contains { $0 != .absent } }
 
-    func begin(until deadline: UInt64) async throws(BusError) {
+    func listen(until deadline: UInt64) async throws(BusError) {
         for locker in Locker.allCases {
             let name = locker.rawValue
             try await bus.hear("ActiveChanged", of: name, from: name, until: deadline) {
@@ -42,6 +44,10 @@ final class LockerRelay {
                 happened(owner == nil ? .left : .came, to: locker)
             }
         }
+    }
+
+    /// From here on it tells logind: this is the session's only agent.
+    func begin() {
         hasBegun = true
         show()
     }
@@ -95,9 +101,15 @@ final class LockerRelay {
 
     /// One reading at a time, however often the screen becomes blank meanwhile.
     private func readSettings(of locker: Locker) {
-        guard reading.insert(locker).inserted else { return }
+        guard reading.insert(locker).inserted else {
+            isToBeReadAgain.insert(locker)
+            return
+        }
         EventLoop.shared.task {
-            let rule = await self.settings.rule(of: locker)
+            var rule: LockRule
+            repeat {
+                rule = await self.settings.rule(of: locker)
+            } while self.isToBeReadAgain.remove(locker) != nil
             self.reading.remove(locker)
             self.happened(.rule(rule), to: locker)
         }
@@ -107,7 +119,7 @@ final class LockerRelay {
     /// may have said that it is locked, and it may still be.
     private func show() {
         let isLocked = states.values.contains(where: \.isLocked)
-        guard isLocked || (hasBegun && asked.isEmpty && reading.isEmpty) else { return }
+        guard hasBegun, isLocked || (asked.isEmpty && reading.isEmpty) else { return }
         screen.show(isLocked: isLocked)
     }
 }

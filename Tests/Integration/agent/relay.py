@@ -9,6 +9,7 @@ from agentlab import MOCK, Played, Session
 from daemonlab import wait_until
 
 TIMEOUT = 240
+NEEDS_ROOT = True
 MATE = "org.mate.screensaver"
 
 
