@@ -128,7 +128,8 @@ let package = Package(
                 "CPam",
             ],
             swiftSettings: strict),
-        .target(name: "Agent", dependencies: ["Bus", "Posix"], swiftSettings: serving),
+        .target(
+            name: "Agent", dependencies: ["Client", "Wire", "Bus", "Posix"], swiftSettings: serving),
         .target(
             name: "Manual", dependencies: ["Client", "VaultService", "Policy", "Posix", "Wire"],
             swiftSettings: strict),
@@ -163,7 +164,9 @@ let package = Package(
         .testTarget(name: "PosixTests", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
         .testTarget(
             name: "BusTests", dependencies: ["Bus", "Posix", "CBus"], swiftSettings: strict),
-        .testTarget(name: "AgentTests", dependencies: ["Agent", "Bus"], swiftSettings: strict),
+        .testTarget(
+            name: "AgentTests", dependencies: ["Agent", "Client", "Wire", "Bus"],
+            swiftSettings: strict),
         .testTarget(
             name: "SecretsTests", dependencies: ["Secrets", "Posix"], swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,7 @@
 import Bus
+import Client
 import Posix
+import Wire
 
 /// Everything put together: the bus, what the agent does on it, and how long it stays.
 @LoopActor
@@ -7,8 +9,15 @@ final class Agent {
     static let name = "org.appvault.Agent1"
     static let path = "/org/appvault/Agent1"
 
-    private let bus: Bus
+    let bus: Bus
     private let relay: LockerRelay
+    private let watch: DaemonWatch
+    private let notices: Notices
+    private let manager: UserManager
+    private let runner: ToolRunner
+    /// Nil if the person has no runtime folder.
+    private let apps: AppKeeper?
+    private let options: AgentOptions
     private let ending: Ending
     private var idle = Clock.bootMilliseconds()
     private var timer: UInt64?
@@ -16,14 +25,37 @@ final class Agent {
     private var hasBegun = false
     private var isLeaving = false
 
-    init(_ bus: Bus, _ signals: HeldSignals, _ core: ToolIO.CoreLimit, _ ending: Ending) {
+    init(
+        _ bus: Bus, _ signals: HeldSignals, _ core: ToolIO.CoreLimit, _ options: AgentOptions,
+        _ ending: Ending
+    ) {
         self.bus = bus
         self.ending = ending
+        self.options = options
+        let language = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(ToolIO.variable).first
+        watch = DaemonWatch(path: options.socket, language: language ?? [])
+        notices = Notices(bus, socket: options.socket, language: language ?? [])
+        manager = UserManager(bus)
+        let runner = ToolRunner(manager, signals, core)
+        self.runner = runner
+        let windows = Windows(runner, program: options.windows)
+        apps = AppFiles().map { [manager, watch] in AppKeeper(manager, watch, $0, windows) }
         let folder = ToolIO.variable("XDG_RUNTIME_DIR").map { String(decoding: $0, as: UTF8.self) }
         relay = LockerRelay(
             bus, SettingsReader(bus, signals, core), SessionScreen(runtimeFolder: folder))
         // The bus holds the agent, and lives as long as the process.
         relay.whenChanged = { self.look() }
+        watch.whenChanged = { self.look() }
+        watch.heard = { event in
+            self.apps?.hear(event)
+            self.notices.hear(event)
+            self.look()
+        }
+        apps?.whenChanged = {
+            self.showLocked()
+            self.look()
+        }
+        notices.wantsOpen = { app in EventLoop.shared.task { await self.open(app) } }
         bus.whenCalled = { self.look() }
         // The session is over.
         bus.whenGone = { ending.end(0) }
@@ -38,13 +70,22 @@ final class Agent {
                     BusMethod("Needs", gives: [BusMethod.Argument("needs", "as")]) { _ in
                         // The call itself is one.
                         .values([.strings(self.needs.subtracting([.call]).map(\.word).sorted())])
-                    }
+                    },
+                    startMethod, goOnMethod, unlockMethod,
                 ]))
         // Whoever sees the name may rely on it that lockers are heard.
         try await relay.listen(until: deadline)
         let ownership = try await bus.own(Self.name, until: deadline)
         guard ownership == .owner else { return ownership }
         relay.begin()
+        watch.begin()
+        // A session without the person's own systemd, or without a server for notices, has the rest.
+        do throws(BusError) { try await apps?.begin() } catch {
+            Complaint.say("systemd of this person does not answer: \(error)")
+        }
+        do throws(BusError) { try await notices.begin() } catch {
+            Complaint.say("notices cannot be shown: \(error)")
+        }
         hasBegun = true
         look()
         // From here on it mostly waits.
@@ -56,6 +97,8 @@ final class Agent {
         var needs: Set<Need> = []
         if relay.isNeeded { needs.insert(.locker) }
         if bus.callsUnderWay > 0 { needs.insert(.call) }
+        if watch.isConnected, !watch.stores.isEmpty { needs.insert(.watch) }
+        if apps?.isNeeded == true { needs.insert(.application) }
         return needs
     }
 
@@ -105,5 +148,116 @@ final class Agent {
     private func answerLast() {
         bus.whenCalled = { if self.bus.callsUnderWay == 0 { self.ending.end(0) } }
         if bus.callsUnderWay == 0 { ending.end(0) }
+    }
+}
+
+// MARK: applications
+
+extension Agent {
+    private var startMethod: BusMethod {
+        BusMethod(
+            "Start",
+            takes: [
+                .init("process", "u"), .init("app", "s"), .init("store", "s"),
+                .init("demand", "u"), .init("onLock", "u"), .init("background", "u"),
+                .init("timeout", "u"),
+            ],
+            gives: [.init("scope", "s")]
+        ) { call in await self.start(call.message) }
+    }
+
+    private func start(_ call: BusMessage) async -> BusAnswer {
+        guard let apps else { return .refused(.failed("there is no XDG_RUNTIME_DIR")) }
+        let process: UInt32
+        let app: RunningApp
+        do throws(BusError) {
+            process = try call.uint32()
+            let id = try call.string()
+            let store = try call.string()
+            guard let demand = AppDemand(rawValue: UInt8(clamping: try call.uint32())),
+                let onLock = AppPolicy.OnLock(rawValue: UInt8(clamping: try call.uint32())),
+                let background = AppPolicy.Background(
+                    rawValue: UInt8(clamping: try call.uint32())),
+                AppName.isID(id), !store.contains("\n")
+            else { return .refused(.failed("this cannot be an application")) }
+            app = RunningApp(
+                scope: RunningApp.scope(of: id, process), id: id, store: store, demand: demand,
+                onLock: onLock, background: background, timeout: try call.uint32())
+        } catch {
+            return .refused(.failed("the call is not understood"))
+        }
+        do throws(AppKeeper.Refusal) {
+            switch try await apps.start(process, app) {
+            case .scope(let scope): return .values([.string(scope)])
+            case .goesOn: return .values([.string("")])
+            }
+        } catch {
+            return .refused(.failed(error.text))
+        }
+    }
+
+    /// What the application demands was shown just now.
+    private var goOnMethod: BusMethod {
+        BusMethod("GoOn", takes: [.init("app", "s")], gives: [.init("count", "u")]) { call in
+            guard let id = try? call.message.string() else {
+                return .refused(.failed("the call is not understood"))
+            }
+            return .values([.uint32(UInt32(clamping: self.apps?.goOn(id) ?? 0))])
+        }
+    }
+
+    private func showLocked() {
+        notices.show(locked: Array(Set(apps?.locked.map(\.id) ?? [])).sorted())
+    }
+
+    private func open(_ app: String) async {
+        _ = await runner.run([options.tool, "app", "open", app], milliseconds: Self.personWait)
+    }
+
+    /// The agent ends. An update starts the next one, which finds what is locked; at a logout nobody
+    /// would let it go on.
+    func finish() async {
+        guard let apps, apps.isNeeded, await manager.isStopping() else { return }
+        await apps.end()
+    }
+}
+
+// MARK: questions
+
+extension Agent {
+    /// As long as a whole exchange may take, and a little more.
+    private static let personWait: Int32 = 660_000
+
+    /// For programs that cannot ask themselves: the person is asked in a dialog, and whoever has
+    /// called hears how it ended. No secret goes over the bus.
+    private var unlockMethod: BusMethod {
+        BusMethod(
+            "Unlock", takes: [.init("store", "s")],
+            gives: [.init("status", "i"), .init("message", "s")]
+        ) { call in
+            guard let store = try? call.message.string(), !store.contains("\0") else {
+                return .refused(.failed("the call is not understood"))
+            }
+            let named = store.isEmpty ? [] : ["--store=" + store]
+            let result = await self.runner.run(
+                [self.options.tool, "unlock"] + named, milliseconds: Self.personWait)
+            guard let result else { return .refused(.failed("the dialog could not be started")) }
+            let line = result.lines.last.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            return .values([.int32(result.status), .string(line)])
+        }
+    }
+}
+
+extension AppKeeper.Refusal {
+    fileprivate var text: String {
+        switch self {
+        case .noDaemon: "appvaultd does not answer, or there is no store"
+        case .noFile(let error): "\(error)"
+        case .cannotFreeze:
+            "this machine cannot freeze applications; --on-lock quit ends it instead"
+        case .noScope(.refused(_, let text)): text
+        case .noScope(.silent), .noScope(.gone), .noScope(.malformed), .noScope(.unsent):
+            "systemd of this person does not answer"
+        }
     }
 }

@@ -12,6 +12,10 @@ public enum AgentProgram {
         let held: HeldSignals
         let signals: Channel
         let core = ToolIO.leaveNoCore()
+        guard let options = AgentOptions(ToolIO.arguments()) else {
+            Complaint.say("it takes --socket, --tool and --windows, each with a path")
+            return 2
+        }
         do throws(PosixError) {
             // Before the first thread starts: one that does not block these signals would receive
             // them, and the process would end.
@@ -28,9 +32,10 @@ public enum AgentProgram {
         EventLoop.shared.task {
             EventLoop.shared.task {
                 _ = await signals.readable(until: nil)
+                await ending.agent?.finish()
                 ending.end(0)
             }
-            await start(held, core, ending)
+            await start(held, core, options, ending)
         }
         EventLoop.shared.run()
         return ending.status
@@ -38,12 +43,14 @@ public enum AgentProgram {
 
     @LoopActor
     private static func start(
-        _ signals: HeldSignals, _ core: ToolIO.CoreLimit, _ ending: Ending
+        _ signals: HeldSignals, _ core: ToolIO.CoreLimit, _ options: AgentOptions,
+        _ ending: Ending
     ) async {
         do throws(BusError) {
             let deadline = Clock.bootMilliseconds() + 20_000
             let bus = try await Bus.open(.session, until: deadline)
-            let agent = Agent(bus, signals, core, ending)
+            let agent = Agent(bus, signals, core, options, ending)
+            ending.agent = agent
             switch try await agent.begin(until: deadline) {
             case .owner: break
             case .taken:
@@ -63,6 +70,7 @@ public enum AgentProgram {
 final class Ending: @unchecked Sendable {
     private(set) var status: Int32 = 0
     private(set) var isOver = false
+    @LoopActor var agent: Agent?
 
     func end(_ status: Int32) {
         guard !isOver else { return }

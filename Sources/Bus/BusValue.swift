@@ -11,6 +11,9 @@ public indirect enum BusValue: Equatable, Sendable {
     case strings([String])
     case dictionary([String: BusValue])
     case variant(BusValue)
+    case structure([BusValue])
+    /// Of values of one type, which stands here for an empty array, too.
+    case array(of: String, [BusValue])
 
     var signature: String {
         switch self {
@@ -23,6 +26,8 @@ public indirect enum BusValue: Equatable, Sendable {
         case .strings: "as"
         case .dictionary: "a{sv}"
         case .variant: "v"
+        case .structure(let parts): "(" + parts.map(\.signature).joined() + ")"
+        case .array(let type, _): "a" + type
         }
     }
 }
@@ -66,6 +71,11 @@ struct BusWriter {
                     }
                 }
             }
+        case .structure(let parts):
+            let contents = parts.map(\.signature).joined()
+            try container("r", contents) { () throws(BusError) in try append(parts) }
+        case .array(let type, let values):
+            try container("a", type) { () throws(BusError) in try append(values) }
         case .variant(let inner):
             try container("v", inner.signature) { () throws(BusError) in try append(inner) }
         }

@@ -430,6 +430,28 @@ static inline pid_t appvault_start_command(char *const arguments[], const sigset
     (void)!write(failure, &number, sizeof number);
     _exit(127);
 }
+// The same, without a process of its own: this one becomes the command. Returns errno if it cannot.
+static inline int appvault_become_command(char *const arguments[], const sigset_t *signals, int ignores_children,
+                                          const struct rlimit *core) {
+    struct rlimit none;
+    sigset_t held;
+    getrlimit(RLIMIT_CORE, &none);
+    setrlimit(RLIMIT_CORE, core);
+    if (ignores_children) signal(SIGCHLD, SIG_IGN);
+    pthread_sigmask(SIG_SETMASK, signals, &held);
+    execvp(arguments[0], arguments);
+    int number = errno;
+    pthread_sigmask(SIG_SETMASK, &held, NULL);
+    setrlimit(RLIMIT_CORE, &none);
+    return number;
+}
+// A file in memory that a command inherits.
+static inline int appvault_sealable_file(void) {
+    return memfd_create("appvault", MFD_ALLOW_SEALING);
+}
+static inline int appvault_seal_file(int fd) {
+    return fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+}
 // What a command leaves running becomes our child, not init's, so that we see its end.
 static inline int appvault_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 // The next signal, and whether a process sent it; the kernel's come from the terminal.

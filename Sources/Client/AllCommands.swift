@@ -29,7 +29,9 @@ enum AllCommands {
         ExportCommand.self,
         ImportCommand.self,
 
+        RunCommand.self,
         AppAddCommand.self,
+        AppOpenCommand.self,
         AppRemoveCommand.self,
         AppListCommand.self,
 

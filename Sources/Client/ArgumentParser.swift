@@ -12,6 +12,7 @@ struct ArgumentParser {
     private let commands: [any Command.Type]
     private let verbs: [VerbEntry]
     private var given: [Option: [UInt8]] = [:]
+    private var repeated: [Option: [[UInt8]]] = [:]
     private var operands: [[UInt8]] = []
 
     private init(_ commands: [any Command.Type]) {
@@ -50,7 +51,7 @@ struct ArgumentParser {
             let flag = String(
                 decoding: equals.map { argument[..<$0] } ?? argument[...], as: UTF8.self)
             guard let option = Option.named(flag) else { throw ArgumentParser.unknown(flag) }
-            guard given[option] == nil else {
+            guard given[option] == nil || option.isRepeatable else {
                 throw UsageError(Text(flag, " is given twice"), hint: Text("once is enough"))
             }
             if let placeholder = option.entry.argument {
@@ -69,6 +70,7 @@ struct ArgumentParser {
             } else {
                 given[option] = []
             }
+            if option.isRepeatable { repeated[option, default: []].append(given[option] ?? []) }
         }
     }
 
@@ -100,7 +102,9 @@ struct ArgumentParser {
         try checkOptions(command.entry)
         // The operands of `help` are the words of a verb, of which there may be two.
         if !(command is HelpCommand.Type) { try checkOperands(command.entry) }
-        return try command.parse(Arguments(options: given, operands: operands, verbs: verbs))
+        return try command.parse(
+            Arguments(
+                options: given, repeated: repeated, operands: operands, verbs: verbs))
     }
 
     private mutating func takeVerb(_ first: [UInt8]) throws(UsageError) -> any Command.Type {

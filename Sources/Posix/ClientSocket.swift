@@ -57,6 +57,13 @@ public struct ClientSocket: ~Copyable {
         return peer.uid
     }
 
+    /// Another descriptor of the same connection.
+    public func duplicate() throws(PosixError) -> FileDescriptor {
+        let number = appvault_fcntl(descriptor.raw, F_DUPFD_CLOEXEC, 3)
+        guard number >= 0 else { throw PosixError.last("fcntl") }
+        return FileDescriptor(owning: number)
+    }
+
     public func send(_ bytes: borrowing SecretBuffer) throws(PosixError) {
         try bytes.withSpan { span throws(PosixError) in
             var sent = 0

@@ -112,6 +112,10 @@ public struct SecretBuffer: ~Copyable {
         return try body(unsafe bytes.span)
     }
 
+    public func contains(_ byte: UInt8) -> Bool {
+        withSpan { span in span.indices.contains { span[$0] == byte } }
+    }
+
     public func isEqual(to other: borrowing SecretBuffer) -> Bool {
         guard count == other.count else { return false }
         var difference: UInt8 = 0

@@ -126,6 +126,10 @@ public enum ToolIO {
 
     public static var milliseconds: UInt64 { appvault_clock_ms(CLOCK_MONOTONIC) }
 
+    public static func wait(milliseconds: Int32) {
+        _ = poll(nil, 0, milliseconds)
+    }
+
     /// The reason for an error number, in the system's words.
     public static func reason(_ error: PosixError) -> [UInt8] {
         let text = Array(error.description.utf8)

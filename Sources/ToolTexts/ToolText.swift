@@ -4,6 +4,75 @@
 /// stand for. A prompt ends with a space. The daemon lists these texts together with its own. A new
 /// text needs a row here and one in each po/ file.
 package enum ToolText: TextRow, CaseIterable, Sendable {
+    // MARK: Notices of the agent
+
+    case noticeErased = "tool.notice.erased | The store {1} was erased. | the name of a store"
+    case noticeRetryLocked = """
+        tool.notice.retry-locked | \
+        The store {1} is locked: there were too many wrong passcodes. | \
+        the name of a store
+        """
+    case noticeDue = """
+        tool.notice.due | \
+        The policy demands a change of the store {1}. | \
+        the name of a store
+        """
+    case noticeTrouble = """
+        tool.notice.trouble | \
+        Something is wrong with the store {1}. | \
+        the name of a store
+        """
+    case noticeFinger = """
+        tool.notice.finger | \
+        A finger was enrolled. From now on it opens the store {1}. | \
+        the name of a store
+        """
+    case noticeFingerBody = """
+        tool.notice.finger.body | \
+        If that was not you: `appvault fingerprint list`, then `appvault passwd`.
+        """
+    case noticeApp = "tool.notice.app | {1} is locked. | the id of an application"
+    case noticeAppBody = "tool.notice.app.body | It goes on where it was as soon as you unlock it."
+    case noticeAppOpen = "tool.notice.app.open | Unlock"
+
+    // MARK: Running an application
+
+    case runNoFolder = """
+        tool.run.no-folder | \
+        the application cannot be locked: there is no XDG_RUNTIME_DIR
+        """
+    case runNoAgent = "tool.run.no-agent | the application cannot be locked: {1} | what went wrong"
+    case runNoBus = "tool.run.no-bus | no session bus answers"
+    case runHint = """
+        tool.run.hint | \
+        run it in a session of your own, or with --on-lock stay: then nothing locks it while it runs
+        """
+    case runNotMoved = "tool.run.not-moved | systemd did not give it a scope of its own"
+    case runGoesOn = "tool.run.goes-on | {1} goes on where it was. | the id of an application"
+    case runNoCommand = """
+        tool.run.no-command | \
+        {1}: {2} | \
+        a command | what is wrong, in the system's words
+        """
+    case runNoSecret = """
+        tool.run.no-secret | \
+        {1} is not given to the command: {2} | \
+        the name of a variable | what is wrong, in the system's words
+        """
+    case runBadValue = """
+        tool.run.bad-value | \
+        the record {1} has a NUL in it, which no variable can have | \
+        the name of a record
+        """
+    case runBadValueHint = "tool.run.bad-value.hint | give it by --file"
+    case runNoApp = "tool.run.no-app | {1} is not locked | the id of an application"
+    case runNoAppHint = "tool.run.no-app.hint | `appvault app list` shows what is"
+    case runOnLock = """
+        tool.run.on-lock | \
+        the policy says what becomes of {1} when its store is locked: {2} | \
+        the id of an application | freeze, quit or stay
+        """
+
     // MARK: Confirming what cannot be undone
 
     case agreePrompt = "tool.agree.prompt | type yes to go on: "

@@ -93,6 +93,25 @@ struct ArgumentParserTests {
         ),
         ("app remove a", AppRemoveCommand(id: ApplicationID(bytes("a"))!)),
         ("app list", AppListCommand()),
+        ("app open org.a-b", AppOpenCommand(id: "org.a-b")),
+        (
+            "run -- /usr/bin/evolution -c mail",
+            RunCommand(
+                words: [bytes("/usr/bin/evolution"), bytes("-c"), bytes("mail")], id: "evolution",
+                lock: AppLock(), secrets: [])
+        ),
+        (
+            "run --app org.a --require finger --on-lock quit --env A=one --file B=two=2 "
+                + "--env C=x true",
+            RunCommand(
+                words: [bytes("true")], id: "org.a",
+                lock: AppLock(require: .finger, onLock: .quit),
+                secrets: [
+                    .init(way: .variable, name: bytes("A"), record: bytes("one")),
+                    .init(way: .variable, name: bytes("C"), record: bytes("x")),
+                    .init(way: .file, name: bytes("B"), record: bytes("two=2")),
+                ])
+        ),
         ("doctor", DoctorCommand()),
         ("reset", ResetCommand()),
         ("resync", ResyncCommand()),
@@ -214,6 +233,28 @@ struct ArgumentParserTests {
         (
             "app add a --require eye", "--require eye cannot be",
             "one of passcode, finger, open"
+        ),
+        (
+            "run", "run needs -- COMMAND",
+            "`appvault run [--app ID] [--require passcode|finger|open] "
+                + "[--on-lock freeze|quit|stay] [--env NAME=RECORD] "
+                + "[--file NAME=RECORD] -- COMMAND [ARGUMENT]...`"
+        ),
+        (
+            "run --env 1A=x true", "--env 1A=x cannot be",
+            "--env NAME=RECORD, as in --env TOKEN=github"
+        ),
+        (
+            "run --file A true", "--file A cannot be",
+            "--file NAME=RECORD, as in --file TOKEN=github"
+        ),
+        (
+            "run --app a/b true", "a/b is not the id of an application",
+            "--app ID: letters, digits, points, hyphens and underscores"
+        ),
+        (
+            "run --json true", "--json does not go with run",
+            "what COMMAND writes is all that is written"
         ),
         (
             "app list --on-lock quit", "--on-lock does not go with app list",

@@ -43,7 +43,9 @@ enum LockRule: Equatable, Sendable {
         case .int32(let value): minutes = UInt64(max(0, value))
         case .uint32(let value): minutes = UInt64(value)
         case .uint64(let value): minutes = value
-        case .bool, .string, .path, .strings, .dictionary, .variant, nil: break
+        case .bool, .string, .path, .strings, .dictionary, .variant, .structure,
+            .array, nil:
+            break
         }
         self.init(
             locks: isOn("/lock/enabled") && isOn("/lock/saver-activation/enabled"),

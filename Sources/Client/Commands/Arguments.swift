@@ -5,6 +5,8 @@ struct Arguments {
     /// The options that were given, with their values. An option that takes no value has an empty
     /// one.
     let options: [Option: [UInt8]]
+    /// All that were given of those that may be given several times.
+    let repeated: [Option: [[UInt8]]]
     let operands: [[UInt8]]
     /// Every verb there is.
     let verbs: [VerbEntry]

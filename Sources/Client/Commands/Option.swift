@@ -5,7 +5,7 @@ package enum Option: CaseIterable, Sendable {
     case json, store, socket, user, yes, passcodeDescriptor, pamFolder, help, version
     case followLogin, ownPasscode, noPasscode, openExisting
     case off, on, replace, detach
-    case require, onLock
+    case require, onLock, app, variable, file
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -78,8 +78,30 @@ package enum Option: CaseIterable, Sendable {
             Entry(
                 flag: "--on-lock", argument: "freeze|quit|stay",
                 summary: "what happens to it when the store locks", reach: .named)
+        case .app:
+            Entry(
+                flag: "--app", argument: "ID", summary: "the application that it is", reach: .named)
+        case .variable:
+            Entry(
+                flag: "--env", argument: "NAME=RECORD",
+                summary: "put the record into this variable", reach: .named)
+        case .file:
+            Entry(
+                flag: "--file", argument: "NAME=RECORD",
+                summary: "put the record into a file, and its path into this variable",
+                reach: .named)
         case .replace:
             Entry(flag: "--replace", summary: "replace records that exist already", reach: .named)
+        }
+    }
+
+    var isRepeatable: Bool {
+        switch self {
+        case .variable, .file: true
+        case .json, .store, .socket, .user, .yes, .passcodeDescriptor, .pamFolder, .help, .version,
+            .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
+            .require, .onLock, .app:
+            false
         }
     }
 

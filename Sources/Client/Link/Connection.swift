@@ -158,6 +158,8 @@ public final class Connection {
         try ask(.policyShow, target, for: .policyValues, PolicyValues.self)
     }
 
+    package func allTexts() throws(ClientError) -> TextList { try texts() }
+
     func texts() throws(ClientError) -> TextList {
         try ask(.texts, Empty(), for: .textList, TextList.self)
     }
@@ -168,6 +170,17 @@ public final class Connection {
     ) throws(ClientError) -> Answer {
         try send(type, body)
         return try expect(wanted, answer)
+    }
+
+    /// From now on this connection only hears what happens to the person's stores; the descriptor
+    /// is for whoever reads that. To be called instead of any further request.
+    public func watch() throws(ClientError) -> FileDescriptor {
+        try send(.watch, Empty())
+        do throws(PosixError) {
+            return try socket.duplicate()
+        } catch {
+            throw .unavailable(.notReachable(error))
+        }
     }
 
     // MARK: Frames

@@ -121,24 +121,3 @@ final class Questions {
         return answer
     }
 }
-
-/// The first of several answers.
-@LoopActor
-final class First<Answer: Sendable> {
-    private var answer: Answer?
-    private var waiting: CheckedContinuation<Answer, Never>?
-
-    var isSettled: Bool { answer != nil }
-
-    func settle(_ answer: Answer) {
-        guard self.answer == nil else { return }
-        self.answer = answer
-        waiting?.resume(returning: answer)
-        waiting = nil
-    }
-
-    func value() async -> Answer {
-        if let answer { return answer }
-        return await withCheckedContinuation { waiting = $0 }
-    }
-}

@@ -1,11 +1,12 @@
 import DesktopEntries
+import Policy
 import Posix
 import ToolTexts
 import Wire
 
 extension Arguments {
     func applicationID() throws(UsageError) -> ApplicationID {
-        guard let id = ApplicationID(operands[0]) else {
+        guard let id = ApplicationID(operands[0]), AppRules.isID(Array(id.name.utf8)) else {
             throw UsageError(
                 Text(Printable.escaped(operands[0]), " is not the id of an application"),
                 hint: Text("it is the name of a file in /usr/share/applications: firefox-esr"))

@@ -1,0 +1,226 @@
+import Bus
+import Client
+import Posix
+import Wire
+
+/// An application that this agent keeps.
+@LoopActor
+final class KeptApp {
+    var record: RunningApp
+    /// What is to be; `record.isLocked` is what is.
+    var wantsLocked: Bool
+    var isBusy = false
+    /// It is locked when this rings, if the person is not back before.
+    var timer: UInt64?
+
+    init(_ record: RunningApp) {
+        self.record = record
+        wantsLocked = record.isLocked
+    }
+}
+
+/// Locks applications with their stores: freezes them, or ends them, and lets them go on.
+@LoopActor
+final class AppKeeper {
+    private let manager: UserManager
+    private let watch: DaemonWatch
+    private let files: AppFiles
+    private let windows: Windows
+    private var apps: [String: KeptApp] = [:]
+    /// Called when an application has come or gone, or was locked or let go on.
+    var whenChanged: (@LoopActor () -> Void)?
+
+    init(_ manager: UserManager, _ watch: DaemonWatch, _ files: AppFiles, _ windows: Windows) {
+        self.manager = manager
+        self.watch = watch
+        self.files = files
+        self.windows = windows
+    }
+
+    var isNeeded: Bool { !apps.isEmpty }
+    var locked: [RunningApp] {
+        apps.values.map(\.record).filter(\.isLocked).sorted { $0.scope < $1.scope }
+    }
+
+    /// Takes over what an agent before this one has kept.
+    func begin() async throws(BusError) {
+        for record in files.all() { apps[record.scope] = KeptApp(record) }
+        try await manager.whenRemoved { [unowned self] in forget($0) }
+        for scope in apps.keys where !(await manager.isThere(scope)) { forget(scope) }
+    }
+
+    private func forget(_ scope: String) {
+        guard let app = apps.removeValue(forKey: scope) else { return }
+        if let timer = app.timer { EventLoop.shared.cancel(timer) }
+        files.remove(scope)
+        whenChanged?()
+    }
+
+    // MARK: start
+
+    enum Started {
+        case scope(String)
+        /// It runs already, was locked, and goes on now.
+        case goesOn
+    }
+
+    enum Refusal: Error, Equatable {
+        /// The daemon cannot be heard, so nothing would lock the application.
+        case noDaemon
+        case noFile(PosixError)
+        case noScope(BusError)
+        case cannotFreeze
+    }
+
+    /// Waits until the daemon has said how the stores are.
+    private static let patience: UInt64 = 5_000
+
+    /// The person has just shown what the application demands.
+    func start(_ process: UInt32, _ wanted: RunningApp) async throws(Refusal) -> Started {
+        guard await watch.isReady(until: Clock.bootMilliseconds() + Self.patience) else {
+            throw .noDaemon
+        }
+        if goOn(wanted.id) > 0 { return .goesOn }
+        let app = KeptApp(wanted)
+        do throws(PosixError) { try files.write(wanted) } catch { throw .noFile(error) }
+        apps[wanted.scope] = app
+        do throws(BusError) {
+            try await manager.startScope(
+                wanted.scope, with: process, "\(wanted.id), locked by AppVault")
+            if wanted.onLock == .freeze, try await !manager.canFreeze(wanted.scope) {
+                throw .refused(name: "", text: "")
+            }
+        } catch {
+            forget(wanted.scope)
+            if case .refused(name: "", _) = error { throw .cannotFreeze }
+            throw .noScope(error)
+        }
+        whenChanged?()
+        // It may have been locked since.
+        if !watch.isOpen(wanted.store) { locked(app) }
+        return .scope(wanted.scope)
+    }
+
+    /// Lets all of this application that is locked go on, if its store is open: how many there are.
+    func goOn(_ id: String) -> Int {
+        let those = apps.values.filter {
+            $0.record.id == id && ($0.record.isLocked || $0.wantsLocked)
+                && watch.isOpen($0.record.store)
+        }
+        for app in those { want(app, isLocked: false) }
+        return those.count
+    }
+
+    // MARK: what happens
+
+    func hear(_ event: Event) {
+        let name = String(decoding: event.name, as: UTF8.self)
+        switch event.what {
+        case .locked:
+            for app in apps.values where app.record.storeName == name { locked(app) }
+        case .left:
+            for app in apps.values { act(app.record.atLeave, on: app) }
+        case .opened, .cameBack:
+            for app in apps.values {
+                if event.what == .cameBack { cancel(app) }
+                guard app.record.isLocked || app.wantsLocked else { continue }
+                let sight = AppSight(
+                    isStoreOpen: watch.isOpen(app.record.store), isAway: watch.isAway)
+                act(app.record.atReturn(sight), on: app)
+            }
+        case .changed, .fingerAdded: break
+        }
+    }
+
+    private func locked(_ app: KeptApp) { act(app.record.atLock, on: app) }
+
+    private func act(_ consequence: AppConsequence, on app: KeptApp) {
+        switch consequence {
+        case .nothing: break
+        case .lock: want(app, isLocked: true)
+        case .unlock: want(app, isLocked: false)
+        case .lockAfter(let seconds):
+            cancel(app)
+            let end = Clock.bootMilliseconds() + UInt64(seconds) * 1000
+            app.timer = EventLoop.shared.at(end) { [weak self] in
+                LoopActor.assumed {
+                    app.timer = nil
+                    self?.want(app, isLocked: true)
+                }
+            }
+        }
+    }
+
+    private func cancel(_ app: KeptApp) {
+        if let timer = app.timer { EventLoop.shared.cancel(timer) }
+        app.timer = nil
+    }
+
+    /// One thing at a time happens to an application, and what was wanted last counts.
+    private func want(_ app: KeptApp, isLocked: Bool) {
+        app.wantsLocked = isLocked
+        guard !app.isBusy else { return }
+        app.isBusy = true
+        EventLoop.shared.task {
+            while app.wantsLocked != app.record.isLocked, self.apps[app.record.scope] === app {
+                if app.wantsLocked { await self.lock(app) } else { await self.unlock(app) }
+            }
+            app.isBusy = false
+            self.whenChanged?()
+        }
+    }
+
+    private func lock(_ app: KeptApp) async {
+        do throws(BusError) {
+            switch app.record.onLock {
+            case .freeze:
+                // First: a frozen program that holds a menu's grab keeps the screen from being
+                // locked, and what its windows show stays readable.
+                app.record.windows += await windows.hide(
+                    try await manager.controlGroup(of: app.record.scope))
+                try await manager.freeze(app.record.scope)
+            case .quit: try await manager.stop(app.record.scope)
+            case .stay: break
+            }
+            app.record.isLocked = true
+            try? files.write(app.record)
+        } catch {
+            await fail(app, "be locked", error)
+        }
+    }
+
+    private func unlock(_ app: KeptApp) async {
+        do throws(BusError) {
+            try await manager.thaw(app.record.scope)
+            await windows.show(app.record.windows)
+            app.record.windows = []
+            app.record.isLocked = false
+            try? files.write(app.record)
+        } catch {
+            await fail(app, "go on", error)
+        }
+    }
+
+    private func fail(_ app: KeptApp, _ what: String, _ error: BusError) async {
+        app.wantsLocked = app.record.isLocked
+        guard await manager.isThere(app.record.scope) else { return forget(app.record.scope) }
+        Complaint.say("\(app.record.id) cannot \(what): \(error)")
+    }
+
+    // MARK: the end
+
+    /// The session is over: systemd cannot end what is frozen, and what goes on can still save its
+    /// documents. Its windows stay hidden.
+    func end() async {
+        for app in apps.values {
+            let scope = app.record.scope
+            if app.record.isLocked { try? await manager.thaw(scope) }
+            try? await manager.stop(scope)
+        }
+    }
+}
+
+extension RunningApp {
+    /// As the daemon calls it.
+    var storeName: String { store.isEmpty ? "default" : store }
+}

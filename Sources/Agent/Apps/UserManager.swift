@@ -1,0 +1,132 @@
+import Bus
+import Posix
+
+/// The person's own systemd, which starts, freezes and ends applications.
+@LoopActor
+final class UserManager {
+    private static let name = "org.freedesktop.systemd1"
+    private static let path = "/org/freedesktop/systemd1"
+    private static let manager = "org.freedesktop.systemd1.Manager"
+    private static let unit = "org.freedesktop.systemd1.Unit"
+    /// It answers a freeze when all processes are frozen.
+    private static let patience: UInt64 = 20_000
+
+    private let bus: Bus
+
+    init(_ bus: Bus) {
+        self.bus = bus
+    }
+
+    private func call(
+        _ member: String, _ arguments: [BusValue] = []
+    ) async throws(BusError) -> BusMessage {
+        try await bus.call(
+            Self.name, Self.path, Self.manager, member, arguments,
+            until: Clock.bootMilliseconds() + Self.patience)
+    }
+
+    private func property(
+        _ name: String, of interface: String, at path: String
+    ) async throws(BusError) -> BusValue? {
+        try await bus.call(
+            Self.name, path, "org.freedesktop.DBus.Properties", "Get",
+            [.string(interface), .string(name)],
+            until: Clock.bootMilliseconds() + Self.patience
+        ).variant()
+    }
+
+    /// Tells of each unit that is over.
+    func whenRemoved(_ removed: @escaping @LoopActor (String) -> Void) async throws(BusError) {
+        let deadline = Clock.bootMilliseconds() + Self.patience
+        try await bus.follow(Self.name, until: deadline) { _ in }
+        try await bus.hear(
+            "UnitRemoved", of: Self.manager, from: Self.name, until: deadline
+        ) { signal in
+            if let name = try? signal.string() { removed(name) }
+        }
+        _ = try await call("Subscribe")
+    }
+
+    /// Puts the process into a scope of its own, with all that it will start.
+    func startScope(
+        _ scope: String, with process: UInt32, _ description: String
+    ) async throws(BusError) {
+        func property(_ name: String, _ value: BusValue) -> BusValue {
+            .structure([.string(name), .variant(value)])
+        }
+        let properties = [
+            property("Description", .string(description)),
+            property("Slice", .string("app.slice")),
+            property("CollectMode", .string("inactive-or-failed")),
+            property("PIDs", .array(of: "u", [.uint32(process)])),
+        ]
+        _ = try await call(
+            "StartTransientUnit",
+            [
+                .string(scope), .string("fail"), .array(of: "(sv)", properties),
+                .array(of: "(sa(sv))", []),
+            ])
+    }
+
+    private func path(of scope: String) async throws(BusError) -> String {
+        try await call("GetUnit", [.string(scope)]).objectPath()
+    }
+
+    func canFreeze(_ scope: String) async throws(BusError) -> Bool {
+        let path = try await path(of: scope)
+        return try await property("CanFreeze", of: Self.unit, at: path) == .bool(true)
+    }
+
+    func isThere(_ scope: String) async -> Bool {
+        do throws(BusError) {
+            _ = try await path(of: scope)
+            return true
+        } catch {
+            switch error {
+            // Where it does not answer, nothing is known to be over.
+            case .silent, .gone, .malformed, .unsent: return true
+            case .refused: return false
+            }
+        }
+    }
+
+    /// The folder of its control group, from the mount of control groups on.
+    func controlGroup(of scope: String) async throws(BusError) -> String? {
+        let path = try await path(of: scope)
+        let value = try await property(
+            "ControlGroup", of: "org.freedesktop.systemd1.Scope", at: path)
+        guard case .string(let group) = value, !group.isEmpty else { return nil }
+        return group
+    }
+
+    func freeze(_ scope: String) async throws(BusError) {
+        _ = try await call("FreezeUnit", [.string(scope)])
+    }
+
+    func thaw(_ scope: String) async throws(BusError) {
+        _ = try await call("ThawUnit", [.string(scope)])
+    }
+
+    /// As at a logout: SIGTERM, then SIGKILL.
+    func stop(_ scope: String) async throws(BusError) {
+        _ = try await call("StopUnit", [.string(scope), .string("fail")])
+    }
+
+    /// What programs of this session get. It knows the display of the login that is going on.
+    func environment() async -> [String] {
+        guard
+            case .strings(let words)? = try? await property(
+                "Environment", of: Self.manager, at: Self.path)
+        else { return [] }
+        return words
+    }
+
+    /// The person's last session is over, or the machine goes down.
+    func isStopping() async -> Bool {
+        guard
+            case .string(let state)? = try? await property(
+                "SystemState", of: Self.manager, at: Self.path)
+        else { return true }
+        return state == "stopping"
+    }
+}

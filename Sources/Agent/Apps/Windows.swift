@@ -1,0 +1,29 @@
+import Posix
+
+/// The windows of an application on X11. A program of its own takes them off the screen, because it
+/// speaks with the X server, which may hang.
+@LoopActor
+final class Windows {
+    private let runner: ToolRunner
+    private let program: String
+    /// Milliseconds. It has a limit of its own, which is shorter.
+    private static let patience: Int32 = 3_000
+
+    init(_ runner: ToolRunner, program: String) {
+        self.runner = runner
+        self.program = program
+    }
+
+    /// Returns the numbers of those that it took away; none where there is no X server.
+    func hide(_ group: String?) async -> [String] {
+        guard let group else { return [] }
+        let result = await runner.run([program, "hide", group], milliseconds: Self.patience)
+        guard let result, result.status == 0 else { return [] }
+        return result.lines.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func show(_ windows: [String]) async {
+        guard !windows.isEmpty else { return }
+        _ = await runner.run([program, "show"] + windows, milliseconds: Self.patience)
+    }
+}

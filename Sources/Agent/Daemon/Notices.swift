@@ -1,0 +1,166 @@
+import Bus
+import Client
+import Posix
+import Wire
+
+/// Shows what the person should know although they did not ask, by org.freedesktop.Notifications.
+@LoopActor
+final class Notices {
+    private static let name = "org.freedesktop.Notifications"
+    private static let path = "/org/freedesktop/Notifications"
+    private static let patience: UInt64 = 20_000
+
+    private let bus: Bus
+    private let socket: [UInt8]
+    private let language: [UInt8]
+    private let pool = WorkerPool(name: "notices", threads: 1)
+    /// What was said last of each store.
+    private var said: [[UInt8]: StoreNotice?] = [:]
+    private var looking: Set<[UInt8]> = []
+    private var again: Set<[UInt8]> = []
+    private var texts: TextList?
+    /// The notice of each locked application: its number at the server.
+    private var shown: [String: UInt32] = [:]
+    /// The person wants a locked application back.
+    var wantsOpen: (@LoopActor (String) -> Void)?
+
+    init(_ bus: Bus, socket: [UInt8], language: [UInt8]) {
+        (self.bus, self.socket, self.language) = (bus, socket, language)
+    }
+
+    func begin() async throws(BusError) {
+        let deadline = Clock.bootMilliseconds() + Self.patience
+        try await bus.follow(Self.name, until: deadline) { _ in }
+        try await bus.hear(
+            "ActionInvoked", of: Self.name, from: Self.name, until: deadline
+        ) { [unowned self] signal in
+            guard let number = try? signal.uint32(),
+                let app = shown.first(where: { $0.value == number })?.key
+            else { return }
+            wantsOpen?(app)
+        }
+    }
+
+    // MARK: stores
+
+    func hear(_ event: Event) {
+        switch event.what {
+        case .locked, .opened, .changed: look(at: event)
+        case .fingerAdded:
+            EventLoop.shared.task {
+                _ = await self.ask(event.name)
+                let lines = AgentWords(self.texts).fingerAdded(event.name)
+                await self.show(lines.summary, lines.body)
+            }
+        case .left, .cameBack: break
+        }
+    }
+
+    /// `status` says what has changed. One question at a time for each store.
+    private func look(at event: Event) {
+        guard looking.insert(event.store).inserted else {
+            again.insert(event.store)
+            return
+        }
+        EventLoop.shared.task {
+            repeat {
+                self.again.remove(event.store)
+                if let state = await self.ask(event.name) { await self.tell(state, event.store) }
+            } while self.again.contains(event.store)
+            self.looking.remove(event.store)
+        }
+    }
+
+    private func ask(_ store: [UInt8]) async -> State? {
+        let (socket, language) = (socket, language)
+        let needsTexts = texts == nil
+        let answer: (State, TextList?)? = await pool.run {
+            var hello = Hello(frontEnd: .program, realUID: ToolIO.realUID)
+            hello.service = Array("appvault".utf8)
+            hello.language = language
+            guard let connection = try? Connection(path: socket, hello: hello),
+                let state = try? connection.status(Target(store: store))
+            else { return nil }
+            return (state, needsTexts ? try? connection.allTexts() : nil)
+        }
+        if let texts = answer?.1 { self.texts = texts }
+        return answer?.0
+    }
+
+    private func tell(_ state: State, _ store: [UInt8]) async {
+        guard let texts else { return }
+        let notice = StoreNotice.of(state, texts)
+        let isFirst = said[store] == nil
+        guard said[store] != .some(notice) else { return }
+        said[store] = .some(notice)
+        guard let notice else { return }
+        // What was so before is known to the person; a change that is due waits for them.
+        if isFirst {
+            switch notice.kind {
+            case .due: break
+            case .erased, .retryLocked, .trouble: return
+            }
+        }
+        await show(notice.summary, notice.body)
+    }
+
+    // MARK: applications
+
+    /// One notice for each that is locked; it goes when the application goes on.
+    func show(locked apps: [String]) {
+        for app in apps where shown[app] == nil {
+            shown[app] = 0
+            EventLoop.shared.task {
+                let lines = AgentWords(self.texts).appLocked(app)
+                let number = await self.show(
+                    lines.summary, lines.body,
+                    actions: ["open", String(decoding: lines.open, as: UTF8.self)])
+                // It may have gone on meanwhile.
+                guard self.shown[app] != nil else { return await self.close(number) }
+                self.shown[app] = number
+            }
+        }
+        for (app, number) in shown where !apps.contains(app) {
+            shown[app] = nil
+            if number != 0 { EventLoop.shared.task { await self.close(number) } }
+        }
+    }
+
+    // MARK: the server
+
+    @discardableResult
+    private func show(
+        _ summary: [UInt8], _ body: [UInt8], actions: [String] = []
+    ) async -> UInt32 {
+        let answer = try? await bus.call(
+            Self.name, Self.path, Self.name, "Notify",
+            [
+                .string("AppVault"), .uint32(0), .string("dialog-password"),
+                .string(String(decoding: summary, as: UTF8.self)),
+                .string(Self.plain(body)), .strings(actions),
+                .dictionary([:]), .int32(-1),
+            ], until: Clock.bootMilliseconds() + Self.patience)
+        return (try? answer?.uint32()) ?? 0
+    }
+
+    private func close(_ number: UInt32) async {
+        guard number != 0 else { return }
+        _ = try? await bus.call(
+            Self.name, Self.path, Self.name, "CloseNotification", [.uint32(number)],
+            until: Clock.bootMilliseconds() + Self.patience)
+    }
+
+    /// Some servers take the body for markup.
+    private static func plain(_ text: [UInt8]) -> String {
+        var plain: [UInt8] = []
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "&"): plain += Array("&amp;".utf8)
+            case UInt8(ascii: "<"): plain += Array("&lt;".utf8)
+            case UInt8(ascii: ">"): plain += Array("&gt;".utf8)
+            default: plain.append(byte)
+            }
+        }
+        return String(decoding: plain, as: UTF8.self)
+    }
+}
