@@ -35,6 +35,10 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case noticeAppBody = "tool.notice.app.body | It goes on where it was as soon as you unlock it."
     case noticeAppOpen = "tool.notice.app.open | Unlock"
 
+    case appIsLocked = "tool.app.is-locked | it runs, and is locked now"
+    case appRuns = "tool.app.runs | it runs"
+    case appOpenHint = "tool.app.open.hint | `appvault app open ID` lets one go on"
+
     // MARK: Running an application
 
     case runNoFolder = """

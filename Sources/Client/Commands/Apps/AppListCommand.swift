@@ -19,6 +19,9 @@ struct AppListCommand: PlainCommand {
             .init("apps[].require", "what --require said; null where it was not given"),
             .init("apps[].store", "what --store said; null where it was not given"),
             .init("apps[].onLock", "what --on-lock said; null where it was not given"),
+            .init("running[].id", "the id of an application that runs locked with its store"),
+            .init("running[].store", "that store"),
+            .init("running[].locked", "whether it is locked now"),
         ])
     static let offer = RecoveryOffer.never
 
@@ -29,9 +32,10 @@ struct AppListCommand: PlainCommand {
         } catch {
             throw .refused(Refused(.doesNotExist, run.words(.appNoHome)))
         }
+        let running = RunningApp.all(run.environment)
         switch (run.settings.form, run.environment.output.isTerminal) {
-        case (.json, _): run.voice.print(Self.json(apps))
-        case (.plain, true): show(apps, run)
+        case (.json, _): run.voice.print(Self.json(apps, running))
+        case (.plain, true): show(apps, running, run)
         case (.plain, false):
             run.voice.print(
                 apps.flatMap { app in
@@ -43,7 +47,9 @@ struct AppListCommand: PlainCommand {
         return .success
     }
 
-    private static func json(_ apps: [LockedApps.App]) -> SecretBuffer {
+    private static func json(
+        _ apps: [LockedApps.App], _ running: [RunningApp]
+    ) -> SecretBuffer {
         var json = JSON()
         json.objects("apps", apps) { json, app in
             json.field("id", app.id.name)
@@ -53,11 +59,21 @@ struct AppListCommand: PlainCommand {
             json.fieldOrNull("store", app.lock.store.isEmpty ? nil : app.lock.store)
             json.fieldOrNull("onLock", app.lock.onLock.map { Array($0.rawValue.utf8) })
         }
+        json.objects("running", running) { json, app in
+            json.field("id", app.id)
+            json.field("store", app.store.isEmpty ? "default" : app.store)
+            json.field("locked", app.isLocked)
+        }
         return json.finish()
     }
 
-    private func show(_ apps: [LockedApps.App], _ run: Run) {
-        guard !apps.isEmpty else {
+    private func show(_ apps: [LockedApps.App], _ running: [RunningApp], _ run: Run) {
+        // One line for each application, however often it runs.
+        func isLocked(_ id: String) -> Bool? {
+            let those = running.filter { $0.id == id }
+            return those.isEmpty ? nil : those.contains(where: \.isLocked)
+        }
+        guard !apps.isEmpty || !running.isEmpty else {
             run.voice.done(run.words(.appNone))
             run.voice.hint(run.words(.appNoneHint))
             return
@@ -70,7 +86,17 @@ struct AppListCommand: PlainCommand {
             let standing = run.words(app.standing.text)
             lines += Text(
                 "    ", Layout.hanging(standing, indent: 4, columns: run.columns), "\n")
+            if let isLocked = isLocked(app.id.name) {
+                lines += Text("    ", run.words(isLocked ? .appIsLocked : .appRuns), "\n")
+            }
         }
+        let listed = Set(apps.map(\.id.name))
+        for id in Set(running.map(\.id)).subtracting(listed).sorted() {
+            lines += Text(run.voice.outputPaint.painted(id, .bold), "\n")
+            lines += Text(
+                "    ", run.words(isLocked(id) == true ? .appIsLocked : .appRuns), "\n")
+        }
+        if running.contains(where: \.isLocked) { run.voice.hint(run.words(.appOpenHint)) }
         run.voice.print(lines.bytes)
         if apps.contains(where: { $0.standing != .locked }) {
             run.voice.hint(run.words(.appAgainHint))
