@@ -141,10 +141,12 @@ install:
 	install -D -m 755 $(RELEASE)/appvault-rules $(DESTDIR)$(libexecdir)/appvault-rules
 	install -D -m 755 $(RELEASE)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-fingerprint
 	install -D -m 755 $(RELEASE)/appvault-agent $(DESTDIR)$(libexecdir)/appvault-agent
+	install -D -m 755 $(RELEASE)/appvault-windows $(DESTDIR)$(libexecdir)/appvault-windows
 	install -D -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
 	install -D -m 644 $(RELEASE)/pam_appvault.so $(DESTDIR)$(moduledir)/pam_appvault.so
 	$(STRIP) $(DESTDIR)$(libexecdir)/appvaultd $(DESTDIR)$(libexecdir)/appvault-rules $(DESTDIR)$(prefix)/bin/appvault \
 		$(DESTDIR)$(libexecdir)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-agent \
+		$(DESTDIR)$(libexecdir)/appvault-windows \
 		$(DESTDIR)$(moduledir)/pam_appvault.so
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
 	install -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(pamconfigsdir)

@@ -67,6 +67,7 @@ let package = Package(
         .executable(name: "appvault-rules", targets: ["appvault-rules"]),
         .executable(name: "appvault-fingerprint", targets: ["appvault-fingerprint"]),
         .executable(name: "appvault-agent", targets: ["appvault-agent"]),
+        .executable(name: "appvault-windows", targets: ["appvault-windows"]),
     ],
     targets: [
         .systemLibrary(name: "CPam"),
@@ -82,6 +83,9 @@ let package = Package(
             name: "CPwquality", pkgConfig: "pwquality", providers: [.apt(["libpwquality-dev"])]),
         .systemLibrary(
             name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev"])]),
+        .systemLibrary(
+            name: "CXcb", pkgConfig: "xcb-res",
+            providers: [.apt(["libxcb1-dev", "libxcb-res0-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         .target(name: "Wire", swiftSettings: strict),
@@ -155,6 +159,9 @@ let package = Package(
         .executableTarget(
             name: "appvault-fingerprint", dependencies: ["Posix", "Wire", "CFprint"],
             swiftSettings: strict, linkerSettings: executableLinker),
+        .executableTarget(
+            name: "appvault-windows", dependencies: ["Posix", "CXcb"], swiftSettings: strict,
+            linkerSettings: executableLinker),
         .target(
             name: "PamAppVault", dependencies: ["WireEmbedded", "CPam", "CLinux"],
             path: "pam/Sources",

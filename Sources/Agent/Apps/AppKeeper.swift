@@ -210,12 +210,10 @@ final class AppKeeper {
     // MARK: the end
 
     /// The session is over: systemd cannot end what is frozen, and what goes on can still save its
-    /// documents. Its windows stay hidden.
+    /// documents before systemd ends it. Its windows stay hidden.
     func end() async {
-        for app in apps.values {
-            let scope = app.record.scope
-            if app.record.isLocked { try? await manager.thaw(scope) }
-            try? await manager.stop(scope)
+        for app in apps.values where app.record.isLocked || app.isBusy {
+            try? await manager.thaw(app.record.scope)
         }
     }
 }

@@ -58,6 +58,9 @@ final class UserManager {
             property("Description", .string(description)),
             property("Slice", .string("app.slice")),
             property("CollectMode", .string("inactive-or-failed")),
+            // So at the end of all, the agent is stopped first, and lets go on what is frozen:
+            // systemd cannot end it otherwise.
+            property("Before", .strings(["appvault-agent.service"])),
             property("PIDs", .array(of: "u", [.uint32(process)])),
         ]
         _ = try await call(
