@@ -84,7 +84,7 @@ enum AppvaultPage {
             "Results go to standard output. What a person should know goes to standard error: one line says what "
                 + "happened, and one that begins with `hint:` says what to do.")
         page.paragraph(
-            "With `--json` every verb but `screen` prints one object on standard output. A text that is not UTF-8 is "
+            "With `--json` every verb but `screen` and `run` prints one object on standard output. A text that is not UTF-8 is "
                 + "printed as base64; a second field, with `Encoding` at the end of its name, says so. The objects:"
         )
         for verb in VerbEntry.all where !isDone(verb) && !verb.json.isEmpty {
@@ -141,12 +141,17 @@ enum AppvaultPage {
             .damaged,
             "The store is damaged. `list` and `export` gave everything that is not."
         ),
-        (.notExecutable, "`screen`: COMMAND could not be run."),
-        (.notFound, "`screen`: COMMAND was not found. Any other status may be its own."),
+        (.notExecutable, "`screen`, `run`: COMMAND could not be run."),
+        (.notFound, "`screen`, `run`: COMMAND was not found. Any other status may be its own."),
         (.cancelled, "You cancelled it."),
     ]
 
     private static let environment = [
+        (
+            "APPVAULT_CREDENTIALS",
+            "`run --file` sets it for COMMAND: NAME=PATH for each file, with spaces between them. The variables NAME have "
+                + "the same paths."
+        ),
         (
             "APPVAULT_PINENTRY",
             "The program that shows dialogs, as a whole path, instead of /usr/bin/pinentry. If it is empty, there are no "
@@ -176,7 +181,8 @@ enum AppvaultPage {
         (
             "XDG_RUNTIME_DIR",
             "Where `screen` marks a session whose locker runs, and a dialog marks that it is open. Without it, two lockers or "
-                + "two dialogs at once do not know of each other."
+                + "two dialogs at once do not know of each other. The agent notes there which applications run locked; without "
+                + "it, `run` starts none unless nothing is to lock it."
         ),
         (
             "XSS_SLEEP_LOCK_FD",

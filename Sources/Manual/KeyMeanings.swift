@@ -175,7 +175,45 @@ enum KeyMeanings {
         ("DerivationPasses", "How many passes over that memory."),
     ]
 
-    static func of(_ key: String) -> String? {
-        all.first { $0.key == key }?.meaning
+    /// Those of `[App ID]`, of which some have the name of one above.
+    static let ofApps: [(key: String, meaning: String)] = [
+        (
+            "Require",
+            "What the person shows before the application starts, and before it goes on. open: its store is open; if it "
+                + "is locked, the person opens it. finger: a finger, or the passcode, also while the store is open. "
+                + "passcode: the passcode, also while the store is open. With --require the person may demand more of "
+                + "themselves, and not less. A store without a passcode asks for none."
+        ),
+        (
+            "OnLock",
+            "What becomes of the application when its store is locked. freeze: all of its processes stop where they are. "
+                + "quit: it is ended. stay: nothing. If a file of the policy has this key, the person cannot choose "
+                + "something else with --on-lock."
+        ),
+        (
+            "LockOnBackground",
+            "Whether the application is also locked when its owner leaves and its store stays open, because the key of "
+                + "this name in [Passcode] or `appvault hold` keeps it open. `immediate` locks it at once, `timeout` after "
+                + "LockTimeout, `never` only with its store."
+        ),
+        (
+            "LockTimeout",
+            "With LockOnBackground=timeout, the application is locked if its owner is away for so long."
+        ),
+        (
+            "Store",
+            "The store that the application belongs to. If the key is missing, it is the one that the person names with "
+                + "--store, or `default`. If it is there, another --store is refused."
+        ),
+    ]
+
+    static func of(_ key: String) -> String? { meaning(of: key, in: all) }
+
+    static func ofApps(_ key: String) -> String? { meaning(of: key, in: ofApps) }
+
+    private static func meaning(of key: String, in table: [(key: String, meaning: String)])
+        -> String?
+    {
+        table.first { $0.key == key }?.meaning
     }
 }

@@ -17,18 +17,14 @@ enum PolicyPage {
         page.heading("Sections")
         for (name, meaning) in sections { page.item("`\(name)`", meaning) }
         page.paragraph(
-            "A section further down in this list wins, key by key. If a person is in several groups, the one read last wins."
+            "Of the [Passcode] sections, one further down in this list wins, key by key. If a person is in several groups, "
+                + "the one read last wins."
         )
         page.heading("Keys")
-        for key in PolicyKeyFacts.all {
-            var texts = [KeyMeanings.of(key.name) ?? ""]
-            let builtIn = key.builtIn.isEmpty ? "Built in: nothing." : "Built in: `\(key.builtIn)`."
-            texts.append("Value: \(key.bounds). \(builtIn)")
-            if !key.isActedOn {
-                texts.append("Read and checked, and not acted on yet in this release.")
-            }
-            page.item("`\(key.name)`=", texts)
-        }
+        for key in PolicyKeyFacts.all { add(key, KeyMeanings.of(key.name), to: &page) }
+        page.heading("Applications")
+        for text in applications { page.paragraph(text) }
+        for key in PolicyKeyFacts.ofApps { add(key, KeyMeanings.ofApps(key.name), to: &page) }
         page.heading("Rules of your own")
         page.paragraph(
             "Each section `[Rule NAME]` adds a rule. NAME may have letters, digits, dots, dashes and underscores. The key "
@@ -66,6 +62,11 @@ enum PolicyPage {
             "[Rule company]", "Display=not the company's name", "Reject=[Ee]xample", "", "[Texts]",
             "create.choose=Choose the passcode of your Example vault",
         ])
+        page.paragraph("A mail program that asks each time, and that nobody leaves open:")
+        page.verbatim([
+            "[App org.gnome.Evolution]", "Require=passcode", "LockOnBackground=immediate", "",
+            "[App org.gnome.Evolution group:finance]", "OnLock=quit",
+        ])
         page.paragraph("To check a file before you install it:")
         page.verbatim(["appvault policy lint new.conf && appvault policy preview new.conf"])
         page.heading("See also")
@@ -100,6 +101,7 @@ enum PolicyPage {
             "[Passcode store:KEY]",
             "For stores with this policy key; KEY is default for every store of this release."
         ),
+        ("[App ID]", "An application, see below."),
         ("[Rule NAME]", "A rule of your own, see below."),
         ("[Texts]", "Texts of your own, see below."),
     ]
@@ -117,6 +119,27 @@ enum PolicyPage {
             "With yes, libpwquality has to accept the passcode, by its own configuration."
         ),
     ]
+
+    private static let applications = [
+        "Each section `[App ID]` is for one application that `appvault run` starts, or that a person has locked with "
+            + "`appvault app add`. ID is the name of its desktop entry without .desktop, as in org.gnome.Evolution. "
+            + "`[App ID group:NAME]` is for members of a group and `[App ID user:NAME]` for one account; the later of "
+            + "these three wins, key by key, and of several groups the one read last.",
+        "A section locks no application by itself: the person does, or whoever installs their entries. It says what "
+            + "holds once AppVault starts the application. It protects against people who use the person's desk, not "
+            + "against the person or their programs; SECURITY.md has the details.",
+        "These sections hold with `Enabled=no`, too. The administrator's win over those of the default policy, key by key. "
+            + "A changed one holds for applications that start from then on.",
+    ]
+
+    private static func add(_ key: PolicyKeyFacts, _ meaning: String?, to page: inout Page) {
+        let builtIn = key.builtIn.isEmpty ? "Built in: nothing." : "Built in: `\(key.builtIn)`."
+        var texts = [meaning ?? "", "Value: \(key.bounds). \(builtIn)"]
+        if !key.isActedOn {
+            texts.append("Read and checked, and not acted on yet in this release.")
+        }
+        page.item("`\(key.name)`=", texts)
+    }
 
     private static let changes = [
         "Keys that are rules (`MinLength`, the `Require` keys, `MinCharacterGroups`, `DigitsOnly`, "

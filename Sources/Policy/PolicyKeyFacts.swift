@@ -5,16 +5,20 @@ package struct PolicyKeyFacts: Sendable {
     package var builtIn: String
     package var isActedOn: Bool
 
-    package static var all: [PolicyKeyFacts] {
-        PolicyKey.all.map { key in
-            let isActedOn =
-                switch key.use {
-                case .rule, .ruleChoice, .setting: true
-                case .notActedOn: false
-                }
-            return PolicyKeyFacts(
-                name: key.name, bounds: key.kind.right, builtIn: key.kind.text(.builtIn),
-                isActedOn: isActedOn)
-        }
+    /// The keys of `[Passcode]`.
+    package static var all: [PolicyKeyFacts] { PolicyKey.all.map(PolicyKeyFacts.init) }
+
+    /// The keys of `[App ID]`.
+    package static var ofApps: [PolicyKeyFacts] { PolicyKey.ofApps.map(PolicyKeyFacts.init) }
+
+    private init(_ key: PolicyKey) {
+        name = key.name
+        bounds = key.kind.right
+        builtIn = key.kind.text(.builtIn)
+        isActedOn =
+            switch key.use {
+            case .rule, .ruleChoice, .setting: true
+            case .notActedOn: false
+            }
     }
 }

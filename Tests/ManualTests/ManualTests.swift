@@ -17,15 +17,19 @@ struct ManualTests {
     @Test("every key of the policy has a meaning, and nothing else has one")
     func meanings() {
         #expect(KeyMeanings.all.map(\.key) == PolicyKeyFacts.all.map(\.name))
-        for (key, meaning) in KeyMeanings.all {
+        #expect(KeyMeanings.ofApps.map(\.key) == PolicyKeyFacts.ofApps.map(\.name))
+        for (key, meaning) in KeyMeanings.all + KeyMeanings.ofApps {
             #expect(meaning.hasSuffix("."), "\(key)")
         }
     }
 
-    @Test("every key stands in the page with its bounds and what is built in")
-    func keys() throws {
-        let page = try page("appvault-policy.conf")
-        for key in PolicyKeyFacts.all {
+    @Test(
+        "every key stands in its part of the page with its bounds and what is built in",
+        arguments: [("KEYS", PolicyKeyFacts.all), ("APPLICATIONS", PolicyKeyFacts.ofApps)])
+    func keys(heading: String, facts: [PolicyKeyFacts]) throws {
+        // Some keys have the same name in both.
+        let page = try page("appvault-policy.conf").behind("\n.SH \(heading)").before("\n.SH ")
+        for key in facts {
             let head = "\n.TP\n\(term(key.name))=\n"
             #expect(page.components(of: head) == 1, "\(key.name)")
             let item = words(page.behind(head).before("\n.TP\n").before("\n.SH "))

@@ -237,6 +237,10 @@ private let table: [Bounds] = [
         #expect(parse(file.text) == .success(.builtIn))
         let text = String(decoding: file.text, as: UTF8.self)
         #expect(text.contains("\n#ForbidSequences=no\n"))
+        for key in PolicyKey.ofApps {
+            let value = key.name == "Store" ? "default" : key.kind.text(.builtIn)
+            #expect(text.contains("\n#\(key.name)=\(value)\n"), "\(key.name)")
+        }
     }
 
     @Test(
