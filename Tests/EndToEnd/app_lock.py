@@ -273,8 +273,8 @@ class Apps(Seated):
         (group,) = self.groups()
 
         def listed():
-            found = json.loads(self.machine.check(f"runuser -l {self.alice.name} -c 'XDG_RUNTIME_DIR=/run/user/{self.uid}"
-                                                  " appvault app list --json'"))
+            found = json.loads(self.machine.check(
+                f"runuser -l {self.alice.name} -c 'XDG_RUNTIME_DIR=/run/user/{self.uid} appvault app list --json'"))
             return [(app["id"], app["locked"]) for app in found["running"]]
 
         self.assertEqual(listed(), [("sleep", False)])
