@@ -24,6 +24,7 @@ final class Agent {
     /// Not before every locker was looked for.
     private var hasBegun = false
     private var isLeaving = false
+    private var hadDesktop = false
 
     init(
         _ bus: Bus, _ signals: HeldSignals, _ core: ToolIO.CoreLimit, _ options: AgentOptions,
@@ -83,6 +84,7 @@ final class Agent {
         do throws(BusError) { try await apps?.begin() } catch {
             Complaint.say("systemd of this person does not answer: \(error)")
         }
+        hadDesktop = await manager.hasDesktop()
         do throws(BusError) { try await notices.begin() } catch {
             Complaint.say("notices cannot be shown: \(error)")
         }
@@ -217,8 +219,10 @@ extension Agent {
     /// The agent ends. An update starts the next one, which finds what is locked; at a logout nobody
     /// would let it go on.
     func finish() async {
-        guard let apps, apps.isNeeded, await manager.isStopping() else { return }
-        await apps.end()
+        guard let apps, apps.isNeeded else { return }
+        let desktopEnds = hadDesktop ? await !manager.hasDesktop() : false
+        if desktopEnds { return await apps.end() }
+        if await manager.isStopping() { await apps.end() }
     }
 }
 

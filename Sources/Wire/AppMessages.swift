@@ -14,6 +14,8 @@
             /// The person is not in front of this machine any more, or the screen is locked.
             case left = 5
             case cameBack = 6
+            /// How everything is at the beginning has been told.
+            case told = 7
         }
 
         public var what = What.locked

@@ -1,5 +1,5 @@
-"""An X server without a screen, with or without a window manager, and programs with windows whose place and colour a test
-knows.
+"""An X server without a screen, with or without a window manager, and programs with windows whose place and colour a
+test knows.
 
     with Screen(manager="openbox") as screen:
         client = screen.client("red", x=100, y=80, group="/test/a")

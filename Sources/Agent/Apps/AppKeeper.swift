@@ -128,7 +128,7 @@ final class AppKeeper {
                     isStoreOpen: watch.isOpen(app.record.store), isAway: watch.isAway)
                 act(app.record.atReturn(sight), on: app)
             }
-        case .changed, .fingerAdded: break
+        case .changed, .fingerAdded, .told: break
         }
     }
 
@@ -179,7 +179,10 @@ final class AppKeeper {
                 app.record.windows += await windows.hide(
                     try await manager.controlGroup(of: app.record.scope))
                 try await manager.freeze(app.record.scope)
-            case .quit: try await manager.stop(app.record.scope)
+            case .quit:
+                try await manager.stop(app.record.scope)
+                app.wantsLocked = false
+                return
             case .stay: break
             }
             app.record.isLocked = true

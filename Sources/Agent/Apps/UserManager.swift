@@ -124,6 +124,16 @@ final class UserManager {
         return words
     }
 
+    /// Whether a desktop runs that says so to systemd.
+    func hasDesktop() async -> Bool {
+        do throws(BusError) {
+            let path = try await path(of: "graphical-session.target")
+            return try await property("ActiveState", of: Self.unit, at: path) == .string("active")
+        } catch {
+            return false
+        }
+    }
+
     /// The person's last session is over, or the machine goes down.
     func isStopping() async -> Bool {
         guard

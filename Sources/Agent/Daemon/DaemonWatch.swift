@@ -46,20 +46,26 @@ final class DaemonWatch {
         let timer = EventLoop.shared.at(deadline) {
             EventLoop.shared.task { ready.settle(false) }
         }
-        defer { EventLoop.shared.cancel(timer) }
+        defer {
+            EventLoop.shared.cancel(timer)
+            waiting.removeAll { $0 === ready }
+        }
         return await ready.value()
     }
 
     private func run() async {
         var backOff = BackOff()
         while true {
+            var wasHeard = false
             if let channel = await connect() {
-                backOff.succeeded()
-                await listen(to: channel)
+                wasHeard = await listen(to: channel)
                 channel.close()
                 isConnected = false
                 whenChanged?()
+            }
+            if wasHeard {
                 // The next daemon may be there already, and have them open.
+                backOff.succeeded()
                 continue
             }
             lockAll()
@@ -91,10 +97,10 @@ final class DaemonWatch {
         return try? Channel(owning: FileDescriptor(owning: made))
     }
 
-    private func listen(to channel: Channel) async {
+    /// Until the connection ends. False if the daemon has not told how things are.
+    private func listen(to channel: Channel) async -> Bool {
         var bytes: [UInt8] = []
-        var former = stores
-        stores = [:]
+        var beginning: [Event] = []
         while await channel.readable(until: nil) == .ready {
             var piece = [UInt8](repeating: 0, count: 4096)
             // SAFETY: the channel writes no more than the array has.
@@ -102,21 +108,39 @@ final class DaemonWatch {
             switch transfer {
             case .bytes(let count): bytes += piece.prefix(count)
             case .wouldBlock: continue
-            case .ended, .failed: return
+            case .ended, .failed: return isConnected
             }
             do throws(WireError) {
-                while let event = try Self.next(&bytes) { take(event) }
+                while let event = try Self.next(&bytes) {
+                    if isConnected {
+                        take(event)
+                    } else if event.what == .told {
+                        begin(with: beginning)
+                    } else {
+                        beginning.append(event)
+                    }
+                }
             } catch {
                 // A refusal, or nonsense: the next attempt comes later.
-                return
+                return isConnected
             }
-            settle()
-            // What is not among the first that is told is gone.
-            for (id, store) in former where store.isOpen && stores[id] == nil {
-                heard?(Event(.locked, store: id, name: Array(store.name.utf8)))
-            }
-            former = [:]
         }
+        return isConnected
+    }
+
+    /// What has happened while nobody listened is what is different now.
+    private func begin(with events: [Event]) {
+        let former = stores
+        stores = [:]
+        isConnected = true
+        if isAway, !events.contains(where: { $0.what == .left }) { take(Event(.cameBack)) }
+        for event in events { take(event) }
+        for (id, store) in former where store.isOpen && stores[id] == nil {
+            heard?(Event(.locked, store: id, name: Array(store.name.utf8)))
+        }
+        for ready in waiting { ready.settle(true) }
+        waiting = []
+        whenChanged?()
     }
 
     private static func next(_ bytes: inout [UInt8]) throws(WireError) -> Event? {
@@ -141,16 +165,8 @@ final class DaemonWatch {
         case .opened: stores[event.store] = Store(name: name, isOpen: true)
         case .left: isAway = true
         case .cameBack: isAway = false
-        case .changed, .fingerAdded: break
+        case .changed, .fingerAdded, .told: break
         }
         heard?(event)
-    }
-
-    private func settle() {
-        let isNew = !isConnected
-        isConnected = true
-        for ready in waiting { ready.settle(true) }
-        waiting = []
-        if isNew { whenChanged?() }
     }
 }

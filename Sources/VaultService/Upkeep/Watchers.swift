@@ -58,6 +58,7 @@ final class Watcher {
     private var isAway = false
     private var isAwayTold = false
     private var wasAway = false
+    private var isBeginningTold = false
     private var isOver = false
     private var waiting: First<Void>?
 
@@ -132,6 +133,8 @@ final class Watcher {
         if !isAway, wasAway || isAwayTold { events.append(Event(.cameBack)) }
         isAwayTold = isAway
         wasAway = false
+        if !isBeginningTold { events.append(Event(.told)) }
+        isBeginningTold = true
         return events
     }
 

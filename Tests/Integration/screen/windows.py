@@ -1,4 +1,4 @@
-"""The windows of a control group disappear and come back; a menu of a frozen program does not keep the screen unlocked."""
+"""The windows of a control group disappear and come back; a frozen menu does not keep the screen unlocked."""
 
 import os
 import shutil
@@ -106,7 +106,8 @@ class Windows(unittest.TestCase):
         self.hide(screen)
         locker = subprocess.Popen(["i3lock", "-n", "-c", "202020"], env=screen.environment, stderr=subprocess.PIPE)
         try:
-            wait_until(lambda: screen.colour(400, 300) == 0x202020 and not screen.can_grab(), "the screen is locked", 30)
+            wait_until(
+                lambda: screen.colour(400, 300) == 0x202020 and not screen.can_grab(), "the screen is locked", 30)
             self.assertIsNone(locker.poll())
             self.picture(screen, "menu-3-locked")
         finally:
@@ -157,7 +158,8 @@ class Windows(unittest.TestCase):
             done = subprocess.run(
                 [PROGRAM, "hide", GROUP], env=environment, capture_output=True, timeout=30, check=False)
             self.assertEqual(
-                (done.returncode, done.stdout, done.stderr), (3, b"", b"appvault-windows: no X server can be reached\n"))
+                (done.returncode, done.stdout, done.stderr),
+                (3, b"", b"appvault-windows: no X server can be reached\n"))
 
     def test_a_server_that_hangs_holds_nobody(self):
         screen = self.screen(None)

@@ -25,7 +25,7 @@ struct WatchTests {
         try await Stage.run("") { stage in
             await stage.sitDown()
             let watcher = try watch(stage)
-            #expect(await hear(watcher) == [.opened])
+            #expect(await hear(watcher) == [.opened, .told])
             stage.hear(.changed(session: "1", isLocked: true, isIdle: nil))
             #expect(await stage.comes { stage.store?.records.isOpen == false })
             // The person has left before the store was locked.
@@ -43,7 +43,7 @@ struct WatchTests {
         try await Stage.run("") { stage in
             await stage.sitDown()
             let watcher = try watch(stage)
-            #expect(await hear(watcher) == [.opened])
+            #expect(await hear(watcher) == [.opened, .told])
             for _ in 1...5 {
                 await stage.run(.lock(Target()), stage.script([:]))
                 await stage.run(
@@ -59,7 +59,7 @@ struct WatchTests {
             await stage.sitDown()
             await stage.run(.lock(Target()), stage.script([:]))
             let watcher = try watch(stage)
-            #expect(await hear(watcher) == [.locked])
+            #expect(await hear(watcher) == [.locked, .told])
             await stage.run(
                 .openStore(Target()), stage.script(["match.prompt": "wrong"], .program))
             #expect(await hear(watcher) == [.changed])
@@ -73,7 +73,7 @@ struct WatchTests {
         try await Stage.run("LockGrace=1\n") { stage in
             await stage.sitDown()
             let watcher = try watch(stage)
-            #expect(await hear(watcher) == [.opened])
+            #expect(await hear(watcher) == [.opened, .told])
             stage.hear(.changed(session: "1", isLocked: nil, isIdle: true))
             stage.hear(.changed(session: "1", isLocked: true, isIdle: nil))
             stage.hear(.changed(session: "1", isLocked: false, isIdle: nil))

@@ -96,8 +96,8 @@ struct AppListCommand: PlainCommand {
             lines += Text(
                 "    ", run.words(isLocked(id) == true ? .appIsLocked : .appRuns), "\n")
         }
-        if running.contains(where: \.isLocked) { run.voice.hint(run.words(.appOpenHint)) }
         run.voice.print(lines.bytes)
+        if running.contains(where: \.isLocked) { run.voice.hint(run.words(.appOpenHint)) }
         if apps.contains(where: { $0.standing != .locked }) {
             run.voice.hint(run.words(.appAgainHint))
         }

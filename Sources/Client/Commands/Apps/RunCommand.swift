@@ -106,8 +106,12 @@ struct RunCommand: Command {
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let target = try run.target()
+        // One that is locked goes on instead, and what it has demanded at its start holds for that.
+        let others = RunningApp.all(run.environment).filter { $0.id == id && $0.isLocked }
+        let demands = others.map(\.demand) + [(lock.require ?? .open).wire]
         let app = App(
-            target: target, id: Array(id.utf8), demand: (lock.require ?? .open).wire)
+            target: target, id: Array(id.utf8),
+            demand: demands.max { $0.rawValue < $1.rawValue } ?? .open)
         let policy = try run.connect().ask(.appRules, app, for: .appPolicy, AppPolicy.self)
         let kept = try kept(policy, run)
         if case .stay = kept.onLock {} else { try AgentReach.require(run) }
