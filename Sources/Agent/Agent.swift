@@ -82,17 +82,24 @@ final class Agent {
         watch.begin()
         // A session without the person's own systemd, or without a server for notices, has the rest.
         do throws(BusError) { try await apps?.begin() } catch {
-            Complaint.say("systemd of this person does not answer: \(error)")
+            Self.complain("systemd of this person cannot be used", error)
         }
         hadDesktop = await manager.hasDesktop()
         do throws(BusError) { try await notices.begin() } catch {
-            Complaint.say("notices cannot be shown: \(error)")
+            Self.complain("notices cannot be shown", error)
         }
         hasBegun = true
         look()
         // From here on it mostly waits.
         ThisProcess.giveBackCode()
         return ownership
+    }
+
+    /// A session that has no such service is none to complain of, and the end of the bus is told
+    /// elsewhere.
+    private static func complain(_ what: String, _ error: BusError) {
+        if error.isNobody || error == .gone { return }
+        Complaint.say("\(what): \(error)")
     }
 
     private var needs: Set<Need> {

@@ -13,7 +13,8 @@ TIMEOUT = 900
 ALICE = machine.PASSWORDS["alice"]
 
 machine.IMAGES["agent"] = machine.Image(
-    "pinentry-gtk2 dunst mate-screensaver dconf-gsettings-backend libxcb-res0", parent="desktop", prepare=r"""
+    "pinentry-gtk2 dunst mate-screensaver dconf-gsettings-backend libglib2.0-bin libxcb-res0", parent="desktop",
+    prepare=r"""
 cat >> /etc/xdg/openbox/autostart <<'END'
 dunst &
 mate-screensaver &
@@ -50,7 +51,8 @@ class Agent(unittest.TestCase):
     def command(self, command):
         """Of alice's, in her session; what it writes."""
         return self.desktop.run(
-            "export XDG_RUNTIME_DIR=/run/user/$(id -u alice) DISPLAY=:0 XAUTHORITY=$(echo ~alice)/.Xauthority;"
+            "export HOME=$(echo ~alice) XDG_RUNTIME_DIR=/run/user/$(id -u alice) DISPLAY=:0;"
+            " export XAUTHORITY=$HOME/.Xauthority;"
             f" export DBUS_SESSION_BUS_ADDRESS=unix:path=$XDG_RUNTIME_DIR/bus; runuser -u alice -- {command}")[1]
 
     def window(self, name):

@@ -51,6 +51,10 @@ class Shapes(unittest.TestCase):
         os.mkdir(applications)
         with open(os.path.join(applications, "a.desktop"), "w") as file:
             file.write("[Desktop Entry]\nX-AppVault=1\n")
+        running = os.path.join(self.lab.folder, "appvault", "apps")
+        os.makedirs(running)
+        with open(os.path.join(running, "app-appvault-a-1.scope"), "w") as file:
+            file.write("id=a\nstore=\ndemand=1\nonLock=1\nbackground=0\ntimeout=0\nlocked=1\n")
         self.lab.answer("get", lambda daemon, request: daemon.reply("value", [b"\xff"]))
         self.lab.answer("list", self.list)
         for request in ["create", "openStore", "lock", "passcode", "recoveryNew", "recover", "set", "delete", "reset",
@@ -80,7 +84,9 @@ class Shapes(unittest.TestCase):
         "policy lint": ["-"], "policy preview": ["-"],
     }
     # Shown in suites of their own: a conversation over files, a verb whose output is its command's, and applications.
-    ELSEWHERE = {"export": DONE, "import": DONE, "screen": set(), "app add": DONE, "app remove": DONE}
+    ELSEWHERE = {
+        "export": DONE, "import": DONE, "screen": set(), "run": set(), "app add": DONE, "app remove": DONE,
+        "app open": DONE}
 
     def test_every_verb_prints_the_fields_that_are_documented(self):
         documented = self.documented()
@@ -91,7 +97,7 @@ class Shapes(unittest.TestCase):
                 continue
             with self.subTest(verb=verb):
                 result = self.lab.run(*verb.split(), *self.LINES.get(verb, []), "--json", input=b"[Passcode]\nX=1\n",
-                                      env={"XDG_DATA_HOME": self.lab.folder})
+                                      env={"XDG_DATA_HOME": self.lab.folder, "XDG_RUNTIME_DIR": self.lab.folder})
                 told = [line for line in result.err.split(b"\n") if line and b"is damaged" not in line]
                 self.assertEqual(b"".join(told).split(b"hint:")[0], b"", result)
                 self.assertEqual(names(json.loads(result.out)), fields)

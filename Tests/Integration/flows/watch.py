@@ -79,6 +79,7 @@ class Watch(unittest.TestCase):
         self.addCleanup(client.close)
         client.tag += 1
         client.send("watch", client.tag)
+        self.assertEqual(client.receive(20).what, "told")
         self.daemon.lock()
         self.daemon.unlock()
         with self.assertRaises(TimeoutError):
@@ -108,7 +109,7 @@ class Watch(unittest.TestCase):
     def test_only_hears(self):
         """whatever a watcher sends ends its connection"""
         client = self.watching()
-        self.hear(client, "opened")
+        self.hear(client, "opened", "told")
         client.send("status", 99)
         answer = client.receive(20)
         self.assertIn(answer and answer.name, (None, "refused"))
