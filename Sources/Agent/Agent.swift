@@ -25,6 +25,8 @@ final class Agent {
     private var hasBegun = false
     private var isLeaving = false
     private var hadDesktop = false
+    private var lastLook: UInt64 = 0
+    private var isRestDue = false
 
     init(
         _ bus: Bus, _ signals: HeldSignals, _ core: ToolIO.CoreLimit, _ options: AgentOptions,
@@ -115,6 +117,7 @@ final class Agent {
     private func look() {
         guard hasBegun, !isLeaving else { return }
         let now = Clock.bootMilliseconds()
+        rest(after: now)
         let needs = needs
         if !needs.isEmpty { idle = now }
         let stay = Stay.decide(needs, idle: idle, now: now)
@@ -135,6 +138,25 @@ final class Agent {
             EventLoop.shared.task { await self.leave() }
         }
     }
+
+    /// Some time after the last thing that happened, code that is not needed any more is given back:
+    /// an agent is in every session, all day.
+    private func rest(after moment: UInt64) {
+        lastLook = moment
+        guard !isRestDue else { return }
+        isRestDue = true
+        EventLoop.shared.task {
+            while true {
+                let end = self.lastLook + Self.wakefulness
+                await EventLoop.sleep(until: end)
+                if self.lastLook + Self.wakefulness <= Clock.bootMilliseconds() { break }
+            }
+            self.isRestDue = false
+            ThisProcess.giveBackCode()
+        }
+    }
+
+    private static let wakefulness: UInt64 = 10_000
 
     /// First without the name: whoever calls from then on gets a new agent, and calls that came
     /// before are answered.

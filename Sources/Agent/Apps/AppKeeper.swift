@@ -10,6 +10,8 @@ final class KeptApp {
     /// What is to be; `record.isLocked` is what is.
     var wantsLocked: Bool
     var isBusy = false
+    /// Attempts in a row that systemd has refused.
+    var failures = 0
     /// It is locked when this rings, if the person is not back before.
     var timer: UInt64?
 
@@ -186,11 +188,16 @@ final class AppKeeper {
             case .stay: break
             }
             app.record.isLocked = true
+            app.failures = 0
             try? files.write(app.record)
         } catch {
             await fail(app, "be locked", error)
         }
     }
+
+    /// Milliseconds between two attempts, and how many there are.
+    private static let pause: UInt64 = 200
+    private static let attempts = 25
 
     private func unlock(_ app: KeptApp) async {
         do throws(BusError) {
@@ -198,15 +205,22 @@ final class AppKeeper {
             await windows.show(app.record.windows)
             app.record.windows = []
             app.record.isLocked = false
+            app.failures = 0
             try? files.write(app.record)
         } catch {
             await fail(app, "go on", error)
         }
     }
 
+    /// A scope that is just being started takes no other order: what is wanted is tried again.
     private func fail(_ app: KeptApp, _ what: String, _ error: BusError) async {
-        app.wantsLocked = app.record.isLocked
         guard await manager.isThere(app.record.scope) else { return forget(app.record.scope) }
+        app.failures += 1
+        if app.failures < Self.attempts {
+            return await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.pause)
+        }
+        app.failures = 0
+        app.wantsLocked = app.record.isLocked
         Complaint.say("\(app.record.id) cannot \(what): \(error)")
     }
 

@@ -17,24 +17,23 @@ final class ToolRunner {
         (self.manager, self.signals, self.core) = (manager, signals, core)
     }
 
-    /// `env` takes whatever else for an option or for the command.
-    private static func isAssignment(_ word: String) -> Bool {
-        let name = word.utf8.prefix { $0 != 0x3D }
-        guard name.count < word.utf8.count, let first = name.first, !(0x30...0x39 ~= first) else {
-            return false
-        }
-        return name.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A: true
-            default: false
-            }
-        }
+    /// What a dialog needs, and nothing that could be a secret: for a moment everybody can read the
+    /// arguments of `env`.
+    private static let names: Set<Substring> = [
+        "APPVAULT_PINENTRY", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "LANG", "LANGUAGE", "LC_ALL",
+        "LC_CTYPE", "LC_MESSAGES", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_CURRENT_DESKTOP",
+        "XDG_RUNTIME_DIR", "XDG_SESSION_TYPE",
+    ]
+
+    private static func isNeeded(_ word: String) -> Bool {
+        guard let equals = word.firstIndex(of: "=") else { return false }
+        return names.contains(word[..<equals])
     }
 
     /// Nil if it could not be started.
     func run(_ words: [String], milliseconds: Int32) async -> Result? {
         // `env` sets what the person's systemd knows, and not what was true when the agent began.
-        let environment = await manager.environment().filter(Self.isAssignment)
+        let environment = await manager.environment().filter(Self.isNeeded)
         let command = (["/usr/bin/env"] + environment + words).map { Array($0.utf8) }
         let (signals, core) = (signals, core)
         return await pool.run {
