@@ -97,10 +97,10 @@ final class Agent {
         return ownership
     }
 
-    /// A session that has no such service is none to complain of, and the end of the bus is told
-    /// elsewhere.
+    /// A session that has no such service is none to complain of. Whoever needs one that does not
+    /// answer hears so.
     private static func complain(_ what: String, _ error: BusError) {
-        if error.isNobody || error == .gone { return }
+        if error.isNobody || error == .gone || error == .silent { return }
         Complaint.say("\(what): \(error)")
     }
 

@@ -1,6 +1,7 @@
 """Screen lockers that tell only the session bus: the agent tells logind."""
 
 import os
+import signal
 import time
 import unittest
 
@@ -184,11 +185,12 @@ class Relay(unittest.TestCase):
         mate.says(False)
         self.session.agent()
         self.told(True, True, False)
-        self.assertEqual(os.listdir(self.session.runtime), [])
+        # Behind logind's answer.
+        wait_until(lambda: os.listdir(self.session.runtime) == [], "its mark is gone", 30)
 
     def test_system_bus(self):
         """a screen that is locked while logind cannot be reached is told afterwards"""
-        self.session.agent()
+        agent = self.session.agent()
         mate = self.session.mate()
         self.session.logind.close()
         self.session.open.remove(self.logind)
@@ -196,8 +198,11 @@ class Relay(unittest.TestCase):
         mate.says(True)
         wait_until(lambda: self.session.readings(), "its settings are read", 30)
         self.settled()
+        # The played logind has its name before it knows a session.
+        agent.process.send_signal(signal.SIGSTOP)
         self.session.system.start()
         self.logind = self.session.logind_again()
+        agent.process.send_signal(signal.SIGCONT)
         wait_until(lambda: self.logind.is_locked, "locked", 30)
 
     def test_refused(self):
