@@ -8,7 +8,10 @@ enum SocketPair {
         var ends: [Int32] = [-1, -1]
         // SAFETY: the kernel writes two descriptors.
         let failed = unsafe ends.withUnsafeMutableBufferPointer { buffer in
-            unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, buffer.baseAddress!)
+            // Other tests start programs meanwhile, which must not keep these open.
+            unsafe socketpair(
+                AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0,
+                buffer.baseAddress!)
         }
         guard failed == 0 else { throw .last("socketpair") }
         return (ends[0], ends[1])

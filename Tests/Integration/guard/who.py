@@ -141,6 +141,8 @@ class Who(Case):
             script = answers(PASSCODE)
         elif request == "passcode":
             fields["change"] = "change"
+        elif request in ("appRules", "appOpen"):
+            fields.update(id="mail", demand="passcode")
         elif request == "recover":
             script = answers(NEW, recoveryKey=self.person_key)
         elif request == "resync":
@@ -336,6 +338,9 @@ class Who(Case):
             self.assertEqual((answer.name, answer.last), ("chunk", True))
         elif request == "importChunk":
             self.assertEqual((answer.name, read().payload), ("done", b"the person's"))
+        elif request == "watch":
+            store = self.server.status(name).store
+            self.assertEqual((answer.name, answer.what, answer.store), ("event", "opened", store))
         elif request == "reply":
             self.assertEqual((answer.name, self.server.status(name).lock), ("done", "unlocked"))
         elif request == "abort":
@@ -681,7 +686,7 @@ class Connections(Case):
         states, *_ = document("A connection and its states")
         permitted = {row[0]: {name.strip() for name in row[1].split(",")} for row in states[1:]}
         requests = [name for name, shape in wire.MESSAGES.items() if shape.number % 2 == 0]
-        self.assertEqual(set(permitted), {"greeting", "ready", "conversing", "exporting", "importing"})
+        self.assertEqual(set(permitted), {"greeting", "ready", "conversing", "exporting", "importing", "watching"})
         self.server.person = ("root", 0)
         self.server.create()
         self.server.ask("set", (), [b"value"], name="a")
@@ -724,6 +729,10 @@ class Connections(Case):
         elif state == "importing":
             begun = client.run("importBegin", answers(passphrase=PHRASE), [header])
             self.assertEqual(begun.name, "done")
+        elif state == "watching":
+            client.run("watch")
+            while client.follow().what != "told":
+                pass
         return client
 
     def test_other_version(self):

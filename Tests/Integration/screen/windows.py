@@ -95,6 +95,7 @@ class Windows(unittest.TestCase):
         self.picture(screen, "menu-2-hidden")
 
     @unittest.skipUnless(shutil.which("i3lock"), "needs i3lock")
+    @unittest.skipUnless(shutil.which("i3lock"), "needs i3lock")
     def test_a_locker_can_lock_while_a_menu_is_frozen_only_after_hiding(self):
         screen = self.screen()
         red = screen.client("red", 100, 80, GROUP, menu=True)

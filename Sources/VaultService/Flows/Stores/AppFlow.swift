@@ -69,11 +69,11 @@ final class AppFlow {
     private func rules(
         _ app: App, _ caller: Caller
     ) async throws(Interruption) -> (AppRules, store: [UInt8]) {
-        guard AppRules.isID(app.id) else { throw .refused(.invalidArgument(.appID)) }
         let person = try await desk.person(app.target.subject, caller)
         guard person.uid == caller.credentials.uid else {
             throw .refused(.notPermitted(.notYours))
         }
+        guard AppRules.isID(app.id) else { throw .refused(.invalidArgument(.appID)) }
         let answer = await desk.policyAnswer(for: person, nil)
         let rules = answer.book.rules(ofApp: app.id, for: answer.subject)
         let written = rules.store.bytes
