@@ -55,6 +55,14 @@ class Screen:
         self.environment = {
             **{name: os.environ[name] for name in ("PATH",) if name in os.environ}, "DISPLAY": self.name,
             "HOME": self.folder, "XDG_CONFIG_HOME": self.folder, "LC_ALL": "C.UTF-8"}
+        try:
+            self._begin(manager)
+        except BaseException:
+            # Nobody else would end the server.
+            self.__exit__()
+            raise
+
+    def _begin(self, manager):
         from Xlib import display
 
         self.display = display.Display(self.name)
