@@ -92,7 +92,7 @@ extension Bus {
         case .values(let values):
             // SAFETY: the call lives as long as this function.
             let result = unsafe sd_bus_message_new_method_return(call.raw, &made)
-            guard result >= 0, let made = unsafe made else { throw .unsent(-result) }
+            guard result >= 0, let made = unsafe made else { throw BusError(sending: result) }
             let message = unsafe BusMessage(owning: made)
             try unsafe BusWriter(message.raw).append(values)
             return message
@@ -104,7 +104,7 @@ extension Bus {
                     return unsafe sd_bus_message_new_method_error(call.raw, &made, &error)
                 }
             }
-            guard result >= 0, let made = unsafe made else { throw .unsent(-result) }
+            guard result >= 0, let made = unsafe made else { throw BusError(sending: result) }
             return unsafe BusMessage(owning: made)
         }
     }

@@ -209,7 +209,7 @@ public final class Bus {
         let result = unsafe sd_bus_message_new_method_call(
             raw, &made, destination, path, interface, member)
         guard result >= 0, let made = unsafe made else {
-            return answered(.failure(.unsent(-result)))
+            return answered(.failure(BusError(sending: result)))
         }
         let message = unsafe BusMessage(owning: made)
         var cookie: UInt64 = 0
@@ -238,7 +238,7 @@ public final class Bus {
         guard !isOver else { throw .gone }
         var cookie: UInt64 = 0
         let result = unsafe sd_bus_send(raw, message.raw, &cookie)
-        guard result >= 0 else { throw .unsent(-result) }
+        guard result >= 0 else { throw BusError(sending: result) }
         // The rest goes out when the connection is turned.
         if unsafe appvault_bus_is_full(raw) != 0 { channel.wakeReader() }
         return cookie

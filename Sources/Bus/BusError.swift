@@ -1,3 +1,5 @@
+internal import CBus
+
 /// Why a call over a bus came to nothing.
 public enum BusError: Error, Equatable, Sendable {
     /// The other side answered with an error.
@@ -10,6 +12,15 @@ public enum BusError: Error, Equatable, Sendable {
     case malformed
     /// libsystemd could not make or send the message: a number of errno.
     case unsent(Int32)
+
+    /// What libsystemd's answer to making or sending a message means. A bus that has just ended is
+    /// often met here first, before the connection is turned and finds its end.
+    init(sending code: Int32) {
+        switch code {
+        case -ECONNRESET, -ENOTCONN, -EPIPE: self = .gone
+        default: self = .unsent(-code)
+        }
+    }
 
     /// The name has no owner, and nothing could be started that would own it.
     public var isNobody: Bool {

@@ -107,6 +107,6 @@ struct BusWriter {
     }
 
     private func done(_ result: Int32) throws(BusError) {
-        guard result >= 0 else { throw .unsent(-result) }
+        guard result >= 0 else { throw BusError(sending: result) }
     }
 }

@@ -3,6 +3,7 @@
 #ifndef APPVAULT_CBUS_H
 #define APPVAULT_CBUS_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>

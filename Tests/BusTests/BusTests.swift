@@ -94,6 +94,27 @@ func unsendable() async throws {
 }
 
 @Test(
+    "a bus that has ended is gone also for whoever calls before its end was read",
+    .enabled(if: PrivateBus.isThere))
+func calledAfterTheEnd() async throws {
+    try await TestLoop.withBus { daemon in
+        let bus = try await daemon.connect()
+        // The loop stands still from here to the calls: nothing reads the end in between.
+        daemon.stop()
+        for _ in 0..<3 {
+            bus.start(Bus.driver, "/", Bus.driver, "GetId", [], until: soon) {
+                #expect(throws: BusError.gone, performing: $0.get)
+            }
+        }
+        let late = await thrown { () throws(BusError) in
+            try await bus.ask("GetId", [], until: soon)
+        }
+        #expect(late == .gone)
+        bus.close()
+    }
+}
+
+@Test(
     "an unknown path, interface or method, wrong arguments and an answer that cannot be sent",
     .enabled(if: PrivateBus.isThere))
 func refusals() async throws {

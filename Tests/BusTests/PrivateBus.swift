@@ -34,7 +34,11 @@ final class PrivateBus: @unchecked Sendable {
         process = try #require(Int32(line()))
     }
 
+    private var isStopped = false
+
     func stop() {
+        guard !isStopped else { return }
+        isStopped = true
         kill(process, SIGKILL)
         unsafe pclose(pipe)
     }
