@@ -145,11 +145,12 @@ class Locker:
 
 
 class X(Programs):
-    """A program with a display of Xvfb's."""
+    """A program with a display of Xvfb's. Without -noreset the display begins anew when its last program has left it,
+    which a locker that comes just then does not survive."""
 
     def display(self):
         read, write = os.pipe()
-        self.helper("Xvfb", "-displayfd", str(write), "-ac", "-nolisten", "tcp", pass_fds=[write])
+        self.helper("Xvfb", "-displayfd", str(write), "-ac", "-noreset", "-nolisten", "tcp", pass_fds=[write])
         os.close(write)
         with os.fdopen(read) as file:
             self.name = ":" + file.readline().strip()
