@@ -5,9 +5,6 @@ extension Bus {
     /// Beyond them a caller is refused: one that does not read its answers must not fill memory.
     private static let mostCalls = 64
     private static let introspectable = "org.freedesktop.DBus.Introspectable"
-    /// For the bus to say who calls.
-    private static let patience: UInt64 = 5_000
-
     /// Callers of this user find the object from now on; all others are refused. libsystemd itself
     /// answers org.freedesktop.DBus.Peer.
     public func serve(_ object: BusObject) {
@@ -28,11 +25,17 @@ extension Bus {
     }
 
     private func result(of message: BusMessage) async -> BusAnswer {
-        let deadline = Clock.bootMilliseconds() + Self.patience
-        // A caller that has left is nobody.
-        guard let uid = try? await uid(of: message.sender, until: deadline),
-            uid == ThisProcess.uid
-        else { return .refused(.accessDenied("only for the user of this session")) }
+        let uid: UInt32
+        do throws(BusError) {
+            uid = try await self.uid(
+                of: message.sender, until: Clock.bootMilliseconds() + patienceForCaller)
+        } catch {
+            // Mostly one that has left meanwhile.
+            return .refused(.failed("the bus has not said who calls"))
+        }
+        guard uid == ThisProcess.uid else {
+            return .refused(.accessDenied("only for the user of this session"))
+        }
         if message.member == "Introspect",
             message.interface == Self.introspectable || message.interface.isEmpty
         {

@@ -28,6 +28,8 @@ public final class Bus {
     var names: [String: FollowedName] = [:]
     var signals: [HeardSignal] = []
     var objects: [String: BusObject] = [:]
+    /// For the bus to say who calls, in milliseconds. Clients wait 25 seconds for an answer.
+    var patienceForCaller: UInt64 = 20_000
     /// Calls that others have made and that are not answered yet.
     public internal(set) var callsUnderWay = 0
     /// Called when a call comes and when it has been answered.

@@ -49,7 +49,9 @@ final class PrivateBus: @unchecked Sendable {
 
     @LoopActor
     func connect() async throws(BusError) -> Bus {
-        try await Bus.open(.address(address), until: soon)
+        let bus = try await Bus.open(.address(address), until: soon)
+        bus.patienceForCaller = 60_000
+        return bus
     }
 }
 
