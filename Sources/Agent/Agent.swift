@@ -249,9 +249,11 @@ extension Agent {
     /// would let it go on.
     func finish() async {
         guard let apps, apps.isNeeded else { return }
+        let isManagerStopping = await manager.isStopping()
         let desktopEnds = hadDesktop ? await !manager.hasDesktop() : false
-        if desktopEnds { return await apps.end() }
-        if await manager.isStopping() { await apps.end() }
+        if isManagerStopping || desktopEnds {
+            await apps.end(isManagerStopping: isManagerStopping)
+        }
     }
 }
 

@@ -51,6 +51,15 @@ public enum TextFile {
         guard unsafe rename(temporary, path) == 0 else { throw .last("rename \(temporary)") }
     }
 
+    /// Writes into a file that is there, as the kernel's own files in /sys are written: in one go.
+    public static func write(into path: String, _ bytes: [UInt8]) throws(PosixError) {
+        // SAFETY: the path is a NUL-terminated copy during the call.
+        let number = unsafe appvault_open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0)
+        guard number >= 0 else { throw .last("open \(path)") }
+        let file = FileDescriptor(owning: number)
+        try ToolIO.write(file.raw, bytes.span)
+    }
+
     /// The names in a folder, sorted by bytes; without those that begin with a dot unless `dotted`.
     /// Empty if the folder is missing.
     public static func names(

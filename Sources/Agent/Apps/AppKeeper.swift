@@ -29,6 +29,7 @@ final class AppKeeper {
     private let files: AppFiles
     private let windows: Windows
     private var apps: [String: KeptApp] = [:]
+    private var isEnding = false
     /// Called when an application has come or gone, or was locked or let go on.
     var whenChanged: (@LoopActor () -> Void)?
 
@@ -160,6 +161,8 @@ final class AppKeeper {
 
     /// One thing at a time happens to an application, and what was wanted last counts.
     private func want(_ app: KeptApp, isLocked: Bool) {
+        // The stores are locked at the same time.
+        if isLocked, isEnding { return }
         app.wantsLocked = isLocked
         guard !app.isBusy else { return }
         app.isBusy = true
@@ -181,6 +184,9 @@ final class AppKeeper {
                 app.record.windows += await windows.hide(
                     try await manager.controlGroup(of: app.record.scope))
                 try await manager.freeze(app.record.scope)
+                // Until then it could still show another.
+                app.record.windows += await windows.hide(
+                    try await manager.controlGroup(of: app.record.scope))
             case .quit:
                 try await manager.stop(app.record.scope)
                 app.wantsLocked = false
@@ -226,12 +232,43 @@ final class AppKeeper {
 
     // MARK: the end
 
+    /// Less than systemd gives the agent for its end.
+    private static let endTime: UInt64 = 25_000
+    private static let endPause: UInt64 = 50
+
     /// The session is over: systemd cannot end what is frozen, and what goes on can still save its
     /// documents before systemd ends it. Its windows stay hidden.
-    func end() async {
-        for app in apps.values where app.record.isLocked || app.isBusy {
-            try? await manager.thaw(app.record.scope)
+    ///
+    /// If the person's own systemd is stopping, it has tried to stop each scope already. Before 257
+    /// its attempt goes on, and succeeds when the processes run again; from then on it has given up,
+    /// and at its own end all that is left is killed without a SIGTERM.
+    func end(isManagerStopping: Bool) async {
+        let deadline = Clock.bootMilliseconds() + Self.endTime
+        isEnding = true
+        var left = apps.values.filter { $0.record.isLocked || $0.isBusy }.map(\.record.scope)
+        for app in apps.values { app.wantsLocked = false }
+        while !left.isEmpty {
+            for scope in left where !(await letEnd(scope, isManagerStopping)) {
+                left.removeAll { $0 == scope }
+            }
+            if left.isEmpty || Clock.bootMilliseconds() >= deadline { return }
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.endPause)
         }
+    }
+
+    /// Whether there is more to wait for.
+    private func letEnd(_ scope: String, _ isManagerStopping: Bool) async -> Bool {
+        guard apps[scope] != nil else { return false }
+        do throws(BusError) {
+            try await manager.thaw(scope)
+            guard isManagerStopping else { return false }
+            try await manager.stop(scope)
+        } catch {
+            guard case .refused = error else { return false }
+            // systemd is about to stop it, or at it.
+            await manager.thawInKernel(scope)
+        }
+        return true
     }
 }
 

@@ -58,9 +58,8 @@ final class UserManager {
             property("Description", .string(description)),
             property("Slice", .string("app.slice")),
             property("CollectMode", .string("inactive-or-failed")),
-            // So at the end of all, the agent is stopped first, and lets go on what is frozen:
-            // systemd cannot end it otherwise.
-            property("Before", .strings(["appvault-agent.service"])),
+            // No order between it and the agent: at the end of all, systemd's own attempt to stop it
+            // and what the agent does then need each other. See `AppKeeper.end`.
             property("PIDs", .array(of: "u", [.uint32(process)])),
         ]
         _ = try await call(
@@ -108,6 +107,12 @@ final class UserManager {
 
     func thaw(_ scope: String) async throws(BusError) {
         _ = try await call("ThawUnit", [.string(scope)])
+    }
+
+    /// Behind systemd's back, for a scope about which systemd itself takes no order any more.
+    func thawInKernel(_ scope: String) async {
+        guard let group = try? await controlGroup(of: scope) else { return }
+        try? TextFile.write(into: "/sys/fs/cgroup\(group)/cgroup.freeze", Array("0".utf8))
     }
 
     /// As at a logout: SIGTERM, then SIGKILL.
