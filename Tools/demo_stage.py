@@ -311,14 +311,14 @@ class Stage:
         module = os.path.join(build, "pam_appvault.so")
         if not os.path.exists(module):
             module = os.path.join(build, "libpam_appvault.so")
-        programs = ("appvaultd", "appvault", "appvault-fingerprint")
+        programs = ("appvaultd", "appvault", "appvault-fingerprint", "appvault-agent", "appvault-windows")
         for path in (*(os.path.join(build, name) for name in programs), module):
             if not os.path.exists(path):
                 sys.exit(f"appvault: {path} is missing\nhint: run make first")
         # A socket's path has at most 107 bytes; some TMPDIRs are longer.
         place = tempfile.gettempdir()
         self.folder = tempfile.mkdtemp(prefix="appvault-demo.", dir=place if len(place) < 64 else "/tmp")
-        self.daemon = self.reader = None
+        self.daemon = self.reader = self.agent = None
         self.logind, self.before = [], []
         for name in ("state", "etc", "pam.d"):
             os.mkdir(self.at(name), 0o700)
@@ -406,6 +406,58 @@ class Stage:
             time.sleep(0.001)
         return True
 
+    def is_logged_in(self):
+        """Whether the real logind, if the daemon sees that one, knows of sessions of the person's."""
+        return not self.before and os.path.exists(f"/run/systemd/users/{os.getuid()}")
+
+    def start_agent(self):
+        """Starts an agent of our own on the person's own session bus. Returns why applications cannot be frozen here;
+        nothing if they can."""
+        session = {name: os.environ[name] for name in ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+                   if name in os.environ}
+        if "XDG_RUNTIME_DIR" not in session:
+            return "no session of a desktop or of systemd (there is no XDG_RUNTIME_DIR)"
+        if shutil.which("busctl") is None:
+            return "busctl is not installed"
+        self.environment.update(session)
+        # It comes to a bus a moment after the bus was started, which the first one to ask does.
+        deadline = time.monotonic() + 3
+        while self._on_bus("org.freedesktop.systemd1") is None:
+            if time.monotonic() > deadline:
+                return "you have no systemd of your own, or no session bus"
+            time.sleep(0.05)
+        if self._on_bus("org.appvault.Agent1") is not None:
+            return "this session has an agent already, of the installed AppVault"
+        with open(self.at("agent.log"), "wb") as log:
+            self.agent = subprocess.Popen(
+                [self.at("appvault-agent"), "--socket", self.at("socket"), "--tool", self.at("appvault"),
+                 "--windows", self.at("appvault-windows")],
+                cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment)
+        deadline = time.monotonic() + 10
+        while self._on_bus("org.appvault.Agent1") is None:
+            if self.agent.poll() is not None or time.monotonic() > deadline:
+                with open(self.at("agent.log"), encoding="utf-8", errors="replace") as log:
+                    return "the agent does not run: " + log.read().strip()
+            time.sleep(0.01)
+        return ""
+
+    def _on_bus(self, name):
+        """The process that owns it on the session bus; None if nobody does. Nothing is started by asking."""
+        asking = ["busctl", "--user", "--auto-start=no", "--timeout=5", "call", "org.freedesktop.DBus", "/",
+                  "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s", name]
+        done = subprocess.run(asking, env=self.environment, capture_output=True, text=True)
+        return done.stdout.split()[-1] if done.returncode == 0 else None
+
+    def is_frozen(self, process):
+        """Whether the control group of the process is; None if there is none."""
+        try:
+            with open(f"/proc/{process}/cgroup", encoding="ascii") as file:
+                group = file.read().strip().rpartition("::")[2]
+            with open(f"/sys/fs/cgroup{group}/cgroup.events", encoding="ascii") as file:
+                return "frozen 1" in file.read()
+        except OSError:
+            return None
+
     def touch(self, finger, times=1):
         """Makes so many touches, one after the other, from the moment at which the reader is
         open."""
@@ -444,7 +496,7 @@ class Stage:
             except subprocess.TimeoutExpired:
                 self.daemon.kill()
                 self.daemon.wait()
-        for process in [self.reader, *self.logind]:
+        for process in [self.reader, self.agent, *self.logind]:
             if process is not None:
                 process.kill()
                 process.wait()

@@ -1,9 +1,11 @@
 """Applications that are locked with their store, on a booted machine: systemd freezes, thaws and ends them."""
 
 import json
+import os
 import re
 import time
 
+import packages
 from installed import COUNTING, Seated
 
 NEEDS_ROOT = True
@@ -36,6 +38,7 @@ time.sleep(100000)
 
 class Apps(Seated):
     POLICY = COUNTING + "LockGrace=0\n" + APPS
+    BIND = {**packages.BIND, os.path.join(packages.ROOT, "Tools"): "/srv/Tools"}
 
     def setUp(self):
         self.alice = self.with_store(self.person())
@@ -266,6 +269,18 @@ class Apps(Seated):
         self.assertEqual(code, 5, shown)
         self.assertIn("cannot be locked", shown)
         self.assertNotIn("started\n", shown.replace("echo started", ""))
+
+    def test_demo(self):
+        """the demo shows an application that is frozen and goes on, and leaves nothing behind"""
+        self.machine.check("mkdir -p /srv/build && ln -sf /usr/libexec/appvault/* /usr/bin/appvault /srv/build/ &&"
+                           " ln -sf $(find /usr/lib -name pam_appvault.so | head -n 1) /srv/build/")
+        code, shown = self.shell("APPVAULT_BUILD=/srv/build /srv/Tools/demo > demo; sed 's/ *[0-9.]* m*s$//' demo", 90)
+        self.assertEqual(code, 0)
+        self.assertRegex(shown, r"All \d+ steps as they should be")
+        for step in ("it runs", "frozen", "it goes on"):
+            self.assertIn(f"    ok  {step}\n", shown)
+        self.assertEqual(self.groups(), [])
+        self.assertEqual(self.machine.run(f"ls /run/user/{self.uid}/appvault/apps")[1], "")
 
     def test_listed(self):
         """`app list` shows what runs, and what is locked now"""

@@ -27,6 +27,7 @@ class Case(unittest.TestCase):
 
     INSTALLED = True
     POLICY = COUNTING
+    BIND = packages.BIND
     maxDiff = None
 
     @classmethod
@@ -34,7 +35,7 @@ class Case(unittest.TestCase):
         reason = machine.why_not()
         if reason is not None:
             raise machine.Unavailable(reason)
-        cls.machine = machine.Machine(bind=packages.BIND)
+        cls.machine = machine.Machine(bind=cls.BIND)
         cls.addClassCleanup(cls.machine.stop)
         cls.people = 0
         if cls.INSTALLED:

@@ -16,6 +16,7 @@ import pamlab
 import wayslab
 
 DEMO = os.path.join(pamlab.ROOT, "Tools", "demo")
+PROGRAMS = ("appvaultd", "appvault", "appvault-fingerprint", "appvault-agent", "appvault-windows")
 
 
 class Demo(unittest.TestCase):
@@ -41,7 +42,7 @@ class Demo(unittest.TestCase):
         self.assertNotIn("\033", done.stdout)
         self.assertRegex(done.stdout, r"All \d+ steps as they should be")
         for heading in ("wrong passcode", "right one", "read it back", "Lock", "Forget", "Lock the screen", "finger",
-                        "hangs", "dead"):
+                        "Lock an application", "hangs", "dead"):
             self.assertRegex(done.stdout, rf"(?m)^ *\d+  .*{heading}")
         # Not every kernel lets an ordinary user play a logind.
         self.assertRegex(done.stdout, "the screen is locked, and so is the store|no name space of their own")
@@ -76,7 +77,7 @@ class Demo(unittest.TestCase):
         os.mkdir(build)
         for part in ("demo", "demo_stage.py", "demo_logind.py"):
             shutil.copy(os.path.join(pamlab.ROOT, "Tools", part), os.path.join(tree, "Tools", part))
-        for part in ("appvaultd", "appvault", "appvault-fingerprint"):
+        for part in PROGRAMS:
             shutil.copy(daemonlab.build(part), os.path.join(build, part))
         shutil.copy(pamlab.module_path(), os.path.join(build, "pam_appvault.so"))
         temporary = os.path.join(self.folder, "tmp")
@@ -97,8 +98,7 @@ class Demo(unittest.TestCase):
         build = os.path.join(self.folder, "build")
         os.mkdir(build)
         self.addCleanup(shutil.rmtree, build, True)
-        programs = ("appvaultd", "appvault", "appvault-fingerprint")
-        whole = {**{name: daemonlab.build(name) for name in programs},
+        whole = {**{name: daemonlab.build(name) for name in PROGRAMS},
                  "pam_appvault": pamlab.module_path(), **parts}
         for name, path in whole.items():
             os.symlink(path, os.path.join(build, name + (".so" if name.startswith("pam") else "")))
