@@ -277,8 +277,8 @@ extension Agent {
             let result = await self.runner.run(
                 [self.options.tool, "unlock"] + named, milliseconds: Self.personWait)
             guard let result else { return .refused(.failed("the dialog could not be started")) }
-            let line = result.lines.last.map { String(decoding: $0, as: UTF8.self) } ?? ""
-            return .values([.int32(result.status), .string(line)])
+            let text = result.lines.map { String(decoding: $0, as: UTF8.self) }
+            return .values([.int32(result.status), .string(text.joined(separator: "\n"))])
         }
     }
 }

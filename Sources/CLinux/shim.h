@@ -406,13 +406,15 @@ static inline int appvault_hear_of_children(void) {
 }
 // Starts a command with the signals and the core limit that whoever started us had. `failure` is the end of a pipe: it
 // gets errno if the command could not be executed, and is closed by the execution if it could. Where `output` is not -1,
-// all that the command writes goes there, and signals of the terminal pass it by.
+// all that the command writes goes there, signals of the terminal pass it by, and it is told to end when we have ended.
 static inline pid_t appvault_start_command(char *const arguments[], const sigset_t *signals, int ignores_children,
                                            const struct rlimit *core, int output, int failure) {
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child != 0) return child;
     setrlimit(RLIMIT_CORE, core);
     if (output >= 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+        if (getppid() != parent) _exit(127);
         setpgid(0, 0);
         // What came for us before is not for this command.
         for (int number = 1; number < NSIG; number++) {

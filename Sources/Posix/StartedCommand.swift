@@ -159,7 +159,8 @@ extension StartedCommand {
         public var lines: [[UInt8]]
     }
 
-    /// Runs a command of our own, which writes little, and ends it if it takes longer.
+    /// Runs a command of our own, which writes little, and ends it if it takes longer. The thread
+    /// that calls this must not end before the process does: the command would end with it.
     public static func output(
         of arguments: [[UInt8]], _ signals: HeldSignals, core: ToolIO.CoreLimit,
         milliseconds: Int32

@@ -150,9 +150,9 @@ class PlayedLogind(Played):
 
 
 class Agent:
-    def __init__(self, env):
+    def __init__(self, env, words=()):
         self.process = subprocess.Popen(
-            [build("appvault-agent")], env=env, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+            [build("appvault-agent"), *words], env=env, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         self.heard = []
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -234,8 +234,8 @@ class Session:
             os.environ, DBUS_SESSION_BUS_ADDRESS=self.bus.address, DBUS_SYSTEM_BUS_ADDRESS=self.system.address,
             XDG_RUNTIME_DIR=self.runtime, PATH=self.settings + ":" + os.environ["PATH"])
 
-    def agent(self, ready=True, **more):
-        agent = self._kept(Agent(dict(self.env, **more)))
+    def agent(self, *words, ready=True, **more):
+        agent = self._kept(Agent(dict(self.env, **more), words))
         if ready:
             wait_until(self.has_agent, "the agent is on the bus", 30)
             self.needs()

@@ -1,0 +1,98 @@
+"""Questions that the agent asks for programs which cannot ask themselves: `Unlock`, with a pinentry and a daemon that
+a test writes."""
+
+import os
+import subprocess
+import unittest
+
+from agentlab import NAME, PATH, Session
+from clilab import Lab
+from daemonlab import wait_until
+from pinentrylab import Pinentry
+
+TIMEOUT = 120
+NEEDS_ROOT = True
+
+
+def unlocking(daemon, request):
+    if daemon.ask("passcode", "Passcode: ") == b"right":
+        return daemon.done("the store is open")
+    return daemon.refuse(5, "that is not the passcode", "")
+
+
+class Questions(unittest.TestCase):
+    def setUp(self):
+        self.session = Session()
+        self.addCleanup(self.session.close)
+        self.lab = Lab()
+        self.addCleanup(self.finish)
+        self.lab.answer("openStore", unlocking)
+        self.pinentry = Pinentry(self.lab.folder)
+
+    def finish(self):
+        self.lab.__exit__()
+        self.assertEqual(self.lab.faults, [])
+
+    def agent(self):
+        tool = os.path.join(self.session.folder, "tool")
+        with open(tool, "w") as file:
+            words = " ".join(f"'{word}'" for word in self.lab.command())
+            file.write(f'#!/bin/sh\nexec {words} "$@"\n')
+        os.chmod(tool, 0o755)
+        return self.session.agent("--tool", tool, **self.pinentry.environment)
+
+    def asks(self):
+        """A program that calls `Unlock`."""
+        process = subprocess.Popen(
+            ["busctl", "--timeout=60", f"--address={self.session.bus.address}", "call", NAME, PATH, NAME,
+             "Unlock", "s", ""],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+        def put_away():
+            process.kill()
+            process.communicate()
+
+        self.addCleanup(put_away)
+        return process
+
+    def ended(self, process):
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+    def test_answers(self):
+        """whoever calls hears how it ended, and no secret"""
+        self.agent()
+        for answer, status, text in (
+                ("right", 0, "the store is open"), ("wrong", 1, "that is not the passcode"), (["cancel"], 130, "")):
+            with self.subTest(answer=answer):
+                shown = len(self.pinentry.dialogs)
+                self.pinentry.answers(*[["cancel"]] * shown, answer)
+                code, out, err = self.ended(self.asks())
+                self.assertEqual((code, err), (0, ""))
+                self.assertRegex(out, rf'^is {status} ".*{text}')
+                self.assertNotIn("right", out)
+                self.assertEqual(len(self.pinentry.dialogs), shown + 1)
+
+    def test_no_logind(self):
+        """without a logind it asks as well"""
+        self.session.logind.close()
+        self.agent()
+        self.pinentry.answers("right")
+        self.assertRegex(self.ended(self.asks())[1], "^is 0 ")
+
+    def test_agent_dies(self):
+        """the agent dies under a dialog: the dialog goes, no try is counted, and the caller hears of it"""
+        for dies in ("dies", "terminate"):
+            with self.subTest(dies):
+                shown = len(self.pinentry.dialogs)
+                self.pinentry.answers(*[["wait"]] * (shown + 1))
+                agent = self.agent()
+                asking = self.asks()
+                dialog = self.pinentry.wait(shown + 1)
+                getattr(agent, dies)()
+                wait_until(lambda: not dialog.lives, "the dialog is gone", 20)
+                code, out, _ = self.ended(asking)
+                self.assertEqual((code, out), (1, ""))
+                wait_until(lambda: len(self.lab.aborts) == shown + 1, "the daemon has heard", 20)
+                wait_until(lambda: not self.session.has_agent(), "the name is free", 20)
+        self.assertEqual(self.lab.aborts, ["hung up"] * 2)
