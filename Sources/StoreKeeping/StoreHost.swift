@@ -128,6 +128,8 @@ package final class StoreHost {
         /// Something that `status` shows.
         case changed
         case fingerAdded
+        /// The store is no more.
+        case removed
     }
 
     package func tell(_ happening: Happening) {

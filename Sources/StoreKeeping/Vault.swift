@@ -256,6 +256,7 @@ package final class Vault {
         // What still ends on this store now is on no person's quota.
         host.records.allotment = Allotment()
         byUID[host.identity.uid]?.removeAll { $0 === host }
+        host.tell(.removed)
     }
 
     /// The open stores, and all stores.

@@ -101,6 +101,7 @@ final class Upkeep {
             case .locked: self.watchers.note(host, .locked)
             case .changed: self.watchers.note(host, .changed)
             case .fingerAdded: self.watchers.note(host, .fingerAdded)
+            case .removed: self.watchers.note(host, .removed)
             }
         }
         host.whenTimesChange = { host in

@@ -51,6 +51,7 @@ final class Watcher {
         case locked
         case changed
         case fingerAdded
+        case removed
     }
 
     let person: Person
@@ -69,11 +70,15 @@ final class Watcher {
         var wasLocked = false
         var wasChanged = false
         var wasFingerAdded = false
+        var isRemoved = false
     }
 
     init(_ person: Person) {
         self.person = person
     }
+
+    /// Those that it keeps something of.
+    var storeCount: Int { stores.count }
 
     /// The first thing that is told of a store is whether it is open.
     func begin(with host: StoreHost) {
@@ -87,6 +92,12 @@ final class Watcher {
         case .locked: store.wasLocked = true
         case .changed: store.wasChanged = true
         case .fingerAdded: store.wasFingerAdded = true
+        case .removed:
+            // Nobody has heard of it, so there is nothing to take back. A person who makes and
+            // removes stores must not fill memory with them.
+            if store.isOpenTold == nil { return stores[host.id] = nil }
+            store.wasChanged = true
+            store.isRemoved = true
         }
         stores[host.id] = store
         wake()
@@ -139,7 +150,7 @@ final class Watcher {
     }
 
     private func take(_ id: StoreID) -> [Event] {
-        guard var store = stores[id] else { return [] }
+        guard let store = stores[id] else { return [] }
         let host = store.host
         let isOpen = host.isOpen
         var whats: [Event.What] = []
@@ -148,8 +159,7 @@ final class Watcher {
         if isOpen, store.isOpenTold != true || store.wasLocked { whats.append(.opened) }
         if store.wasChanged { whats.append(.changed) }
         if store.wasFingerAdded { whats.append(.fingerAdded) }
-        store = Store(host: host, isOpenTold: isOpen)
-        stores[id] = store
+        stores[id] = store.isRemoved ? nil : Store(host: host, isOpenTold: isOpen)
         return whats.map { Event($0, store: id.bytes, name: host.identity.storeName) }
     }
 }

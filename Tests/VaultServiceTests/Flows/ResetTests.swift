@@ -177,7 +177,7 @@ struct ResetTests {
 
 extension Stage {
     /// A person who is not the daemon's own user.
-    fileprivate func person(
+    func person(
         _ answers: [String: String], _ frontEnd: FrontEnd = .terminal,
         hangsUp: @escaping () -> Bool = { false }
     ) -> Script {

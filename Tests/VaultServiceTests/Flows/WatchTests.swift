@@ -68,6 +68,31 @@ struct WatchTests {
         }
     }
 
+    @Test("of a store that was removed nothing is kept: making and removing them fills no memory")
+    func removed() async throws {
+        try await Stage.run("") { stage in
+            await stage.sitDown()
+            stage.polkit.answer = .yes
+            let watcher = try watch(stage)
+            #expect(await hear(watcher) == [.opened, .told])
+            #expect(watcher.storeCount == 1)
+            #expect(await stage.run(.reset(Target()), stage.person([:])) == .success("reset.done"))
+            #expect(await hear(watcher) == [.locked, .changed])
+            #expect(watcher.storeCount == 0)
+            // Nobody reads meanwhile.
+            for _ in 1...3 {
+                let script = stage.script(
+                    ["create.choose": Stage.passcode, "create.confirm": Stage.passcode])
+                await stage.run(
+                    .create(Create(target: Target(), way: .ownPasscode, openExisting: false)),
+                    script)
+                #expect(watcher.storeCount == 1)
+                await stage.run(.reset(Target()), stage.person([:]))
+                #expect(watcher.storeCount == 0)
+            }
+        }
+    }
+
     @Test("a lock that idleness brought is told after its grace, and not if it is taken back")
     func grace() async throws {
         try await Stage.run("LockGrace=1\n") { stage in
