@@ -41,7 +41,9 @@ final class Agent {
         manager = UserManager(bus)
         let runner = ToolRunner(manager, signals, core)
         self.runner = runner
-        let windows = Windows(runner, program: options.windows)
+        // Of its own: dialogs that are open for long must not keep an application from being locked.
+        let hiding = ToolRunner(manager, signals, core)
+        let windows = Windows(hiding, program: options.windows)
         apps = AppFiles().map { [manager, watch] in AppKeeper(manager, watch, $0, windows) }
         let folder = ToolIO.variable("XDG_RUNTIME_DIR").map { String(decoding: $0, as: UTF8.self) }
         relay = LockerRelay(
@@ -288,6 +290,7 @@ extension AppKeeper.Refusal {
         switch self {
         case .noDaemon: "appvaultd does not answer, or there is no store"
         case .noFile(let error): "\(error)"
+        case .isThere: "it runs under the same number already; start it once more"
         case .cannotFreeze:
             "this machine cannot freeze applications; --on-lock quit ends it instead"
         case .noScope(.refused(_, let text)): text

@@ -239,6 +239,19 @@ class Apps(Seated):
         self.locks()
         self.until_frozen(group)
 
+    def test_agent_dies_halfway(self):
+        """the agent is killed after it has written what it is about to do: the next one does it"""
+        self.starts("sleep 1000")
+        (group,) = self.groups()
+        agent = f"-u {self.alice.name} appvault-agent"
+        self.machine.check(f"pkill -STOP {agent}")
+        self.locks()
+        record = f"/run/user/{self.uid}/appvault/apps/{os.path.basename(group)}"
+        self.machine.check(f"sed -i s/locked=0/locked=1/ {record} && grep -q locked=1 {record} && pkill -KILL {agent}")
+        self.until_frozen(group)
+        self.unlocks()
+        self.until_frozen(group, False)
+
     def test_daemon_dies(self):
         """the daemon is killed: its stores are locked, and so are the applications"""
         self.starts("sleep 1000")

@@ -30,6 +30,7 @@ final class AppKeeper {
     private let windows: Windows
     private var apps: [String: KeptApp] = [:]
     private var isEnding = false
+    private var starting: Set<String> = []
     /// Called when an application has come or gone, or was locked or let go on.
     var whenChanged: (@LoopActor () -> Void)?
 
@@ -47,7 +48,15 @@ final class AppKeeper {
 
     /// Takes over what an agent before this one has kept.
     func begin() async throws(BusError) {
-        for record in files.all() { apps[record.scope] = KeptApp(record) }
+        for record in files.all() {
+            let app = KeptApp(record)
+            apps[record.scope] = app
+            // It may have died before all of it was done. Doing it again changes nothing else.
+            if record.isLocked, record.onLock == .freeze {
+                app.record.isLocked = false
+                want(app, isLocked: true)
+            }
+        }
         try await manager.whenRemoved { [unowned self] in forget($0) }
         for scope in apps.keys where !(await manager.isThere(scope)) { forget(scope) }
     }
@@ -72,6 +81,9 @@ final class AppKeeper {
         case noDaemon
         case noFile(PosixError)
         case noScope(BusError)
+        /// One of the same name is kept, whose first process has ended: the kernel gives numbers
+        /// again.
+        case isThere
         case cannotFreeze
     }
 
@@ -84,22 +96,35 @@ final class AppKeeper {
             throw .noDaemon
         }
         if goOn(wanted.id) > 0 { return .goesOn }
-        let app = KeptApp(wanted)
+        guard apps[wanted.scope] == nil, !starting.contains(wanted.scope) else { throw .isThere }
         do throws(PosixError) { try files.write(wanted) } catch { throw .noFile(error) }
-        apps[wanted.scope] = app
+        starting.insert(wanted.scope)
+        defer { starting.remove(wanted.scope) }
         do throws(BusError) {
             try await manager.startScope(
                 wanted.scope, with: process, "\(wanted.id), locked by AppVault")
-            if wanted.onLock == .freeze, try await !manager.canFreeze(wanted.scope) {
-                throw .refused(name: "", text: "")
-            }
         } catch {
-            forget(wanted.scope)
-            if case .refused(name: "", _) = error { throw .cannotFreeze }
+            files.remove(wanted.scope)
             throw .noScope(error)
         }
+        // Not before: what is not there yet cannot be locked.
+        let app = KeptApp(wanted)
+        apps[wanted.scope] = app
+        let canFreeze: Bool
+        do throws(BusError) {
+            // It also tells whether the scope is over already.
+            canFreeze = try await manager.canFreeze(wanted.scope)
+        } catch {
+            forget(wanted.scope)
+            throw .noScope(error)
+        }
+        guard canFreeze || wanted.onLock != .freeze else {
+            forget(wanted.scope)
+            throw .cannotFreeze
+        }
         whenChanged?()
-        // It may have been locked since.
+        // What has happened since.
+        if watch.isAway { act(app.record.atLeave, on: app) }
         if !watch.isOpen(wanted.store) { locked(app) }
         return .scope(wanted.scope)
     }
@@ -179,14 +204,7 @@ final class AppKeeper {
         do throws(BusError) {
             switch app.record.onLock {
             case .freeze:
-                // First: a frozen program that holds a menu's grab keeps the screen from being
-                // locked, and what its windows show stays readable.
-                app.record.windows += await windows.hide(
-                    try await manager.controlGroup(of: app.record.scope))
-                try await manager.freeze(app.record.scope)
-                // Until then it could still show another.
-                app.record.windows += await windows.hide(
-                    try await manager.controlGroup(of: app.record.scope))
+                try await freeze(app)
             case .quit:
                 try await manager.stop(app.record.scope)
                 app.wantsLocked = false
@@ -199,6 +217,23 @@ final class AppKeeper {
         } catch {
             await fail(app, "be locked", error)
         }
+    }
+
+    /// Each step is on record before the next one: an agent after this one lets go on what is frozen,
+    /// and shows what was hidden.
+    private func freeze(_ app: KeptApp) async throws(BusError) {
+        let group = try await manager.controlGroup(of: app.record.scope)
+        var intended = app.record
+        intended.isLocked = true
+        try? files.write(intended)
+        // First: a frozen program that holds a menu's grab keeps the screen from being locked, and
+        // what its windows show stays readable.
+        app.record.windows += await windows.hide(group)
+        intended.windows = app.record.windows
+        try? files.write(intended)
+        try await manager.freeze(app.record.scope)
+        // Until then it could still show another.
+        app.record.windows += await windows.hide(group)
     }
 
     /// Milliseconds between two attempts, and how many there are.
@@ -227,6 +262,11 @@ final class AppKeeper {
         }
         app.failures = 0
         app.wantsLocked = app.record.isLocked
+        if !app.record.isLocked {
+            await windows.show(app.record.windows)
+            app.record.windows = []
+        }
+        try? files.write(app.record)
         Complaint.say("\(app.record.id) cannot \(what): \(error)")
     }
 
