@@ -13,7 +13,8 @@ TIMEOUT = 900
 ALICE = machine.PASSWORDS["alice"]
 
 machine.IMAGES["agent"] = machine.Image(
-    "pinentry-gtk2 dunst mate-screensaver dconf-gsettings-backend libglib2.0-bin libxcb-res0", parent="desktop",
+    "pinentry-gtk2 pinentry-qt pinentry-gnome3 dunst mate-screensaver dconf-gsettings-backend libglib2.0-bin"
+    " libxcb-res0", parent="desktop",
     prepare=r"""
 cat >> /etc/xdg/openbox/autostart <<'END'
 dunst &
@@ -107,6 +108,26 @@ class Agent(unittest.TestCase):
         desktop.picture("agent-5-back")
         desktop.run("pkill -f 'xterm -T notes'")
         self.until(lambda: not self.window("^notes$"), "the end of the application")
+
+    def test_pinentries(self):
+        """each of Debian's three asks, has the focus, and opens the store"""
+        desktop = self.desktop
+        # The terminal may still offer a recovery key, after an earlier unlock.
+        desktop.type("")
+        for name in ("gtk-2", "qt", "gnome3"):
+            with self.subTest(name):
+                desktop.check("appvault lock", user="alice")
+                desktop.type(
+                    f"clear; (APPVAULT_PINENTRY=/usr/bin/pinentry-{name} setsid appvault unlock"
+                    " </dev/null >/dev/null &)")
+                self.until(lambda name=name: desktop.run(f"pgrep -x pinentry-{name}")[0] == 0, "a dialog's program")
+                self.until(lambda: self.window("AppVault") or self.window("gcr-prompter"), "a dialog")
+                # It has drawn itself.
+                desktop.run("sleep 1")
+                desktop.picture(f"agent-pinentry-{name}")
+                desktop.type(ALICE)
+                self.until_state("open")
+                self.until(lambda name=name: desktop.run(f"pgrep -x pinentry-{name}")[0] != 0, "the dialog's end")
 
     def test_relay(self):
         """mate-screensaver blanks without a lock, and nothing is locked; it locks, and the store is locked with it"""
