@@ -223,6 +223,22 @@ class Apps(Seated):
         self.assertEqual(code, 3, shown)
         self.assertNotIn("started\n", shown.replace("echo started", ""))
 
+    def test_what_it_does_not_stop(self):
+        """as SECURITY.md says, not the person's other programs: they start the command themselves, leave by systemd, or
+        let it go on"""
+        self.starts("sh -c 'systemd-run --user --quiet sleep 2001; exec sleep 2002'")
+        (group,) = self.groups()
+        self.until(lambda: self.machine.run("pgrep -f '^[^ ]*sleep 2001'")[0] == 0)
+        self.locks()
+        self.until_frozen(group)
+        inside = self.machine.check(f"cat {group}/cgroup.procs").split()
+        self.assertEqual([self.machine.check(f"cat /proc/{pid}/comm").strip() for pid in inside], ["sleep"])
+        left = self.machine.check("pgrep -f '^[^ ]*sleep 2001'").strip()
+        self.assertNotIn(left, inside)
+        self.assertEqual(self.shell("sleep 0")[0], 0)
+        self.shell(f"systemctl --user thaw {os.path.basename(group)}")
+        self.until_frozen(group, False)
+
     def test_agent_dies(self):
         """the agent is killed while an application is frozen: the next one knows of it"""
         self.starts("sleep 1000")
