@@ -211,7 +211,9 @@ extension Agent {
                 let onLock = AppPolicy.OnLock(rawValue: UInt8(clamping: try call.uint32())),
                 let background = AppPolicy.Background(
                     rawValue: UInt8(clamping: try call.uint32())),
-                AppName.isID(id), !store.contains("\n")
+                AppName.isID(id), !store.contains("\n"), !store.contains("\r\n"),
+                // 0 would be this process as well.
+                process != 0, process != UInt32(bitPattern: ThisProcess.pid)
             else { return .refused(.failed("this cannot be an application")) }
             app = RunningApp(
                 scope: RunningApp.scope(of: id, process), id: id, store: store, demand: demand,
@@ -219,6 +221,8 @@ extension Agent {
         } catch {
             return .refused(.failed("the call is not understood"))
         }
+        // Only now is it sure to be there: this agent may be a part of what the desktop starts with.
+        if !hadDesktop { hadDesktop = await manager.hasDesktop() }
         do throws(AppKeeper.Refusal) {
             switch try await apps.start(process, app) {
             case .scope(let scope): return .values([.string(scope)])

@@ -236,6 +236,13 @@ final class AppKeeper {
         app.record.windows += await windows.hide(group)
     }
 
+    /// What an X server that is slow has not shown is kept for the next time.
+    private func show(_ app: KeptApp) async {
+        for _ in 0..<3 where !app.record.windows.isEmpty {
+            if await windows.show(app.record.windows) { app.record.windows = [] }
+        }
+    }
+
     /// Milliseconds between two attempts, and how many there are.
     private static let pause: UInt64 = 200
     private static let attempts = 25
@@ -243,8 +250,7 @@ final class AppKeeper {
     private func unlock(_ app: KeptApp) async {
         do throws(BusError) {
             try await manager.thaw(app.record.scope)
-            await windows.show(app.record.windows)
-            app.record.windows = []
+            await show(app)
             app.record.isLocked = false
             app.failures = 0
             try? files.write(app.record)
@@ -261,11 +267,15 @@ final class AppKeeper {
             return await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.pause)
         }
         app.failures = 0
-        app.wantsLocked = app.record.isLocked
+        // A freeze of which systemd said nothing may still come about: then it is locked, and goes on
+        // with its store.
         if !app.record.isLocked {
-            await windows.show(app.record.windows)
-            app.record.windows = []
+            do throws(BusError) { try await manager.thaw(app.record.scope) } catch {
+                app.record.isLocked = true
+            }
         }
+        app.wantsLocked = app.record.isLocked
+        if !app.record.isLocked { await show(app) }
         try? files.write(app.record)
         Complaint.say("\(app.record.id) cannot \(what): \(error)")
     }

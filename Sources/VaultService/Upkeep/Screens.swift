@@ -193,7 +193,9 @@ extension Upkeep {
 
     /// What was not locked yet stays open.
     func cameBack(_ uid: UInt32, _ absence: Absence) {
-        if absence != .session || screens.isInFront(uid) { watchers.note(uid, isAway: false) }
+        if absence != .session || screens.isInFront(uid) || !screens.hasScreen(uid) {
+            watchers.note(uid, isAway: false)
+        }
         for host in desk.vault.stores(of: uid) {
             host.ownerCameBack(absence)
             timedLocks.follow(host)

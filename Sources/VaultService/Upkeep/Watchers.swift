@@ -152,6 +152,12 @@ final class Watcher {
     private func take(_ id: StoreID) -> [Event] {
         guard let store = stores[id] else { return [] }
         let host = store.host
+        // Root has given it to somebody else, whose it is to know what happens to it.
+        guard host.owner == person else {
+            stores[id] = nil
+            guard store.isOpenTold == true else { return [] }
+            return [Event(.locked, store: id.bytes, name: host.identity.storeName)]
+        }
         let isOpen = host.isOpen
         var whats: [Event.What] = []
         if store.isOpenTold == nil, !isOpen { whats.append(.locked) }

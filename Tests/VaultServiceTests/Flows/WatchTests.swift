@@ -93,6 +93,20 @@ struct WatchTests {
         }
     }
 
+    @Test("of a store that root has given to somebody else its former owner hears no more")
+    func given() async throws {
+        try await Stage.run("") { stage in
+            await stage.sitDown()
+            let watcher = try watch(stage)
+            #expect(await hear(watcher) == [.opened, .told])
+            let host = try #require(stage.store)
+            let other = Person(uid: stage.alice.uid + 1, name: Array("somebody".utf8))
+            try await stage.house.desk.vault.chown(host, to: other)
+            #expect(await hear(watcher) == [.locked])
+            #expect(watcher.storeCount == 0)
+        }
+    }
+
     @Test("a lock that idleness brought is told after its grace, and not if it is taken back")
     func grace() async throws {
         try await Stage.run("LockGrace=1\n") { stage in

@@ -75,6 +75,8 @@ final class AppFlow {
         }
         guard AppRules.isID(app.id) else { throw .refused(.invalidArgument(.appID)) }
         let answer = await desk.policyAnswer(for: person, nil)
+        // Otherwise what a group's section demands would be left out.
+        guard answer.isKnown else { throw .refused(.serviceUnavailable(.groups)) }
         let rules = answer.book.rules(ofApp: app.id, for: answer.subject)
         let written = rules.store.bytes
         guard !written.isEmpty else { return (rules, app.target.store) }
