@@ -5,6 +5,7 @@ extension Bus {
     /// Beyond them a caller is refused: one that does not read its answers must not fill memory.
     private static let mostCalls = 64
     private static let introspectable = "org.freedesktop.DBus.Introspectable"
+
     /// Callers of this user find the object from now on; all others are refused. libsystemd itself
     /// answers org.freedesktop.DBus.Peer.
     public func serve(_ object: BusObject) {

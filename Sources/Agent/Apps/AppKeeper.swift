@@ -213,7 +213,7 @@ final class AppKeeper {
             }
             app.record.isLocked = true
             app.failures = 0
-            try? files.write(app.record)
+            write(app.record, of: app)
         } catch {
             await fail(app, "be locked", error)
         }
@@ -225,15 +225,21 @@ final class AppKeeper {
         let group = try await manager.controlGroup(of: app.record.scope)
         var intended = app.record
         intended.isLocked = true
-        try? files.write(intended)
+        write(intended, of: app)
         // First: a frozen program that holds a menu's grab keeps the screen from being locked, and
         // what its windows show stays readable.
         app.record.windows += await windows.hide(group)
         intended.windows = app.record.windows
-        try? files.write(intended)
+        write(intended, of: app)
         try await manager.freeze(app.record.scope)
         // Until then it could still show another.
         app.record.windows += await windows.hide(group)
+    }
+
+    /// Not of one that is over: nobody would take its file away again.
+    private func write(_ record: RunningApp, of app: KeptApp) {
+        guard apps[record.scope] === app else { return }
+        try? files.write(record)
     }
 
     /// What an X server that is slow has not shown is kept for the next time.
@@ -253,7 +259,7 @@ final class AppKeeper {
             await show(app)
             app.record.isLocked = false
             app.failures = 0
-            try? files.write(app.record)
+            write(app.record, of: app)
         } catch {
             await fail(app, "go on", error)
         }
@@ -269,14 +275,14 @@ final class AppKeeper {
         app.failures = 0
         // A freeze of which systemd said nothing may still come about: then it is locked, and goes on
         // with its store.
-        if !app.record.isLocked {
+        if !app.record.isLocked, app.record.onLock == .freeze {
             do throws(BusError) { try await manager.thaw(app.record.scope) } catch {
                 app.record.isLocked = true
             }
         }
         app.wantsLocked = app.record.isLocked
         if !app.record.isLocked { await show(app) }
-        try? files.write(app.record)
+        write(app.record, of: app)
         Complaint.say("\(app.record.id) cannot \(what): \(error)")
     }
 
