@@ -70,6 +70,29 @@ def wait_until(condition, what, seconds=10.0):
         time.sleep(0.005)
 
 
+def wakeups(pid):
+    """How often the threads of a process have slept and were woken."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        # A thread may end before its turn.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            with open(f"/proc/{pid}/task/{thread}/status", encoding="ascii") as file:
+                total += next(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt_switches"))
+    return total
+
+
+def comes_to_rest(pid):
+    """Waits until nothing has woken the process for three seconds. What earlier questions left to
+    do is done some seconds after them, or later on a busy machine."""
+
+    def rests():
+        before = wakeups(pid)
+        time.sleep(3)
+        return wakeups(pid) == before
+
+    wait_until(rests, "three seconds without a wakeup", 60)
+
+
 def as_uid(uid, function, gid=None):
     """Runs the function in a child with that uid and returns its result. An exception in the
     child is raised here, too."""

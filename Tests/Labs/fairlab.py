@@ -45,7 +45,9 @@ def goes_first(pid):
     """This process, and what it starts from now on, goes before everything else on this
     computer: the rest is not to be measured."""
     for thread in os.listdir(f"/proc/{pid}/task"):
-        os.setpriority(os.PRIO_PROCESS, int(thread), FIRST_OF_ALL)
+        # A thread may end before its turn.
+        with contextlib.suppress(ProcessLookupError):
+            os.setpriority(os.PRIO_PROCESS, int(thread), FIRST_OF_ALL)
     # For kernels that give processor time to sessions and not to processes.
     with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w") as file:
         file.write(str(FIRST_OF_ALL))

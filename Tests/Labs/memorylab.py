@@ -1,5 +1,6 @@
 """Searches a process's memory for secrets, also for a piece of one."""
 
+import contextlib
 import mmap
 import os
 import random
@@ -63,6 +64,15 @@ def maps(pid):
             fields = line.split(maxsplit=5)
             start, end = (int(number, 16) for number in fields[0].split("-"))
             yield start, end, fields[1], fields[5].strip() if len(fields) > 5 else ""
+
+
+def open_files(pid):
+    """What the descriptors of a process lead to. One that is closed meanwhile is left out."""
+    folder, found = f"/proc/{pid}/fd", []
+    for number in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.readlink(f"{folder}/{number}"))
+    return found
 
 
 def used(pid, start, end):

@@ -57,12 +57,3 @@ class PolicyLab(Lab):
         with open(path + "~", "w", encoding="utf-8") as file:
             file.write(text)
         os.rename(path + "~", path)
-
-    def wakeups(self):
-        """How often the daemon's threads have given up the processor so far."""
-        count = 0
-        folder = f"/proc/{self.pid}/task"
-        for thread in os.listdir(folder):
-            with open(f"{folder}/{thread}/status", encoding="ascii") as file:
-                count += int(next(line.split()[1] for line in file if line.startswith("voluntary_ctxt")))
-        return count

@@ -11,6 +11,7 @@ import unittest
 
 import wire
 from clilab import Aborted, Lab
+from memorylab import open_files
 from pinentrylab import Pinentry
 from realcli import SECRET, Real
 
@@ -384,9 +385,8 @@ class AtOnce(Case):
 
     @staticmethod
     def has_open(process, name):
-        folder = f"/proc/{process.pid}/fd"
         try:
-            return any(os.readlink(f"{folder}/{each}").endswith(name) for each in os.listdir(folder))
+            return any(each.endswith(name) for each in open_files(process.pid))
         except FileNotFoundError:
             return False
 

@@ -14,6 +14,7 @@ import unittest
 import wire
 from daemonlab import answers, as_uid, derivation_counter, wait_until
 from fairlab import FIRST, OWNER, PASSCODE, POLICY, STRANGERS, Machine
+from memorylab import open_files
 from pamlab import compiled
 
 NEEDS_ROOT = True
@@ -59,16 +60,10 @@ class Case(unittest.TestCase):
         for client in self.held:
             client.close()
         # Their places are free again once the daemon has seen them go.
-        files = f"/proc/{self.daemon.pid}/fd"
-        wait_until(lambda: self.sockets(files) < 12, "the connections have ended")
+        wait_until(lambda: self.sockets() < 12, "the connections have ended")
 
-    @staticmethod
-    def sockets(files):
-        count = 0
-        for name in os.listdir(files):
-            with contextlib.suppress(OSError):
-                count += os.readlink(f"{files}/{name}").startswith("socket:")
-        return count
+    def sockets(self):
+        return sum(name.startswith("socket:") for name in open_files(self.daemon.pid))
 
     def come(self, uid):
         """Whether one more connection of that uid is accepted; it stays open."""

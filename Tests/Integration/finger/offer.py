@@ -4,7 +4,6 @@ there."""
 
 import os
 import signal
-import time
 import unittest
 
 from daemonlab import IS_ROOT, answers, wait_until
@@ -12,6 +11,7 @@ from fingerlab import Finger
 from fprintlab import Worker
 from loginlab import Logind
 from pamlab import ECHO_ON, ERROR_MSG, PAM_CONV_ERR, PAM_SUCCESS, TEXT_INFO, Talk
+from patience import Stopwatch
 from personlab import Person
 from wayslab import LOGIN, PASSCODE, Machine, account, in_child
 
@@ -198,10 +198,10 @@ class Login(Case):
             "pulled out": ["SCAN alice", "UNPLUG"], "dead": ["SCAN alice", die],
         }.items():
             with self.subTest(name):
-                began = time.monotonic()
+                stopwatch = Stopwatch()
                 self.enter(Newcomer(self.worker, touches=touches))
                 self.assertTrue(self.talk.lines[-1].startswith(said), self.talk.messages)
-                self.assertLess(time.monotonic() - began, 12)
+                stopwatch.assert_within(12)
                 self.assertMade(False)
                 self.worker.close()
                 self.worker.__init__()

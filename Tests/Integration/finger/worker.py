@@ -1,6 +1,7 @@
 """appvault-fingerprint alone, with libfprint's virtual readers: what it answers, to whom, and
 what it cannot do."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ from fprintlab import (
     CANCEL, DELETE, ENROLL, LIST, MATCH, STORED, Ended, HandedOver, Link, Worker, choice, frame, payload, templates,
     text,
 )
+from patience import Stopwatch
 
 TIMEOUT = 300
 RETRIES = {0: "general", 1: "tooShort", 2: "center", 3: "removeFinger"}
@@ -84,10 +86,10 @@ class Readers(Case):
         """No reader of that id at that port: reported at once"""
         for reader, port in (("vfs5011/0", ""), ("", ""), ("device", "0000:00:14.0/9")):
             with self.subTest(reader):
-                began = time.monotonic()
+                stopwatch = Stopwatch()
                 self.link.send(ENROLL, choice(reader, port))
                 self.assertEqual(self.link.last(), ("failed", "noReader"))
-                self.assertLess(time.monotonic() - began, 2)
+                stopwatch.assert_within(2)
 
     def test_template_of_another(self):
         """A template of another reader is refused, before the person is asked for a finger"""
@@ -155,8 +157,10 @@ class Environment(unittest.TestCase):
                 line = [line for line in limits.splitlines() if line.startswith(name)][0]
                 self.assertEqual(line.split()[-3:-1], ["0", "0"], line)
             for task in os.listdir(f"/proc/{worker.process.pid}/task"):
-                with open(f"/proc/{worker.process.pid}/task/{task}/status") as file:
-                    self.assertIn("Seccomp:\t2", file.read())
+                # A thread may end before its turn.
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                    with open(f"/proc/{worker.process.pid}/task/{task}/status") as file:
+                        self.assertIn("Seccomp:\t2", file.read())
             if not IS_ROOT:
                 with self.assertRaises(PermissionError):
                     open(f"/proc/{worker.process.pid}/mem", "rb").close()
@@ -296,9 +300,9 @@ class Stops(Case):
         self.alice = self.worker.enroll(self.link, "alice")
 
     def quickly(self, work, wanted):
-        began = time.monotonic()
+        stopwatch = Stopwatch()
         self.assertEqual(work(), wanted)
-        self.assertLess(time.monotonic() - began, 2)
+        stopwatch.assert_within(2)
         self.assertEqual(self.worker.match(self.link, [self.alice], "alice"), ("matched", 0))
 
     def cancelled(self):
@@ -357,19 +361,20 @@ class Stops(Case):
 
     def test_timeout(self):
         """No finger within the time of the request: reported then, and not before"""
-        began = time.monotonic()
+        stopwatch = Stopwatch()
         self.link.begin_match("device", [self.alice], seconds=1)
         self.assertEqual(self.link.last(), ("failed", "timedOut"))
-        self.assertTrue(0.9 < time.monotonic() - began < 3)
+        self.assertGreater(stopwatch.seconds, 0.9)
+        stopwatch.assert_within(3)
         # A retry does not start the time again.
-        began = time.monotonic()
+        stopwatch = Stopwatch()
         self.link.begin_match("device", [self.alice], seconds=2)
         for _ in range(3):
             time.sleep(0.5)
             self.worker.play("device", "RETRY 1")
             self.link.event("retry")
         self.assertEqual(self.link.last(), ("failed", "timedOut"))
-        self.assertLess(time.monotonic() - began, 4)
+        stopwatch.assert_within(4)
         self.assertEqual(self.worker.match(self.link, [self.alice], "alice"), ("matched", 0))
 
     def test_hang_up(self):
@@ -380,9 +385,9 @@ class Stops(Case):
             begin(self.link)
             self.link.close()
             type(self).link = self.worker.link()
-            began = time.monotonic()
+            stopwatch = Stopwatch()
             self.assertEqual(self.worker.match(self.link, [self.alice], "alice"), ("matched", 0))
-            self.assertLess(time.monotonic() - began, 2)
+            stopwatch.assert_within(2)
 
     def test_unplugged(self):
         """Unplugged in any phase: reported at once; when it is plugged in again it works"""
@@ -682,11 +687,12 @@ class Peers(unittest.TestCase):
             with Worker(linger=1) as worker:
                 link = worker.link()
                 link.readers()
-                began = time.monotonic()
+                stopwatch = Stopwatch()
                 if not connect:
                     link.close()
                 self.assertEqual(worker.process.wait(5), 0)
-                self.assertTrue(0.9 < time.monotonic() - began < 3)
+                self.assertGreater(stopwatch.seconds, 0.9)
+                stopwatch.assert_within(3)
                 link.close()
 
     def test_lingers_not(self):
@@ -794,9 +800,9 @@ class Sandbox(unittest.TestCase):
             template = worker.enroll(link, "alice")
         with Worker("--env", "READER_HANGS=1", environment={"LD_PRELOAD": self.library}) as worker:
             with worker.link() as link:
-                began = time.monotonic()
+                stopwatch = Stopwatch()
                 self.assertEqual(worker.match(link, [template], "alice"), ("matched", 0))
-                self.assertLess(time.monotonic() - began, 2)
+                stopwatch.assert_within(2)
             self.assertEqual(worker.process.wait(10), 1)
 
     def test_misbehaves(self):

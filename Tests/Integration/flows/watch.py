@@ -1,25 +1,24 @@
 """Who watches the stores of a person: what they hear, and what they cost the daemon."""
 
-import glob
 import select
 import socket
-import time
 import unittest
 
 import wire
-from daemonlab import IS_ROOT, PASSCODE, Daemon, add_account, answers, as_uid, remove_account, wait_until
+from daemonlab import (
+    IS_ROOT,
+    PASSCODE,
+    Daemon,
+    add_account,
+    answers,
+    as_uid,
+    comes_to_rest,
+    remove_account,
+    wait_until,
+)
 
 NEEDS_ROOT = True
 TIMEOUT = 120
-
-
-def wakeups(pid):
-    """How often the daemon's threads have slept and were woken."""
-    total = 0
-    for path in glob.glob(f"/proc/{pid}/task/*/status"):
-        with open(path) as file:
-            total += sum(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt_switches"))
-    return total
 
 
 class Watch(unittest.TestCase):
@@ -141,13 +140,7 @@ class Watch(unittest.TestCase):
         # The store is scanned some seconds after it was opened, and the connections before are forgotten.
         self.daemon.lock()
         self.hear(client, "locked")
-
-        def rests():
-            before = wakeups(self.daemon.pid)
-            time.sleep(3)
-            return wakeups(self.daemon.pid) == before
-
-        wait_until(rests, "three seconds without a wakeup", 60)
+        comes_to_rest(self.daemon.pid)
         self.daemon.unlock()
         self.hear(client, "opened")
 

@@ -23,6 +23,7 @@ from pamlab import (
     Talk,
     compiled,
 )
+from patience import Stopwatch
 from personlab import RAW, Person
 
 HANDLE = bytes(range(1, 17))
@@ -277,14 +278,14 @@ class Restored(Case):
         daemon = self.lab.daemon(handler)
         person = self.person()
         person.wait(person.is_raw)
-        began = time.monotonic()
+        stopwatch = Stopwatch()
         done = person.result()
-        took = time.monotonic() - began
+        stopwatch.stop()
         self.assertEqual(done["code"], code)
         self.assertTrue(done["clean"])
         self.assertRestored(person)
-        self.assertGreaterEqual(took, least)
-        self.assertLess(took, most)
+        self.assertGreaterEqual(stopwatch.seconds, least)
+        stopwatch.assert_within(most)
         return daemon
 
     def test_hangs_up(self):

@@ -7,7 +7,7 @@ import time
 import unittest
 
 import wire
-from daemonlab import answers, wait_until
+from daemonlab import answers, comes_to_rest, wait_until
 from faultlab import Lab, code, policy
 
 
@@ -133,17 +133,8 @@ class Reload(unittest.TestCase):
 
     def test_idle(self):
         """watching costs nothing while nothing changes"""
-
-        def switches():
-            with open(f"/proc/{self.lab.pid}/status", encoding="ascii") as file:
-                return int(next(line.split()[1] for line in file if line.startswith("voluntary_ctxt")))
-
         self.becomes(12)
-        # Everything that the last connection left running has ended.
-        wait_until(lambda: len(os.listdir(f"/proc/{self.lab.pid}/task")) == 1, "no thread but the loop", 15)
-        before = switches()
-        time.sleep(3)
-        self.assertEqual(switches(), before)
+        comes_to_rest(self.lab.pid)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import unittest
 
 from daemonlab import IS_ROOT
 from pamlab import PAM_AUTH_ERR, PAM_AUTHINFO_UNAVAIL, PAM_SUCCESS, Footprint
+from patience import Stopwatch
 from wayslab import LOGIN, NEW_LOGIN, PASSCODE, WRONG, Machine, in_child
 
 # Two seconds for a call to a daemon that sends nothing, five for one to a daemon that fell silent;
@@ -30,9 +31,9 @@ class Case(unittest.TestCase):
 
     def timed(self, most, work):
         before = Footprint()
-        began = time.monotonic()
+        stopwatch = Stopwatch()
         value = work()
-        self.assertLess(time.monotonic() - began, most + ROOM)
+        stopwatch.assert_within(most + ROOM)
         self.assertEqual(before, Footprint())
         return value
 
