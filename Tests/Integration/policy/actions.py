@@ -153,6 +153,8 @@ class Actions(unittest.TestCase):
         """with a policy that was never good nothing is created or changed: 42"""
         lab = self.lab("[Passcode]\nMinLength=many\n")
         self.assertEqual(self.listed(lab)["create-passcode"].code, BROKEN)
+        # What it would demand of an application nobody knows: so it is the most.
+        self.assertEqual(lab.ask("appRules", store="", id="mail", demand="open").demand, "passcode")
 
     @unittest.skipUnless(IS_ROOT, "acts for others")
     def test_others(self):

@@ -6,7 +6,7 @@ import threading
 import types
 import unittest
 
-from daemonlab import IS_ROOT, PASSCODE, wait_until
+from daemonlab import IS_ROOT, PASSCODE, answers, wait_until
 from faultlab import ME, code
 from patience import Stopwatch
 from policylab import PolicyLab, policy
@@ -70,6 +70,25 @@ class People(unittest.TestCase):
         stopwatch = Stopwatch()
         self.assertEqual(self.minimum(lab), 10)
         stopwatch.assert_within(1)
+
+    def test_application(self):
+        """where groups are not known nobody knows what an application's sections demand: it is not started"""
+        lab = self.lab(GROUPS + "[App mail group:staff]\nRequire=passcode\n")
+        lab.groups(**{NAME: ["staff"]})
+
+        def demand(id="mail"):
+            answer = lab.ask("appRules", store="", id=id, demand="open")
+            return answer.demand if answer.name == "appPolicy" else code(answer)
+
+        self.assertEqual((demand(), demand("other")), ("passcode", "open"))
+        # What was known before does not count: another daemon has never asked.
+        lab.hang()
+        lab.restart()
+        self.assertEqual(demand(), UNAVAILABLE)
+        answer = lab.ask("appOpen", answers("correct horse battery staple"), store="", id="mail", demand="open")
+        self.assertEqual(code(answer), UNAVAILABLE)
+        lab.release_groups()
+        wait_until(lambda: demand() == "passcode", "the groups are known again", 60)
 
     @unittest.skipUnless(IS_ROOT, "acts for others")
     def test_silent(self):

@@ -76,6 +76,47 @@ struct AppTests {
         }
     }
 
+    @Test("`finger` with an open store: the finger, wherever a passcode could be typed meanwhile")
+    func fingerPlaces() async throws {
+        for (frontEnd, line) in [
+            (FrontEnd.terminal, "fingerprint.place.enter"), (.dialog, "fingerprint.place.type"),
+        ] {
+            try await Stage.run("", hasReader: true) { stage in
+                await FingerTests.settle(stage)
+                #expect(await FingerTests.enroll(stage) == .success("fingerprint.enrolled"))
+                let script = stage.script([:], frontEnd)
+                script.touches = [.matched(0)]
+                let end = await stage.run(.appOpen(Self.byFinger), script)
+                #expect(end == .success("fingerprint.verified"))
+                #expect(script.shown.contains(line))
+                #expect(script.asked == [Script.finger])
+                // Whoever would rather type does so.
+                let typing = stage.script(["match.current": FingerTests.passcode], frontEnd)
+                #expect(await stage.run(.appOpen(Self.byFinger), typing) == .success("match.done"))
+                #expect(typing.asked == [Script.finger, "match.current"])
+            }
+        }
+    }
+
+    private static let byFinger = App(
+        target: Target(), id: Array("org.gnome.Evolution".utf8), demand: .finger)
+
+    @Test("a finger does not count for a store that was locked meanwhile")
+    func lockedMeanwhile() async throws {
+        try await Stage.run("", hasReader: true) { stage in
+            await FingerTests.settle(stage)
+            #expect(await FingerTests.enroll(stage) == .success("fingerprint.enrolled"))
+            let script = Script(
+                stage.caller(
+                    Hello(frontEnd: .terminal, realUID: stage.alice.uid), uid: stage.alice.uid),
+                stage.reader, [:], at: (0, .first { await stage.store?.lock() }))
+            script.touches = [.matched(0)]
+            #expect(
+                await stage.run(.appOpen(Self.byFinger), script) == .failure(.refused(.locked)))
+            #expect(stage.store?.isOpen == false)
+        }
+    }
+
     @Test("the store of the policy, and no other one")
     func store() async throws {
         try await Stage.run("[App org.gnome.Evolution]\nStore=default\n") { stage in

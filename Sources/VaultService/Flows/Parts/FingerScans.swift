@@ -46,10 +46,14 @@ final class FingerScans {
     /// At a display nobody can say that they would rather type: the question comes by itself.
     private static let displaySeconds = 8
 
+    /// What comes where no finger matches, which the line about the reader says.
+    enum Otherwise { case passcode, nothing }
+
     /// Asks for a finger and, on a match that opens the store, calls `opening` with the store key;
     /// otherwise returns why not. Only `.gone` and what `opening` throws end the exchange.
     func scanFinger(
-        _ purpose: FingerPurpose, _ visit: Visit, isSwitchedOff: Bool = false, seconds: UInt8 = 0,
+        _ purpose: FingerPurpose, _ visit: Visit, otherwise: Otherwise = .passcode,
+        isSwitchedOff: Bool = false, seconds: UInt8 = 0,
         opening: (Opening) async throws(Interruption) -> Void
     ) async throws(Interruption) -> FingerOutcome {
         if let why = await readers.noFinger(purpose, visit, isSwitchedOff: isSwitchedOff) {
@@ -86,7 +90,7 @@ final class FingerScans {
         defer { if let patience { EventLoop.shared.cancel(patience) } }
         // Shown once: a second touch has its own line.
         let scan = target.reader.scan
-        var place: Message? = placeMessage(purpose, scan, visit, wait)
+        var place: Message? = placeMessage(otherwise, scan, visit, wait)
         let followed = try await visit.exchange.follow(run) { step in
             defer { if case .heard = step { place = nil } }
             if case .ended(let end) = step { return Self.lastWords(end, visit) }
@@ -205,12 +209,11 @@ final class FingerScans {
     // MARK: words
 
     private func placeMessage(
-        _ purpose: FingerPurpose, _ scan: FingerprintReader.Scan, _ visit: Visit, _ wait: Int
+        _ otherwise: Otherwise, _ scan: FingerprintReader.Scan, _ visit: Visit, _ wait: Int
     ) -> Message {
-        switch purpose {
-        // No passcode is asked for after it.
-        case .verify: return .fingerprintPlace(scan)
-        case .open, .enroll: break
+        switch otherwise {
+        case .nothing: return .fingerprintPlace(scan)
+        case .passcode: break
         }
         let service = visit.caller.hello.service
         return switch visit.caller.hello.frontEnd {

@@ -172,8 +172,20 @@ extension Proving {
         let host = visit.host
         try refusing { () throws(Refusal) in try host.requireUsable() }
         let opening = try await admit(visit, .promptCurrent)
-        try await refusingAsync { () async throws(Refusal) in try await host.open(opening) }
+        let wasOpen = host.isOpen
+        try await refusingAsync { () async throws(Refusal) in
+            try await host.open(opening)
+            // The owner has left meanwhile.
+            guard host.isOpen else { throw .locked }
+        }
+        if !wasOpen { noteOpened(visit) }
         await visit.tellLog()
         return (visit, opening.ground)
+    }
+
+    func noteOpened(_ visit: Visit) {
+        desk.audit.note(
+            .unlock, "a store was opened", store: visit.host.id.description, person: visit.person,
+            service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
     }
 }

@@ -49,18 +49,21 @@ final class AppFlow {
         return .opened
     }
 
-    /// The passcode does as well: a finger is for convenience, and a reader may be absent.
+    /// The passcode does as well: a finger is for convenience, and a reader may be absent. The finger
+    /// is asked for where the passcode could be, as at an opening.
     private func byFinger(
         _ target: Target, _ exchange: any Conversation
     ) async throws(Interruption) -> Message {
         let visit = try await desk.visit(target, exchange)
         guard visit.host.isOpen else { return try await stores.open(visit) }
         let outcome = try await scans.scanFinger(
-            .verify, visit,
-            isSwitchedOff: !visit.caller.isTerminal || visit.caller.hello.oneSecret
+            .verify, visit, isSwitchedOff: !visit.caller.hasPerson || visit.caller.hello.oneSecret
         ) { _ throws(Interruption) in }
         switch outcome {
-        case .matched: return .fingerVerified
+        case .matched:
+            // A lock may have come meanwhile.
+            guard visit.host.isOpen else { throw .refused(.locked) }
+            return .fingerVerified
         case .notAsked, .ended: return try await byPasscode(target, exchange)
         }
     }
@@ -77,7 +80,9 @@ final class AppFlow {
         let answer = await desk.policyAnswer(for: person, nil)
         // Otherwise what a group's section demands would be left out.
         guard answer.isKnown else { throw .refused(.serviceUnavailable(.groups)) }
-        let rules = answer.book.rules(ofApp: app.id, for: answer.subject)
+        var rules = answer.book.rules(ofApp: app.id, for: answer.subject)
+        // Nobody knows what it demands. A locked application is not lost for that.
+        if case .broken = desk.policies.standing { rules.require = .passcode }
         let written = rules.store.bytes
         guard !written.isEmpty else { return (rules, app.target.store) }
         guard app.target.store.isEmpty || app.target.store == written else {

@@ -60,7 +60,9 @@ final class FingerFlows {
     {
         let visit = try await desk.visit(target, exchange)
         try refusing { () throws(Refusal) in try visit.host.requireUsable() }
-        let outcome = try await scans.scanFinger(.verify, visit) { _ throws(Interruption) in }
+        let outcome = try await scans.scanFinger(.verify, visit, otherwise: .nothing) {
+            _ throws(Interruption) in
+        }
         switch outcome {
         case .matched: return .fingerVerified
         case .notAsked(let why):

@@ -144,7 +144,7 @@ final class StoreFlows {
             // The owner has left meanwhile.
             guard host.isOpen else { throw .locked }
         }
-        noteOpened(visit)
+        proving.noteOpened(visit)
         await visit.tellLog()
         try await endLoss(visit)
         return .opened
@@ -185,19 +185,13 @@ final class StoreFlows {
                 try await visit.host.open(opening)
                 guard visit.host.isOpen else { throw .locked }
             }
-            self.noteOpened(visit)
+            self.proving.noteOpened(visit)
             await visit.tellLog()
         }
         switch outcome {
         case .matched: return true
         case .notAsked, .ended: return false
         }
-    }
-
-    private func noteOpened(_ visit: Visit) {
-        desk.audit.note(
-            .unlock, "a store was opened", store: visit.host.id.description, person: visit.person,
-            service: visit.caller.hello.service, uid: visit.caller.credentials.uid)
     }
 
     func lock(_ target: Target, _ exchange: any Conversation) async throws(Interruption) -> Message
