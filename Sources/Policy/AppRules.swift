@@ -36,6 +36,11 @@ public struct AppRules: Hashable, Sendable {
     public var store = StoreName(bytes: [])
 
     public init() {}
+
+    func goes(with name: [UInt8]) -> Bool {
+        (store.bytes.isEmpty ? StoreName.usual : store.bytes)
+            == (name.isEmpty ? StoreName.usual : name)
+    }
 }
 
 /// The name of a store in a policy.
@@ -43,6 +48,8 @@ public struct StoreName: Hashable, Sendable {
     public let bytes: [UInt8]
 
     static let longest = 255
+    /// Of the store that is meant where none is named.
+    static let usual = Array("default".utf8)
 }
 
 /// Which application a section is for, and for whom.

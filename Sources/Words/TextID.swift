@@ -1200,6 +1200,21 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         root moves it: appvault chown {1} USER, or erases it: appvault reset --user USER | \
         the id of a store
         """
+    case previewApp = """
+        preview.app | \
+        {1} ({2}) | \
+        the id of an application | what would be different, as in policy.conf: Require=passcode
+        """
+    case previewApps = """
+        preview.apps | \
+        applications that would change: {1} | \
+        applications, each as preview.app
+        """
+    case previewAppsMore = """
+        preview.apps.more | \
+        applications that would change: {1} and {2} more | \
+        applications, each as preview.app | a count
+        """
     case troubleRecoveryOff = """
         trouble.recovery-off | \
         your policy does not allow opening it with its recovery key

@@ -16,6 +16,12 @@ private let others: [Phrase] =
         Phrase(.troubleNoPasscodeMode), Phrase(.adviceNoPasscodeMode),
         Phrase(.troubleRecoveryOff), Phrase(.troubleDrift),
         Phrase(.adviceOwnerChanged, .text("id")),
+        Phrase(
+            .previewApps,
+            .phrases([Phrase(.previewApp, .text("mail"), .text("Require=passcode"))])),
+        Phrase(
+            .previewAppsMore,
+            .phrases([Phrase(.previewApp, .text("mail"), .text("Require=passcode"))]), .count(3)),
         Phrase(.troubleOwnerChanged, .count(1000), .text("alice")),
     ] + findings.map(\.phrase)
 

@@ -139,6 +139,39 @@ class Preview(unittest.TestCase):
         self.assertEqual(list(entry.flows), [])
         self.assertIn("groups", entry.reason)
 
+    def test_applications(self):
+        """what would be locked in another way, at the store that it goes with"""
+        lab = self.lab(policy() + "[App mail]\nRequire=finger\n[App web]\nStore=work\n")
+        lab.make(PASSCODE)
+        lab.make(PASSCODE, "work")
+        same = policy() + "[App mail]\nRequire=finger\n[App web]\nStore=work\n[App notes]\nRequire=open\n"
+        self.assertEqual([entry.reason for entry in self.preview(lab, same)], ["", ""])
+
+        def reasons(text):
+            return {entry.name: (list(entry.flows), entry.reason) for entry in self.preview(lab, policy() + text)}
+
+        mail = "[App mail]\nRequire=passcode\nOnLock=quit\n"
+        found = reasons(mail + "[App web]\nStore=work\nLockOnBackground=immediate\n")
+        self.assertEqual(found, {
+            "default": ([], "applications that would change: mail (Require=passcode OnLock=quit)"),
+            "work": ([], "applications that would change: web (LockOnBackground=immediate)")})
+        # One that goes away is as if nobody had written of it.
+        self.assertEqual(reasons("[App web]\nStore=work\n")["default"][1],
+                         "applications that would change: mail (Require=open)")
+        # At both: it leaves one store, and comes to the other.
+        moved = reasons("[App mail]\nRequire=finger\nStore=work\n[App web]\nStore=work\n")
+        self.assertEqual({reason for _flows, reason in moved.values()},
+                         {"applications that would change: mail (Store=work)"})
+        # Behind what is due.
+        due = self.preview(lab, policy(MinLength="40", ChangeOnUpdate="always") + "[App web]\nStore=work\n")
+        first = next(entry for entry in due if entry.name == "default")
+        self.assertTrue(list(first.flows), first)
+        self.assertRegex(first.reason, r"; applications that would change: mail \(Require=open\)$")
+        # Very many are counted.
+        many = "".join(f"[App {'x' * 120}{number:02}]\nRequire=passcode\n" for number in range(30))
+        found = reasons("[App web]\nStore=work\n[App mail]\nRequire=finger\n" + many)
+        self.assertRegex(found["default"][1], " and 26 more$")
+
     def test_broken(self):
         """a broken file is reported as lint reports it: 42 with file, line and key"""
         lab = self.lab()

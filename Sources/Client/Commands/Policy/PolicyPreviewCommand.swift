@@ -6,7 +6,8 @@ struct PolicyPreviewCommand: Command {
         summary: "show who would have to do what under a new policy.conf",
         text: [
             "For each store: which change its owner would have to make at the next unlock, and whether that is certain or "
-                + "depends on the present passcode. Root sees all stores, everybody else their own. It changes nothing.",
+                + "depends on the present passcode. It also names the applications that would be locked in another way "
+                + "with that store. Root sees all stores, everybody else their own. It changes nothing.",
             "Into a pipe: owner, store, flows, certainty and reason, with tabs between them.",
         ],
         json: [

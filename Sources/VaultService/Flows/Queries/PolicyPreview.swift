@@ -98,17 +98,37 @@ extension PolicyQueries {
         case .certain: entry.certainty = .certain
         case .onlyWhereItFallsShort: entry.certainty = .ifFallsShort
         }
+        let changes = book.appChanges(
+            since: desk.policies.book, at: host.identity.storeName, for: subject)
+        let reasons = [reason(host, inForce, due), changes.phrase].compactMap { $0 }
+        entry.reason = Array(reasons.map { voice.bytes($0) }.joined(separator: Array("; ".utf8)))
+        return entry
+    }
+
+    private func reason(_ host: StoreHost, _ inForce: PolicyInForce, _ due: Due) -> Phrase? {
         // The list shows the flows anyway. But without this reason, the person would learn that the
         // recovery key opens nothing only when they need it.
-        if host.hasRecovery, !inForce.policy.allowRecoveryKey {
-            entry.reason = voice.bytes(Phrase(.troubleRecoveryOff))
-            return entry
-        }
+        if host.hasRecovery, !inForce.policy.allowRecoveryKey { return Phrase(.troubleRecoveryOff) }
         switch due {
-        case .nothing: break
-        case .steps(let steps):
-            entry.reason = steps.first.map { voice.bytes(Refusal.changeRequired($0).message) } ?? []
+        case .nothing: return nil
+        case .steps(let steps): return steps.first.map { Refusal.changeRequired($0).message }
         }
-        return entry
+    }
+}
+
+extension [PolicyBook.AppChange] {
+    /// So many fit into a line.
+    private static var shown: Int { 4 }
+
+    /// Nil if there are none.
+    fileprivate var phrase: Phrase? {
+        guard !isEmpty else { return nil }
+        let phrases = prefix(Self.shown).map { change in
+            Phrase(
+                .previewApp, .text(String(decoding: change.app, as: UTF8.self)),
+                .text(change.values))
+        }
+        guard count > Self.shown else { return Phrase(.previewApps, .phrases(phrases)) }
+        return Phrase(.previewAppsMore, .phrases(phrases), .count(count - Self.shown))
     }
 }
