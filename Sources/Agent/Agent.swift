@@ -14,7 +14,10 @@ final class Agent {
     private let watch: DaemonWatch
     private let notices: Notices
     private let manager: UserManager
+    private let questions: Questions
+    /// What a notice asks for: it does not wait behind the questions of programs.
     private let runner: ToolRunner
+    private var opening: Set<String> = []
     /// Nil if the person has no runtime folder.
     private let apps: AppKeeper?
     private let options: AgentOptions
@@ -39,8 +42,8 @@ final class Agent {
         watch = DaemonWatch(path: options.socket, language: language ?? [])
         notices = Notices(bus, socket: options.socket, language: language ?? [])
         manager = UserManager(bus)
-        let runner = ToolRunner(manager, signals, core)
-        self.runner = runner
+        runner = ToolRunner(manager, signals, core)
+        questions = Questions(bus, ToolRunner(manager, signals, core), tool: options.tool)
         // Of its own: dialogs that are open for long must not keep an application from being locked.
         let hiding = ToolRunner(manager, signals, core)
         let windows = Windows(hiding, program: options.windows)
@@ -210,14 +213,15 @@ extension Agent {
             guard let demand = AppDemand(rawValue: UInt8(clamping: try call.uint32())),
                 let onLock = AppPolicy.OnLock(rawValue: UInt8(clamping: try call.uint32())),
                 let background = AppPolicy.Background(
-                    rawValue: UInt8(clamping: try call.uint32())),
-                AppName.isID(id), !store.contains("\n"), !store.contains("\r\n"),
-                // 0 would be this process as well.
-                process != 0, process != UInt32(bitPattern: ThisProcess.pid)
+                    rawValue: UInt8(clamping: try call.uint32()))
             else { return .refused(.failed("this cannot be an application")) }
             app = RunningApp(
                 scope: RunningApp.scope(of: id, process), id: id, store: store, demand: demand,
                 onLock: onLock, background: background, timeout: try call.uint32())
+            // 0 would be this process as well.
+            guard app.isSound, process != 0, process != UInt32(bitPattern: ThisProcess.pid) else {
+                return .refused(.failed("this cannot be an application"))
+            }
         } catch {
             return .refused(.failed("the call is not understood"))
         }
@@ -235,11 +239,16 @@ extension Agent {
 
     /// What the application demands was shown just now.
     private var goOnMethod: BusMethod {
-        BusMethod("GoOn", takes: [.init("app", "s")], gives: [.init("count", "u")]) { call in
-            guard let id = try? call.message.string() else {
-                return .refused(.failed("the call is not understood"))
-            }
-            return .values([.uint32(UInt32(clamping: self.apps?.goOn(id) ?? 0))])
+        BusMethod(
+            "GoOn", takes: [.init("app", "s"), .init("store", "s"), .init("demand", "u")],
+            gives: [.init("count", "u")]
+        ) { call in
+            guard let id = try? call.message.string(), let store = try? call.message.string(),
+                let number = try? call.message.uint32(),
+                let shown = AppDemand(rawValue: UInt8(clamping: number))
+            else { return .refused(.failed("the call is not understood")) }
+            let count = self.apps?.goOn(id, with: RunningApp.name(of: store), shown) ?? 0
+            return .values([.uint32(UInt32(clamping: count))])
         }
     }
 
@@ -247,8 +256,11 @@ extension Agent {
         notices.show(locked: Array(Set(apps?.locked.map(\.id) ?? [])).sorted())
     }
 
+    /// One dialog for each, however often it is clicked on.
     private func open(_ app: String) async {
-        _ = await runner.run([options.tool, "app", "open", app], milliseconds: Self.personWait)
+        guard opening.insert(app).inserted else { return }
+        _ = await runner.run([options.tool, "app", "open", app], milliseconds: Questions.patience)
+        opening.remove(app)
     }
 
     /// The agent ends. An update starts the next one, which finds what is locked; at a logout nobody
@@ -266,9 +278,6 @@ extension Agent {
 // MARK: questions
 
 extension Agent {
-    /// As long as a whole exchange may take, and a little more.
-    private static let personWait: Int32 = 660_000
-
     /// For programs that cannot ask themselves: the person is asked in a dialog, and whoever has
     /// called hears how it ended. No secret goes over the bus.
     private var unlockMethod: BusMethod {
@@ -279,9 +288,7 @@ extension Agent {
             guard let store = try? call.message.string(), !store.contains("\0") else {
                 return .refused(.failed("the call is not understood"))
             }
-            let named = store.isEmpty ? [] : ["--store=" + store]
-            let result = await self.runner.run(
-                [self.options.tool, "unlock"] + named, milliseconds: Self.personWait)
+            let result = await self.questions.unlock(store, for: call.message.sender)
             guard let result else { return .refused(.failed("the dialog could not be started")) }
             let text = result.lines.map { String(decoding: $0, as: UTF8.self) }
             return .values([.int32(result.status), .string(text.joined(separator: "\n"))])
@@ -294,6 +301,7 @@ extension AppKeeper.Refusal {
         switch self {
         case .noDaemon: "appvaultd does not answer, or there is no store"
         case .noFile(let error): "\(error)"
+        case .hasEnded: "the process has ended"
         case .isThere: "it runs under the same number already; start it once more"
         case .cannotFreeze:
             "this machine cannot freeze applications; --on-lock quit ends it instead"

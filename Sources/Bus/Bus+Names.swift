@@ -65,7 +65,7 @@ extension Bus {
         let followed = FollowedName()
         followed.changed.append(changed)
         names[name] = followed
-        try await match("NameOwnerChanged", ",sender='\(Self.driver)',arg0='\(name)'", deadline)
+        try await match("NameOwnerChanged", Self.ownerRule(name), deadline)
         // SAFETY: `start` calls its closure exactly once.
         let failure: BusError? = await unsafe withUnsafeContinuation { waiter in
             start(
@@ -78,6 +78,20 @@ extension Bus {
             }
         }
         if let failure { throw failure }
+    }
+
+    /// Follows it no more, for all who did.
+    public func leave(_ name: String) {
+        guard names.removeValue(forKey: name) != nil else { return }
+        start(
+            Self.driver, "/org/freedesktop/DBus", Self.driver, "RemoveMatch",
+            [.string(Self.rule("NameOwnerChanged", Self.ownerRule(name)))],
+            until: Clock.bootMilliseconds() + patienceForCaller
+        ) { _ in }
+    }
+
+    private static func ownerRule(_ name: String) -> String {
+        ",sender='\(driver)',arg0='\(name)'"
     }
 
     private static func take(
@@ -108,8 +122,11 @@ extension Bus {
     private func match(
         _ member: String, _ rest: String, _ deadline: UInt64
     ) async throws(BusError) {
-        _ = try await ask(
-            "AddMatch", [.string("type='signal',member='\(member)'" + rest)], until: deadline)
+        _ = try await ask("AddMatch", [.string(Self.rule(member, rest))], until: deadline)
+    }
+
+    private static func rule(_ member: String, _ rest: String) -> String {
+        "type='signal',member='\(member)'" + rest
     }
 
     func heard(_ signal: BusMessage) {

@@ -159,11 +159,16 @@ extension StartedCommand {
         public var lines: [[UInt8]]
     }
 
+    /// More than any command of ours writes; the rest is read and dropped.
+    private static let mostOutput = 65_536
+    /// Milliseconds that a command has for its end once its lifeline is cut.
+    private static let lastWords: UInt64 = 3_000
+
     /// Runs a command of our own, which writes little, and ends it if it takes longer. The thread
     /// that calls this must not end before the process does: the command would end with it.
     public static func output(
         of arguments: [[UInt8]], _ signals: HeldSignals, core: ToolIO.CoreLimit,
-        milliseconds: Int32
+        milliseconds: Int32, lifeline: Lifeline? = nil
     ) throws(PosixError) -> Output {
         var ends: [Int32] = [-1, -1]
         // SAFETY: the kernel fills in two numbers, for which there is room.
@@ -173,28 +178,51 @@ extension StartedCommand {
         let process = try start(arguments, signals, core, output: writing.raw)
         _ = consume writing
         var output: [UInt8] = []
-        let end = ToolIO.milliseconds + UInt64(milliseconds)
-        while output.count < 65_536 {
+        var end = ToolIO.milliseconds + UInt64(milliseconds)
+        var cut = lifeline
+        while true {
             let now = ToolIO.milliseconds
-            var entry = pollfd(fd: reading.raw, events: Int16(POLLIN), revents: 0)
-            // SAFETY: the count is 1, and there is one entry.
-            guard now < end, unsafe poll(&entry, 1, Int32(end - now)) > 0 else {
-                kill(process, SIGKILL)
-                break
+            var entries = [
+                pollfd(fd: reading.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: cut?.descriptor.raw ?? -1, events: Int16(POLLIN), revents: 0),
+            ]
+            // This process itself may have been stopped meanwhile: what was written counts also
+            // after the end.
+            // SAFETY: the count is that of the entries.
+            let ready = unsafe poll(&entries, 2, now < end ? Int32(end - now) : 0)
+            guard ready > 0, now < end || output.count < mostOutput else { break }
+            if entries[1].revents != 0 {
+                kill(process, SIGTERM)
+                end = min(end, now + lastWords)
+                cut = nil
             }
+            guard entries[0].revents != 0 else { continue }
             var piece = [UInt8](repeating: 0, count: 4096)
             // SAFETY: at most the size of the array is read into it.
             let count = unsafe piece.withUnsafeMutableBytes { buffer in
                 unsafe read(reading.raw, buffer.baseAddress, buffer.count)
             }
             guard count > 0 else { break }
-            output += piece.prefix(count)
+            if output.count < mostOutput { output += piece.prefix(count) }
         }
-        var raw: Int32 = 0
-        // SAFETY: the number is ours, and the call fills it.
-        while unsafe waitpid(process, &raw, 0) < 0, appvault_errno() == EINTR {}
         return Output(
-            status: appvault_exit_status(raw),
+            status: wait(for: process, until: end),
             lines: output.split(separator: 0x0A).map { Array($0) })
+    }
+
+    /// It has written its last; if it does not end by itself it is ended.
+    private static func wait(for process: Int32, until end: UInt64) -> Int32 {
+        var raw: Int32 = 0
+        while ToolIO.milliseconds < end {
+            // SAFETY: the number is ours, and the call fills it if the process has ended.
+            let ended = unsafe waitpid(process, &raw, WNOHANG)
+            if ended == process { return appvault_exit_status(raw) }
+            guard ended == 0 || appvault_errno() == EINTR else { return -1 }
+            ToolIO.wait(milliseconds: 1)
+        }
+        kill(process, SIGKILL)
+        // SAFETY: as above.
+        while unsafe waitpid(process, &raw, 0) < 0, appvault_errno() == EINTR {}
+        return appvault_exit_status(raw)
     }
 }

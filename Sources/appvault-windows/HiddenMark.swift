@@ -38,6 +38,8 @@ struct HiddenMark {
             to: .init(type: Self.cardinal, format: 8, bytes: [UInt8(kind)]))
     }
 
+    func isSet(on window: UInt32) -> Bool { server.property(mark, of: window) != nil }
+
     /// Returns false if the window does not have the mark, or is gone.
     func take(from window: UInt32) -> Bool {
         guard let kind = server.property(mark, of: window) else { return false }

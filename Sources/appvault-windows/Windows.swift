@@ -48,9 +48,15 @@ enum Windows {
         server.grab()
         let clients = try server.processes().clients(where: group.contains)
         var windows: [Server.Window] = []
+        // Of these nobody may have heard: whoever hid them was killed over it.
+        var hidden: [Server.Window] = []
         var level = server.roots
         for _ in 0..<deepest where !level.isEmpty {
-            let children = try server.children(of: level).filter { $0.mapping == .shown }
+            let all = try server.children(of: level)
+            hidden += all.filter {
+                $0.mapping == .hidden && clients.own($0.id) && memory.isSet(on: $0.id)
+            }
+            let children = all.filter { $0.mapping == .shown }
             windows += children.filter { clients.own($0.id) }
             // With its window everything inside of it disappears.
             level = children.filter { !clients.own($0.id) }.map(\.id)
@@ -58,7 +64,7 @@ enum Windows {
         // What has a grab goes first: menus. Told before it is done: who reads it may show what is
         // not hidden, but cannot show what it has never heard of.
         windows = windows.filter(\.isUnmanaged) + windows.filter { !$0.isUnmanaged }
-        let told = windows.map { "\($0.id)\n" }.joined()
+        let told = (hidden + windows).map { "\($0.id)\n" }.joined()
         guard (try? ToolIO.write(1, Array(told.utf8).span)) != nil else { return }
         for window in windows {
             memory.set(on: window)

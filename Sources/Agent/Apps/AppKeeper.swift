@@ -81,6 +81,8 @@ final class AppKeeper {
         case noDaemon
         case noFile(PosixError)
         case noScope(BusError)
+        /// The process that was to be locked has ended meanwhile.
+        case hasEnded
         /// One of the same name is kept, whose first process has ended: the kernel gives numbers
         /// again.
         case isThere
@@ -95,7 +97,10 @@ final class AppKeeper {
         guard await watch.isReady(until: Clock.bootMilliseconds() + Self.patience) else {
             throw .noDaemon
         }
-        if goOn(wanted.id) > 0 { return .goesOn }
+        if goOn(wanted.id, with: wanted.storeName, wanted.demand) > 0 { return .goesOn }
+        guard let began = ProcessFacts.beginning(of: Int32(bitPattern: process)) else {
+            throw .hasEnded
+        }
         guard apps[wanted.scope] == nil, !starting.contains(wanted.scope) else { throw .isThere }
         do throws(PosixError) { try files.write(wanted) } catch { throw .noFile(error) }
         starting.insert(wanted.scope)
@@ -106,6 +111,11 @@ final class AppKeeper {
         } catch {
             files.remove(wanted.scope)
             throw .noScope(error)
+        }
+        // The kernel gives numbers again: what has the number now may be something else.
+        guard ProcessFacts.beginning(of: Int32(bitPattern: process)) == began else {
+            files.remove(wanted.scope)
+            throw .hasEnded
         }
         // Not before: what is not there yet cannot be locked.
         let app = KeptApp(wanted)
@@ -129,11 +139,13 @@ final class AppKeeper {
         return .scope(wanted.scope)
     }
 
-    /// Lets all of this application that is locked go on, if its store is open: how many there are.
-    func goOn(_ id: String) -> Int {
+    /// Lets all of this application that is locked with this store go on, if the store is open and no
+    /// more is demanded than was shown: how many there are.
+    func goOn(_ id: String, with store: String, _ shown: AppDemand) -> Int {
         let those = apps.values.filter {
             $0.record.id == id && ($0.record.isLocked || $0.wantsLocked)
-                && watch.isOpen($0.record.store)
+                && $0.record.storeName == store && $0.record.demand.rawValue <= shown.rawValue
+                && watch.isOpen(store)
         }
         for app in those { want(app, isLocked: false) }
         return those.count
@@ -228,12 +240,12 @@ final class AppKeeper {
         write(intended, of: app)
         // First: a frozen program that holds a menu's grab keeps the screen from being locked, and
         // what its windows show stays readable.
-        app.record.windows += await windows.hide(group)
+        app.record.add(await windows.hide(group))
         intended.windows = app.record.windows
         write(intended, of: app)
         try await manager.freeze(app.record.scope)
         // Until then it could still show another.
-        app.record.windows += await windows.hide(group)
+        app.record.add(await windows.hide(group))
     }
 
     /// Not of one that is over: nobody would take its file away again.
@@ -256,6 +268,7 @@ final class AppKeeper {
     private func unlock(_ app: KeptApp) async {
         do throws(BusError) {
             try await manager.thaw(app.record.scope)
+            await manager.thawInKernel(app.record.scope)
             await show(app)
             app.record.isLocked = false
             app.failures = 0
@@ -273,17 +286,25 @@ final class AppKeeper {
             return await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.pause)
         }
         app.failures = 0
-        // A freeze of which systemd said nothing may still come about: then it is locked, and goes on
-        // with its store.
-        if !app.record.isLocked, app.record.onLock == .freeze {
-            do throws(BusError) { try await manager.thaw(app.record.scope) } catch {
-                app.record.isLocked = true
-            }
+        Complaint.say("\(app.record.id) cannot \(what) by systemd: \(error)")
+        if app.wantsLocked, app.record.onLock == .freeze {
+            app.record.isLocked = await freezeWithoutSystemd(app.record.scope)
         }
         app.wantsLocked = app.record.isLocked
         if !app.record.isLocked { await show(app) }
         write(app.record, of: app)
-        Complaint.say("\(app.record.id) cannot \(what): \(error)")
+    }
+
+    /// A freeze of which systemd said nothing may come about later. Then it is locked all the same, and
+    /// goes on with its store.
+    private func freezeWithoutSystemd(_ scope: String) async -> Bool {
+        if await manager.freezeInKernel(scope) { return true }
+        do throws(BusError) {
+            try await manager.thaw(scope)
+            return false
+        } catch {
+            return true
+        }
     }
 
     // MARK: the end
@@ -329,6 +350,7 @@ final class AppKeeper {
 }
 
 extension RunningApp {
-    /// As the daemon calls it.
-    var storeName: String { store.isEmpty ? "default" : store }
+    fileprivate mutating func add(_ more: [String]) {
+        windows += more.filter { !windows.contains($0) }
+    }
 }

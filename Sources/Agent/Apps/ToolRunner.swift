@@ -31,7 +31,9 @@ final class ToolRunner {
     }
 
     /// Nil if it could not be started.
-    func run(_ words: [String], milliseconds: Int32) async -> Result? {
+    func run(
+        _ words: [String], milliseconds: Int32, lifeline: Lifeline? = nil
+    ) async -> Result? {
         // `env` sets what the person's systemd knows, and not what was true when the agent began.
         let environment = await manager.environment().filter(Self.isNeeded)
         let command = (["/usr/bin/env"] + environment + words).map { Array($0.utf8) }
@@ -39,7 +41,8 @@ final class ToolRunner {
         return await pool.run {
             guard
                 let output = try? StartedCommand.output(
-                    of: command, signals, core: core, milliseconds: milliseconds)
+                    of: command, signals, core: core, milliseconds: milliseconds,
+                    lifeline: lifeline)
             else { return nil }
             return Result(status: output.status, lines: output.lines)
         }

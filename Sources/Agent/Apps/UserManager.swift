@@ -111,8 +111,23 @@ final class UserManager {
 
     /// Behind systemd's back, for a scope about which systemd itself takes no order any more.
     func thawInKernel(_ scope: String) async {
-        guard let group = try? await controlGroup(of: scope) else { return }
-        try? TextFile.write(into: "/sys/fs/cgroup\(group)/cgroup.freeze", Array("0".utf8))
+        _ = await tellKernel("0", scope)
+    }
+
+    /// False if the kernel does not do it either.
+    func freezeInKernel(_ scope: String) async -> Bool {
+        await tellKernel("1", scope)
+    }
+
+    private func tellKernel(_ word: String, _ scope: String) async -> Bool {
+        guard let group = try? await controlGroup(of: scope) else { return false }
+        let path = "/sys/fs/cgroup\(group)/cgroup.freeze"
+        do throws(PosixError) {
+            try TextFile.write(into: path, Array(word.utf8))
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// As at a logout: SIGTERM, then SIGKILL.

@@ -24,6 +24,8 @@ final class DaemonWatch {
     private let pool = WorkerPool(name: "daemon", threads: 1)
     private(set) var isConnected = false
     private var waiting: [First<Bool>] = []
+    /// Milliseconds for a daemon that has accepted to tell how things are.
+    private static let patience: UInt64 = 30_000
 
     init(path: [UInt8], language: [UInt8]) {
         self.path = path
@@ -101,7 +103,8 @@ final class DaemonWatch {
     private func listen(to channel: Channel) async -> Bool {
         var bytes: [UInt8] = []
         var beginning: [Event] = []
-        while await channel.readable(until: nil) == .ready {
+        let deadline = Clock.bootMilliseconds() + Self.patience
+        while await channel.readable(until: isConnected ? nil : deadline) == .ready {
             var piece = [UInt8](repeating: 0, count: 4096)
             // SAFETY: the channel writes no more than the array has.
             let transfer = unsafe piece.withUnsafeMutableBytes { unsafe channel.read(into: $0) }

@@ -27,9 +27,9 @@ struct AgentLink {
         return try text(call("Start", words))
     }
 
-    /// How many of it were locked, and go on now.
-    func goOn(_ id: String) throws(Failure) -> Int {
-        let answer = try call("GoOn", ["s", id])
+    /// How many of it were locked with this store, demand no more than this, and go on now.
+    func goOn(_ id: String, _ store: String, _ shown: AppDemand) throws(Failure) -> Int {
+        let answer = try call("GoOn", ["ssu", id, store, "\(shown.rawValue)"])
         // u 1
         return Int(String(decoding: answer.dropFirst(2), as: UTF8.self)) ?? 0
     }

@@ -31,6 +31,13 @@ package struct RunningApp: Equatable, Sendable {
         self.timeout = timeout
     }
 
+    /// Whether it can stand in a file of its own.
+    package var isSound: Bool { AppName.isID(id) && store.utf8.allSatisfy { $0 >= 0x20 } }
+    /// As the daemon calls it.
+    package var storeName: String { Self.name(of: store) }
+
+    package static func name(of store: String) -> String { store.isEmpty ? "default" : store }
+
     package static func scope(of id: String, _ number: UInt32) -> String {
         "app-appvault-\(id)-\(number).scope"
     }
@@ -41,6 +48,8 @@ package struct RunningApp: Equatable, Sendable {
 
     /// More than any of ours has.
     private static let limit = 65_536
+    /// That many lines fit in it. Of an application with more, some stay hidden if the agent dies.
+    private static let mostWindows = 2_000
 
     package static func all(in folder: String) -> [RunningApp] {
         let names = (try? TextFile.names(in: folder)) ?? []
@@ -65,25 +74,22 @@ package struct RunningApp: Equatable, Sendable {
             "onLock=\(onLock.rawValue)", "background=\(background.rawValue)",
             "timeout=\(timeout)", "locked=\(isLocked ? 1 : 0)",
         ]
-        lines += windows.map { "window=\($0)" }
+        lines += windows.prefix(Self.mostWindows).map { "window=\($0)" }
         return Array((lines.joined(separator: "\n") + "\n").utf8)
     }
 
     /// Nil if the file is not whole.
     package init?(scope: String, bytes: [UInt8]) {
-        var values: [Substring: Substring] = [:]
+        var values: [String: String] = [:]
         var windows: [String] = []
-        let text = String(decoding: bytes, as: UTF8.self)
-        for line in text.split(separator: "\n") {
-            guard let equals = line.firstIndex(of: "=") else { return nil }
-            let value = line[line.index(after: equals)...]
-            if line[..<equals] == "window" {
-                windows.append(String(value))
-            } else {
-                values[line[..<equals]] = value
-            }
+        // By bytes: a name may have characters that would join with the end of its line.
+        for line in bytes.split(separator: 0x0A) {
+            guard let equals = line.firstIndex(of: 0x3D) else { return nil }
+            let key = String(decoding: line[..<equals], as: UTF8.self)
+            let value = String(decoding: line[(equals + 1)...], as: UTF8.self)
+            if key == "window" { windows.append(value) } else { values[key] = value }
         }
-        func number(_ key: Substring) -> UInt8? { values[key].flatMap { UInt8($0) } }
+        func number(_ key: String) -> UInt8? { values[key].flatMap { UInt8($0) } }
         guard let id = values["id"], let store = values["store"],
             let demand = number("demand").flatMap(AppDemand.init(rawValue:)),
             let onLock = number("onLock").flatMap(AppPolicy.OnLock.init(rawValue:)),
@@ -91,7 +97,7 @@ package struct RunningApp: Equatable, Sendable {
             let timeout = values["timeout"].flatMap({ UInt32($0) }), let locked = number("locked")
         else { return nil }
         self.init(
-            scope: scope, id: String(id), store: String(store), demand: demand, onLock: onLock,
+            scope: scope, id: id, store: store, demand: demand, onLock: onLock,
             background: background, timeout: timeout)
         isLocked = locked == 1
         self.windows = windows

@@ -3,6 +3,7 @@ a test writes."""
 
 import os
 import subprocess
+import time
 import unittest
 
 from agentlab import NAME, PATH, Session
@@ -72,6 +73,45 @@ class Questions(unittest.TestCase):
                 self.assertRegex(out, rf'^is {status} ".*{text}')
                 self.assertNotIn("right", out)
                 self.assertEqual(len(self.pinentry.dialogs), shown + 1)
+
+    def test_caller_leaves(self):
+        """whoever called has left: the dialog goes, no try is counted, and the agent asks the next one"""
+        self.agent()
+        self.pinentry.answers(["wait"], "right")
+        asking = self.asks()
+        dialog = self.pinentry.wait(1)
+        asking.kill()
+        asking.wait()
+        wait_until(lambda: not dialog.lives, "the dialog is gone", 20)
+        wait_until(lambda: self.lab.aborts == ["hung up"], "the daemon has heard", 20)
+        self.assertRegex(self.ended(self.asks())[1], "^is 0 ")
+
+    def test_several_callers(self):
+        """several who wait for one store have one dialog; it stays as long as one of them does"""
+        self.agent()
+        self.pinentry.answers(["wait"])
+        asking = [self.asks() for _ in range(3)]
+        dialog = self.pinentry.wait(1)
+        time.sleep(0.5)
+        asking[0].kill()
+        asking[0].wait()
+        time.sleep(0.5)
+        self.assertTrue(dialog.lives)
+        dialog.go("right")
+        for each in asking[1:]:
+            self.assertRegex(self.ended(each)[1], "^is 0 ")
+        self.assertEqual(len(self.pinentry.dialogs), 1)
+
+    def test_long_answer(self):
+        """a tool that says more than anybody reads is waited for, and not for ever"""
+        tool = os.path.join(self.session.folder, "long")
+        with open(tool, "w") as file:
+            file.write("#!/bin/sh\nyes | head -c 500000\nexit 7\n")
+        os.chmod(tool, 0o755)
+        self.session.agent("--tool", tool)
+        code, out, err = self.ended(self.asks())
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, "^is 7 ")
 
     def test_no_logind(self):
         """without a logind it asks as well"""

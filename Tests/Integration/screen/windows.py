@@ -56,7 +56,8 @@ class Windows(unittest.TestCase):
                 self.assertEqual(set(hidden), {red.window, green.window})
                 wait_until(lambda: screen.seen() == {"blue"}, "only the other one is seen")
                 self.picture(screen, f"{manager}-2-hidden")
-                self.assertEqual(self.hide(screen), [])
+                # Whoever asks anew hears of them again: it may have died before it had heard.
+                self.assertEqual(set(self.hide(screen)), set(hidden))
                 for client in (red, green):
                     client.thaw()
                 self.show(screen, *hidden)

@@ -21,22 +21,31 @@ struct AppOpenCommand: Command {
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         try AgentReach.require(run)
-        let all = RunningApp.all(run.environment).filter { $0.id == id }
-        guard let first = all.first else { throw Self.notLocked(id, run) }
-        let store = run.settings.store.isEmpty ? Array(first.store.utf8) : run.settings.store
-        var target = try run.target()
-        target.store = store
-        let demand = all.map(\.demand).max { $0.rawValue < $1.rawValue } ?? .open
-        _ = try run.conversation().finish(
-            .appOpen, App(target: target, id: Array(id.utf8), demand: demand))
+        let wanted = String(decoding: run.settings.store, as: UTF8.self)
+        let all = RunningApp.all(run.environment).filter {
+            $0.id == id && $0.isLocked
+                && (wanted.isEmpty || $0.storeName == RunningApp.name(of: wanted))
+        }
+        // It may run with several stores: what is shown for one says nothing of another.
+        let stores = Dictionary(grouping: all, by: \.storeName).sorted { $0.key < $1.key }
+        var shown: [(store: String, demand: AppDemand)] = []
+        for (store, apps) in stores {
+            var target = try run.target()
+            target.store = Array(store.utf8)
+            let demand = apps.map(\.demand).max { $0.rawValue < $1.rawValue } ?? .open
+            _ = try run.conversation().finish(
+                .appOpen, App(target: target, id: Array(id.utf8), demand: demand))
+            shown.append((store, demand))
+        }
         run.disconnect()
         let signals: HeldSignals
         do throws(PosixError) { signals = try HeldSignals() } catch {
             throw .refused(Refused(.busy, run.words(.runNoAgent, ToolIO.reason(error))))
         }
-        let count: Int
+        let link = AgentLink(signals: signals, core: run.environment.core)
+        var count = 0
         do throws(AgentLink.Failure) {
-            count = try AgentLink(signals: signals, core: run.environment.core).goOn(id)
+            for each in shown { count += try link.goOn(id, each.store, each.demand) }
         } catch {
             throw error.refused(run)
         }

@@ -116,7 +116,6 @@ struct RunCommand: Command {
         let kept = try kept(policy, run)
         if case .stay = kept.onLock {} else { try AgentReach.require(run) }
         _ = try run.conversation().finish(.appOpen, app)
-        try give(policy.store, run)
         run.disconnect()
         let signals: HeldSignals
         do throws(PosixError) { signals = try HeldSignals() } catch {
@@ -128,6 +127,9 @@ struct RunCommand: Command {
         case .freeze, .quit:
             guard try start(kept, signals, run) else { return .success }
         }
+        // Last, for this process alone: what it has started until here has seen none of it.
+        try give(policy.store, run)
+        run.disconnect()
         if let descriptor = run.settings.passcodeDescriptor { BecomingCommand.keep(descriptor) }
         let failure = BecomingCommand.become(words, signals, core: run.environment.core)
         run.voice.error(run.words(.runNoCommand, words[0], ToolIO.reason(failure)))
