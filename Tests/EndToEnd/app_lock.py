@@ -9,6 +9,7 @@ import packages
 from installed import COUNTING, Seated
 
 NEEDS_ROOT = True
+AGENT = "org.appvault.Agent1"
 TIMEOUT = 900
 APPS = """
 [App asks]
@@ -189,6 +190,11 @@ class Apps(Seated):
             self.until_frozen(group)
             self.unlocks()
             self.assertTrue(self.is_frozen(group))
+            # What was shown for another store, or less than is demanded, does not count.
+            for shown in ("asks other 3", "asks default 2", "other default 3"):
+                call = f"busctl --user call {AGENT} /org/appvault/Agent1 {AGENT} GoOn ssu {shown}"
+                self.assertIn("u 0", self.shell(call)[1])
+            self.assertTrue(self.is_frozen(group))
             terminal.send(again)
             terminal.expect("asscode")
             terminal.send(self.alice.password)
@@ -196,6 +202,18 @@ class Apps(Seated):
             self.shell.ready()
             self.until_frozen(group, False)
         self.assertEqual(self.groups("asks-*"), [group])
+
+    def test_ends_meanwhile(self):
+        """one that ends while it is being locked leaves nothing: no scope, and no file"""
+        folder = f"/run/user/{self.uid}/appvault/apps"
+        for pause in (0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3):
+            self.starts("sleep 1000", "--app short")
+            (group,) = self.groups("short-*")
+            lock = f"runuser -u {self.alice.name} -- appvault lock"
+            self.machine.check(f"{lock} & sleep {pause}; kill -KILL $(cat {group}/cgroup.procs); wait")
+            self.until(lambda: not self.groups())
+            self.until(lambda: not self.machine.run(f"ls {folder}")[1])
+            self.unlocks()
 
     def test_quit_and_stay(self):
         """one that is ended instead, and one that nothing happens to"""

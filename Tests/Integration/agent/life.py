@@ -57,6 +57,18 @@ class Life(unittest.TestCase):
         self.session.slept(10)
         self.assertEqual((agent.ended(), agent.heard), (0, []))
 
+    def test_no_application(self):
+        """what cannot be an application is none: process 0, which would be the agent as well, the agent itself, and
+        names that would be more than a line of a file"""
+        agent = self.session.agent()
+        for process, app, store, demand in (
+                (0, "mail", "", 1), (agent.process.pid, "mail", "", 1), (1, "", "", 1), (1, "a/b", "", 1),
+                (1, "mail", "a\nlocked=0", 1), (1, "mail", "a\r\nb", 1), (1, "mail", "", 9)):
+            with self.subTest(process=process, app=app, store=store, demand=demand):
+                with self.assertRaisesRegex(dbus.DBusException, "this cannot be an application"):
+                    self.session.connection.call_blocking(
+                        NAME, PATH, NAME, "Start", "ussuuuu", (process, app, store, demand, 1, 1, 0), timeout=20)
+
     def test_needed(self):
         """it stays for a locker, and leaves a minute after that has left"""
         mate = self.session.mate()
