@@ -140,6 +140,8 @@ extension Upkeep {
         ticker.endQuestions()
         transactions.forgetKeys()
         onboarding.forgetPlans()
+        // Also of stores that stay open: an application may be locked without its store.
+        for uid in Set(desk.vault.all.map(\.identity.uid)) { watchers.note(uid, isAway: true) }
         let locks = desk.vault.all.compactMap { host -> Task<Void, Never>? in
             if let lock = ownerLeft(host, .sleep) { return lock }
             // Its screen was locked a moment ago: sleep waits for that, too.

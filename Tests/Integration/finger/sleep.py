@@ -81,6 +81,24 @@ class Suspend(Case):
         self.logind.falls_asleep()
         self.assertFalse(self.desk.is_open())
 
+    def test_watched(self):
+        """whoever watches hears that the person has left, and after the sleep that they are back, here without a
+        screen"""
+        wait_until(self.logind.is_delayed, "the daemon delays sleep")
+        with self.desk.daemon.client() as client:
+            client.tag += 1
+            client.send("watch", client.tag)
+
+            def heard(wanted):
+                while (event := client.receive(20)).what != wanted:
+                    self.assertIn(event.what, ("opened", "changed", "told", "locked"))
+
+            heard("told")
+            self.logind.falls_asleep()
+            heard("left")
+            self.logind.wakes()
+            heard("cameBack")
+
     def test_quiet(self):
         """a daemon that delays sleep is idle itself: no wakeup in three seconds"""
         self.desk.enroll()
