@@ -2,7 +2,6 @@
 with libfprint's virtual reader, and logind by python3-dbusmock."""
 
 import os
-import time
 import unittest
 
 from daemonlab import IS_ROOT, answers, wait_until
@@ -10,6 +9,7 @@ from fingerlab import Finger
 from fprintlab import Worker
 from loginlab import Logind
 from pamlab import PAM_SUCCESS, TEXT_INFO, Talk
+from patience import Stopwatch
 from wayslab import PASSCODE, Machine, account
 
 POLICY = "RetryLimit=0\nThrottleAfter=0\n"
@@ -90,10 +90,10 @@ class Case(unittest.TestCase):
     def enter(self, *fingers, typed=(), service="login", flags=0, tty=":0", **items):
         """A whole login at a display: `code`, the questions, the lines, and how long it took."""
         talk = Touching(self.worker, typed, fingers)
-        began = time.monotonic()
+        self.took = Stopwatch()
         with self.machine.login(service, talk, tty=tty, **items) as login:
             self.code = login.authenticate(flags)
-            self.took = time.monotonic() - began
+            self.took.stop()
             if self.code == PAM_SUCCESS:
                 login.setcred()
         self.prompts, self.lines = talk.prompts, talk.lines
