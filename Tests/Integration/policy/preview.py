@@ -171,6 +171,12 @@ class Preview(unittest.TestCase):
         many = "".join(f"[App {'x' * 120}{number:02}]\nRequire=passcode\n" for number in range(30))
         found = reasons("[App web]\nStore=work\n[App mail]\nRequire=finger\n" + many)
         self.assertRegex(found["default"][1], " and 26 more$")
+        # What would be longer than a line is cut, also behind what is due.
+        long = "".join(f"[App long{number}]\nStore=work{'y' * 250}\nRequire=passcode\n" for number in range(4))
+        text = policy(MinLength="40", ChangeOnUpdate="always") + long
+        first = next(entry for entry in self.preview(lab, text) if entry.name == "default")
+        self.assertRegex(first.reason, "^the policy has changed.*; applications that would change: long0 ")
+        self.assertEqual(len(first.reason), 800)
 
     def test_broken(self):
         """a broken file is reported as lint reports it: 42 with file, line and key"""

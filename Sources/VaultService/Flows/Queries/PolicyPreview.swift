@@ -101,7 +101,8 @@ extension PolicyQueries {
         let changes = book.appChanges(
             since: desk.policies.book, at: host.identity.storeName, for: subject)
         let reasons = [reason(host, inForce, due), changes.phrase].compactMap { $0 }
-        entry.reason = Array(reasons.map { voice.bytes($0) }.joined(separator: Array("; ".utf8)))
+        // Each is a line at most, and both together are one.
+        entry.reason = Text.clean(reasons.map { voice.text($0) }.joined(separator: "; "))
         return entry
     }
 
