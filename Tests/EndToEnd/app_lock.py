@@ -215,6 +215,22 @@ class Apps(Seated):
             self.until(lambda: not self.machine.run(f"ls {folder}")[1])
             self.unlocks()
 
+    def test_without_systemd(self):
+        """a scope to which systemd gives no order any more is frozen all the same, and goes on"""
+        self.starts("sh -c 'trap : TERM; while true; do sleep 0.1; done'", "--app stopping")
+        (group,) = self.groups("stopping-*")
+        scope = os.path.basename(group)
+        # Asked to stop, and it does not: until the SIGKILL of systemd's, after a minute and a half.
+        self.shell(f"systemctl --user stop --no-block {scope}")
+        self.until(lambda: "deactivating" in self.shell(f"systemctl --user is-active {scope}")[1])
+        self.assertNotEqual(self.shell(f"systemctl --user freeze {scope}")[0], 0)
+        self.locks()
+        self.until_frozen(group)
+        self.unlocks()
+        self.until_frozen(group, False)
+        self.machine.check(f"kill -KILL $(cat {group}/cgroup.procs)")
+        self.until(lambda: not self.groups())
+
     def test_quit_and_stay(self):
         """one that is ended instead, and one that nothing happens to"""
         self.starts("sleep 1000", "--app quits")

@@ -287,7 +287,9 @@ final class AppKeeper {
         }
         app.failures = 0
         Complaint.say("\(app.record.id) cannot \(what) by systemd: \(error)")
-        if app.wantsLocked, app.record.onLock == .freeze {
+        if !app.wantsLocked {
+            app.record.isLocked = !(await manager.thawInKernel(app.record.scope))
+        } else if app.record.onLock == .freeze {
             app.record.isLocked = await freezeWithoutSystemd(app.record.scope)
         }
         app.wantsLocked = app.record.isLocked

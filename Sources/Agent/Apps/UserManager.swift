@@ -109,12 +109,13 @@ final class UserManager {
         _ = try await call("ThawUnit", [.string(scope)])
     }
 
-    /// Behind systemd's back, for a scope about which systemd itself takes no order any more.
-    func thawInKernel(_ scope: String) async {
-        _ = await tellKernel("0", scope)
+    /// Behind systemd's back, for a scope about which systemd itself takes no order any more. False if
+    /// the kernel does not do it either; likewise below.
+    @discardableResult
+    func thawInKernel(_ scope: String) async -> Bool {
+        await tellKernel("0", scope)
     }
 
-    /// False if the kernel does not do it either.
     func freezeInKernel(_ scope: String) async -> Bool {
         await tellKernel("1", scope)
     }
