@@ -285,9 +285,9 @@ extension Agent {
             "Unlock", takes: [.init("store", "s")],
             gives: [.init("status", "i"), .init("message", "s")]
         ) { call in
-            guard let store = try? call.message.string(), !store.contains("\0") else {
-                return .refused(.failed("the call is not understood"))
-            }
+            guard let store = try? call.message.string(), !store.contains("\0"),
+                store.utf8.count <= Limits.name
+            else { return .refused(.failed("the call is not understood")) }
             let result = await self.questions.unlock(store, for: call.message.sender)
             guard let result else { return .refused(.failed("the dialog could not be started")) }
             let text = result.lines.map { String(decoding: $0, as: UTF8.self) }

@@ -190,6 +190,7 @@ extension StartedCommand {
             // after the end.
             // SAFETY: the count is that of the entries.
             let ready = unsafe poll(&entries, 2, now < end ? Int32(end - now) : 0)
+            if ready < 0, appvault_errno() == EINTR { continue }
             guard ready > 0, now < end || output.count < mostOutput else { break }
             if entries[1].revents != 0 {
                 kill(process, SIGTERM)

@@ -25,7 +25,7 @@ struct RunningAppTests {
 
     @Test(
         "a name that would be more than its line is none",
-        arguments: ["a\nlocked=0", "a\r\n", "\0"])
+        arguments: ["a\nlocked=0", "a\r\n", "\0", String(repeating: "x", count: 256)])
     func unsound(store: String) {
         #expect(!app(store: store).isSound)
     }

@@ -32,7 +32,10 @@ package struct RunningApp: Equatable, Sendable {
     }
 
     /// Whether it can stand in a file of its own.
-    package var isSound: Bool { AppName.isID(id) && store.utf8.allSatisfy { $0 >= 0x20 } }
+    package var isSound: Bool {
+        AppName.isID(id) && store.utf8.count <= Limits.name
+            && store.utf8.allSatisfy { $0 >= 0x20 }
+    }
     /// As the daemon calls it.
     package var storeName: String { Self.name(of: store) }
 

@@ -63,7 +63,7 @@ class Life(unittest.TestCase):
         agent = self.session.agent()
         for process, app, store, demand in (
                 (0, "mail", "", 1), (agent.process.pid, "mail", "", 1), (1, "", "", 1), (1, "a/b", "", 1),
-                (1, "mail", "a\nlocked=0", 1), (1, "mail", "a\r\nb", 1), (1, "mail", "", 9)):
+                (1, "mail", "a\nlocked=0", 1), (1, "mail", "a\r\nb", 1), (1, "mail", "x" * 256, 1), (1, "mail", "", 9)):
             with self.subTest(process=process, app=app, store=store, demand=demand):
                 with self.assertRaisesRegex(dbus.DBusException, "this cannot be an application"):
                     self.session.connection.call_blocking(

@@ -42,11 +42,11 @@ class Questions(unittest.TestCase):
         os.chmod(tool, 0o755)
         return self.session.agent("--tool", tool, **self.pinentry.environment)
 
-    def asks(self):
+    def asks(self, store=""):
         """A program that calls `Unlock`."""
         process = subprocess.Popen(
             ["busctl", "--timeout=60", f"--address={self.session.bus.address}", "call", NAME, PATH, NAME,
-             "Unlock", "s", ""],
+             "Unlock", "s", store],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
         def put_away():
@@ -101,6 +101,13 @@ class Questions(unittest.TestCase):
         for each in asking[1:]:
             self.assertRegex(self.ended(each)[1], "^is 0 ")
         self.assertEqual(len(self.pinentry.dialogs), 1)
+
+    def test_long_name(self):
+        """no store has a name that long: nobody is asked"""
+        self.agent()
+        code, _, err = self.ended(self.asks("x" * 256))
+        self.assertEqual((code, self.pinentry.dialogs), (1, []))
+        self.assertIn("not understood", err)
 
     def test_long_answer(self):
         """a tool that says more than anybody reads is waited for, and not for ever"""
