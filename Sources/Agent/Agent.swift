@@ -288,7 +288,8 @@ extension Agent {
             guard let store = try? call.message.string(), !store.contains("\0"),
                 store.utf8.count <= Limits.name
             else { return .refused(.failed("the call is not understood")) }
-            let result = await self.questions.unlock(store, for: call.message.sender)
+            let result = await self.questions.unlock(
+                RunningApp.name(of: store), for: call.message.sender)
             guard let result else { return .refused(.failed("the dialog could not be started")) }
             let text = result.lines.map { String(decoding: $0, as: UTF8.self) }
             return .values([.int32(result.status), .string(text.joined(separator: "\n"))])

@@ -51,9 +51,9 @@ final class Questions {
         let question = Question(lifeline)
         open[store] = question
         EventLoop.shared.task {
-            let named = store.isEmpty ? [] : ["--store=" + store]
             let result = await self.runner.run(
-                [self.tool, "unlock"] + named, milliseconds: Self.patience, lifeline: lifeline)
+                [self.tool, "unlock", "--store=" + store], milliseconds: Self.patience,
+                lifeline: lifeline)
             if self.open[store] === question { self.open[store] = nil }
             for each in question.waiting { each.settle(result) }
             question.waiting = []

@@ -90,7 +90,7 @@ class Questions(unittest.TestCase):
         """several who wait for one store have one dialog; it stays as long as one of them does"""
         self.agent()
         self.pinentry.answers(["wait"])
-        asking = [self.asks() for _ in range(3)]
+        asking = [self.asks(store) for store in ("", "default", "")]
         dialog = self.pinentry.wait(1)
         time.sleep(0.5)
         asking[0].kill()
