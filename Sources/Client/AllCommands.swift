@@ -3,6 +3,8 @@ enum AllCommands {
     static let list: [any Command.Type] = [
         CreateCommand.self,
         StatusCommand.self,
+        StoresCommand.self,
+        RenameCommand.self,
         UnlockCommand.self,
         LockCommand.self,
         ScreenCommand.self,
@@ -10,6 +12,7 @@ enum AllCommands {
         ResumeCommand.self,
         PasswdCommand.self,
         RecoveryNewCommand.self,
+        RecoveryDeleteCommand.self,
         RecoverCommand.self,
         ActionsCommand.self,
 
@@ -26,6 +29,8 @@ enum AllCommands {
         GetCommand.self,
         ListCommand.self,
         DeleteCommand.self,
+        CopyCommand.self,
+        MoveCommand.self,
         ExportCommand.self,
         ImportCommand.self,
 

@@ -54,7 +54,8 @@ struct ArgumentParser {
             guard given[option] == nil || option.isRepeatable else {
                 throw UsageError(Text(flag, " is given twice"), hint: Text("once is enough"))
             }
-            if let placeholder = option.entry.argument {
+            let entry = option.entry
+            if let placeholder = entry.argument, equals != nil || !entry.argumentIsOptional {
                 if let equals {
                     given[option] = Array(argument[(equals + 1)...])
                 } else if index < arguments.count {
@@ -177,16 +178,7 @@ struct ArgumentParser {
         var settings = Settings()
         if given[.json] != nil { settings.form = .json }
         if given[.yes] != nil { settings.agreement = .given }
-        if let store = given[.store] {
-            guard !store.isEmpty, store.count <= Limits.name,
-                UTF8Check.isText(store.span, start: 0, count: store.count)
-            else {
-                throw UsageError(
-                    Text("--store ", Printable.escaped(store), " cannot be"),
-                    hint: Text("a store's name is UTF-8 of 1 to ", Limits.name, " bytes"))
-            }
-            settings.store = store
-        }
+        if let store = given[.store] { settings.store = try Arguments.store(store, "--store") }
         if let path = given[.socket] {
             guard !path.isEmpty else {
                 throw UsageError(Text("--socket needs a path"), hint: Text("--socket PATH"))

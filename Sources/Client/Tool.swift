@@ -21,13 +21,23 @@ public enum Tool {
             return report(
                 error.refusal, ArgumentParser.wantsJSON(environment.arguments), voice, .english)
         }
+        var settings = invocation.settings
+        if settings.store.isEmpty, let store = environment.variable("APPVAULT_STORE"),
+            !store.isEmpty
+        {
+            do throws(UsageError) {
+                settings.store = try Arguments.store(store, "APPVAULT_STORE")
+            } catch {
+                return report(error.refusal, settings.form, voice, .english)
+            }
+        }
         let run = Run(
-            environment, invocation.settings, voice,
+            environment, settings, voice,
             verb: type(of: invocation.command).entry.name)
         do throws(ClientError) {
             return try perform(invocation.command, run)
         } catch {
-            return report(error.refusal, invocation.settings.form, voice, run.words)
+            return report(error.refusal, settings.form, voice, run.words)
         }
     }
 

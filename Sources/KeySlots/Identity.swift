@@ -24,6 +24,18 @@ public struct Identity: Equatable, Sendable {
         case inNoPasscodeMode = 3
     }
 
+    /// What opens the store.
+    public enum Kind: Equatable, Sendable {
+        /// slots of its own: a passcode, or the device alone
+        case own
+        /// this store of the same person: it opens and shuts with it
+        case follows(StoreID)
+        /// each of its members
+        case shared
+        /// nothing has to be shown: what it holds is read by its members and written by its owner
+        case configuration
+    }
+
     static let ownerBlock = 0
     static let labelBlock = 1
 
@@ -40,10 +52,12 @@ public struct Identity: Equatable, Sendable {
     public var withoutPasscode: WithoutPasscode
     public var storeName: [UInt8]
     public var policyKey: [UInt8]
+    public var kind: Kind
 
     public init(
         uid: UInt32, account: [UInt8], createdAt: UInt64, way: Way, condition: Condition = .live,
-        withoutPasscode: WithoutPasscode = .hasPasscode, storeName: [UInt8], policyKey: [UInt8]
+        withoutPasscode: WithoutPasscode = .hasPasscode, storeName: [UInt8], policyKey: [UInt8],
+        kind: Kind = .own
     ) {
         self.uid = uid
         self.account = account
@@ -53,6 +67,7 @@ public struct Identity: Equatable, Sendable {
         self.withoutPasscode = withoutPasscode
         self.storeName = storeName
         self.policyKey = policyKey
+        self.kind = kind
     }
 
     func ownerPayload() throws(KeyError) -> [UInt8] {
@@ -70,6 +85,7 @@ public struct Identity: Equatable, Sendable {
         var writer = FieldWriter()
         try writer.put(text: storeName, limit: Self.storeNameLimit)
         try writer.put(text: policyKey, limit: Self.policyKeyLimit)
+        kind.write(to: &writer)
         return writer.bytes
     }
 
@@ -83,10 +99,50 @@ public struct Identity: Equatable, Sendable {
         else { throw .damaged(.block(Self.ownerBlock)) }
         var labels = FieldReader(label)
         guard let storeName = labels.text(limit: Self.storeNameLimit),
-            let policyKey = labels.text(limit: Self.policyKeyLimit), labels.restIsZero
+            let policyKey = labels.text(limit: Self.policyKeyLimit), let kind = Kind(&labels),
+            labels.restIsZero
         else { throw .damaged(.block(Self.labelBlock)) }
         self.init(
             uid: uid, account: account, createdAt: createdAt, way: way, condition: condition,
-            withoutPasscode: withoutPasscode, storeName: storeName, policyKey: policyKey)
+            withoutPasscode: withoutPasscode, storeName: storeName, policyKey: policyKey,
+            kind: kind)
+    }
+}
+
+extension Identity.Kind {
+    /// The store that it follows.
+    public var parent: StoreID? {
+        switch self {
+        case .follows(let parent): parent
+        case .own, .shared, .configuration: nil
+        }
+    }
+
+    private var number: UInt8 {
+        switch self {
+        case .own: 0
+        case .follows: 1
+        case .shared: 2
+        case .configuration: 3
+        }
+    }
+
+    /// Stores of earlier releases have zeroes here, and are all of the first kind.
+    init?(_ reader: inout FieldReader) {
+        guard let number = reader.number(UInt8.self), let parent = reader.bytes(StoreID.size)
+        else { return nil }
+        let isZero = parent.allSatisfy { $0 == 0 }
+        switch (number, StoreID(bytes: parent)) {
+        case (0, _) where isZero: self = .own
+        case (1, let parent?): self = .follows(parent)
+        case (2, _) where isZero: self = .shared
+        case (3, _) where isZero: self = .configuration
+        default: return nil
+        }
+    }
+
+    func write(to writer: inout FieldWriter) {
+        writer.put(number)
+        writer.put(parent?.bytes ?? [UInt8](repeating: 0, count: StoreID.size))
     }
 }

@@ -8,6 +8,8 @@ extension Purpose {
     static let blockCheck = Purpose("AV block check")
     static let passcodeKEK = Purpose("AV kek passcode")
     static let deviceKEK = Purpose("AV kek device")
+    static let following = Purpose("AV following")
+    static let parentKEK = Purpose("AV kek parent")
     static let recoveryKEK = Purpose("AV kek recovery")
     static let history = Purpose("AV history")
     static let recoveryText = Purpose("AV recovery text")

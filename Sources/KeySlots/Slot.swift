@@ -69,8 +69,12 @@ package struct Slot<Details: SlotDetails>: Equatable, Sendable {
 
     /// Throws `.wrongSecret` where the key was made from another secret.
     func open(store: StoreID, key: KeyMaker) throws(KeyError) -> SecretBytes {
-        let place = Self.place(block, store, keyGeneration, details)
+        let place = place(of: store)
         return try wrapped.open(under: try key(place), at: place)
+    }
+
+    func place(of store: StoreID) -> WrappedKey.Place {
+        Self.place(block, store, keyGeneration, details)
     }
 
     private static func place(

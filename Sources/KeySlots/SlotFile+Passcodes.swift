@@ -7,7 +7,10 @@ extension SlotFile {
         get throws(KeyError) { try file.slots() }
     }
 
-    public var hasDeviceSlot: Bool { file[DeviceDetails.block] != nil }
+    /// A store that follows another one has a parent slot in that place.
+    public var hasDeviceSlot: Bool {
+        file[DeviceDetails.block] != nil && identity.kind.parent == nil
+    }
 
     /// Throws `.wrongSecret` where this slot does not open: the caller tries the next. Every other
     /// error is final.

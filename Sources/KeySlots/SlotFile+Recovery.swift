@@ -81,7 +81,8 @@ extension SlotFile {
     private var opensWithoutRecovery: Bool {
         get throws(KeyError) {
             let passcodes = try passcodeSlots
-            return hasDeviceSlot || !passcodes.isEmpty
+            return file[DeviceDetails.block] != nil || !passcodes.isEmpty
+                || identity.kind == .shared
         }
     }
 }

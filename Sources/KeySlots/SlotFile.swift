@@ -108,11 +108,12 @@ public final class SlotFile: @unchecked Sendable {
     // MARK: Identity, tries and terms
 
     /// While there is a passcode slot, `way` comes from the newest one, so that it changes at the
-    /// same instant as the slot.
+    /// same instant as the slot. So does it that the store follows no other one any more.
     public var identity: Identity {
         var identity = written
         if let way = (try? file.slots(PasscodeDetails.self))?.first?.details.way {
             identity.way = way
+            if identity.kind.parent != nil { identity.kind = .own }
         }
         return identity
     }

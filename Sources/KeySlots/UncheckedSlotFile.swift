@@ -59,7 +59,9 @@ public final class UncheckedSlotFile: @unchecked Sendable {
                 // If the tries could vanish, whoever removes them would get new ones.
                 pages.lose(Tally.block)
             }
-            guard pages.hasWayIn else { throw pages.damage ?? .damaged(.noSlot) }
+            guard identity.kind == .shared || pages.hasWayIn else {
+                throw pages.damage ?? .damaged(.noSlot)
+            }
         }
         var terms = Terms()
         if let block = pages.blocks[Terms.block] { terms = try Terms(payload: block.payload) }

@@ -157,6 +157,7 @@ enum AppvaultPage {
             "The program that shows dialogs, as a whole path, instead of /usr/bin/pinentry. If it is empty, there are no "
                 + "dialogs."
         ),
+        ("APPVAULT_STORE", "The store, where --store does not name it."),
         (
             "DISPLAY, WAYLAND_DISPLAY",
             "If neither is set, or both are empty, there are no dialogs."

@@ -15,6 +15,8 @@ public enum PasscodeAction: String, CaseIterable, Sendable {
 public enum ActionStore: Equatable, Hashable, Sendable {
     case absent
     case usable(PasscodeState)
+    /// Another store opens it, so it has no passcode and no finger of its own.
+    case following
     /// Only the recovery key or root can unlock the store again.
     case retryLocked
     case erased
@@ -84,6 +86,8 @@ public enum ActionObstacle: Equatable, Hashable, Sendable {
     case passcodeOff
     /// Its passcode is the login password, which `passwd` changes.
     case followsLogin
+    /// It opens with another store.
+    case followsStore
     case fingerprintOn
     case fingerprintOff
     case noReader
@@ -113,14 +117,14 @@ private func obstacleToLock(_ input: ActionInput) -> ActionObstacle? {
     case .absent: .noStore
     case .ownerChanged: .ownerChanged
     case .erased: .erased
-    case .usable, .retryLocked, .damaged: nil
+    case .usable, .following, .retryLocked, .damaged: nil
     }
 }
 
 private func obstacleToReset(_ input: ActionInput) -> ActionObstacle? {
     switch (input.store, input.asker) {
     case (.absent, _): .noStore
-    case (.usable, _), (.erased, _): nil
+    case (.usable, _), (.following, _), (.erased, _): nil
     // No try is left to prove the passcode. polkit may allow the person a reset without it, but it
     // does not know a private daemon.
     case (.retryLocked, .root), (.retryLocked, .person): nil
@@ -133,11 +137,12 @@ private func obstacleToReset(_ input: ActionInput) -> ActionObstacle? {
 }
 
 private func obstacleToNewRecoveryKey(_ input: ActionInput) -> ActionObstacle? {
-    if case .usable = input.store {
+    switch input.store {
+    case .usable, .following:
         if let unsure = obstacle(of: input.knowledge) { return unsure }
         return input.policy.policy.allowRecoveryKey ? nil : .policy(key: "AllowRecoveryKey")
+    case .absent, .retryLocked, .erased, .damaged, .ownerChanged: return obstacle(of: input.store)
     }
-    return obstacle(of: input.store)
 }
 
 private func obstacleToChange(_ action: PasscodeAction, _ input: ActionInput) -> ActionObstacle? {
@@ -147,6 +152,7 @@ private func obstacleToChange(_ action: PasscodeAction, _ input: ActionInput) ->
         return obstacle(of: input.knowledge) ?? obstacle(of: input.policy)
     case .absent, .retryLocked, .erased, .damaged, .ownerChanged:
         return obstacle(of: input.store)
+    case .following: return .followsStore
     case .usable(let state):
         return obstacle(of: input.knowledge) ?? obstacle(of: input.policy)
             ?? obstacle(to: action, state, input)
@@ -188,7 +194,7 @@ private func obstacle(
 private func obstacle(of store: ActionStore) -> ActionObstacle? {
     switch store {
     case .absent: .noStore
-    case .usable: nil
+    case .usable, .following: nil
     case .retryLocked: .retryLocked
     case .erased: .erased
     case .damaged: .damaged

@@ -37,17 +37,33 @@ package enum ComingPasscode: Sendable {
 package enum StoreStart: Sendable {
     case with(ComingPasscode)
     case without(Identity.WithoutPasscode)
+    /// The store that it follows opens it, by this.
+    case following(Ring)
+
+    package var kind: Identity.Kind {
+        switch self {
+        case .with, .without: .own
+        case .following(let ring): .follows(ring.store)
+        }
+    }
+
+    var ring: Ring? {
+        switch self {
+        case .following(let ring): ring
+        case .with, .without: nil
+        }
+    }
 
     package var way: Identity.Way {
         switch self {
         case .with(.login): .followsLogin
-        case .with(.own), .without: .own
+        case .with(.own), .without, .following: .own
         }
     }
 
     package var withoutPasscode: Identity.WithoutPasscode {
         switch self {
-        case .with: .hasPasscode
+        case .with, .following: .hasPasscode
         case .without(let why): why
         }
     }
@@ -55,14 +71,14 @@ package enum StoreStart: Sendable {
     package var login: TypedPasscode? {
         switch self {
         case .with(.login(let password)): password
-        case .with(.own), .without: nil
+        case .with(.own), .without, .following: nil
         }
     }
 
     package var coming: ComingPasscode? {
         switch self {
         case .with(let coming): coming
-        case .without: nil
+        case .without, .following: nil
         }
     }
 }

@@ -1,5 +1,5 @@
 /// What a store key rests on. If another exchange removes that, the key no longer allows anything.
-package enum Ground: Equatable, Sendable {
+package indirect enum Ground: Equatable, Sendable {
     /// The store has no passcode, so no person was asked.
     case device
     /// The passcode slot with this salt.
@@ -8,6 +8,8 @@ package enum Ground: Equatable, Sendable {
     case recovery(UInt64)
     /// A finger, and the key that a passcode has left in memory for the finger.
     case finger
+    /// The store that it follows is open, or this was shown for that one in this exchange.
+    case parent(proven: Ground?)
     /// A recovery key, for a store that is not under this machine's key.
     case foreign
 }

@@ -18,6 +18,8 @@ package struct HandOver: Sendable {
         package let ground: Ground
         /// Of the records alone: they open nothing else.
         package let keys: StoreKey
+        /// What it opens besides; nil where it opens nothing.
+        package let ring: StoreKey?
     }
 
     /// What keeps the owner away, and until when the owner has suspended locking.
@@ -78,7 +80,7 @@ package struct HandOver: Sendable {
 
     /// Any change of what follows is another version, a further kind of record too: a daemon that
     /// finds a version that it does not know opens nothing.
-    package static let version: UInt64 = 1
+    package static let version: UInt64 = 2
     private static let magic = Array("AppVault: left to the next".utf8)
 
     /// A further kind is a case here, a list above, and a part of `records` and of `take`.
@@ -92,6 +94,7 @@ package struct HandOver: Sendable {
     private enum GroundKind: UInt8 {
         case device = 0
         case passcode = 1
+        case parent = 2
     }
 
     private enum Field {
@@ -100,6 +103,8 @@ package struct HandOver: Sendable {
         /// With their length in front.
         case bytes([UInt8])
         case key(StoreKey)
+        /// Without a key, its length is 0.
+        case noKey
 
         var size: Int {
             switch self {
@@ -107,6 +112,7 @@ package struct HandOver: Sendable {
             case .number: 8
             case .bytes(let bytes): 2 + bytes.count
             case .key(let key): 2 + key.bytes.count
+            case .noKey: 2
             }
         }
     }
@@ -127,7 +133,8 @@ package struct HandOver: Sendable {
                 fields: [
                     .bytes(store.id.bytes), .number(store.lastUse),
                     .number(store.shutAt ?? .max),
-                ] + Self.fields(store.times) + Self.fields(store.ground) + [.key(store.keys)])
+                ] + Self.fields(store.times) + Self.fields(store.ground)
+                    + [.key(store.keys), store.ring.map { .key($0) } ?? .noKey])
         }
             + residents.map { resident in
                 Record(
@@ -161,10 +168,11 @@ package struct HandOver: Sendable {
         UInt8(Leave.allCases.firstIndex(of: leave) ?? 0)
     }
 
-    /// What is left rests on a passcode slot, or on there being none.
+    /// What is left rests on a passcode slot, on there being none, or on another store.
     private static func fields(_ ground: Ground) -> [Field] {
         switch ground {
         case .passcode(let salt): [.byte(GroundKind.passcode.rawValue), .bytes(salt)]
+        case .parent: [.byte(GroundKind.parent.rawValue), .bytes([])]
         case .device, .recovery, .finger, .foreign:
             [.byte(GroundKind.device.rawValue), .bytes([])]
         }
@@ -197,6 +205,7 @@ package struct HandOver: Sendable {
                 case .key(let key):
                     writer.put(UInt16(key.bytes.count), &target)
                     key.bytes.withBytes { writer.put($0, &target) }
+                case .noKey: writer.put(UInt16(0), &target)
                 }
             }
         }
@@ -238,8 +247,8 @@ package struct HandOver: Sendable {
             stores.append(
                 Store(
                     id: id, lastUse: lastUse, shutAt: shutAt, times: times,
-                    ground: ground,
-                    keys: try reader.key(source)))
+                    ground: ground, keys: try reader.key(source),
+                    ring: try reader.keyIfAny(source)))
         case .resident:
             let id = try Self.id(source, &reader)
             let boot = try reader.number(source, UInt64.self)
@@ -297,6 +306,7 @@ package struct HandOver: Sendable {
         switch kind {
         case .device: return .device
         case .passcode: return .passcode(salt: salt)
+        case .parent: return .parent(proven: nil)
         case nil: throw .cut
         }
     }
@@ -363,6 +373,13 @@ private struct AreaReader: ~Copyable {
 
     mutating func counted(_ source: Span<UInt8>) throws(HandOver.Fault) -> [UInt8] {
         try bytes(source, Int(try number(source, UInt16.self)))
+    }
+
+    mutating func keyIfAny(_ source: Span<UInt8>) throws(HandOver.Fault) -> StoreKey? {
+        let begin = position
+        guard try number(source, UInt16.self) > 0 else { return nil }
+        position = begin
+        return try key(source)
     }
 
     /// Straight into guarded memory.

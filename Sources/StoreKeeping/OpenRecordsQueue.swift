@@ -80,6 +80,9 @@ package final class OpenRecordsQueue {
         allotment.note(size.total + besides, log: size.log, of: id, self)
     }
 
+    /// What the store takes on the disk.
+    package var bytes: Int { size.total + besides }
+
     package func takeBesides(_ bytes: Int) {
         besides = bytes
         noteSize()

@@ -29,6 +29,8 @@ extension StoreHost {
     package func due(
         _ inForce: PolicyInForce, _ hardware: Hardware, _ compliance: Compliance = .notYetKnown
     ) -> Due {
+        // What opens it is another store's, which is judged itself.
+        if isFollower { return .nothing(.sameRules) }
         let policy = inForce.policy
         return decided(
             DueInput(

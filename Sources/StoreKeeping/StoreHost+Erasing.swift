@@ -15,7 +15,7 @@ extension StoreHost {
         let keys = await workers.disk.run {
             Result { () throws(KeyError) in try file.eraseKeys() }
         }
-        await records.close()
+        await lock()
         await forgetFingers()
         if case .failure(let error) = keys { throw Self.refusal(error, .erase) }
         let gone = await workers.slow.run {
@@ -52,8 +52,7 @@ extension StoreHost {
                 eraseKeys = { () throws(KeyError) in try SlotFile.overwrite(in: folder) }
             }
             condition = .erased
-            cancelShut()
-            await records.close()
+            await lock()
             let hidden: Folder
             switch await workers.disk.run({ Result { () throws(KeyError) in try hide() } }) {
             case .success(let moved): hidden = moved

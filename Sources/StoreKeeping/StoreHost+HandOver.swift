@@ -20,8 +20,9 @@ extension StoreHost {
         }
     }
 
-    private var standingGround: Ground {
-        snapshot.passcodes.first.map { .passcode(salt: $0.details.salt) } ?? .device
+    var standingGround: Ground {
+        if isFollower { return .parent(proven: nil) }
+        return snapshot.passcodes.first.map { .passcode(salt: $0.details.salt) } ?? .device
     }
 
     /// Closes it, for all requests at once. Nil if it is not open, or is locked while the daemon
@@ -34,8 +35,9 @@ extension StoreHost {
         else { return nil }
         let store = HandOver.Store(
             id: id, lastUse: lastUse, shutAt: shutAt, times: times, ground: standingGround,
-            keys: keys)
-        await lock()
+            keys: keys, ring: ring?.copy)
+        // Those that follow it are left one by one.
+        await close()
         return Leaving(
             host: self, store: store, opening: opening + 1, departures: departures)
     }
@@ -51,7 +53,8 @@ extension StoreHost {
     /// Opens it as the daemon before this one had it open: as every opening does, it checks the
     /// records and their log, and that the slots are the same.
     package func reopen(_ store: HandOver.Store) async throws(Refusal) {
-        try await open(store.keys, .recordKeys, store.ground) {}
+        let ring = store.ring.flatMap { left in try? Ring(of: id, left) }
+        try await open(store.keys, .recordKeys, store.ground, ring) {}
         lastUse = store.lastUse
     }
 

@@ -58,6 +58,7 @@ extension StoreHost {
                 if isNone { along.terms?.fingerprintIsOn = false }
                 along.identity?.way = change.details.way
                 along.identity?.withoutPasscode = .hasPasscode
+                if file.identity.kind.parent != nil { along.identity?.kind = .own }
                 return try file.replacePasscode(
                     change.details, derived: derived, storeKey: change.key.bytes, proven: present,
                     with: along)
@@ -184,6 +185,24 @@ extension StoreHost {
         }
     }
 
+    /// Refused where it is the last way in.
+    package func removeRecoveryKey(_ opening: Opening) async throws(Refusal) {
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try require(opening.ground)
+            do throws(Refusal) {
+                try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
+                    try file.removeRecovery()
+                }
+            } catch {
+                guard case .invalidAction(action: .unlock, reason: .noSuchKey) = error else {
+                    throw error
+                }
+                throw .invalidAction(action: .deleteRecoveryKey, reason: .lastWayIn)
+            }
+        }
+    }
+
     package nonisolated static func newRecoveryKey() throws(KeyError) -> (RecoveryKeyBox, SecretBox)
     {
         do throws(SecretsError) {
@@ -229,6 +248,7 @@ extension StoreHost {
                 }
                 guard var identity = foreign.likely else { throw .noSuchSlot }
                 identity.way = change.details.way
+                if identity.kind.parent != nil { identity.kind = .own }
                 let file = try foreign.adopted(
                     by: machine, identity: identity, change.details, derived: derived,
                     storeKey: change.key.bytes)
@@ -262,15 +282,15 @@ extension StoreHost {
         let size: RecordsSize
     }
 
-    package func rewrite(_ change: @escaping @Sendable (inout Identity) -> Void)
-        async throws(Refusal)
-    {
+    package func rewrite(
+        _ during: Refusal.During = .chown, _ change: @escaping @Sendable (inout Identity) -> Void
+    ) async throws(Refusal) {
         // The next owner must not learn anything about the former owner's password.
         judgings += 1
         judged = nil
         try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
-            try await onDisk(file, .chown) { (file) throws(KeyError) in
+            try await onDisk(file, during) { (file) throws(KeyError) in
                 var identity = file.identity
                 change(&identity)
                 try file.write(identity)

@@ -22,6 +22,9 @@ extension StoreHost {
         state.recoveryOffer = isRecoveryOfferDue(policy)
         state.store = id.bytes
         state.name = identity.storeName
+        state.kind = kind
+        state.parent = parent.map { isFollower ? $0.identity.storeName : [] } ?? []
+        state.policyKey = identity.policyKey
         state.owner = Subject(name: identity.account, uid: identity.uid)
         let tally = tally(policy)
         state.ownTriesLeft = Int32(clamping: tally.triesLeft(.own, policy) ?? -1)
@@ -36,7 +39,7 @@ extension StoreHost {
         state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
         state.idleTimeout =
             isOpen ? policy.idleSeconds(ownerHasSession: sessions > 0) : policy.idleTimeout
-        if let until = heldUntil {
+        if let until = timekeeper.heldUntil {
             let left = (until - min(until, Clock.bootMilliseconds())) / 1000
             state.heldUntil = left > 0 ? Clock.wallSeconds() + left : 0
         }
@@ -51,15 +54,38 @@ extension StoreHost {
         return state
     }
 
+    /// What a list of stores says of it.
+    package func entry(_ policy: Policy) -> StoreList.Entry {
+        var entry = StoreList.Entry()
+        entry.store = id.bytes
+        entry.name = identity.storeName
+        entry.owner = Subject(name: identity.account, uid: identity.uid)
+        entry.kind = kind
+        entry.parent = parent.map { isFollower ? $0.identity.storeName : [] } ?? []
+        entry.lock = currentLock(policy)
+        entry.passcode = passcode
+        entry.policyKey = identity.policyKey
+        entry.createdAt = identity.createdAt
+        entry.records = records.count
+        entry.bytes = UInt64(clamping: records.bytes)
+        return entry
+    }
+
+    /// Unknown where no slot of its own opens it.
+    private var passcode: State.Passcode {
+        guard isUsable, !isFollower else { return .unknown }
+        return switch passcodeState {
+        case .none: .none
+        case .passcode: .passcode
+        case .passcodeAndFingerprint, .fingerprintOnly: .passcodeAndFingerprint
+        }
+    }
+
     /// Fills in what opens the store, for how long, and what is due before it opens again.
     private func tellOfPasscode(
         in state: inout State, _ inForce: PolicyInForce, _ hardware: Hardware
     ) {
-        switch passcodeState {
-        case .none: state.passcode = .none
-        case .passcode: state.passcode = .passcode
-        case .passcodeAndFingerprint, .fingerprintOnly: state.passcode = .passcodeAndFingerprint
-        }
+        state.passcode = passcode
         switch expiry(inForce.policy) {
         case .never, .clockNotBelieved: state.expiresAt = 0
         case .expires(let end), .expired(let end): state.expiresAt = end
@@ -86,9 +112,19 @@ extension StoreHost {
             inForce.policy.allowRecoveryKey && !hasRecovery && !snapshot.terms.recoveryWasOffered
     }
 
+    package var kind: StoreKind {
+        switch identity.kind {
+        case .own: .own
+        case .follows: .follows
+        case .shared: .shared
+        case .configuration: .configuration
+        }
+    }
+
     /// Flow 1 or 2 may follow; which of them depends on whether there is a reader.
     package var mayGetPasscode: Bool {
-        switch passcodeState {
+        if isFollower { return false }
+        return switch passcodeState {
         case .none, .fingerprintOnly: true
         case .passcode, .passcodeAndFingerprint: false
         }

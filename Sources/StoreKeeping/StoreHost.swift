@@ -84,6 +84,15 @@ package final class StoreHost {
     /// What was made anew when the store was opened, until somebody is told.
     package var mended: SlotFile.Mended?
 
+    // MARK: stores that follow
+
+    /// What it opens besides its own records, as long as it is open.
+    package private(set) var ring: Ring?
+    /// Set by the vault: the store that it follows.
+    package weak var parent: StoreHost?
+    /// Set by the vault: those that follow it.
+    package var followers: @LoopActor () -> [StoreHost] = { [] }
+
     // MARK: fingers
 
     package var resident: Resident?
@@ -114,7 +123,12 @@ package final class StoreHost {
     package var wasLockedAway = false
     package var isBeingLocked = false
     /// Until when the owner has suspended locking, and since when.
-    package private(set) var heldUntil: UInt64? { didSet { settleAbsence() } }
+    package private(set) var heldUntil: UInt64? {
+        didSet {
+            settleAbsence()
+            for follower in company(.ofOnePolicy) { follower.settleAbsence() }
+        }
+    }
     private var heldSince: UInt64 = 0
     /// Set by the vault: called when one of these times has changed.
     package var whenTimesChange: (@LoopActor (StoreHost) -> Void)?
@@ -140,14 +154,16 @@ package final class StoreHost {
     package var whenLogWasDamaged: (@LoopActor (StoreHost, Records.LogState) -> Void)?
 
     /// When its idle time is over, if it is not used until then.
-    private var idleEnd: UInt64? { idleLimit.map { max(lastUse + $0, heldUntil ?? 0) } }
+    private var idleEnd: UInt64? {
+        idleLimit.map { max(timekeeper.lastUse + $0, timekeeper.heldUntil ?? 0) }
+    }
 
     private var rules: LeavingRules { leavingRules ?? Policy.builtIn.leaving }
 
     /// Each request asks for this, so it is worked out beforehand.
     private func settleAbsence() {
         awayEnd = absences.values.compactMap { rules.end(of: $0) }.min()
-            .map { max($0, heldUntil ?? 0) }
+            .map { max($0, timekeeper.heldUntil ?? 0) }
     }
 
     /// How the owner has left whose absence locks it.
@@ -180,10 +196,12 @@ package final class StoreHost {
         absences[leave.absence] = away
     }
 
-    /// What was not locked by then stays open.
+    /// What was not locked by then stays open. Others are opened by who shows something for it, but
+    /// for those that follow: the store that they follow says whether they open.
     package func ownerCameBack(_ absence: Absence) {
         guard let away = absences[absence] else { return }
-        let end = rules.end(of: away).map { max($0, heldUntil ?? 0) }
+        if isFollower { return absences[absence] = nil }
+        let end = rules.end(of: away).map { max($0, timekeeper.heldUntil ?? 0) }
         if !Self.isOver(end) { absences[absence] = nil }
     }
 
@@ -224,7 +242,7 @@ package final class StoreHost {
     /// Each request on the open store starts its idle time again.
     private func use() throws(Refusal) {
         guard isOpen else { throw .locked }
-        lastUse = Clock.bootMilliseconds()
+        timekeeper.lastUse = Clock.bootMilliseconds()
     }
 
     package init(id: StoreID, folder: Folder, workers: Workers, contents: Contents) {
@@ -249,7 +267,10 @@ package final class StoreHost {
             snapshot = Snapshot(identity: owner ?? Self.nobody)
             condition = .damaged(nil, what)
         }
-        records.whenClosed = { [weak self] in self?.tell(.locked) }
+        records.whenClosed = { [weak self] in
+            self?.ring = nil
+            self?.tell(.locked)
+        }
     }
 
     /// What was found in a store's folder.
@@ -437,20 +458,27 @@ package final class StoreHost {
 
     /// Opens the records. If they are open already, they stay open.
     package func open(_ opening: Opening) async throws(Refusal) {
-        try await open(opening.key, .storeKey, opening.ground) { ownerProved(opening) }
+        let ring = try ring(of: opening)
+        try await open(opening.key, .storeKey, opening.ground, ring) { ownerProved(opening) }
     }
 
     func open(
-        _ key: StoreKey, _ kind: Records.KeyKind, _ ground: Ground, _ used: () -> Void
+        _ key: StoreKey, _ kind: Records.KeyKind, _ ground: Ground, _ ring: Ring?,
+        _ used: () -> Void
     ) async throws(Refusal) {
         let file = try requireLive()
         try require(ground)
-        lastUse = Clock.bootMilliseconds()
+        timekeeper.lastUse = Clock.bootMilliseconds()
         used()
-        guard !records.isOpen else { return }
+        guard !records.isOpen else {
+            // A daemon before this one could not leave it.
+            self.ring = self.ring ?? ring
+            return
+        }
         cancelShut()
         let log = try await records.open(key, kind, file.commits)
-        lastUse = Clock.bootMilliseconds()
+        self.ring = ring
+        timekeeper.lastUse = Clock.bootMilliseconds()
         used()
         if log != .whole { whenLogWasDamaged?(self, log) }
         whenOpened?(self)
@@ -459,12 +487,27 @@ package final class StoreHost {
     /// Whoever opens the store is back, unless the owner has left since the passcode was typed.
     private func ownerProved(_ opening: Opening) {
         guard opening.departures == departures else { return }
-        if !absences.isEmpty { absences = [:] }
-        wasLockedAway = false
+        ownerIsBack()
+        for follower in followers() { follower.ownerIsBack() }
         if resident != nil { whenResident?(self) }
     }
 
-    package func lock() async {
+    private func ownerIsBack() {
+        if !absences.isEmpty { absences = [:] }
+        wasLockedAway = false
+    }
+
+    /// Locks it, and those that follow it.
+    package func lock(_ company: Company = .all) async {
+        let along = self.company(company).map { follower in
+            EventLoop.shared.task { await follower.lock() }
+        }
+        await close()
+        for lock in along { await lock.value }
+    }
+
+    /// Locks it alone.
+    func close() async {
         cancelShut()
         if heldUntil != nil { heldUntil = nil }
         await records.close()

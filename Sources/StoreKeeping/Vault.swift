@@ -246,9 +246,27 @@ package final class Vault {
         host.records.take(footprint.records, besides: footprint.besides)
         host.machineForAdoption = machine
         host.stateFolder = stateFolder
+        host.followers = { [weak self, weak host] in
+            host.flatMap { self?.followers(of: $0) } ?? []
+        }
         prepare?(host)
         hosts[host.id] = host
         byUID[host.identity.uid, default: []].append(host)
+        tie(host.identity.uid)
+    }
+
+    /// Tells each store of this person which one it follows.
+    private func tie(_ uid: UInt32) {
+        for host in stores(of: uid) {
+            let parent = host.identity.kind.parent.flatMap { hosts[$0] }
+            // Only its own owner's store opens it, whatever root has done with that one.
+            host.parent = parent.flatMap { $0.owner == host.owner ? $0 : nil }
+        }
+    }
+
+    /// The stores that follow this one.
+    package func followers(of host: StoreHost) -> [StoreHost] {
+        stores(of: host.identity.uid).filter { $0.parent === host && $0.isFollower }
     }
 
     private func forget(_ host: StoreHost) {
@@ -256,6 +274,7 @@ package final class Vault {
         // What still ends on this store now is on no person's quota.
         host.records.allotment = Allotment()
         byUID[host.identity.uid]?.removeAll { $0 === host }
+        tie(host.identity.uid)
         host.tell(.removed)
     }
 
@@ -334,19 +353,41 @@ package final class Vault {
         package let opening: Opening
     }
 
+    /// What a new store is called, and under which rules it is.
+    package struct Label: Sendable {
+        package var name: [UInt8]
+        /// Nil: a new one.
+        package var id: StoreID?
+        package var policyKey: [UInt8]
+
+        package init(
+            _ name: [UInt8], id: StoreID? = nil, policyKey: [UInt8] = Array("default".utf8)
+        ) {
+            self.name = name
+            self.id = id
+            self.policyKey = policyKey
+        }
+    }
+
     /// Makes a store and opens it. It exists from the moment its folder has its name: what a crash
     /// leaves before that is removed at the next start.
     package func create(
-        for person: Person, named asked: [UInt8], _ start: consuming StoreStart,
+        for person: Person, _ label: Label, _ start: consuming StoreStart,
         _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) -> NewStore {
-        let name = Self.name(asked)
-        let coming = reserved.count { $0.uid == person.uid }
-        guard stores(of: person.uid).count + coming < Self.storesEach else {
-            throw .invalidAction(action: .create, reason: .tooManyStores(Self.storesEach))
+        let name = Self.name(label.name)
+        let follows = start.ring != nil
+        let coming = reserved.count { $0.uid == person.uid && $0.follows == follows }
+        let present = stores(of: person.uid).count { $0.isFollower == follows }
+        let most = follows ? Self.followersEach : Self.storesEach
+        guard present + coming < most else {
+            throw .invalidAction(
+                action: .create,
+                reason: follows ? .tooManyFollowers(most) : .tooManyStores(most))
         }
+        if let id = label.id, hosts[id] != nil { throw .alreadyExists }
         // Two creations at once: the second is refused before anything is made.
-        let place = Place(uid: person.uid, name: name)
+        let place = Place(uid: person.uid, name: name, follows: follows)
         guard reserved.insert(place).inserted else { throw .alreadyExists }
         departed[place] = nil
         defer { reserved.remove(place) }
@@ -361,18 +402,21 @@ package final class Vault {
         let identity = Identity(
             uid: person.uid, account: person.name, createdAt: Clock.wallSeconds(),
             way: start.way, withoutPasscode: start.withoutPasscode,
-            storeName: Self.name(asked), policyKey: Self.defaultName)
+            storeName: name, policyKey: label.policyKey, kind: start.kind)
+        let ring = start.ring
         let passcode = try await derived((consume start).coming, cost, policy, of: person.uid)
         let now = Clock.wallSeconds()
         let terms = Terms(
             fingerprintWasAllowed: policy.allowFingerprint,
             seenAt: now < BuildDate.seconds ? 0 : now)
         let path = stateFolder
-        let present = machine
+        let key = machine
         let reserve = reserve
+        let id = label.id
         let built = await workers.disk.run { () -> Result<Built, KeyError> in
             Result { () throws(KeyError) in
-                try Self.build(in: path, reserve, present, identity, terms, passcode)
+                let id = try Self.id(or: id)
+                return try Self.build(in: path, id, reserve, key, identity, terms, passcode, ring)
             }
         }
         switch built {
@@ -384,19 +428,24 @@ package final class Vault {
             let host = StoreHost(
                 id: built.id, folder: built.folder, workers: workers, contents: contents)
             add(host, built.footprint)
+            // Its owner may be away: a program may make a store that follows an open one.
+            if let parent = host.parent { host.take(parent.times) }
             if let leave = departed.removeValue(forKey: place) { host.ownerLeft(leave) }
-            let slot = host.snapshot.passcodes.first
-            let made = Opening(
-                key: built.key,
-                ground: slot.map { .passcode(salt: $0.details.salt) } ?? .device,
-                departures: 0)
-            try await host.open(made)
+            let made = Opening(key: built.key, ground: host.standingGround, departures: 0)
+            if host.isFollower {
+                // Nobody has shown anything for it: an owner who is away stays away.
+                try await host.open(built.key, .storeKey, made.ground, nil) {}
+            } else {
+                try await host.open(made)
+            }
             return NewStore(host: host, opening: made)
         }
     }
 
     /// Each holds two descriptors as long as the daemon runs.
     private static let storesEach = 16
+    /// Besides those. A program may keep each of its things in a store of its own.
+    private static let followersEach = 64
 
     /// A person has left: returns their stores. A store that is being made learns of it when it is
     /// there.
@@ -408,6 +457,16 @@ package final class Vault {
     private struct Place: Hashable {
         let uid: UInt32
         let name: [UInt8]
+        let follows: Bool
+
+        static func == (here: Place, there: Place) -> Bool {
+            here.uid == there.uid && here.name == there.name
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(uid)
+            hasher.combine(name)
+        }
     }
 
     private struct Derived: Sendable {
@@ -444,15 +503,18 @@ package final class Vault {
         return Derived(key: key, details: details, history: history)
     }
 
+    private nonisolated static func id(or given: StoreID?) throws(KeyError) -> StoreID {
+        if let given { return given }
+        do { return try StoreID.random() } catch { throw .secrets(error) }
+    }
+
     private nonisolated static func build(
-        in path: String, _ reserve: DiskReserve, _ present: MachineKey?, _ identity: Identity,
-        _ terms: Terms, _ passcode: Derived?
+        in path: String, _ id: StoreID, _ reserve: DiskReserve, _ present: MachineKey?,
+        _ identity: Identity, _ terms: Terms, _ passcode: Derived?, _ ring: Ring?
     ) throws(KeyError) -> Built {
         let state: Folder
         let stores: Folder
         let folder: Folder
-        let id: StoreID
-        do { id = try StoreID.random() } catch { throw .secrets(error) }
         let hidden = ".\(id)"
         do throws(PosixError) {
             // The records are written twice: first to their log.
@@ -483,6 +545,8 @@ package final class Vault {
                 try file.replacePasscode(
                     passcode.details, derived: derived, storeKey: key, proven: nil,
                     with: Along(history: passcode.history, terms: terms))
+            } else if let ring {
+                try file.follow(ring.following, storeKey: key, with: Along(terms: terms))
             } else {
                 try file.replacePasscodeWithDevice(storeKey: key, with: Along(terms: terms))
             }
@@ -566,13 +630,23 @@ package final class Vault {
         }
     }
 
+    /// With it go the stores that follow it.
     package func chown(_ host: StoreHost, to owner: Person) async throws(Refusal) {
+        if host.isFollower, let parent = host.parent {
+            throw .invalidAction(
+                action: .chown, reason: .follows(Text.clean(parent.identity.storeName)))
+        }
         guard host.isUsable || host.health == .erased else {
             return try await chownDamaged(host, to: owner)
         }
-        guard !isTaken(host.identity.storeName, by: owner, besides: host) else {
+        let all = [host] + followers(of: host).filter(\.isUsable)
+        for each in all where isTaken(each.identity.storeName, by: owner, besides: each) {
             throw .alreadyExists
         }
+        for each in all { try await give(each, to: owner) }
+    }
+
+    private func give(_ host: StoreHost, to owner: Person) async throws(Refusal) {
         // Otherwise an open store would stay open for its former owner, and the former owner's
         // fingers would still open it.
         await host.lock()
@@ -585,6 +659,19 @@ package final class Vault {
         host.records.allotment = allotment(of: owner)
         byUID[former]?.removeAll { $0 === host }
         byUID[owner.uid, default: []].append(host)
+        tie(former)
+        tie(owner.uid)
+        // If this fails, the next start writes it.
+        if let machine { _ = await host.write(host.identity, host.lostTries, machine) }
+    }
+
+    /// Gives it another name, which none of its owner's stores has.
+    package func rename(_ host: StoreHost, to name: [UInt8]) async throws(Refusal) {
+        let place = Place(uid: host.identity.uid, name: name, follows: host.isFollower)
+        guard !isTaken(name, by: host.owner, besides: host), reserved.insert(place).inserted
+        else { throw .alreadyExists }
+        defer { reserved.remove(place) }
+        try await host.rewrite(.rename) { $0.storeName = name }
         // If this fails, the next start writes it.
         if let machine { _ = await host.write(host.identity, host.lostTries, machine) }
     }

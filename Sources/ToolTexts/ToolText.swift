@@ -97,6 +97,12 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         without a passcode the store opens by itself, and whoever has the disk can read it
         """
     case agreeReset = "tool.agree.reset | the store and everything in it will be erased"
+    case agreeResetWith = """
+        tool.agree.reset.with | \
+        the store and everything in it will be erased, and nothing will open these any more: {1} | \
+        names of stores
+        """
+    case agreeMoveReplace = "tool.agree.replace | what the other store has by these names is lost"
     case agreeTriesClear = """
         tool.agree.tries-clear | \
         the wrong tries will be forgotten; whoever made them can make as many again
@@ -220,6 +226,8 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     // MARK: The block of `status`
 
     case titleStore = "tool.title.store | store"
+    case titleOwner = "tool.title.owner | owner"
+    case storesNone = "tool.stores.none | there are no stores"
     case titleState = "tool.title.state | state"
     case titleOpensWith = "tool.title.opens-with | opens with"
     case titleFinger = "tool.title.finger | finger"
@@ -233,6 +241,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case titleExpires = "tool.title.expires | expires"
     case titleRules = "tool.title.rules | rules"
     case titleLocks = "tool.title.locks | locks"
+    case titlePolicy = "tool.title.policy | policy"
     case titleDue = "tool.title.due | due"
     case titleID = "tool.title.id | id"
     case titleTrouble = "tool.title.trouble | trouble"
@@ -246,6 +255,13 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case stateDamaged = "tool.state.damaged | damaged"
     case stateOwnerChanged = "tool.state.owner-changed | locked: its owner's account has changed"
     case wayUnknown = "tool.way.unknown | unknown"
+    case wayParent = "tool.way.parent | {1}: opens and locks with it | the name of a store"
+    case wayParentGone = "tool.way.parent.gone | another store, which is gone"
+    case wayShortNone = "tool.way.short.none | nothing is asked"
+    case wayShortOwn = "tool.way.short.own | passcode"
+    case wayShortFinger = "tool.way.short.finger | passcode or finger"
+    case wayShared = "tool.way.shared | the stores of its members"
+    case wayConfiguration = "tool.way.configuration | nothing is asked: its members read it"
     case wayNone = """
         tool.way.none | \
         no passcode: it is encrypted, but opens for its owner without asking
@@ -444,6 +460,18 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         keep a key to the file in the store, and the file itself encrypted with it elsewhere
         """
     case setDone = "tool.set.done | stored {1} | the name of a record"
+    case copied = "tool.copy.done | copied {1} values | a number"
+    case copiedOne = "tool.copy.done.one | copied one value"
+    case moved = "tool.move.done | moved {1} values | a number"
+    case movedOne = "tool.move.done.one | moved one value"
+    case carryBar = "tool.carry.bar | carrying over"
+    case carrySame = "tool.carry.same | both are the same store"
+    case carryExists = """
+        tool.carry.exists | \
+        the other store has a {1} already, and nothing was stored | \
+        the name of a record
+        """
+    case carryDamaged = "tool.carry.damaged | records of the store are damaged"
     case deleteDone = "tool.delete.done | deleted {1} | the name of a record"
     case standardInput = "tool.standard-input | standard input"
     case importCannotRead = """

@@ -28,6 +28,9 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case mend = 0x3A
     case hold = 0x3C
     case watch = 0x3E
+    case rename = 0x90
+    case stores = 0x92
+    case recoveryDelete = 0x94
 
     case get = 0x40
     case set = 0x42
@@ -83,6 +86,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case token = 0x6B
     case healthReport = 0x71
     case appPolicy = 0x81
+    case storeList = 0x93
 }
 
 /// What stands before every body: its length, its type, and the tag of the request that it belongs

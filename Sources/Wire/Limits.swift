@@ -18,6 +18,7 @@ public enum Limits {
     public static let messageID = 64
     /// The id of an application: the name of its desktop entry.
     public static let appID = 128
+    public static let policyKey = 128
     public static let parameters = 8
     /// A value of the policy, or what is wrong with a file of it.
     public static let policyText = 4096

@@ -27,12 +27,20 @@ public struct Create: Body, Fields, Equatable {
         /// store begin without a passcode.
         case usuallyFollowLogin = 4
         case usuallyOwnPasscode = 5
+        /// It opens and locks with another store of the same person.
+        case followStore = 6
     }
 
     public var target = Target()
     public var way = Way.followLogin
     /// A store that exists is opened instead of refused.
     public var openExisting = false
+    /// The store that it follows; empty is `default`.
+    public var parent: [UInt8] = []
+    /// The UUID's 16 bytes that it is to have; all zero: a new one.
+    public var id = [UInt8](repeating: 0, count: 16)
+    /// Whose rules it is under; empty: those of the store that it follows, or `default`.
+    public var policyKey: [UInt8] = []
 
     public init(target: Target, way: Way, openExisting: Bool) {
         self.target = target
@@ -46,6 +54,27 @@ public struct Create: Body, Fields, Equatable {
         coder.part(&target)
         coder.value(&way)
         coder.flag(&openExisting)
+        coder.text(&parent, limit: Limits.name)
+        coder.fixed(&id, 16)
+        coder.text(&policyKey, limit: Limits.policyKey)
+    }
+}
+
+/// Gives a store another name.
+public struct Rename: Body, Fields, Equatable {
+    public var target = Target()
+    public var name: [UInt8] = []
+
+    public init(target: Target, name: [UInt8]) {
+        self.target = target
+        self.name = name
+    }
+
+    init() {}
+
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.part(&target)
+        coder.text(&name, limit: Limits.name)
     }
 }
 
@@ -116,6 +145,18 @@ public struct Chown: Body, Fields, Equatable {
     }
 }
 
+/// What opens a store.
+public enum StoreKind: UInt8, CaseIterable, Sendable {
+    /// a passcode of its own, or nothing
+    case own = 0
+    /// another store of the same person
+    case follows = 1
+    /// each of its members
+    case shared = 2
+    /// nothing has to be shown: its members read it, and its owner and root write it
+    case configuration = 3
+}
+
 /// What `status` shows. Only the owner and root hear it.
 public struct State: Body, Fields, Equatable {
     public enum Lock: UInt8, CaseIterable, Sendable {
@@ -161,6 +202,10 @@ public struct State: Body, Fields, Equatable {
     public var store = [UInt8](repeating: 0, count: 16)
     public var name: [UInt8] = []
     public var owner = Subject()
+    public var kind = StoreKind.own
+    /// The name of the store that it follows; empty where it follows none, or that one is gone.
+    public var parent: [UInt8] = []
+    public var policyKey: [UInt8] = []
     /// -1 where there is no limit.
     public var ownTriesLeft: Int32 = -1
     public var apartTriesLeft: Int32 = -1
@@ -207,6 +252,9 @@ public struct State: Body, Fields, Equatable {
         coder.fixed(&store, 16)
         coder.text(&name, limit: Limits.name)
         coder.part(&owner)
+        coder.value(&kind)
+        coder.text(&parent, limit: Limits.name)
+        coder.text(&policyKey, limit: Limits.policyKey)
         coder.i32(&ownTriesLeft)
         coder.i32(&apartTriesLeft)
         coder.u32(&throttledSeconds)

@@ -27,6 +27,8 @@ package enum Message: Sendable {
     case opened
     case openAlready
     case lockedNow
+    case renamed
+    case recoveryDeleted
     case cancelledChange
 
     // MARK: a new passcode
@@ -44,6 +46,7 @@ package enum Message: Sendable {
     case missing([Refusal.Rule])
     case created
     case createdWithout
+    case createdFollowing
     case changed
     case turnedOff
     case turnedOn
@@ -205,6 +208,8 @@ package enum Message: Sendable {
         case .opened: Phrase(.matchDone)
         case .openAlready: Phrase(.matchOpen)
         case .lockedNow: Phrase(.lockDone)
+        case .renamed: Phrase(.renamed)
+        case .recoveryDeleted: Phrase(.recoveryDeleted)
         case .cancelledChange: Phrase(.cancelChangeTitle)
 
         case .rules(let rules): Phrase(.createRules, .phrases(rules.map(\.wish)))
@@ -217,6 +222,7 @@ package enum Message: Sendable {
         case .refused(let refusal): refusal.message
         case .missing(let rules): Phrase(.createUnmet, .phrases(rules.map(\.wish)))
         case .created, .turnedOn: Phrase(.createDone)
+        case .createdFollowing: Phrase(.createDoneFollowing)
         case .createdWithout: Phrase(.createDoneNone)
         case .changed: Phrase(.changeDone)
         case .turnedOff: Phrase(.offDone)

@@ -6,6 +6,8 @@ import Wire
 extension Refusal {
     package enum What: CaseIterable, Sendable {
         case store, record, account, passcode, recoveryKey, finger, reader
+        /// The store that this one follows.
+        case parent
     }
 
     /// What a person who has forgotten the passcode can do. Each of these leads somewhere: there is
@@ -24,6 +26,7 @@ extension Refusal {
 
     package enum Argument: CaseIterable, Sendable {
         case name, notText, control, export, exportCost, appID
+        case storeName, storeID, policyKey, parent
     }
 
     package enum Why: CaseIterable, Sendable { case notYours, ownerChanged, rootOnly }
@@ -41,6 +44,9 @@ extension Refusal {
         case newRecoveryKey = "new-recovery-key"
         case resync
         case hold
+        case rename
+        case chown
+        case deleteRecoveryKey = "delete-recovery-key"
     }
 
     /// Why an action is not possible; `appvault actions` shows the same.
@@ -48,6 +54,12 @@ extension Refusal {
         case noStore, erased, retryLocked, damaged, ownerChanged, lockedAlready
         case followsLogin, passcodeOff, passcodeOn, terminalOnly, notFollowing
         case tooManyStores(Int)
+        case tooManyFollowers(Int)
+        /// The store of that name.
+        case follows(String)
+        case parentWithoutPasscode(String)
+        case isDefault
+        case lastWayIn
         case holdMost(seconds: Int)
         case noSuchKey
         case policy(key: String)
@@ -83,7 +95,8 @@ extension Refusal {
 
     package enum During: CaseIterable, Sendable {
         case count, uncount, clearCount, writeCount, unlock, recover, change, follow, turnOff
-        case recoveryKey, chown, erase, create, remove, open, read, store, export, `import`, terms,
+        case recoveryKey, rename, chown, erase, create, remove, open, read, store, export, `import`,
+            terms,
             finger, keyring
     }
 
@@ -123,6 +136,12 @@ extension Refusal.ActionReason {
         case .terminalOnly: Phrase(.reasonTerminalOnly)
         case .notFollowing: Phrase(.reasonNotFollowing)
         case .tooManyStores(let most): Phrase(.reasonTooManyStores, .count(most))
+        case .tooManyFollowers(let most): Phrase(.reasonTooManyFollowers, .count(most))
+        case .follows(let store): Phrase(.reasonFollows, .text(store))
+        case .parentWithoutPasscode(let store):
+            Phrase(.reasonParentWithoutPasscode, .text(store))
+        case .isDefault: Phrase(.reasonIsDefault)
+        case .lastWayIn: Phrase(.reasonLastWayIn)
         case .holdMost(let seconds): Phrase(.reasonHoldMost, .phrase(.span(seconds)))
         case .noSuchKey: Phrase(.reasonNoSuchKey)
         case .policy(let key): Phrase(.reasonPolicy, .text(key))
@@ -185,6 +204,7 @@ extension Refusal.During {
         case .follow: Phrase(.duringFollow)
         case .turnOff: Phrase(.duringTurnOff)
         case .recoveryKey: Phrase(.duringRecoveryKey)
+        case .rename: Phrase(.duringRename)
         case .chown: Phrase(.duringChown)
         case .erase: Phrase(.duringErase)
         case .create: Phrase(.duringCreate)

@@ -15,6 +15,11 @@ extension Refusal {
         case .doesNotExist(.recoveryKey): Phrase(.refusedDoesNotExistRecoveryKey)
         case .doesNotExist(.finger): Phrase(.refusedDoesNotExistFinger)
         case .doesNotExist(.reader): Phrase(.refusedDoesNotExistReader)
+        case .doesNotExist(.parent): Phrase(.refusedDoesNotExistParent)
+        case .invalidArgument(.storeName): Phrase(.refusedInvalidArgumentStoreName)
+        case .invalidArgument(.storeID): Phrase(.refusedInvalidArgumentStoreID)
+        case .invalidArgument(.policyKey): Phrase(.refusedInvalidArgumentPolicyKey)
+        case .invalidArgument(.parent): Phrase(.refusedInvalidArgumentParent)
         case .invalidArgument(.name): Phrase(.refusedInvalidArgumentName)
         case .invalidArgument(.notText): Phrase(.refusedInvalidArgumentNotText)
         case .invalidArgument(.control): Phrase(.refusedInvalidArgumentControl)
@@ -109,6 +114,7 @@ extension Refusal {
         case .doesNotExist(.recoveryKey): Phrase(.hintDoesNotExistRecoveryKey)
         case .doesNotExist(.finger): Phrase(.hintDoesNotExistFinger)
         case .doesNotExist(.reader): Phrase(.hintDoesNotExistReader)
+        case .doesNotExist(.parent): Phrase(.hintDoesNotExistParent)
         case .invalidPasscode(_, let forgotten): forgotten.hintAfterWrong
         case .locked: Phrase(.hintLocked)
         case .outOfMemory: Phrase(.hintOutOfMemory)
@@ -123,6 +129,8 @@ extension Refusal {
         case .policyDenies: Phrase(.hintPolicyDenies)
         case .invalidAction(_, .fingerprint(let reason)):
             reason.hint ?? Phrase(.hintInvalidAction)
+        case .invalidAction(_, .tooManyStores), .invalidAction(_, .tooManyFollowers):
+            Phrase(.hintTooManyStores)
         case .invalidAction(action: .hold, _): Phrase(.hintHold)
         case .invalidAction: Phrase(.hintInvalidAction)
         case .fingerprintUnavailable(let reason):

@@ -57,6 +57,8 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case matchCancel = "match.cancel | Press Enter without typing to cancel."
     case matchDone = "match.done | Passcode successfully validated."
     case matchOpen = "match.open | The store is open."
+    case renamed = "store.renamed | The store has a new name."
+    case recoveryDeleted = "recovery.deleted | The recovery key opens nothing any more."
     case lockDone = "lock.done | The store is locked."
     case cancelOpenTitle = "cancel.open.title | cancelled; the store stays locked"
     case cancelChangeTitle = """
@@ -74,6 +76,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case createDiffer = "create.differ | The passcodes do not match."
     case createUnmet = "create.unmet | Still missing: {1}. | a list of wish.*"
     case createDone = "create.done | Passcode successfully created."
+    case createDoneFollowing = """
+        create.done.following | \
+        Store created. It opens and locks with the store that it follows.
+        """
     case createDoneNone = "create.done.none | Store created without a passcode."
     case changeDone = "change.done | Passcode successfully changed."
     case offDone = "off.done | The passcode is off. The store now opens without asking."
@@ -537,6 +543,26 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case refusedUnknown = "refused.Unknown | something unexpected went wrong"
     case refusedAlreadyExists = "refused.AlreadyExists | it exists already"
     case refusedDataType = "refused.DataType | the value has another type"
+    case refusedDoesNotExistParent = """
+        refused.DoesNotExist.parent | \
+        this store opens with another one, and that one is gone
+        """
+    case refusedInvalidArgumentStoreName = """
+        refused.InvalidArgument.store-name | \
+        a store's name has no slash and no control character, and is not a store's id
+        """
+    case refusedInvalidArgumentStoreID = """
+        refused.InvalidArgument.store-id | \
+        an id is 32 hexadecimal digits with hyphens (8-4-4-4-12), not all of them 0
+        """
+    case refusedInvalidArgumentPolicyKey = """
+        refused.InvalidArgument.policy-key | \
+        a policy key has no square bracket, no control character and at most 128 bytes
+        """
+    case refusedInvalidArgumentParent = """
+        refused.InvalidArgument.parent | \
+        a store can follow only one that has a passcode of its own, or none
+        """
     case refusedDoesNotExistStore = "refused.DoesNotExist.store | there is no such store"
     case refusedDoesNotExistRecord = "refused.DoesNotExist.record | there is no such record"
     case refusedDoesNotExistAccount = "refused.DoesNotExist.account | there is no such account"
@@ -779,6 +805,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     // MARK: Refusals: what to do about it
 
     case hintAlreadyExists = "hint.AlreadyExists | `appvault status` shows it"
+    case hintDoesNotExistParent = """
+        hint.DoesNotExist.parent | \
+        if the store has a recovery key of its own, `appvault recover --store NAME` opens it
+        """
     case hintDoesNotExistStore = "hint.DoesNotExist.store | `appvault create` makes one"
     case hintDoesNotExistRecord = "hint.DoesNotExist.record | `appvault list` shows what is there"
     case hintDoesNotExistAccount = "hint.DoesNotExist.account | check the spelling of the name"
@@ -954,6 +984,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         hint.ServiceUnavailable.full | \
         no try was counted; make room on the disk and try again
         """
+    case hintTooManyStores = """
+        hint.InvalidAction.stores | \
+        `appvault stores` lists yours; `appvault reset --store NAME` removes one
+        """
     case hintTooLargeQuota = """
         hint.TooLarge.quota | \
         delete records that you do not need, or ask the administrator for more (StoreQuota)
@@ -979,6 +1013,23 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case reasonTerminalOnly = "reason.terminal-only | it is shown on a terminal only"
     case reasonNotFollowing = "reason.not-following | the store does not follow the login password"
     case reasonTooManyStores = "reason.too-many-stores | a person has at most {1} stores | a number"
+    case reasonTooManyFollowers = """
+        reason.too-many-followers | \
+        a person has at most {1} stores that follow others | \
+        a number
+        """
+    case reasonFollows = """
+        reason.follows | \
+        it opens and locks with the store {1} | \
+        a store's name
+        """
+    case reasonParentWithoutPasscode = """
+        reason.parent-without-passcode | \
+        the store that it follows, {1}, has no passcode | \
+        a store's name
+        """
+    case reasonIsDefault = "reason.is-default | logins open it by this name"
+    case reasonLastWayIn = "reason.last-way-in | nothing else would open the store"
     case reasonHoldMost = "reason.hold-most | the policy allows {1} at most | a time: span.*"
     case reasonNoSuchKey = "reason.no-such-key | the store has no such key"
     case reasonPolicy = "reason.policy | the policy does not allow it ({1}) | a policy key"
@@ -1083,6 +1134,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case duringFollow = "during.follow | following the login password"
     case duringTurnOff = "during.turn-off | turning the passcode off"
     case duringRecoveryKey = "during.recovery-key | making a recovery key"
+    case duringRename = "during.rename | changing the store's name"
     case duringChown = "during.chown | changing the owner"
     case duringErase = "during.erase | erasing"
     case duringCreate = "during.create | creating a store"

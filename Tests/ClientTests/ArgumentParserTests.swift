@@ -27,6 +27,36 @@ struct ArgumentParserTests {
         ("create --follow-login", CreateCommand(way: .followLogin, existing: .refuse)),
         ("create --own-passcode", CreateCommand(way: .ownPasscode, existing: .refuse)),
         ("create --no-passcode --open-existing", CreateCommand(way: .noPasscode, existing: .open)),
+        (
+            "create mail --follow",
+            CreateCommand(way: .followStore, existing: .refuse, name: bytes("mail"))
+        ),
+        (
+            "create mail --follow=work --policy secrets",
+            CreateCommand(
+                way: .followStore, existing: .refuse, name: bytes("mail"), parent: bytes("work"),
+                policyKey: bytes("secrets"))
+        ),
+        (
+            "create a --id 00010203-0405-0607-0809-0A0B0C0D0E0F --policy none",
+            CreateCommand(
+                way: .noPasscode, existing: .refuse, name: bytes("a"), id: Array(0...15))
+        ),
+        ("stores", StoresCommand(reach: .ofPerson)),
+        ("stores --all", StoresCommand(reach: .all)),
+        ("rename a b", RenameCommand(store: bytes("a"), name: bytes("b"))),
+        (
+            "copy a b --to mail",
+            CopyCommand(
+                load: Carriage(
+                    what: .names([bytes("a"), bytes("b")]), to: bytes("mail"), clash: .refuse))
+        ),
+        (
+            "move --all --replace --to mail",
+            MoveCommand(
+                load: Carriage(what: .everything, to: bytes("mail"), clash: .replace))
+        ),
+        ("recovery delete", RecoveryDeleteCommand()),
         ("status", StatusCommand()),
         ("unlock", UnlockCommand()),
         ("lock", LockCommand()),
@@ -202,7 +232,10 @@ struct ArgumentParserTests {
         ("stauts", "there is no verb stauts", "did you mean `appvault status`?"),
         ("frobnicate", "there is no verb frobnicate", "`appvault help` lists them"),
         ("help frobnicate", "there is no verb frobnicate", "`appvault help` lists them"),
-        ("recovery", "recovery needs a second word", "`appvault recovery new`"),
+        (
+            "recovery", "recovery needs a second word",
+            "`appvault recovery new`, `appvault recovery delete`"
+        ),
         ("tries wipe", "tries needs a second word", "`appvault tries clear`"),
         (
             "policy", "policy needs a second word",
@@ -221,6 +254,21 @@ struct ArgumentParserTests {
             "policy check hunter2", "policy check takes no passcode from the command line",
             "other users could see it there; `appvault policy check` asks, and - reads "
                 + "standard input"
+        ),
+        ("copy a", "copy needs --to STORE", "`appvault help copy`"),
+        ("move --to b", "move needs names, or --all", "`appvault help move`"),
+        ("move a --all --to b", "move needs names, or --all", "`appvault help move`"),
+        ("rename a", "rename needs STORE and NAME", "`appvault rename STORE NAME`"),
+        (
+            "stores --all --user bob", "--all and --user exclude each other", "give one of them"
+        ),
+        ("create a --id 5", "--id 5 is not a UUID", "`uuidgen` makes one"),
+        (
+            "create a --own-passcode --policy none",
+            "--policy none is a store without a passcode", "it goes with --no-passcode alone"
+        ),
+        (
+            "create a --store b", "create NAME and --store say two names", "give one of them"
         ),
         ("get", "get needs NAME", "`appvault get NAME`"),
         ("chown", "chown needs STORE and USER", "`appvault chown STORE USER`"),

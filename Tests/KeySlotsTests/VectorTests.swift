@@ -148,6 +148,38 @@ import Testing
             try Folder(path: Self.folder))
     }
 
+    @Test("the vector of a store that follows another one is written anew on demand")
+    func renewFollower() throws {
+        guard ToolIO.variable("APPVAULT_RENEW") == Array("1".utf8) else { return }
+        let made = try TemporaryFolder()
+        var identity = Fixture.identity
+        identity.storeName = Array("mail".utf8)
+        identity.kind = .follows(try store())
+        let file = try SlotFile.create(
+            in: made.folder, store: try follower(), identity: identity, machine: try machine())
+        try file.follow(
+            try following(), storeKey: try secret(try bytes("follower-key")), with: Along())
+        try write(
+            try TextFile.read(at: "\(made.path)/slots", limit: 100_000), "slots-follower.bin",
+            try Folder(path: Self.folder))
+    }
+
+    private func follower() throws -> StoreID {
+        try #require(StoreID(text: try text("follower")))
+    }
+
+    private func following() throws -> FollowingKey {
+        try FollowingKey(of: try store(), storeKey: try secret(try bytes("store-key")))
+    }
+
+    @Test("the vector of a store that follows another one opens with that one's key")
+    func opensFollower() throws {
+        let bytes = try TextFile.read(at: "\(Self.folder)/slots-follower.bin", limit: 100_000)
+        let file = try UncheckedSlotFile(store: try follower(), disk: PowerDisk(bytes)).checked(
+            with: try machine())
+        #expect(hex(reveal(try file.openFollowing(try following()))) == (try text("follower-key")))
+    }
+
     private func remembered(
         _ name: String, _ details: PasscodeDetails
     ) throws -> HistoryHash {

@@ -148,6 +148,10 @@ class Lab:
                         channel.send("welcome", message.tag, software="a test")
                     continue
                 handler = self.handlers.get(message.name)
+                if handler is None and message.name == "stores":
+                    # `reset` asks what goes with the store.
+                    channel.send("storeList", message.tag, stores=[])
+                    continue
                 if handler is None and message.name == "texts":
                     # The tool asks for this before it shows texts of its own; it also has them in
                     # English.

@@ -25,6 +25,9 @@ class Real(clilab.Lab):
         with open(self.policy, "w") as file:
             file.write(policy)
         self.log = open(os.path.join(self.folder, "log"), "wb")
+        self.start()
+
+    def start(self):
         self.process = subprocess.Popen(
             [os.path.join(clilab.BUILD, "appvaultd"), "--socket", self.path, "--state-dir", self.state,
              "--config-dir", self.config],

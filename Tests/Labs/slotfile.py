@@ -184,6 +184,28 @@ def open_device(data, machine_key):
     return unwrap(kek, wrapped, store, 2, DEVICE_BLOCK, generation)
 
 
+def followed(data, machine_key):
+    """The id of the store that this one follows; None where it follows none."""
+    _store, blocks = read(data, Machine(machine_key))
+    kind, parent = struct.unpack_from("<B16s", blocks[1].payload, 385)
+    if kind > 3 or (kind == 1) != any(parent) or any(blocks[1].payload[402:]):
+        raise Damaged("block 1")
+    # Its recovery key has given it a passcode of its own.
+    return parent if kind == 1 and not any(number in blocks for number in PASSCODE_BLOCKS) else None
+
+
+def open_follower(data, machine_key, parent_key):
+    """With the key of the store that it follows."""
+    store, blocks = read(data, Machine(machine_key))
+    parent = followed(data, machine_key)
+    if parent is None or DEVICE_BLOCK not in blocks:
+        raise Wrong
+    generation, wrapped = struct.unpack_from("<I72s", blocks[DEVICE_BLOCK].payload)
+    following = h("AV following", parent + struct.pack("<I", 1), 32, parent_key)
+    kek = h("AV kek parent", here(store, DEVICE_BLOCK) + parent, 32, following)
+    return unwrap(kek, wrapped, store, 4, DEVICE_BLOCK, generation)
+
+
 def open_recovery(data, text, store=None):
     key = recovery_key(text)
     store, blocks = read(data, None, store)

@@ -23,6 +23,7 @@ MESSAGE_ID = 64
 PARAMETERS = 8
 PAGE = 1024
 POLICY_TEXT = 4096
+POLICY_KEY = 128
 FLOWS = 8
 UNKNOWN_UID = 0xFFFFFFFF
 NO_HANDLE = bytes(16)
@@ -66,12 +67,14 @@ CLOCKS = ["believed", "beforeBuild", "jumped"]
 WORKERS = {"works": 1, "missing": 2, "fails": 3}
 STYLES = {"info": 0, "error": 1}
 ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
-WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3, "usuallyFollowLogin": 4, "usuallyOwnPasscode": 5}
+WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3, "usuallyFollowLogin": 4, "usuallyOwnPasscode": 5,
+        "followStore": 6}
 DEMANDS = {"open": 1, "finger": 2, "passcode": 3}
 ON_LOCK = {"freeze": 1, "quit": 2, "stay": 3}
 BACKGROUNDS = {"never": 0, "immediate": 1, "timeout": 2}
 HAPPENINGS = {"locked": 1, "opened": 2, "changed": 3, "fingerAdded": 4, "left": 5, "cameBack": 6, "told": 7}
 CHANGES = {"change": 1, "turnOff": 2, "turnOn": 3, "followLogin": 4, "ownPasscode": 5}
+KINDS = ["own", "follows", "shared", "configuration"]
 LOCKS = ["absent", "locked", "unlocked", "erased", "retryLocked", "damaged", "ownerChanged"]
 PASSCODES = ["unknown", "none", "passcode", "passcodeAndFingerprint"]
 PENDING = ["none", "policy", "migration", "recovery", "expired"]
@@ -325,6 +328,7 @@ LINE_KIND = Kind(("", [], ""), _write_line, _read_line)
 PARAMETERS_KIND = Kind({}, _write_parameters, _read_parameters)
 NAMES_KIND = Kind([], _write_names, _read_names)
 ID = Kind("", lambda w, v: w.text(v), _read_text(MESSAGE_ID))
+KEY = Kind("", lambda w, v: w.text(v), _read_text(POLICY_KEY))
 POLICY_LINE = Kind("", lambda w, v: w.text(v), _read_text(POLICY_TEXT))
 FLOW_LIST = Kind(b"", lambda w, v: w.text(v), lambda r: r.text(FLOWS))
 HANDLE = _fixed(16)
@@ -377,7 +381,12 @@ MESSAGES = {
     "password": Shape(0x1A, [("subject", SUBJECT)], [SECRET, SECRET]),
     "passwordRules": Shape(0x1C, [("subject", SUBJECT)], [SECRET, SECRET]),
     "status": Shape(0x20, TARGET),
-    "create": Shape(0x22, TARGET + [("way", _choice(WAYS)), ("openExisting", FLAG)]),
+    "create": Shape(
+        0x22,
+        TARGET + [
+            ("way", _choice(WAYS)), ("openExisting", FLAG), ("parent", SHORT), ("id", _fixed(16)), ("policyKey", KEY),
+        ],
+    ),
     "openStore": Shape(0x24, TARGET),
     "lock": Shape(0x26, TARGET),
     "passcode": Shape(0x28, TARGET + [("change", _choice(CHANGES))]),
@@ -392,6 +401,9 @@ MESSAGES = {
     "mend": Shape(0x3A, TARGET),
     "hold": Shape(0x3C, TARGET + [("seconds", U32)]),
     "watch": Shape(0x3E),
+    "rename": Shape(0x90, TARGET + [("name", SHORT)]),
+    "stores": Shape(0x92, [("subject", SUBJECT), ("all", FLAG), ("cursor", U32)]),
+    "recoveryDelete": Shape(0x94, TARGET),
     "get": Shape(0x40, RECORD),
     "set": Shape(0x42, RECORD, [VALUE]),
     "delete": Shape(0x44, RECORD),
@@ -438,6 +450,9 @@ MESSAGES = {
             ("store", _fixed(16)),
             ("name", SHORT),
             ("owner", SUBJECT),
+            ("kind", _choice(KINDS)),
+            ("parent", SHORT),
+            ("policyKey", KEY),
             ("ownTriesLeft", I32),
             ("apartTriesLeft", I32),
             ("throttledSeconds", U32),
@@ -537,6 +552,20 @@ MESSAGES = {
         ],
     ),
     "token": Shape(0x6B, [], [SECRET]),
+    "storeList": Shape(
+        0x93,
+        [
+            ("cursor", U32),
+            (
+                "stores",
+                _entries(
+                    ("store", _fixed(16)), ("name", SHORT), ("owner", SUBJECT), ("kind", _choice(KINDS)),
+                    ("parent", SHORT), ("lock", _choice(LOCKS)), ("passcode", _choice(PASSCODES)), ("policyKey", KEY),
+                    ("createdAt", U64), ("records", U64), ("bytes", U64),
+                ),
+            ),
+        ],
+    ),
     "appPolicy": Shape(
         0x81,
         [

@@ -7,7 +7,8 @@ struct ActionsTests {
         WithoutReason.allCases.map { .none($0) }
         + [.passcode, .passcodeAndFingerprint, .fingerprintOnly]
     static let stores: [ActionStore] =
-        states.map { .usable($0) } + [.absent, .retryLocked, .erased, .damaged, .ownerChanged]
+        states.map { .usable($0) }
+        + [.following, .absent, .retryLocked, .erased, .damaged, .ownerChanged]
 
     static func policies() -> [PolicyInForce] {
         var all: [PolicyInForce] = []
@@ -50,7 +51,8 @@ struct ActionsTests {
     func lock() {
         Self.each { input in
             switch input.store {
-            case .usable, .retryLocked, .damaged: #expect(decide(.lock, input) == .allowed)
+            case .usable, .following, .retryLocked, .damaged:
+                #expect(decide(.lock, input) == .allowed)
             case .absent, .erased, .ownerChanged: #expect(decide(.lock, input) != .allowed)
             }
         }
@@ -127,6 +129,25 @@ struct ActionsTests {
             // A fingerprint that the policy forbids may still be turned off.
             #expect((decide(.turnOffFingerprint, input) == .allowed) == (has && finger))
             #expect((decide(.newRecoveryKey, input) == .allowed) == policy.allowRecoveryKey)
+        }
+    }
+
+    @Test("a store that another one opens has no passcode and no finger of its own")
+    func following() {
+        Self.each { input in
+            guard input.store == .following else { return }
+            for action in PasscodeAction.allCases {
+                switch action {
+                case .lock, .reset: #expect(decide(action, input) == .allowed)
+                case .newRecoveryKey:
+                    #expect(
+                        (decide(action, input) == .allowed)
+                            == (input.knowledge == .known && input.policy.policy.allowRecoveryKey))
+                case .createPasscode, .changePasscode, .turnOffPasscode, .turnOnFingerprint,
+                    .turnOffFingerprint:
+                    #expect(decide(action, input) == .refused(.followsStore))
+                }
+            }
         }
     }
 

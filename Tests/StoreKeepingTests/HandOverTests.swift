@@ -27,10 +27,13 @@ private func sample() throws -> HandOver {
     left.stores = [
         HandOver.Store(
             id: try id(1), lastUse: 1000, shutAt: nil, times: away,
-            ground: .passcode(salt: Array(1...16)), keys: try key(7, 80)),
+            ground: .passcode(salt: Array(1...16)), keys: try key(7, 80), ring: try key(5, 32)),
         HandOver.Store(
             id: try id(2), lastUse: 2000, shutAt: 62_000, times: here, ground: .device,
-            keys: try key(8, 80)),
+            keys: try key(8, 80), ring: nil),
+        HandOver.Store(
+            id: try id(4), lastUse: 3000, shutAt: nil, times: here,
+            ground: .parent(proven: nil), keys: try key(6, 80), ring: nil),
     ]
     left.residents = [
         HandOver.Resident(
@@ -74,12 +77,13 @@ struct HandOverTests {
         let read = try HandOver(decoding: encoded(left).span, boot: boot)
         #expect(read.slept == 12)
         #expect(read.sessions == left.sessions && read.inFront == left.inFront)
-        #expect(read.stores.count == 2 && read.residents.count == 1)
+        #expect(read.stores.count == 3 && read.residents.count == 1)
         for (one, other) in zip(read.stores, left.stores) {
             #expect(one.id == other.id && one.lastUse == other.lastUse)
             #expect(one.shutAt == other.shutAt && one.ground == other.ground)
             #expect(one.times == other.times)
             #expect(reveal(one.keys) == reveal(other.keys))
+            #expect(one.ring.map(reveal) == other.ring.map(reveal))
         }
         #expect(read.residents[0].made == left.residents[0].made)
         #expect(read.residents[0].times == away)
@@ -105,7 +109,7 @@ struct HandOverTests {
         let bytes = encoded(try sample())
         #expect(fault(bytes, otherBoot) == .otherBoot)
         var version = bytes
-        version[26] = 2
+        version[26] = 1
         #expect(fault(version) == .otherVersion)
         var magic = bytes
         magic[0] ^= 1

@@ -30,7 +30,8 @@ private struct Stores {
     func make(_ policy: Policy = cheap) async throws {
         let typed = try TypedPasscode(try secret(right))
         let made = try await vault().create(
-            for: alice, named: [], .with(.own(typed, digest: policy.ruleDigest)), .lowest, policy)
+            for: alice, Vault.Label([]), .with(.own(typed, digest: policy.ruleDigest)), .lowest,
+            policy)
         await made.host.lock()
     }
 

@@ -124,6 +124,7 @@ struct DocumentTests {
             ("secret", Limits.secret), ("value", Limits.value), ("name", Limits.name),
             ("text", Limits.text),
             ("line", Limits.line), ("messageID", Limits.messageID), ("appID", Limits.appID),
+            ("policyKey", Limits.policyKey),
             ("parameters", Limits.parameters), ("policyText", Limits.policyText),
             ("flows", Limits.flows), ("page", Limits.page),
             ("placesOfRoot", Limits.placesOfRoot), ("placesOfPerson", Limits.placesOfPerson),

@@ -33,6 +33,8 @@ enum Wording {
         [
             .noStore, .erased, .retryLocked, .damaged, .ownerChanged, .lockedAlready, .followsLogin,
             .passcodeOff, .passcodeOn, .terminalOnly, .notFollowing, .tooManyStores(16), .noSuchKey,
+            .tooManyFollowers(64), .follows("default"), .parentWithoutPasscode("default"),
+            .isDefault, .lastWayIn,
             .holdMost(seconds: 28_800),
             .policy(key: "AllowNoPasscode"), .policyBroken, .noPasscodeMode, .changeDue,
             .passcodeFirst,
@@ -101,7 +103,7 @@ enum Wording {
             .throttled(seconds: 4),
             .throttled(seconds: 900), .throttled(seconds: 90_000), .throttled(seconds: 900_000),
             .forgotten, .forgottenRecoverable, .forgottenInReset, .mayCancel, .opened, .openAlready,
-            .lockedNow,
+            .lockedNow, .renamed, .recoveryDeleted, .createdFollowing,
             .cancelledChange, .rules(rules), .chooseNew, .confirmNew, .loginPassword, .maySkip,
             .differ, .missing(rules), .created, .createdWithout, .changed, .turnedOff, .turnedOn,
             .following,

@@ -198,7 +198,8 @@ struct Exchange: ~Copyable {
             return .goesOn
         case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .actionList, .value,
             .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, .scan,
-            .fingerprintState, .damaged, .healthReport, .token, .event, .appPolicy, nil:
+            .fingerprintState, .damaged, .healthReport, .token, .event, .appPolicy, .storeList,
+            nil:
             throw .nonsense
         }
     }
@@ -233,7 +234,8 @@ struct Exchange: ~Copyable {
         // Only our own CLI shows a recovery key, on a terminal. So `reveal` is nonsense here, too.
         case .welcome, .done, .reveal, .state, .actionList, .value, .names, .chunk, .progress,
             .policyValues, .checklist, .preview, .textList, .fingerprintState, .damaged,
-            .healthReport, .event, .appPolicy, nil:
+            .healthReport, .event, .appPolicy, .storeList,
+            nil:
             throw .nonsense
         }
     }

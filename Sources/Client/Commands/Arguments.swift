@@ -27,6 +27,17 @@ struct Arguments {
         return chosen.first?.value
     }
 
+    static func store(_ name: [UInt8], _ from: String) throws(UsageError) -> [UInt8] {
+        guard !name.isEmpty, name.count <= Limits.name,
+            UTF8Check.isText(name.span, start: 0, count: name.count)
+        else {
+            throw UsageError(
+                Text(from, " ", Printable.escaped(name), " cannot be"),
+                hint: Text("a store's name is UTF-8 of 1 to ", Limits.name, " bytes"))
+        }
+        return name
+    }
+
     static func account(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
         guard !bytes.isEmpty, bytes.count <= Limits.text,
             UTF8Check.isText(bytes.span, start: 0, count: bytes.count)

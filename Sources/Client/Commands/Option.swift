@@ -6,6 +6,7 @@ package enum Option: CaseIterable, Sendable {
     case followLogin, ownPasscode, noPasscode, openExisting
     case off, on, replace, detach
     case require, onLock, app, variable, file
+    case follow, id, policy, to, all
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -19,10 +20,15 @@ package enum Option: CaseIterable, Sendable {
         package var flag: String
         package var short: String?
         package var argument: String?
+        /// It may be left out; where it is given, it stands behind an equals sign.
+        package var argumentIsOptional = false
         package var summary: String
         package var reach: Reach
 
-        package var usage: String { argument.map { flag + " " + $0 } ?? flag }
+        package var usage: String {
+            guard let argument else { return flag }
+            return argumentIsOptional ? "\(flag)[=\(argument)]" : "\(flag) \(argument)"
+        }
     }
 
     package var entry: Entry {
@@ -90,6 +96,24 @@ package enum Option: CaseIterable, Sendable {
                 flag: "--file", argument: "NAME=RECORD",
                 summary: "put the record into a file, and its path into this variable",
                 reach: .named)
+        case .follow:
+            Entry(
+                flag: "--follow", short: nil, argument: "STORE", argumentIsOptional: true,
+                summary: "opens and locks with that store of yours, or with default",
+                reach: .named)
+        case .id:
+            Entry(
+                flag: "--id", argument: "UUID", summary: "with this id instead of a new one",
+                reach: .named)
+        case .policy:
+            Entry(
+                flag: "--policy", argument: "KEY",
+                summary:
+                    "under the policy's section [Passcode store:KEY]; none: without a passcode",
+                reach: .named)
+        case .to:
+            Entry(flag: "--to", argument: "STORE", summary: "the other store", reach: .named)
+        case .all: Entry(flag: "--all", summary: "all of them", reach: .named)
         case .replace:
             Entry(flag: "--replace", summary: "replace records that exist already", reach: .named)
         }
@@ -100,13 +124,14 @@ package enum Option: CaseIterable, Sendable {
         case .variable, .file: true
         case .json, .store, .socket, .user, .yes, .passcodeDescriptor, .pamFolder, .help, .version,
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
-            .require, .onLock, .app:
+            .require, .onLock, .app, .follow, .id, .policy, .to, .all:
             false
         }
     }
 
     static let ways: KeyValuePairs<Option, Create.Way> = [
         .followLogin: .followLogin, .ownPasscode: .ownPasscode, .noPasscode: .noPasscode,
+        .follow: .followStore,
     ]
     static let switches: KeyValuePairs<Option, Passcode.Change> = [
         .off: .turnOff, .on: .turnOn, .followLogin: .followLogin, .ownPasscode: .ownPasscode,

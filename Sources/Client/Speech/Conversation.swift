@@ -53,7 +53,7 @@ struct Conversation {
             case .welcome, .working, .done, .verdict, .state, .actionList, .value, .names,
                 .damaged, .chunk,
                 .progress, .policyValues, .checklist, .preview, .textList, .fingerprintState,
-                .token, .healthReport, .event, .appPolicy:
+                .token, .healthReport, .event, .appPolicy, .storeList:
                 return nil
             }
         }

@@ -24,11 +24,14 @@ enum StatusView {
         case .absent: break
         case .erased: id()
         case .locked, .unlocked, .retryLocked, .damaged, .ownerChanged:
-            row(.titleOpensWith, words(way(state)))
+            row(.titleOpensWith, way(state, words))
             if hasPasscode(state) {
                 row(.titleFinger, words(finger(state)))
                 row(.titleTries, tries(state, words))
                 row(.titleRecovery, words(state.hasRecoveryKey ? .recoveryYes : .recoveryNo))
+            }
+            if !isUnderDefaultPolicy(state) {
+                row(.titlePolicy, Printable.escaped(state.policyKey))
             }
             if let wait = wait(state, words) { row(.titleWait, wait) }
             if state.lock == .unlocked {
@@ -64,6 +67,10 @@ enum StatusView {
         }
     }
 
+    private static func isUnderDefaultPolicy(_ state: State) -> Bool {
+        state.policyKey.isEmpty || state.policyKey == Array("default".utf8)
+    }
+
     private static func hasID(_ state: State) -> Bool {
         state.store.contains { $0 != 0 }
     }
@@ -88,9 +95,14 @@ enum StatusView {
     }
 
     private static func text(_ state: State) -> (ToolText, Voice.Colour) {
-        switch state.lock {
+        state.fingerOpens && state.lock == .locked
+            ? (.stateLockedFinger, .yellow) : text(state.lock)
+    }
+
+    static func text(_ lock: State.Lock) -> (ToolText, Voice.Colour) {
+        switch lock {
         case .absent: (.stateAbsent, .yellow)
-        case .locked: (state.fingerOpens ? .stateLockedFinger : .stateLocked, .yellow)
+        case .locked: (.stateLocked, .yellow)
         case .unlocked: (.stateOpen, .green)
         case .erased: (.stateErased, .red)
         case .retryLocked: (.stateRetryLocked, .red)
@@ -99,11 +111,27 @@ enum StatusView {
         }
     }
 
-    private static func way(_ state: State) -> ToolText {
-        switch state.passcode {
-        case .unknown: .wayUnknown
-        case .none: .wayNone
-        case .passcode, .passcodeAndFingerprint: state.followsLogin ? .wayFollows : .wayOwn
+    private static func way(_ state: State, _ words: OwnWords) -> [UInt8] {
+        switch state.kind {
+        case .own, .shared, .configuration: break
+        case .follows:
+            return state.parent.isEmpty
+                ? words(.wayParentGone) : words(.wayParent, Printable.escaped(state.parent))
+        }
+        return switch state.passcode {
+        case .unknown: words(.wayUnknown)
+        case .none: words(.wayNone)
+        case .passcode, .passcodeAndFingerprint:
+            words(state.followsLogin ? .wayFollows : .wayOwn)
+        }
+    }
+
+    static func name(_ kind: StoreKind) -> String {
+        switch kind {
+        case .own: "own"
+        case .follows: "follows"
+        case .shared: "shared"
+        case .configuration: "configuration"
         }
     }
 
@@ -202,6 +230,9 @@ enum StatusView {
         } else {
             json.field("uid", Int(state.owner.uid))
         }
+        json.field("kind", name(state.kind))
+        json.fieldOrNull("parent", state.parent.isEmpty ? nil : state.parent)
+        json.field("policyKey", state.policyKey)
         json.field("ownTriesLeft", Int(state.ownTriesLeft))
         json.field("apartTriesLeft", Int(state.apartTriesLeft))
         json.field("throttledSeconds", Int(state.throttledSeconds))
@@ -234,7 +265,7 @@ enum StatusView {
         json.field("advice", state.advice)
     }
 
-    private static func name(_ lock: State.Lock) -> String {
+    static func name(_ lock: State.Lock) -> String {
         switch lock {
         case .absent: "absent"
         case .locked: "locked"
@@ -256,7 +287,7 @@ enum StatusView {
         }
     }
 
-    private static func name(_ passcode: State.Passcode) -> String {
+    static func name(_ passcode: State.Passcode) -> String {
         switch passcode {
         case .unknown: "unknown"
         case .none: "none"

@@ -223,6 +223,10 @@ final class Dispatcher {
             try await answer(.appPolicy, caller, tag) { () async throws(Interruption) in
                 try await house.flows.apps.policy(app, caller)
             }
+        case .stores(let request):
+            try await answer(.storeList, caller, tag) { () async throws(Interruption) in
+                try await house.statuses.stores(request, for: caller)
+            }
         case .fingerprintList(let target):
             let exchange = exchange(caller, tag)
             try await answer(.fingerprintState, caller, tag) { () async throws(Interruption) in

@@ -124,7 +124,7 @@ final class House {
                 desk: desk, readers: readers, permissions: permissions, enrolment: enrolment,
                 proving: proving, scans: scans),
             keyrings: keyrings, mending: MendFlow(desk: desk, proving: proving),
-            holding: HoldFlow(desk: desk, proving: proving),
+            holding: HoldFlow(desk: desk, proving: proving), naming: NamingFlow(desk: desk),
             apps: AppFlow(desk: desk, stores: stores, proving: proving, scans: scans))
 
         // What a login asks.

@@ -79,7 +79,14 @@ final class Desk {
     func policy(
         for person: Person, _ host: StoreHost?, _ use: PolicyUse = .opening
     ) async throws(Refusal) -> PolicyInForce {
-        let answer = await policyAnswer(for: person, host)
+        try await policy(
+            for: person, key: host?.identity.policyKey ?? Vault.defaultName, use)
+    }
+
+    func policy(
+        for person: Person, key: [UInt8], _ use: PolicyUse = .opening
+    ) async throws(Refusal) -> PolicyInForce {
+        let answer = await policyAnswer(for: person, key: key)
         switch use {
         case .opening: break
         case .changing:
@@ -92,9 +99,12 @@ final class Desk {
     }
 
     func policyAnswer(for person: Person, _ host: StoreHost?) async -> PolicyPeople.Answer {
-        let key = host?.identity.policyKey ?? Vault.defaultName
-        let keeps = host != nil || vault.hasStore(person)
-        return await people.policy(for: person, key: key, keeps: keeps)
+        await policyAnswer(for: person, key: host?.identity.policyKey ?? Vault.defaultName)
+    }
+
+    /// The policy of a store with this policy key.
+    func policyAnswer(for person: Person, key: [UInt8]) async -> PolicyPeople.Answer {
+        await people.policy(for: person, key: key, keeps: vault.hasStore(person))
     }
 
     func knowledge(of person: Person) -> PolicyKnowledge {

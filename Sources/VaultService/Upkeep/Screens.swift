@@ -200,7 +200,8 @@ extension Upkeep {
             host.ownerCameBack(absence)
             timedLocks.follow(host)
             residents.follow(host)
-            guard absence == .screen, host.wasLockedAway, !host.isOpen else { continue }
+            guard absence == .screen, host.wasLockedAway, !host.isOpen, !host.isFollower
+            else { continue }
             host.wasLockedAway = false
             desk.audit.note(
                 .session, "the screen was unlocked without this store: it stays locked",
@@ -212,7 +213,8 @@ extension Upkeep {
     func lockLeft(_ host: StoreHost, service: [UInt8] = []) async {
         let wasOpen = host.records.isOpen
         let leave = host.lockingLeave
-        await host.lock()
+        // Those with a policy of their own outlast a locked screen with it, but no logout.
+        await host.lock(leave == .sessionEnd ? .all : .ofOnePolicy)
         host.isBeingLocked = false
         transactions.forgetKeys(of: host.id)
         guard wasOpen, let leave else { return }

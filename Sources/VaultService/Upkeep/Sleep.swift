@@ -166,12 +166,20 @@ extension Upkeep {
         await desk.vault.lockAll()
     }
 
+    /// Those that cannot be opened now are opened when they are asked for, and refused then.
+    private func openFollowers(of host: StoreHost) {
+        for follower in desk.vault.followers(of: host) where follower.isUsable {
+            EventLoop.shared.task { try? await follower.openAlong() }
+        }
+    }
+
     func opened(_ host: StoreHost) async {
         sleep.look()
         // It was opened too late, when a sleep is coming already: lock it again.
         if sleep.isComing { return await host.lock() }
         if host.isAway { await lockLeft(host) }
         await followTimes(host)
+        openFollowers(of: host)
         await desk.followQuota(of: host.owner)
     }
 }

@@ -61,7 +61,7 @@ extension Upkeep {
     func followTimes(_ host: StoreHost) async {
         guard let inForce = try? await desk.policy(for: host.owner, host) else { return }
         host.leavingRules = inForce.policy.leaving
-        host.limitHold(to: inForce.policy.holdMax)
+        host.timekeeper.limitHold(to: inForce.policy.holdMax)
         // It holds for an owner who is away already, too.
         if host.isAway, host.records.isOpen { return await lockLeft(host) }
         let hasSession = await sessions.hasSession(host.owner.uid)
@@ -89,7 +89,7 @@ extension Upkeep {
 
     func lockDue(_ host: StoreHost) async {
         if host.isAway { return await lockLeft(host) }
-        await host.lock()
+        await host.lock(.ofOnePolicy)
         transactions.forgetKeys(of: host.id)
         desk.audit.note(
             .lock, "a store was locked: nobody has used it for its idle time",

@@ -41,6 +41,7 @@ class Shapes(unittest.TestCase):
                  "reason": ""}]}),
             "texts": ("textList", {"texts": [{"id": "a", "text": "b", "origin": "builtIn"}]}),
             "names": ("names", {}),
+            "stores": ("storeList", {"stores": [{"store": STORE, "name": "default", "owner": ("alice", 1000)}]}),
             "fingerprintList": ("fingerprintState", FINGERS),
             "health": ("healthReport", {"memory": "locked", "rules": "works", "fingerprints": "works"}),
         }
@@ -60,7 +61,7 @@ class Shapes(unittest.TestCase):
         for request in ["create", "openStore", "lock", "passcode", "recoveryNew", "recover", "set", "delete", "reset",
                         "resync", "triesClear", "chown", "fingerprintEnroll", "fingerprintVerify", "fingerprintDelete",
                         "fingerprintSwitch", "fingerprintClear", "keyringForget",
-                        "mend", "hold"]:
+                        "mend", "hold", "rename", "recoveryDelete"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):
@@ -80,6 +81,8 @@ class Shapes(unittest.TestCase):
         "create": ["--own-passcode"], "chown": ["--yes", "00010203-0405-0607-0809-0a0b0c0d0e0f", "root"],
         "fingerprint clear": ["--yes", "synaptics"], "fingerprint delete": ["--yes"], "fingerprint off": ["--yes"],
         "reset": ["--yes"], "tries clear": ["--yes"], "mend": ["--yes"],
+        "rename": ["mail", "post"], "copy": ["name", "--to", "mail", "--replace", "--yes"],
+        "move": ["name", "--to", "mail", "--replace", "--yes"],
         "set": ["name", "value"], "get": ["name"], "delete": ["name"],
         "policy lint": ["-"], "policy preview": ["-"],
     }

@@ -7,8 +7,8 @@ import uuid
 
 from places import VECTORS
 from slotfile import (
-    Damaged, Machine, OtherBoot, Wrong, history, is_reused, keyring_password, open_device, open_passcode, open_recovery,
-    owner, read, recovery_key, terms, token_hash, token_key, tokens,
+    Damaged, Machine, OtherBoot, Wrong, followed, history, is_reused, keyring_password, open_device, open_follower,
+    open_passcode, open_recovery, owner, read, recovery_key, terms, token_hash, token_key, tokens,
 )
 
 
@@ -42,6 +42,17 @@ class FormatCheck(unittest.TestCase):
     def test_device(self):
         """FORMAT.md alone opens the vector without a passcode"""
         self.assertEqual(open_device(vector("slots-device.bin"), self.machine), self.key)
+
+    def test_follower(self):
+        """FORMAT.md alone opens a store with the key of the one that it follows, and with no other"""
+        data = vector("slots-follower.bin")
+        self.assertEqual(followed(data, self.machine), uuid.UUID(self.values["store"]).bytes)
+        self.assertIsNone(followed(self.slots, self.machine))
+        self.assertEqual(open_follower(data, self.machine, self.key).hex(), self.values["follower-key"])
+        with self.assertRaises(Wrong):
+            open_follower(data, self.machine, bytes(32))
+        with self.assertRaises(Wrong):
+            open_device(data, self.machine)
 
     def test_owner(self):
         """FORMAT.md alone says whose store the vector is"""

@@ -47,6 +47,15 @@ def document(section):
     return tables
 
 
+def server_names(server, person):
+    """What the person's stores are called."""
+    return [bytes_or_text(entry["name"]) for entry in server.ask("stores", subject=person).stores]
+
+
+def bytes_or_text(name):
+    return name.decode() if isinstance(name, bytes) else name
+
+
 class Case(unittest.TestCase):
     def daemon(self, **options):
         options.setdefault("policy", POLICY)
@@ -88,6 +97,9 @@ class Who(Case):
         self.untouched = needed
         if request in ("openStore", "unlock", "authenticate"):
             server.lock()
+        if request == "rename" and "further" not in server_names(server, server.person):
+            made = server.ask("create", subject=server.person, store="further", way="noPasscode")
+            self.assertEqual(made.name, "done")
 
     def others(self):
         """A store for each other peer, open, with a value of its own."""
@@ -154,6 +166,8 @@ class Who(Case):
             payloads = [PASSCODE]
         elif request == "policyPreview":
             payloads = [b"[Passcode]\nMinLength=9\n"]
+        elif request == "rename":
+            fields.update(store="further", name="renamed")
         elif request in ("get", "set", "delete"):
             fields["name"] = "a"
             payloads = [b"new"] if request == "set" else []
@@ -251,6 +265,14 @@ class Who(Case):
             self.assertEqual((answer.name, len(client.revealed)), ("done", 1))
         elif request == "reset":
             self.assertEqual((answer.name, status.lock, client.asked), ("done", "absent", []))
+        elif request == "rename":
+            self.assertEqual(answer.name, "done")
+            self.assertEqual(server_names(self.server, self.person), ["default", "renamed"])
+            self.server.ask("reset", store="renamed", subject=self.person)
+        elif request == "stores":
+            self.assertIn("default", [bytes_or_text(entry["name"]) for entry in answer.stores])
+        elif request == "recoveryDelete":
+            self.assertEqual((answer.name, status.hasRecoveryKey), ("done", False))
         elif request == "chown":
             self.assertEqual((answer.name, status.lock), ("done", "absent"))
             self.assertEqual(self.server.status(MOVED).lock, "locked")

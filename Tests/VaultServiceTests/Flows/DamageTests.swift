@@ -20,7 +20,7 @@ private func left(
     let typed = try TypedPasscode(try SecretBytes(copying: Array(right.utf8).span))
     let alice = Person(uid: 4711, name: Array("alice".utf8))
     let made = try await vault.create(
-        for: alice, named: [], .with(.own(typed, digest: [UInt8](repeating: 0, count: 32))),
+        for: alice, Vault.Label([]), .with(.own(typed, digest: [UInt8](repeating: 0, count: 32))),
         .lowest, .builtIn)
     await made.host.lock()
     let slots = "\(made.host.folder.path)/slots"

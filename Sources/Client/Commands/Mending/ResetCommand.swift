@@ -15,7 +15,8 @@ struct ResetCommand: PlainCommand {
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let target = try run.target()
         let name = target.store.isEmpty ? Array("default".utf8) : target.store
-        try run.agree(Self.entry.name, run.words(.agreeReset), byTyping: name)
+        let lost = try consequence(of: name, target, run)
+        try run.agree(Self.entry.name, lost, byTyping: name)
         let isOwn = run.settings.user.isEmpty
         // A desktop has an agent of its own, which goes before this one.
         let agent = isOwn && run.isAtTerminal && run.environment.uid != 0 ? PolkitAgent() : nil
@@ -25,5 +26,18 @@ struct ResetCommand: PlainCommand {
             run.voice.hint(run.words(.resetHint))
         }
         return status
+    }
+
+    /// What goes with the store is named before.
+    private func consequence(
+        of name: [UInt8], _ target: Target, _ run: Run
+    ) throws(ClientError) -> [UInt8] {
+        if case .given = run.settings.agreement { return run.words(.agreeReset) }
+        let followers = try run.connect().stores(of: target.subject, all: false).filter {
+            $0.kind == .follows && $0.parent == name
+        }
+        guard !followers.isEmpty else { return run.words(.agreeReset) }
+        let names = followers.map { Printable.escaped($0.name) }
+        return run.words(.agreeResetWith, Array(names.joined(separator: Array(", ".utf8))))
     }
 }

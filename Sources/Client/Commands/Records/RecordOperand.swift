@@ -3,13 +3,16 @@ import Wire
 extension Arguments {
     /// The operand NAME, which is the first one.
     func recordName() throws(UsageError) -> [UInt8] {
-        let name = operands[0]
+        try Self.checkRecord(operands[0])
+        return operands[0]
+    }
+
+    static func checkRecord(_ name: [UInt8]) throws(UsageError) {
         guard !name.isEmpty, name.count <= Limits.name else {
             throw UsageError(
                 Text("a name of ", name.count, " bytes cannot be"),
                 hint: Text("names have 1 to ", Limits.name, " bytes"))
         }
-        return name
     }
 }
 

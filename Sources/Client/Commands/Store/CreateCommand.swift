@@ -4,10 +4,14 @@ import Wire
 
 struct CreateCommand: Command {
     static let entry = VerbEntry(
-        words: ["create"], group: .store, operands: [],
-        options: [.followLogin, .ownPasscode, .noPasscode, .openExisting, .user],
+        words: ["create"], group: .store, operands: ["[NAME]"],
+        options: [
+            .followLogin, .ownPasscode, .noPasscode, .follow, .id, .policy, .openExisting, .user,
+        ],
         summary: "make a store",
         text: [
+            "Without NAME it makes your store `default`, which logins open. With NAME it makes a further one, which opens "
+                + "and locks with `default` unless you say otherwise: a drawer for one purpose, without another passcode.",
             "Without an option it makes what suits this machine: if logins open stores with the login password, that opens "
                 + "this store, too; otherwise the store gets a passcode of its own.",
             "It checks a login password before it uses it, so that a typing mistake cannot shut you out.",
@@ -17,6 +21,10 @@ struct CreateCommand: Command {
         ],
         examples: [
             .init(command: "appvault create", meaning: "what suits this machine"),
+            .init(command: "appvault create mail", meaning: "opens and locks with `default`"),
+            .init(
+                command: "appvault create taxes --own-passcode",
+                meaning: "a further store with a passcode of its own"),
             .init(
                 command: "appvault create --own-passcode --passcode-fd 3 3<secret",
                 meaning: "from a script"),
@@ -28,18 +36,65 @@ struct CreateCommand: Command {
     /// Nil if the person has not chosen: then it is what suits the machine and the policy.
     var way: Create.Way?
     var existing: Existing
+    var name: [UInt8] = []
+    /// The store that it follows; empty is `default`.
+    var parent: [UInt8] = []
+    var id: [UInt8]?
+    /// Empty: that of the store that it follows, or `default`.
+    var policyKey: [UInt8] = []
 
     static func parse(_ arguments: Arguments) throws(UsageError) -> CreateCommand {
-        CreateCommand(
+        var command = CreateCommand(
             way: try arguments.only(of: Option.ways),
             existing: arguments.has(.openExisting) ? .open : .refuse)
+        if let name = arguments.operands.first {
+            command.name = try Arguments.store(name, "create")
+            if let other = arguments.options[.store], other != name {
+                throw UsageError(
+                    Text("create NAME and --store say two names"), hint: Text("give one of them"))
+            }
+        }
+        if let parent = arguments.options[.follow], !parent.isEmpty {
+            command.parent = try Arguments.store(parent, "--follow")
+        }
+        if let text = arguments.options[.id] {
+            guard let id = StoreIDText.parse(text), id.contains(where: { $0 != 0 }) else {
+                throw UsageError(
+                    Text("--id ", Printable.escaped(text), " is not a UUID"),
+                    hint: Text("`uuidgen` makes one"))
+            }
+            command.id = id
+        }
+        if let key = arguments.options[.policy] { try command.take(policy: key) }
+        return command
+    }
+
+    private mutating func take(policy key: [UInt8]) throws(UsageError) {
+        guard key == Array("none".utf8) else {
+            guard !key.isEmpty, key.count <= Limits.policyKey else {
+                throw UsageError(
+                    Text("a policy key of ", key.count, " bytes cannot be"),
+                    hint: Text("it has 1 to ", Limits.policyKey, " bytes"))
+            }
+            return policyKey = key
+        }
+        guard way == nil || way == .noPasscode else {
+            throw UsageError(
+                Text("--policy none is a store without a passcode"),
+                hint: Text("it goes with --no-passcode alone"))
+        }
+        way = .noPasscode
     }
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
-        let target = try run.target()
+        var target = try run.target()
+        if !name.isEmpty { target.store = name }
+        let way = if let way = self.way { way } else { try usualWay(target, run) }
         let conversation = try run.conversation()
-        let way = self.way ?? wayOfThisMachine(run)
-        let request = Create(target: target, way: way, openExisting: existing == .open)
+        var request = Create(target: target, way: way, openExisting: existing == .open)
+        request.parent = parent
+        request.policyKey = policyKey
+        if let id { request.id = id }
         do throws(ClientError) {
             run.report(Self.entry.name, try conversation.finish(.create, request))
         } catch {
@@ -52,6 +107,18 @@ struct CreateCommand: Command {
                     parameters: refused.parameters))
         }
         return .success
+    }
+
+    /// A further store follows the first one, where there is one.
+    private func usualWay(_ target: Target, _ run: Run) throws(ClientError) -> Create.Way {
+        if !target.store.isEmpty, target.store != Array("default".utf8) {
+            let first = try run.connect().status(Target(subject: target.subject))
+            switch first.lock {
+            case .locked, .unlocked, .retryLocked, .damaged: return .followStore
+            case .absent, .erased, .ownerChanged: break
+            }
+        }
+        return wayOfThisMachine(run)
     }
 
     private func wayOfThisMachine(_ run: Run) -> Create.Way {

@@ -152,7 +152,7 @@ final class Onboarder {
             guard let start = try await start(waiting, policy, caller) else { return }
             let (hasPasscode, follows) = (start.coming != nil, start.login != nil)
             let made = try await desk.vault.create(
-                for: person, named: [], consume start, desk.cost(policy), policy)
+                for: person, Vault.Label([]), consume start, desk.cost(policy), policy)
             await sessions.shutUnlessFollowed(made.host, person)
             if let finger = waiting.finger, hasPasscode {
                 await enrolment.keep(finger, made.opening, made.host, person, caller)

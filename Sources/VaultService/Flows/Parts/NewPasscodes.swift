@@ -22,6 +22,8 @@ struct Entry {
     let person: Person
     /// Nil before the store is made.
     let host: StoreHost?
+    /// Of the store that is to be made.
+    var policyKey = Vault.defaultName
     let exchange: any Conversation
     /// What opened the store in this exchange. Without it, `same` and `history` would be an oracle,
     /// so they are not judged.
@@ -39,7 +41,7 @@ struct Entry {
     var isRecovery: Bool {
         switch opening?.ground {
         case .recovery, .foreign: true
-        case .passcode, .device, .finger, nil: false
+        case .passcode, .device, .finger, .parent, nil: false
         }
     }
 }
@@ -127,7 +129,9 @@ final class NewPasscodes {
 
     private func policyNow(_ entry: Entry) async throws(Interruption) -> Policy {
         try await refusingAsync { () async throws(Refusal) in
-            try await desk.policy(for: entry.person, entry.host).policy
+            try await desk.policy(
+                for: entry.person, key: entry.host?.identity.policyKey ?? entry.policyKey
+            ).policy
         }
     }
 

@@ -84,6 +84,7 @@ final class Permissions {
         case .erased: return .erased
         case .damaged: return .damaged
         case .live:
+            if host.isFollower { return .following }
             return host.hasPasscode && host.isRetryLocked(policy)
                 ? .retryLocked : .usable(host.passcodeState)
         }
@@ -120,6 +121,7 @@ final class Permissions {
         case .passcodeOff:
             return invalid(action == .turnOnFingerprint ? .passcodeFirst : .passcodeOff)
         case .followsLogin: return invalid(.followsLogin)
+        case .followsStore: return invalid(.follows(host?.parentName ?? ""))
         case .fingerprintOn: return invalid(.fingerprint(.on))
         case .fingerprintOff: return invalid(.fingerprint(.off))
         case .noReader: return invalid(.fingerprint(.noReader))

@@ -24,11 +24,33 @@ final class Proving {
     /// typed). It comes only after everything that the policy demands of the store now was carried
     /// out.
     func admit(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
+        if visit.host.isFollower { return try await admitAtParent(visit, prompt) }
         let opening = try await open(visit, prompt)
         switch try await settling.settle(visit, opening) {
         case .settled(let opening): return opening
         case .due(let still): throw .refused(still.refusal)
         }
+    }
+
+    /// For a store that follows another one, what opens that one is shown.
+    private func admitAtParent(_ visit: Visit, _ prompt: Message) async throws(Interruption)
+        -> Opening
+    {
+        let parent = try await parentVisit(visit)
+        let opening = try await admit(parent, prompt)
+        return try await refusingAsync { () async throws(Refusal) in
+            guard let ring = try parent.host.ring(of: opening) else { throw .unknown }
+            return try await visit.host.opening(with: ring, proven: opening.ground)
+        }
+    }
+
+    func parentVisit(_ visit: Visit) async throws(Interruption) -> Visit {
+        let parent = try refusing { () throws(Refusal) in
+            let parent = try visit.host.requireParent()
+            try parent.requireUsable()
+            return parent
+        }
+        return try await desk.visit(parent, visit.person, visit.exchange)
     }
 
     func open(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
@@ -169,8 +191,13 @@ extension Proving {
             throw .refused(.notPermitted(.notYours))
         }
         let visit = try await desk.visit(target, exchange)
+        return (visit, try await openOwn(visit))
+    }
+
+    private func openOwn(_ visit: Visit) async throws(Interruption) -> Ground {
         let host = visit.host
         try refusing { () throws(Refusal) in try host.requireUsable() }
+        if host.isFollower { return try await openFollower(visit) }
         let opening = try await admit(visit, .promptCurrent)
         let wasOpen = host.isOpen
         try await refusingAsync { () async throws(Refusal) in
@@ -180,7 +207,16 @@ extension Proving {
         }
         if !wasOpen { noteOpened(visit) }
         await visit.tellLog()
-        return (visit, opening.ground)
+        return opening.ground
+    }
+
+    private func openFollower(_ visit: Visit) async throws(Interruption) -> Ground {
+        let ground = try await openOwn(try await parentVisit(visit))
+        let wasOpen = visit.host.isOpen
+        try await refusingAsync { () async throws(Refusal) in try await visit.host.openAlong() }
+        if !wasOpen { noteOpened(visit) }
+        await visit.tellLog()
+        return .parent(proven: ground)
     }
 
     func noteOpened(_ visit: Visit) {

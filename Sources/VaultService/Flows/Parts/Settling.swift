@@ -173,6 +173,11 @@ final class Settling {
     /// Opens a store without a passcode, without a question to its owner.
     func openIfNone(_ host: StoreHost, _ person: Person) async throws(Interruption) {
         guard !host.isOpen, !host.hasPasscode else { return }
+        if host.isFollower {
+            return try await refusingAsync { () async throws(Refusal) in
+                try await host.openAlong()
+            }
+        }
         try await refusingAsync { () async throws(Refusal) in
             try await requireNothingDue(host, person)
             try await host.open(try await host.deviceKey())

@@ -74,6 +74,40 @@ final class StatusQuery {
         return state
     }
 
+    /// The stores of one person, or, for root, of everybody.
+    func stores(_ request: Stores, for caller: Caller) async throws(Interruption) -> StoreList {
+        let hosts: [StoreHost]
+        if request.all {
+            guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+            hosts = desk.vault.all
+        } else {
+            let person = try await desk.person(request.subject, caller)
+            hosts = desk.vault.stores(of: person.uid).filter { $0.owner == person }
+        }
+        let rest = hosts.sorted(by: Self.comesFirst).dropFirst(Int(clamping: request.cursor))
+        let page = rest.prefix(Limits.page)
+        let next = request.cursor &+ UInt32(clamping: page.count)
+        var list = StoreList(cursor: page.count < rest.count ? next : 0, stores: [])
+        for host in page { list.stores.append(await entry(of: host)) }
+        return list
+    }
+
+    private static func comesFirst(_ here: StoreHost, _ there: StoreHost) -> Bool {
+        let (mine, theirs) = (here.identity, there.identity)
+        if mine.account != theirs.account {
+            return mine.account.lexicographicallyPrecedes(theirs.account)
+        }
+        if mine.storeName != theirs.storeName {
+            return mine.storeName.lexicographicallyPrecedes(theirs.storeName)
+        }
+        return here.id.bytes.lexicographicallyPrecedes(there.id.bytes)
+    }
+
+    private func entry(of host: StoreHost) async -> StoreList.Entry {
+        let inForce = await desk.policyAnswer(for: host.owner, host).policy
+        return host.entry(inForce.policy)
+    }
+
     /// A broken policy file is shown to everybody, with or without a store, unless the store itself
     /// has trouble. So is a policy that wants no passcodes.
     private func tellOfPolicy(in state: inout State, _ inForce: PolicyInForce, _ voice: Voice) {

@@ -25,6 +25,10 @@ final class RecordFlows {
         }
         if host.isOpen { return host }
         try refusing { () throws(Refusal) in try host.requireUsable() }
+        if host.isFollower {
+            try await refusingAsync { () async throws(Refusal) in try await host.openAlong() }
+            return host
+        }
         guard !host.hasPasscode else { throw .refused(.locked) }
         try await settling.openIfNone(host, person)
         return host

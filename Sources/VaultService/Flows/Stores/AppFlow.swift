@@ -56,8 +56,9 @@ final class AppFlow {
     ) async throws(Interruption) -> Message {
         let visit = try await desk.visit(target, exchange)
         guard visit.host.isOpen else { return try await stores.open(visit) }
+        let shown = visit.host.isFollower ? try await proving.parentVisit(visit) : visit
         let outcome = try await scans.scanFinger(
-            .verify, visit, isSwitchedOff: !visit.caller.hasPerson || visit.caller.hello.oneSecret
+            .verify, shown, isSwitchedOff: !visit.caller.hasPerson || visit.caller.hello.oneSecret
         ) { _ throws(Interruption) in }
         switch outcome {
         case .matched:

@@ -14,12 +14,13 @@ final class Flows {
     let keyrings: Keyrings
     let mending: MendFlow
     let holding: HoldFlow
+    let naming: NamingFlow
     let apps: AppFlow
 
     init(
         stores: StoreFlows, passcodes: PasscodeFlows, recovery: RecoveryFlows,
         resyncing: ResyncFlow, owner: OwnerFlows, fingers: FingerFlows, keyrings: Keyrings,
-        mending: MendFlow, holding: HoldFlow, apps: AppFlow
+        mending: MendFlow, holding: HoldFlow, naming: NamingFlow, apps: AppFlow
     ) {
         self.stores = stores
         self.passcodes = passcodes
@@ -30,6 +31,7 @@ final class Flows {
         self.keyrings = keyrings
         self.mending = mending
         self.holding = holding
+        self.naming = naming
         self.apps = apps
     }
 
@@ -55,6 +57,8 @@ final class Flows {
         case .keyringForget(let target): return try await keyrings.forgetKeyring(target, exchange)
         case .fingerprintClear(let clear): return try await fingers.clearChip(clear, exchange)
         case .mend(let target): return try await mending.mend(target, exchange)
+        case .rename(let rename): return try await naming.rename(rename, exchange)
+        case .recoveryDelete(let target): return try await recovery.delete(target, exchange)
         case .hold(let hold): return try await holding.hold(hold, exchange)
         case .appOpen(let app): return try await apps.open(app, exchange)
         case .offerRecovery(let target):

@@ -32,7 +32,7 @@ final class HoldFlow {
             try opened.host.require(ground)
             guard opened.host.isOpen else { throw .locked }
         }
-        opened.host.hold(seconds: seconds)
+        opened.host.timekeeper.hold(seconds: seconds)
         desk.auditChange("locking was suspended for \(seconds) s", opened)
         return .held(seconds: Int(seconds))
     }
@@ -49,7 +49,7 @@ final class HoldFlow {
     /// Needs no passcode: it only locks sooner.
     private func resume(_ target: Target, _ person: Person) throws(Interruption) -> Message {
         let host = try desk.requireStore(of: person, target)
-        host.resume()
+        host.timekeeper.resume()
         return .resumed
     }
 }

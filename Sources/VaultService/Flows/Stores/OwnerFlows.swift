@@ -38,6 +38,9 @@ final class OwnerFlows {
         // something to protect.
         var how = "a store was reset"
         switch (host.health, permissions.asker(person, caller)) {
+        case (.live, .person) where Self.isKeptByParent(host),
+            (.live, .personWithDaemon) where Self.isKeptByParent(host):
+            _ = try await proving.admit(visit, .promptCurrent)
         case (.live, .person) where host.hasPasscode:
             switch try await prove(visit) {
             case .passcode: break
@@ -54,6 +57,11 @@ final class OwnerFlows {
             .erase, how, store: host.id.description, person: person,
             uid: caller.credentials.uid)
         return .reset
+    }
+
+    /// What opens the store that it follows is shown. Where that is gone, nothing can be.
+    private static func isKeptByParent(_ host: StoreHost) -> Bool {
+        (try? host.requireParent())?.hasPasscode == true
     }
 
     private enum Proof { case passcode, polkit }

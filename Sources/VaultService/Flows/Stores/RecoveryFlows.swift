@@ -31,6 +31,16 @@ final class RecoveryFlows {
     {
         let visit = try await desk.visit(target, exchange)
         try permissions.require(.newRecoveryKey, visit)
+        // Else whoever is at the machine could make a key that opens the store for good.
+        if visit.host.isFollower {
+            let parent = try refusing { () throws(Refusal) in try visit.host.requireParent() }
+            guard parent.hasPasscode else {
+                let name = visit.host.parentName
+                throw .refused(
+                    .invalidAction(
+                        action: .newRecoveryKey, reason: .parentWithoutPasscode(name)))
+            }
+        }
         guard exchange.caller.isTerminal else {
             throw .refused(.invalidAction(action: .newRecoveryKey, reason: .terminalOnly))
         }
@@ -38,6 +48,22 @@ final class RecoveryFlows {
             visit.host, try await proving.admit(visit, .promptCurrent), exchange)
         desk.auditChange("a new recovery key was made", visit)
         return .recoveryMade
+    }
+
+    /// The recovery key opens nothing from then on. It may be lost, or in other hands.
+    func delete(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
+        -> Message
+    {
+        let visit = try await desk.visit(target, exchange)
+        let host = visit.host
+        try refusing { () throws(Refusal) in try host.requireUsable() }
+        guard host.hasRecovery else { throw .refused(.doesNotExist(.recoveryKey)) }
+        let opening = try await proving.admit(visit, .promptCurrent)
+        try await refusingAsync { () async throws(Refusal) in
+            try await host.removeRecoveryKey(opening)
+        }
+        desk.auditChange("the recovery key was deleted", visit)
+        return .recoveryDeleted
     }
 
     func showNewRecoveryKey(

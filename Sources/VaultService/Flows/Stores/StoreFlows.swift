@@ -43,20 +43,26 @@ final class StoreFlows {
             guard request.openExisting else { throw .refused(.alreadyExists) }
             return try await open(try await desk.visit(existing, person, exchange))
         }
+        let label = try label(request, person)
         let inForce = try await refusingAsync { () async throws(Refusal) in
-            try await desk.policy(for: person, nil, .changing)
+            try await desk.policy(for: person, key: label.policyKey, .changing)
         }
-        let start = try await start(request.way, person, inForce, exchange)
+        let start =
+            request.way == .followStore
+            ? try await following(request.parent, person, exchange)
+            : try await start(request.way, person, label.policyKey, inForce, exchange)
         let hasPasscode = start.coming != nil
+        let follows = request.way == .followStore
         let made: Vault.NewStore
         do throws(Refusal) {
-            made = try await make(person, request.target.store, consume start, inForce.policy)
+            made = try await make(person, label, consume start, inForce.policy)
         } catch {
             throw .refused(error)
         }
         desk.audit.note(
             .create, "a store was created", store: made.host.id.description, person: person,
             uid: exchange.caller.credentials.uid)
+        guard !follows else { return .createdFollowing }
         guard hasPasscode else { return .createdWithout }
         guard exchange.caller.hasPerson else { return .created }
         if inForce.policy.allowRecoveryKey, exchange.caller.isTerminal {
@@ -67,12 +73,54 @@ final class StoreFlows {
         return .created
     }
 
+    private func label(_ request: Create, _ person: Person) throws(Interruption) -> Vault.Label {
+        try refusing { () throws(Refusal) in
+            let name = request.target.store
+            if !name.isEmpty { try NamingFlow.requireName(name) }
+            var key = request.policyKey
+            if key.isEmpty {
+                let parent =
+                    request.way == .followStore
+                    ? desk.vault.ownStore(of: person, named: request.parent) : nil
+                key = parent?.identity.policyKey ?? Vault.defaultName
+            }
+            try NamingFlow.requirePolicyKey(key)
+            var id: StoreID?
+            if request.id.contains(where: { $0 != 0 }) {
+                id = StoreID(bytes: request.id)
+                guard id != nil else { throw .invalidArgument(.storeID) }
+            }
+            return Vault.Label(name, id: id, policyKey: key)
+        }
+    }
+
+    /// A store that follows an open one is made without a question: it is empty, and a program may
+    /// keep its things in one.
+    private func following(
+        _ name: [UInt8], _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> StoreStart {
+        guard let parent = try desk.ownStore(of: person, named: name) else {
+            throw .refused(.doesNotExist(.store))
+        }
+        try refusing { () throws(Refusal) in
+            try parent.requireUsable()
+            guard parent.identity.kind == .own else { throw .invalidArgument(.parent) }
+        }
+        if parent.isOpen, let ring = parent.ring { return .following(ring) }
+        let visit = try await desk.visit(parent, person, exchange)
+        let opening = try await proving.admit(visit, .promptCurrent)
+        return try await refusingAsync { () async throws(Refusal) in
+            guard let ring = try parent.ring(of: opening) else { throw .invalidArgument(.parent) }
+            return .following(ring)
+        }
+    }
+
     private func make(
-        _ person: Person, _ name: [UInt8], _ start: consuming StoreStart, _ policy: Policy
+        _ person: Person, _ label: Vault.Label, _ start: consuming StoreStart, _ policy: Policy
     ) async throws(Refusal) -> Vault.NewStore {
         let login = start.login
         let made = try await desk.vault.create(
-            for: person, named: name, consume start, desk.cost(policy), policy)
+            for: person, label, consume start, desk.cost(policy), policy)
         if let login { newPasscodes.noteLoginPassword(login, made.host, policy) }
         return made
     }
@@ -80,7 +128,7 @@ final class StoreFlows {
     /// How a new store begins. What the person chose is made so or refused; where they have not
     /// chosen, the policy may do without a passcode.
     private func start(
-        _ wanted: Create.Way, _ person: Person, _ inForce: PolicyInForce,
+        _ wanted: Create.Way, _ person: Person, _ key: [UInt8], _ inForce: PolicyInForce,
         _ exchange: any Conversation
     ) async throws(Interruption) -> StoreStart {
         let policy = inForce.policy
@@ -101,17 +149,20 @@ final class StoreFlows {
         case (.followLogin, _), (.usuallyFollowLogin, _):
             return .with(.login(try await proving.askLoginPassword(exchange)))
         case (.ownPasscode, _), (.usuallyOwnPasscode, _):
-            return try await startWithOwn(person, policy, exchange)
+            return try await startWithOwn(person, key, policy, exchange)
+        case (.followStore, _): throw .refused(.invalidArgument(.parent))
         }
     }
 
-    private func startWithOwn(_ person: Person, _ policy: Policy, _ exchange: any Conversation)
-        async throws(Interruption) -> StoreStart
-    {
+    private func startWithOwn(
+        _ person: Person, _ key: [UInt8], _ policy: Policy, _ exchange: any Conversation
+    ) async throws(Interruption) -> StoreStart {
         let maySkip = policy.allowNoPasscode && exchange.caller.isTerminal
         do throws(Interruption) {
             let new = try await newPasscodes.askNewPasscode(
-                Entry(person: person, host: nil, exchange: exchange, maySkip: maySkip))
+                Entry(
+                    person: person, host: nil, policyKey: key, exchange: exchange,
+                    maySkip: maySkip))
             return .with(new.coming)
         } catch {
             guard error == .refused(.skipped) else { throw error }
@@ -132,6 +183,7 @@ final class StoreFlows {
             try await goOn(visit)
             return .openAlready
         }
+        if host.isFollower { return try await openFollower(visit) }
         if try await openByFinger(visit) { return .fingerVerified }
         let opening: Opening
         do throws(Interruption) {
@@ -148,6 +200,17 @@ final class StoreFlows {
         await visit.tellLog()
         try await endLoss(visit)
         return .opened
+    }
+
+    /// Whatever opens the store that it follows.
+    private func openFollower(_ visit: Visit) async throws(Interruption) -> Message {
+        let message = try await open(try await proving.parentVisit(visit))
+        try await refusingAsync { () async throws(Refusal) in try await visit.host.openAlong() }
+        proving.noteOpened(visit)
+        await visit.tellLog()
+        try await endLoss(visit)
+        if case .openAlready = message { return .opened }
+        return message
     }
 
     /// What is kept of a log that changes were missing from goes when its owner, who has just

@@ -63,6 +63,8 @@ enum FlowRequest: Sendable {
     case fingerprintClear(FingerprintClear)
     case mend(Target)
     case hold(Hold)
+    case rename(Rename)
+    case recoveryDelete(Target)
     case appOpen(App)
 }
 
@@ -84,6 +86,7 @@ enum Query: Sendable {
     case texts
     case health
     case appRules(App)
+    case stores(Stores)
 }
 
 /// What begins a transfer. From then on the connection serves the transfer alone.
@@ -173,6 +176,9 @@ extension Request {
         case .fingerprintClear: .flow(.fingerprintClear(try FingerprintClear(&reader, body)))
         case .health: .query(.health)
         case .watch: .watch
+        case .rename: .flow(.rename(try Rename(&reader, body)))
+        case .recoveryDelete: .flow(.recoveryDelete(try Target(&reader, body)))
+        case .stores: .query(.stores(try Stores(&reader, body)))
         case .appRules: .query(.appRules(try App(&reader, body)))
         case .appOpen: .flow(.appOpen(try App(&reader, body)))
         }

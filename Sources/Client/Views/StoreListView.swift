@@ -1,0 +1,99 @@
+import Policy
+import Posix
+import ToolTexts
+import Wire
+
+/// `stores`: a table for a person, lines or an object for a program.
+enum StoreListView {
+    static func table(
+        _ stores: [StoreList.Entry], showsOwner: Bool, _ voice: Voice, _ words: OwnWords
+    ) -> [UInt8] {
+        guard !stores.isEmpty else { return words(.storesNone) + [0x0A] }
+        let paint = voice.outputPaint
+        let titles: [ToolText] =
+            [.titleStore] + (showsOwner ? [.titleOwner] : [])
+            + [.titleState, .titleOpensWith, .titleRecords, .titleSpace]
+        let rows = stores.map { store in
+            [Printable.escaped(store.name)]
+                + (showsOwner ? [Printable.escaped(store.owner.name)] : [])
+                + [
+                    words(StatusView.text(store.lock).0), way(store, words),
+                    store.lock == .unlocked ? Text(store.records).bytes : [0x2D],
+                    Text(ByteAmount.text(store.bytes)).bytes,
+                ]
+        }
+        let heads = titles.map { words($0) }
+        let widths = heads.indices.map { column in
+            ([heads[column]] + rows.map { $0[column] }).map { Layout.width($0) }.max() ?? 0
+        }
+        func line(_ cells: [[UInt8]], _ shown: (Int, [UInt8]) -> [UInt8]) -> [UInt8] {
+            var line: [UInt8] = []
+            for (column, cell) in cells.enumerated() {
+                line += shown(column, cell)
+                guard column < cells.count - 1 else { break }
+                line += Layout.spaces(widths[column] + 2 - Layout.width(cell))
+            }
+            return line + [0x0A]
+        }
+        func painted(_ text: [UInt8], _ colour: Voice.Colour) -> [UInt8] {
+            Array(paint.painted(String(decoding: text, as: UTF8.self), colour).utf8)
+        }
+        let state = showsOwner ? 2 : 1
+        return line(heads) { painted($1, .faint) }
+            + zip(stores, rows).flatMap { store, cells in
+                line(cells) { column, cell in
+                    switch column {
+                    case 0: painted(cell, .bold)
+                    case state: painted(cell, StatusView.text(store.lock).1)
+                    default: cell
+                    }
+                }
+            }
+    }
+
+    private static func way(_ store: StoreList.Entry, _ words: OwnWords) -> [UInt8] {
+        switch store.kind {
+        case .own:
+            switch store.passcode {
+            case .unknown: words(.wayUnknown)
+            case .none: words(.wayShortNone)
+            case .passcode: words(.wayShortOwn)
+            case .passcodeAndFingerprint: words(.wayShortFinger)
+            }
+        case .follows:
+            store.parent.isEmpty
+                ? words(.wayParentGone) : words(.wayParent, Printable.escaped(store.parent))
+        case .shared: words(.wayShared)
+        case .configuration: words(.wayConfiguration)
+        }
+    }
+
+    static func lines(_ stores: [StoreList.Entry]) -> [UInt8] {
+        stores.flatMap { store in
+            Layout.fields([
+                store.name, Array(StatusView.name(store.lock).utf8),
+                Array(StatusView.name(store.kind).utf8), store.owner.name,
+                Array(StoreIDText.text(store.store).utf8),
+            ])
+        }
+    }
+
+    static func json(_ stores: [StoreList.Entry]) -> SecretBuffer {
+        var json = JSON()
+        json.objects("stores", stores) { json, store in
+            json.field("name", store.name)
+            json.field("store", StoreIDText.text(store.store))
+            json.field("owner", store.owner.name)
+            json.field("uid", Int(store.owner.uid))
+            json.field("state", StatusView.name(store.lock))
+            json.field("kind", StatusView.name(store.kind))
+            json.fieldOrNull("parent", store.parent.isEmpty ? nil : store.parent)
+            json.field("passcode", StatusView.name(store.passcode))
+            json.field("policyKey", store.policyKey)
+            json.field("createdAt", store.createdAt)
+            json.field("records", store.records)
+            json.field("bytes", store.bytes)
+        }
+        return json.finish()
+    }
+}
