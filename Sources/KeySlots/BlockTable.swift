@@ -23,8 +23,7 @@ struct BlockRow: Sendable {
     }
 }
 
-/// The blocks, as FORMAT.md lists them. A block that is in no row is reserved for later releases
-/// and must be zero.
+/// The blocks, as FORMAT.md lists them. A block that is in no row must be zero.
 enum BlockTable {
     static let rows: [BlockRow] = [
         .slots(PasscodeDetails.self),
@@ -44,6 +43,9 @@ enum BlockTable {
         },
         BlockRow(blocks: [KeyringPassword.block]) { (block) throws(KeyError) in
             _ = try SealedBlock<KeyringPassword>(block.payload, at: block.number)
+        },
+        BlockRow(blocks: [MemberKey.block]) { (block) throws(KeyError) in
+            _ = try MemberKey(block.payload)
         },
         // Not checked here: nothing depends on it, and `CommitNote` alone reads and writes it.
         BlockRow(blocks: [CommitNote.block]) { _ in },

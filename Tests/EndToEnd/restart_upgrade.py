@@ -12,7 +12,7 @@ TIMEOUT = 900
 # As on a kernel without secret memory.
 WITHOUT = "[Service]\nSystemCallFilter=~memfd_secret\n"
 DROP_IN = "/run/systemd/system/appvaultd.service.d/without.conf"
-SURVIVES = "Open stores survive a restart (layout 1)."
+SURVIVES = "Open stores survive a restart (layout 2)."
 
 
 class Restart(installed.Case):

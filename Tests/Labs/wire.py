@@ -559,7 +559,7 @@ MESSAGES = {
             (
                 "stores",
                 _entries(
-                    ("store", _fixed(16)), ("name", SHORT), ("owner", SUBJECT), ("kind", _choice(KINDS)),
+                    ("store", _fixed(16)), ("name", SHORT), ("owner.name", SHORT), ("owner.uid", U32), ("kind", _choice(KINDS)),
                     ("parent", SHORT), ("lock", _choice(LOCKS)), ("passcode", _choice(PASSCODES)), ("policyKey", KEY),
                     ("createdAt", U64), ("records", U64), ("bytes", U64),
                 ),

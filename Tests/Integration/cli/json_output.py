@@ -41,7 +41,7 @@ class Shapes(unittest.TestCase):
                  "reason": ""}]}),
             "texts": ("textList", {"texts": [{"id": "a", "text": "b", "origin": "builtIn"}]}),
             "names": ("names", {}),
-            "stores": ("storeList", {"stores": [{"store": STORE, "name": "default", "owner": ("alice", 1000)}]}),
+            "stores": ("storeList", {"stores": [{"store": STORE, "name": "default", "owner.name": "alice", "owner.uid": 1000}]}),
             "fingerprintList": ("fingerprintState", FINGERS),
             "health": ("healthReport", {"memory": "locked", "rules": "works", "fingerprints": "works"}),
         }

@@ -74,7 +74,7 @@ class Stores(Case):
             self.assertEqual(lab.set("a", b"one").name, "done")
         self.assertEqual(lab.derivations(), derivations)
         self.says(lab, "open stores that were taken over: 2 of 2")
-        self.assertEqual(lab.says, "Open stores survive a restart (layout 1).")
+        self.assertEqual(lab.says, "Open stores survive a restart (layout 2).")
         self.assertEqual(lab.ask("lock").name, "done")
         lab.restart()
         self.assertLocked(lab)
@@ -202,7 +202,7 @@ class Areas(Case):
         """of another version, another start of the machine, another program, or cut: all is locked, with one line"""
         for name, why, change in (
             ("older", "another version of AppVault has left it", lambda data: Bytes.version(data, 0)),
-            ("newer", "another version of AppVault has left it", lambda data: Bytes.version(data, 2)),
+            ("newer", "another version of AppVault has left it", lambda data: Bytes.version(data, 3)),
             ("kind", "another version of AppVault has left it",
              lambda data: Bytes.changed(data, Bytes.RECORDS, 99)),
             ("boot", "it is from another start of the machine",

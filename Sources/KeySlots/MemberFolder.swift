@@ -1,0 +1,155 @@
+import Posix
+
+/// The members of one store: a file for each, in `members` in the store's folder. Each file is a
+/// block, guarded by the machine as those of the slots file are.
+public struct MemberFolder: Sendable {
+    public static let name = "members"
+    /// More than a team has; each is a file that is read at the daemon's start.
+    public static let most = 64
+
+    private let folder: Folder
+    private let store: StoreID
+    private let machine: MachineKey
+    private let reserve: DiskReserve?
+
+    /// `folder` is the store's.
+    public init(
+        in folder: Folder, store: StoreID, machine: MachineKey, reserve: DiskReserve? = nil
+    ) {
+        self.folder = folder
+        self.store = store
+        self.machine = machine
+        self.reserve = reserve
+    }
+
+    public struct Found: Equatable, Sendable {
+        public var members: [VouchedMember] = []
+        /// Files that are no member of this store.
+        public var damaged: [String] = []
+
+        public init() {}
+    }
+
+    /// In the order of the files' names.
+    public func all() throws(KeyError) -> Found {
+        var found = Found()
+        guard folder.exists(Self.name) else { return found }
+        let names = try stored(try TextFile.names(in: path))
+        for name in names.sorted() where !name.hasSuffix(Self.unfinished) {
+            if let member = read(name), Self.fileName(of: member.member.who) == name {
+                found.members.append(member)
+            } else {
+                found.damaged.append(name)
+            }
+        }
+        return found
+    }
+
+    private func read(_ name: String) -> VouchedMember? {
+        guard let bytes = try? TextFile.read(at: "\(path)/\(name)", limit: Block.size + 1),
+            bytes.count == Block.size,
+            let reading = try? Block.reading(
+                bytes, number: Member.block, store: store, .machine(machine))
+        else { return nil }
+        switch reading {
+        case .block(let block), .corrected(let block):
+            return try? VouchedMember(payload: block.payload)
+        case .empty, .unreadable: return nil
+        }
+    }
+
+    /// Written whole or not at all, synced, and read back.
+    public func write(_ member: VouchedMember) throws(KeyError) {
+        let name = Self.fileName(of: member.member.who)
+        let payload = try member.payload()
+        let padded = payload + [UInt8](repeating: 0, count: Block.payloadSize - payload.count)
+        let bytes = try Block(number: Member.block, sequence: 0, payload: padded)
+            .encoded(store, .machine(machine))
+        try spending { () throws(PosixError) in
+            let isNew = !folder.exists(Self.name)
+            try folder.makeFolder(Self.name)
+            if isNew { try folder.sync() }
+            let members = try folder.folder(Self.name)
+            do throws(PosixError) {
+                try TextFile.replace(at: "\(members.path)/\(name)", with: bytes)
+            } catch {
+                try? members.remove(name + Self.unfinished)
+                throw error
+            }
+            try members.sync()
+        }
+        guard read(name) == member else { throw .damaged(.readBack(Member.block)) }
+    }
+
+    /// It is not an error if there is no such member.
+    public func remove(_ who: Member.Who) throws(KeyError) {
+        try remove(Self.fileName(of: who))
+    }
+
+    /// One that is damaged, by its file's name.
+    public func remove(damaged name: String) throws(KeyError) {
+        try remove(name)
+    }
+
+    private func remove(_ name: String) throws(KeyError) {
+        guard folder.exists(Self.name) else { return }
+        try spending { () throws(PosixError) in
+            let members = try folder.folder(Self.name)
+            guard members.exists(name) else { return }
+            // Renamed first: what is half overwritten would count as damage.
+            try members.rename(name, to: name + Self.unfinished)
+            try members.sync()
+            try Self.destroy(name + Self.unfinished, in: members)
+            try members.sync()
+        }
+    }
+
+    /// What a crash has left half done.
+    public func sweep() throws(KeyError) {
+        guard folder.exists(Self.name) else { return }
+        try spending { () throws(PosixError) in
+            let members = try folder.folder(Self.name)
+            for name in try members.names() where name.hasSuffix(Self.unfinished) {
+                try Self.destroy(name, in: members)
+            }
+        }
+    }
+
+    /// All of them, with the folder. For a store that is erased.
+    public static func removeAll(in folder: Folder) throws(KeyError) {
+        guard folder.exists(name) else { return }
+        do throws(PosixError) {
+            let members = try folder.folder(name)
+            for each in try members.names() { try destroy(each, in: members) }
+            try folder.removeFolder(name)
+            try folder.sync()
+        } catch {
+            throw .storage(error)
+        }
+    }
+
+    private static let unfinished = ".new"
+    private var path: String { "\(folder.path)/\(Self.name)" }
+
+    /// Overwrites the file, then removes it. One that cannot be overwritten is still removed.
+    private static func destroy(_ name: String, in members: Folder) throws(PosixError) {
+        if let file = try? members.file(name, .readWrite) {
+            let zeroes = [UInt8](repeating: 0, count: Block.size)
+            if (try? file.write(zeroes.span, at: 0)) != nil { try? file.sync() }
+        }
+        try members.remove(name)
+    }
+
+    private static func fileName(of who: Member.Who) -> String {
+        switch who {
+        case .person(let uid, _): "u\(uid)"
+        case .group(let gid, _): "g\(gid)"
+        case .everybody: "all"
+        }
+    }
+
+    private func spending(_ body: () throws(PosixError) -> Void) throws(KeyError) {
+        guard let reserve else { return try stored(try body()) }
+        try stored(try reserve.spending { () throws(PosixError) in try body() })
+    }
+}
