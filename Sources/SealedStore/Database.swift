@@ -85,6 +85,14 @@ internal import Posix
         guard all == moved else { throw .busy }
     }
 
+    /// Moves all of the write-ahead log into the file, and empties the log.
+    func emptyLog() throws(RecordsError) {
+        // SAFETY: raw is open.
+        let result = unsafe sqlite3_wal_checkpoint_v2(
+            raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        guard result == SQLITE_OK else { throw RecordsError(sqlite: result) }
+    }
+
     /// Moves the write-ahead log into the file, as far as that succeeds.
     func checkpoint() {
         // SAFETY: raw is open. What is not moved stays in the log and is found there at the next

@@ -2,9 +2,10 @@ internal import Secrets
 
 /// An empty records file: the tables, 64 nodes of zeroes, and the first head.
 enum NewRecords {
-    static func fill(path: String, store: [UInt8], key: borrowing SecretBytes) throws(RecordsError)
-    {
-        let keys = try RecordKeys(store: store, key: key)
+    static func fill(
+        path: String, store: [UInt8], key: borrowing SecretBytes, keyGeneration: UInt32
+    ) throws(RecordsError) {
+        let keys = try RecordKeys(store: store, key: key, generation: keyGeneration)
         let database = try Database(path: path)
         try database.run(Schema.settingsOfNew)
         try database.run(Schema.settings)

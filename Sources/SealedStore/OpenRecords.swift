@@ -31,14 +31,15 @@ final class OpenRecords {
 
     init(
         _ folder: RecordsFolder, store: [UInt8], key: borrowing SecretBytes,
-        _ kind: Records.KeyKind = .storeKey
+        _ kind: Records.KeyKind = .storeKey, keyGeneration: UInt32
     ) throws(RecordsError) {
         let path = folder.file
         logPath = path + Schema.logSuffix
-        keys = try RecordKeys(store: store, key: key, kind)
+        let hasLog = folder.hasLog
+        keys = try RecordKeys(store: store, key: key, kind, generation: keyGeneration)
         database = try Database(path: path)
-        // What is not opened is not changed.
-        database.leaveLog(true)
+        // What is not opened is not changed: its log stays, and one that reading made goes again.
+        database.leaveLog(hasLog)
         try database.run(Schema.settings)
         try Schema.check(database)
         pages = try FilePages(database)
@@ -67,6 +68,22 @@ final class OpenRecords {
     func commit(with writing: WriteStatements) throws(RecordsError) {
         try writing.commit.run()
         committed = ledger.head.generation
+    }
+
+    /// Makes a commit that changes nothing but its number, which is then above this one.
+    func raise(above generation: UInt64) throws(RecordsError) {
+        let writing = try statements()
+        try writing.begin.run()
+        do throws(RecordsError) {
+            let latest = max(generation, ledger.head.generation)
+            guard latest < .max else { throw .damaged(.head) }
+            ledger.head.generation = latest + 1
+            try write(head: ledger.head, with: writing)
+            try commit(with: writing)
+        } catch {
+            abandon()
+            throw error
+        }
     }
 
     /// To be called after a commit failed or was given up: what memory knows of the sums may be

@@ -20,10 +20,10 @@ enum SealKind: UInt8 {
 /// The three subkeys of the store key for its records, and all that is done with them.
 struct RecordKeys: ~Copyable {
     static let overhead = Sealing.nonceSize + Sealing.tagSize
-    /// Reserved for re-keying: it goes up by one when all records of a store are sealed anew.
-    static let keyGeneration: UInt32 = 1
 
     private let store: [UInt8]
+    /// It goes up by one when all records of a store are sealed anew.
+    private let generation: UInt32
     private let names: SecretBytes
     private let sums: SecretBytes
     private let seals: SecretBytes
@@ -34,20 +34,24 @@ struct RecordKeys: ~Copyable {
     private static let forIdentity = Purpose("AV record name")
 
     init(
-        store: [UInt8], key: borrowing SecretBytes, _ kind: Records.KeyKind = .storeKey
+        store: [UInt8], key: borrowing SecretBytes, _ kind: Records.KeyKind = .storeKey,
+        generation: UInt32
     ) throws(RecordsError) {
         switch kind {
-        case .storeKey: try self.init(store: store, deriving: key)
-        case .recordKeys: try self.init(store: store, copying: key)
+        case .storeKey: try self.init(store: store, deriving: key, generation)
+        case .recordKeys: try self.init(store: store, copying: key, generation)
         }
     }
 
-    private init(store: [UInt8], deriving key: borrowing SecretBytes) throws(RecordsError) {
+    private init(
+        store: [UInt8], deriving key: borrowing SecretBytes, _ generation: UInt32
+    ) throws(RecordsError) {
         precondition(store.count == 16, "a store's id has 16 bytes")
         let names = try Self.subkey(of: key, Self.forNames, store)
         let sums = try Self.subkey(of: key, Self.forSums, store, count: SipHash.keySize)
         let seals = try Self.subkey(of: key, Self.forSeals, store)
         self.store = store
+        self.generation = generation
         self.names = names
         self.sums = sums
         self.seals = seals
@@ -59,7 +63,9 @@ struct RecordKeys: ~Copyable {
         seals: 32 + SipHash.keySize..<64 + SipHash.keySize
     )
 
-    private init(store: [UInt8], copying all: borrowing SecretBytes) throws(RecordsError) {
+    private init(
+        store: [UInt8], copying all: borrowing SecretBytes, _ generation: UInt32
+    ) throws(RecordsError) {
         precondition(store.count == 16, "a store's id has 16 bytes")
         guard all.count == Self.places.seals.upperBound else { throw .damaged(.file) }
         do throws(SecretsError) {
@@ -67,6 +73,7 @@ struct RecordKeys: ~Copyable {
             let sums = try all.slice(Self.places.sums)
             let seals = try all.slice(Self.places.seals)
             self.store = store
+            self.generation = generation
             self.names = names
             self.sums = sums
             self.seals = seals
@@ -144,7 +151,7 @@ struct RecordKeys: ~Copyable {
         writer.put(store.span, &span)
         writer.put(index, &span)
         writer.put(generation, &span)
-        writer.put(Self.keyGeneration, &span)
+        writer.put(self.generation, &span)
         return bytes
     }
 

@@ -11,6 +11,8 @@ public final class Records: @unchecked Sendable {
     public static let bucketCount = Bucket.number
     public static let largestValue = RecordBody.largestValue
     public static let largestName = RecordBody.largestName
+    /// Of a store whose records were never sealed anew.
+    public static let firstKeyGeneration: UInt32 = 1
 
     /// Nil after `close`.
     private var records: OpenRecords?
@@ -40,11 +42,13 @@ public final class Records: @unchecked Sendable {
     /// the records are older than that, commits are missing. Then all that is whole opens.
     public init(
         opening path: String, id: [UInt8], key: borrowing SecretBytes,
-        _ kind: KeyKind = .storeKey, noted: UInt64 = 0
+        _ kind: KeyKind = .storeKey, noted: UInt64 = 0,
+        keyGeneration: UInt32 = firstKeyGeneration
     ) throws(RecordsError) {
         let folder = try RecordsFolder(path)
         let finding = try folder.check()
-        var opened: OpenRecords? = try OpenRecords(folder, store: id, key: key, kind)
+        var opened: OpenRecords? = try OpenRecords(
+            folder, store: id, key: key, kind, keyGeneration: keyGeneration)
         let found = opened?.committed ?? 0
         let missing = max(UInt64(finding.missing), noted > found ? noted - found : 0)
         if missing > 0 {
@@ -53,7 +57,8 @@ public final class Records: @unchecked Sendable {
             try opened?.database.copyLog()
             opened = nil
             try folder.keepLog()
-            opened = try OpenRecords(folder, store: id, key: key, kind)
+            opened = try OpenRecords(
+                folder, store: id, key: key, kind, keyGeneration: keyGeneration)
             log = .lost(commits: missing)
         } else if !finding.corrections.isEmpty {
             log = .repaired
@@ -72,21 +77,40 @@ public final class Records: @unchecked Sendable {
     /// The number of the last commit, which is on the disk.
     public var generation: UInt64 { records?.committed ?? 0 }
 
+    /// Whether the records are sealed under this key, of this generation. Nothing is changed; the
+    /// records must not be open.
+    public static func opens(
+        inFolder path: String, id: [UInt8], key: borrowing SecretBytes,
+        keyGeneration: UInt32 = firstKeyGeneration
+    ) throws(RecordsError) -> Bool {
+        let folder = try RecordsFolder(path)
+        try folder.checkFile()
+        do throws(RecordsError) {
+            _ = try OpenRecords(folder, store: id, key: key, keyGeneration: keyGeneration)
+            return true
+        } catch {
+            guard error == .damaged(.head) else { throw error }
+            return false
+        }
+    }
+
     /// Makes an empty records file, syncs it and its folder, and opens it.
     public static func create(
-        inFolder path: String, id: [UInt8], key: borrowing SecretBytes
+        inFolder path: String, id: [UInt8], key: borrowing SecretBytes,
+        keyGeneration: UInt32 = firstKeyGeneration
     ) throws(RecordsError) -> Records {
         let folder = try RecordsFolder(path)
         try folder.create()
         do throws(RecordsError) {
-            try NewRecords.fill(path: folder.file, store: id, key: key)
+            try NewRecords.fill(
+                path: folder.file, store: id, key: key, keyGeneration: keyGeneration)
             try folder.sync()
         } catch {
             // The file was made a moment ago and holds no record.
-            try? folder.remove()
+            try? folder.remove(Schema.presentNames)
             throw error
         }
-        return try Records(opening: path, id: id, key: key)
+        return try Records(opening: path, id: id, key: key, keyGeneration: keyGeneration)
     }
 
     /// Overwrites and removes all files of the records. It may be called again after an
@@ -95,8 +119,8 @@ public final class Records: @unchecked Sendable {
         let folder = try RecordsFolder(path)
         // Overwrite all before removing the first: a file that is removed cannot be overwritten any
         // more.
-        try folder.overwrite()
-        try folder.remove()
+        try folder.overwrite(Schema.allNames)
+        try folder.remove(Schema.allNames)
         try folder.sync()
     }
 

@@ -2,32 +2,42 @@ internal import Posix
 
 /// The folder of a records file, and what is done to the file without SQLite.
 struct RecordsFolder {
-    private let folder: Folder
+    let folder: Folder
+    private let name: String
 
-    init(_ path: String) throws(RecordsError) {
+    init(_ path: String, _ name: String = Schema.fileName) throws(RecordsError) {
+        self.name = name
         do throws(PosixError) { folder = try Folder(resolving: path) } catch {
             throw RecordsError(error)
         }
     }
 
     /// The path of the records file, without any symbolic link in it.
-    var file: String { folder.path + "/" + Schema.fileName }
+    var file: String { folder.path + "/" + name }
+
+    private var log: String { name + Schema.logSuffix }
+    var hasLog: Bool { folder.exists(log) }
 
     /// Makes an empty file for SQLite to fill. It is an error if the file exists.
     func create() throws(RecordsError) {
         do throws(PosixError) {
-            try folder.file(Schema.fileName, .createNew(mode: 0o600)).sync()
+            try folder.file(name, .createNew(mode: 0o600)).sync()
         } catch {
             throw RecordsError(error)
         }
     }
 
     func openForReading() throws(PosixError) -> File {
-        try folder.file(Schema.fileName, .read)
+        try folder.file(name, .read)
     }
 
     /// Checks the files before SQLite may open them, and puts wrong bits of the log right.
     func check() throws(RecordsError) -> LogCheck.Finding {
+        try checkFile()
+        return try checkLog()
+    }
+
+    func checkFile() throws(RecordsError) {
         let header: [UInt8]
         do throws(PosixError) {
             header = try Self.bytes(of: try openForReading(), at: 0, count: 100)
@@ -35,12 +45,11 @@ struct RecordsFolder {
             throw RecordsError(error)
         }
         try Schema.check(header: header)
-        return try checkLog()
     }
 
     private func checkLog() throws(RecordsError) -> LogCheck.Finding {
         do throws(PosixError) {
-            let log = try folder.file(Schema.logName, .readWrite)
+            let log = try folder.file(log, .readWrite)
             let finding = try LogCheck.finding(size: try log.size()) {
                 (position, count) throws(PosixError) in
                 try Self.bytes(of: log, at: position, count: count)
@@ -93,7 +102,7 @@ struct RecordsFolder {
         return bytes
     }
 
-    func overwrite(_ names: [String] = Schema.allNames) throws(RecordsError) {
+    func overwrite(_ names: [String]) throws(RecordsError) {
         let zeroes = [UInt8](repeating: 0, count: 65_536)
         for name in names where folder.exists(name) {
             do throws(PosixError) {
@@ -110,7 +119,7 @@ struct RecordsFolder {
         }
     }
 
-    func remove(_ names: [String] = Schema.allNames) throws(RecordsError) {
+    func remove(_ names: [String]) throws(RecordsError) {
         do throws(PosixError) {
             for name in names { try folder.remove(name) }
         } catch {

@@ -5,10 +5,20 @@ enum Schema {
     static let fileName = "records.db"
     static let logSuffix = "-wal"
     static let logName = fileName + logSuffix
+    /// The records sealed anew, until they take the place of the others.
+    static let comingName = "records.new"
+    /// Those whose place they took, until they are overwritten.
+    static let formerName = "records.old"
+
+    static let presentNames = names(of: fileName)
+    static let comingNames = names(of: comingName)
+    static let allNames = presentNames + comingNames + [formerName] + keptNames
+
     /// All files that SQLite may make for a records file. It makes a rollback journal only while
     /// the file is made, and never makes an index (`-shm`).
-    static let allNames =
-        [fileName, logName, "records.db-journal", "records.db-shm"] + keptNames
+    private static func names(of file: String) -> [String] {
+        [file, file + logSuffix, file + "-journal", file + "-shm"]
+    }
 
     /// Logs that commits were missing from, kept until their owner no longer wants them. A fourth
     /// takes the place of the third.
@@ -37,6 +47,11 @@ enum Schema {
         PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; \
         PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA wal_autocheckpoint=1000
         """
+    /// While records are sealed anew, a crash costs the file in any case, so nothing waits for the
+    /// disk. Each time the log is moved into the file takes a few milliseconds at most.
+    static let settingsOfComing: StaticString =
+        "PRAGMA synchronous=OFF; PRAGMA wal_autocheckpoint=500"
+    static let syncing: StaticString = "PRAGMA synchronous=FULL"
     /// Only for a new file: the first page fixes the page size, and the first commit fixes the log
     /// mode. Without auto_vacuum a file could never shrink, and only the same store could use the
     /// room of its deleted records.

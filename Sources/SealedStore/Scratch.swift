@@ -5,7 +5,7 @@ internal import Secrets
 /// a record stays in it for microseconds.
 @safe final class Scratch {
     private var memory: UnsafeMutablePointer<UInt8>
-    private var capacity: Int
+    private(set) var capacity: Int
     private(set) var count = 0
 
     init(capacity: Int) {
