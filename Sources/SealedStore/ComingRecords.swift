@@ -9,7 +9,7 @@ public import Secrets
 public final class ComingRecords: @unchecked Sendable {
     private let folder: RecordsFolder
     /// Nil after `finish` and `abandon`.
-    private var records: OpenRecords?
+    private(set) var records: OpenRecords?
     /// The id of the present file's row to go on from; nil when all were copied.
     private var next: UInt64? = 0
     private var copied = 0
@@ -62,6 +62,7 @@ public final class ComingRecords: @unchecked Sendable {
         from present: Records, atMost count: Int = usualPiece
     ) throws(RecordsError) -> Progress {
         let present = try present.undamaged()
+        guard records != nil else { throw .closed }
         if let start = next {
             let piece = try present.piece(from: start, atMost: count)
             try store(piece.changes)

@@ -189,6 +189,12 @@ public final class Records: @unchecked Sendable {
         var size = kept(inFolder: path)
         size.file = length("\(path)/\(Schema.fileName)")
         size.log = length("\(path)/\(Schema.logName)")
+        for name in Schema.comingNames { size.leftover += length("\(path)/\(name)") }
+        let former = "\(path)/\(Schema.formerName)"
+        let present = try? FileIdentity(of: "\(path)/\(Schema.fileName)")
+        if (try? FileIdentity(of: former)) != present {
+            size.leftover += length(former)
+        }
         return size
     }
 

@@ -27,8 +27,10 @@ public struct RecordsSize: Equatable, Sendable {
     /// The logs that commits were missing from, and how many there are.
     public var kept = 0
     public var keptLogs = 0
+    /// What a re-keying that was cut short has left. It is not counted while the store is open.
+    public var leftover = 0
 
-    public var total: Int { file + log + kept }
+    public var total: Int { file + log + kept + leftover }
 
     public init() {}
 }

@@ -36,11 +36,14 @@ final class Store {
     let folder: TemporaryFolder
     let id: [UInt8]
     private let key: SecretBytes
+    /// The one that the records are sealed anew under.
+    private let newKey: SecretBytes
 
     init(in parent: String = "/tmp", id: [UInt8] = Array(1...16)) throws {
         folder = try TemporaryFolder(in: parent)
         self.id = id
         key = try SecretBytes(copying: [UInt8](repeating: 7, count: 32).span)
+        newKey = try SecretBytes(copying: [UInt8](repeating: 8, count: 32).span)
     }
 
     func create() throws -> Records {
@@ -53,6 +56,24 @@ final class Store {
 
     func open(with keys: borrowing SecretBytes) throws -> Records {
         try Records(opening: folder.path, id: id, key: keys, .recordKeys)
+    }
+
+    func begin() throws -> ComingRecords {
+        try ComingRecords.begin(
+            inFolder: folder.path, id: id, key: newKey, keyGeneration: 2)
+    }
+
+    func openNew(noted: UInt64 = 0, keyGeneration: UInt32 = 2) throws -> Records {
+        try Records(
+            opening: folder.path, id: id, key: newKey, noted: noted, keyGeneration: keyGeneration)
+    }
+
+    /// Whether the file is sealed under the old key or the new one, each with its generation.
+    func isOpened() throws -> (byOld: Bool, byNew: Bool) {
+        (
+            try Records.opens(inFolder: folder.path, id: id, key: key),
+            try Records.opens(inFolder: folder.path, id: id, key: newKey, keyGeneration: 2)
+        )
     }
 
     /// Makes the file, fills it, closes it.
