@@ -2,12 +2,13 @@ internal import Posix
 public import Secrets
 
 /// The records of a store, sealed anew under another key, in a file of their own beside the present
-/// one. The present file stays what counts until `switchOver`.
+/// one. The present file stays what counts until the switch.
 ///
 /// Like `Records`, it is used from one thread at a time. What takes both is called where neither is
 /// in use elsewhere.
 public final class ComingRecords: @unchecked Sendable {
     private let folder: RecordsFolder
+    private let presentFolder: RecordsFolder
     /// Nil after `finish` and `abandon`.
     private(set) var records: OpenRecords?
     /// The id of the present file's row to go on from; nil when all were copied.
@@ -27,9 +28,11 @@ public final class ComingRecords: @unchecked Sendable {
     public static let usualPiece = 64
 
     private init(
-        _ folder: RecordsFolder, id: [UInt8], key: borrowing SecretBytes, _ keyGeneration: UInt32
+        _ folder: RecordsFolder, beside presentFolder: RecordsFolder, id: [UInt8],
+        key: borrowing SecretBytes, _ keyGeneration: UInt32
     ) throws(RecordsError) {
         self.folder = folder
+        self.presentFolder = presentFolder
         let records = try OpenRecords(folder, store: id, key: key, keyGeneration: keyGeneration)
         try records.database.run(Schema.settingsOfComing)
         self.records = records
@@ -40,13 +43,15 @@ public final class ComingRecords: @unchecked Sendable {
     public static func begin(
         inFolder path: String, id: [UInt8], key: borrowing SecretBytes, keyGeneration: UInt32
     ) throws(RecordsError) -> ComingRecords {
-        try RecordsFolder(path).sweep()
+        let presentFolder = try RecordsFolder(path)
+        try presentFolder.sweep()
         let folder = try RecordsFolder(path, Schema.comingName)
         try folder.create()
         do throws(RecordsError) {
             try NewRecords.fill(
                 path: folder.file, store: id, key: key, keyGeneration: keyGeneration)
-            return try ComingRecords(folder, id: id, key: key, keyGeneration)
+            return try ComingRecords(
+                folder, beside: presentFolder, id: id, key: key, keyGeneration)
         } catch {
             // The file was made a moment ago and holds no record.
             try? folder.remove(Schema.comingNames)
@@ -168,10 +173,10 @@ public final class ComingRecords: @unchecked Sendable {
         }
     }
 
-    /// To be called when all was copied and followed up. Afterwards both files hold the same, this
-    /// one is closed and on the disk, and only `switchOver` or `abandon` is left. Between the last
-    /// `follow` and `switchOver` no change of the present file may be made.
-    public func finish(after present: Records) throws(RecordsError) {
+    /// To be called when all was copied and followed up. Afterwards both files hold the same, and
+    /// this one is closed and on the disk. From the last `follow` on, until the switch, nothing of
+    /// the present file may be changed.
+    public func finish(after present: Records) throws(RecordsError) -> FinishedRecords {
         let present = try present.undamaged()
         try write { (records) throws(RecordsError) in
             guard next == nil, records.ledger.head.count == present.ledger.head.count
@@ -182,9 +187,10 @@ public final class ComingRecords: @unchecked Sendable {
         }
         records = nil
         try folder.syncClosed()
+        return FinishedRecords(folder: folder, presentFolder: presentFolder)
     }
 
-    /// Overwrites and removes what was made. The present file stays as it is.
+    /// Overwrites and removes what was made, also where it was finished. The present file stays as it is.
     public func abandon() throws(RecordsError) {
         close()
         try folder.sweepComing()
@@ -196,18 +202,25 @@ public final class ComingRecords: @unchecked Sendable {
         records = nil
     }
 
-    /// Puts the finished file in the place of the present one; both are closed. What was there
-    /// before is still whole, under another name, until `sweep` overwrites and removes it. If this
-    /// throws, `Records.opens` tells which of the two is there.
-    public static func switchOver(inFolder path: String) throws(RecordsError) {
-        try RecordsFolder(path).switchOver()
-    }
-
     /// Overwrites and removes what is left of the records before a switch, or of a file that was
     /// never finished. It costs next to nothing where there is nothing. Not to be called while
     /// there is a ComingRecords of this folder.
     public static func sweep(inFolder path: String) throws(RecordsError) {
         try RecordsFolder(path).sweep()
+    }
+}
+
+/// Records that were sealed anew, closed and on the disk beside the present ones.
+public struct FinishedRecords: Sendable {
+    fileprivate let folder: RecordsFolder
+    fileprivate let presentFolder: RecordsFolder
+
+    /// Puts them in the place of the present ones, which must be closed, too; `.busy` where a log
+    /// shows that they are not. What was there before is still whole, under another name, until
+    /// `ComingRecords.sweep` overwrites and removes it. If this throws, `Records.opens` tells which
+    /// of the two is there.
+    public func switchOver() throws(RecordsError) {
+        try presentFolder.switchOver(to: folder)
     }
 }
 

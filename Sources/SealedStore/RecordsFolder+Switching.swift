@@ -14,8 +14,7 @@ extension RecordsFolder {
     }
 
     /// Both files are closed and on the disk.
-    func switchOver() throws(RecordsError) {
-        let coming = try RecordsFolder(folder.path, Schema.comingName)
+    func switchOver(to coming: RecordsFolder) throws(RecordsError) {
         try coming.checkFile()
         // A log would be taken for the other file's.
         guard !hasLog, !coming.hasLog else { throw .busy }

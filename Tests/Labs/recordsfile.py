@@ -2,8 +2,8 @@
 """Opens a records file or an export file by what FORMAT.md says, and by nothing else: not one line of the daemon's code
 is behind it.
 
-    recordsfile.py RECORDS.DB STORE_ID STORE_KEY      both in hexadecimal; prints names and lengths
-    recordsfile.py --export FILE                      asks for the passphrase
+    recordsfile.py RECORDS.DB STORE_ID STORE_KEY [KEY_GENERATION]   id and key in hexadecimal; prints names and lengths
+    recordsfile.py --export FILE                                    asks for the passphrase
 
 Tests/Integration/format/records.py does the same with Tests/Vectors.
 """
@@ -48,14 +48,15 @@ def padded(count):
 
 
 class Keys:
-    def __init__(self, store, key):
+    def __init__(self, store, key, generation):
         self.store = store
+        self.generation = generation
         self.names = h("AV record names", store, 32, key)
         self.sums = h("AV record sums", store, 16, key)
         self.seals = h("AV record seals", store, 32, key)
 
     def open(self, kind, place, generation, nonce, tag, text):
-        bound = struct.pack("<B16sQQI", kind, self.store, place % LANE, generation, 1)
+        bound = struct.pack("<B16sQQI", kind, self.store, place % LANE, generation, self.generation)
         try:
             return sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(text + tag, bound, nonce, self.seals)
         except nacl.exceptions.CryptoError:
@@ -68,9 +69,9 @@ class Keys:
         return struct.unpack("<QQ", sodium.crypto_shorthash_siphashx24(struct.pack("<q", row) + tag, self.sums))
 
 
-def read(path, store, key):
+def read(path, store, key, key_generation=1):
     """All records, each checked in every way that the format knows."""
-    keys = Keys(store, key)
+    keys = Keys(store, key, key_generation)
     database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
     if [row[0] for row in database.execute("SELECT sql FROM sqlite_schema ORDER BY rowid")] != TABLES:
         raise Damaged("tables")
@@ -158,8 +159,9 @@ def main():
         if len(arguments) == 2 and arguments[0] == "--export":
             passphrase = getpass.getpass("passphrase: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
             records = read_export(pathlib.Path(arguments[1]).read_bytes(), passphrase.encode())
-        elif len(arguments) == 3:
-            records, _ = read(arguments[0], bytes.fromhex(arguments[1]), bytes.fromhex(arguments[2]))
+        elif len(arguments) in (3, 4):
+            generation = int(arguments[3]) if len(arguments) == 4 else 1
+            records, _ = read(arguments[0], bytes.fromhex(arguments[1]), bytes.fromhex(arguments[2]), generation)
         else:
             sys.exit(__doc__)
     except Damaged as what:

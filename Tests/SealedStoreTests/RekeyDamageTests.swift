@@ -11,7 +11,7 @@ import Testing
         defer { try? coming.abandon() }
         do throws(RecordsError) {
             while try !coming.copyNext(from: records, atMost: 5).isDone {}
-            try coming.finish(after: records)
+            _ = try coming.finish(after: records)
             return nil
         } catch {
             return error
@@ -97,9 +97,9 @@ import Testing
         try coming.records?.database.run("PRAGMA max_page_count=1000000")
         while try !coming.copyNext(from: records).isDone {}
         try coming.follow([bytes("name 1")], from: records)
-        try coming.finish(after: records)
+        let finished = try coming.finish(after: records)
         records.close()
-        try ComingRecords.switchOver(inFolder: store.folder.path)
+        try finished.switchOver()
         var expected = RekeyTests.numbered(500)
         expected[bytes("name 1")] = [UInt8](repeating: 5, count: 100_000)
         try store.openNew().expect(expected)

@@ -17,9 +17,9 @@ extension Store {
             try between(coming, progress.copied)
             isDone = progress.isDone
         }
-        try coming.finish(after: records)
+        let finished = try coming.finish(after: records)
         records.close()
-        try ComingRecords.switchOver(inFolder: folder.path)
+        try finished.switchOver()
         try ComingRecords.sweep(inFolder: folder.path)
     }
 }
@@ -141,7 +141,7 @@ extension Records {
         _ = try records.remove(bytes("name 7"))
         #expect(throws: RecordsError.self) { try coming.finish(after: records) }
         try coming.follow([bytes("name 7")], from: records)
-        try coming.finish(after: records)
+        _ = try coming.finish(after: records)
         #expect(throws: RecordsError.closed) { try coming.copyNext(from: records) }
     }
 
@@ -152,7 +152,7 @@ extension Records {
         let coming = try store.begin()
         #expect(throws: RecordsError.self) { try coming.finish(after: records) }
         while try !coming.copyNext(from: records).isDone {}
-        try coming.finish(after: records)
+        _ = try coming.finish(after: records)
     }
 
     @Test("an empty store, and one with a single record, are sealed anew", arguments: [0, 1])
@@ -238,9 +238,9 @@ extension Records {
                 inFolder: store.folder.path, id: store.id, key: key, keyGeneration: keyGeneration)
             while try !coming.copyNext(from: records).isDone {}
             generation = records.generation
-            try coming.finish(after: records)
+            let finished = try coming.finish(after: records)
             records.close()
-            try ComingRecords.switchOver(inFolder: store.folder.path)
+            try finished.switchOver()
             try ComingRecords.sweep(inFolder: store.folder.path)
         }
     }

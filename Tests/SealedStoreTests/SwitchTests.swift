@@ -68,7 +68,7 @@ import Testing
         }
         try coming.sync()
         try Self.recover(try Self.copy(store), .old, expected)
-        try coming.finish(after: records)
+        _ = try coming.finish(after: records)
         try Self.recover(try Self.copy(store), .old, expected)
         // The store can go on even then.
         _ = try records.put(bytes("one more"), [2])
@@ -79,22 +79,22 @@ import Testing
     }
 
     /// A store whose copies are finished, both files closed.
-    private func finished(_ count: Int = 300) throws -> Store {
+    private func finished() throws -> (Store, FinishedRecords) {
         let store = try Store()
-        try store.filled(count)
+        try store.filled(300)
         let records = try store.open()
         let coming = try store.begin()
         while try !coming.copyNext(from: records).isDone {}
-        try coming.finish(after: records)
+        let finished = try coming.finish(after: records)
         records.close()
         #expect(try store.folder.names() == ["records.db", "records.new"])
-        return store
+        return (store, finished)
     }
 
     @Test("a crash at each step of the switch leaves one of the two files whole")
     func switching() throws {
         let expected = RekeyTests.numbered(300)
-        let store = try finished()
+        let (store, _) = try finished()
         let folder = try Folder(resolving: store.folder.path)
         try Self.recover(try Self.copy(store), .old, expected)
         try RecordsFolder(store.folder.path).linkFormer()
@@ -120,25 +120,25 @@ import Testing
 
     @Test("the whole switch does what its steps do, and keeps the former file until it is swept")
     func steps() throws {
-        let store = try finished()
+        let (store, finished) = try finished()
         let former = try contents(store.folder.file)
-        try ComingRecords.switchOver(inFolder: store.folder.path)
+        try finished.switchOver()
         #expect(try store.folder.names() == ["records.db", "records.old"])
         #expect(try contents(store.folder.path + "/records.old") == former)
         // A second one finds nothing to switch to.
         #expect(throws: RecordsError.missing) {
-            try ComingRecords.switchOver(inFolder: store.folder.path)
+            try finished.switchOver()
         }
         try Self.recover(store, .new, RekeyTests.numbered(300))
     }
 
     @Test("nothing of the former file is left on the disk")
     func zeroed() throws {
-        let store = try finished()
+        let (store, finished) = try finished()
         let folder = try Folder(resolving: store.folder.path)
         let file = try folder.file("records.db", .read)
         let size = try file.size()
-        try ComingRecords.switchOver(inFolder: store.folder.path)
+        try finished.switchOver()
         #expect(try !isZero(file))
         try ComingRecords.sweep(inFolder: store.folder.path)
         #expect(try file.size() == size)
@@ -147,7 +147,7 @@ import Testing
 
     @Test("a former name of the file that is still the present one is only removed")
     func linked() throws {
-        let store = try finished()
+        let (store, _) = try finished()
         let before = try contents(store.folder.file)
         try RecordsFolder(store.folder.path).linkFormer()
         // Each of those who may meet it.
@@ -171,7 +171,7 @@ import Testing
 
     @Test("where there is no present file, nothing is swept away")
     func alone() throws {
-        let store = try finished()
+        let (store, _) = try finished()
         let folder = try Folder(resolving: store.folder.path)
         try folder.rename("records.db", to: "records.old")
         try ComingRecords.sweep(inFolder: store.folder.path)
@@ -182,17 +182,17 @@ import Testing
 
     @Test("a switch beside a log, or without a finished file, changes nothing")
     func refused() throws {
-        let store = try finished()
+        let (store, finished) = try finished()
         for log in ["records.db-wal", "records.new-wal"] {
             try write([], to: store.folder.path + "/" + log)
             #expect(throws: RecordsError.busy) {
-                try ComingRecords.switchOver(inFolder: store.folder.path)
+                try finished.switchOver()
             }
             try remove(store.folder.path + "/" + log)
         }
         try write([], to: store.folder.path + "/records.new")
         #expect(throws: RecordsError.damaged(.file)) {
-            try ComingRecords.switchOver(inFolder: store.folder.path)
+            try finished.switchOver()
         }
         #expect(try store.folder.names() == ["records.db", "records.new"])
         try Self.recover(store, .old, RekeyTests.numbered(300))

@@ -26,6 +26,15 @@ class RecordsVectors(unittest.TestCase):
         self.assertEqual(len(records), int(self.values["count"]))
         self.assertTrue(0 < entries < 129)
 
+    def test_rekeyed(self):
+        """FORMAT.md alone opens a records file that was sealed anew, with its key and its key generation alone"""
+        path, key = self.folder / "records-rekeyed.db", bytes.fromhex(self.values["new-store-key"])
+        generation = int(self.values["new-key-generation"])
+        self.assertEqual(read(path, self.store, key, generation)[0], self.expected)
+        for wrong in ((self.key, generation), (key, 1), (key, generation + 1), (self.key, 1)):
+            with self.assertRaises(Damaged):
+                read(path, self.store, *wrong)
+
     def test_marked(self):
         """FORMAT.md alone opens a records file with marks, and notices what was done to it after them"""
         expected = {b"record %d" % index: b"value %d" % index for index in range(10)}
