@@ -263,6 +263,8 @@ extension Records {
         let records = try store.open()
         #expect(records.log == .repaired)
         records.close()
+        try store.tamper("CREATE TABLE other(id)")
+        #expect(throws: RecordsError.damaged(.file)) { try store.isOpened() }
         try remove(store.folder.file)
         #expect(throws: RecordsError.missing) { try store.isOpened() }
         try write(bytes("no records"), to: store.folder.file)

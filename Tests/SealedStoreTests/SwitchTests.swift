@@ -67,6 +67,7 @@ import Testing
             if round % 5 == 0 { try Self.recover(try Self.copy(store), .old, expected) }
         }
         try coming.sync()
+        #expect(Records.length(store.folder.path + "/records.new-wal") == 0)
         try Self.recover(try Self.copy(store), .old, expected)
         _ = try coming.finish(after: records)
         try Self.recover(try Self.copy(store), .old, expected)
