@@ -24,6 +24,9 @@ public struct Member: Equatable, Sendable {
     public var addedAt: UInt64
     /// The uid of whoever has added them.
     public var addedBy: UInt32
+    /// The person is in a group that the store is shared with: as long as that holds, the group's
+    /// role is theirs, and not this one.
+    public var isByGroup: Bool
     /// Nil where they are still to get their slot: only whoever has the store open can make it, and
     /// only once this person has a member key.
     public var slot: Slot?
@@ -35,12 +38,14 @@ public struct Member: Equatable, Sendable {
     }
 
     public init(
-        _ who: Who, _ role: Role, addedAt: UInt64, addedBy: UInt32, slot: Slot? = nil
+        _ who: Who, _ role: Role, addedAt: UInt64, addedBy: UInt32, isByGroup: Bool = false,
+        slot: Slot? = nil
     ) {
         self.who = who
         self.role = role
         self.addedAt = addedAt
         self.addedBy = addedBy
+        self.isByGroup = isByGroup
         self.slot = slot
     }
 
@@ -124,7 +129,7 @@ public struct VouchedMember: Equatable, Sendable {
         writer.put(kind)
         writer.put(member.role.rawValue)
         writer.put(UInt8(member.slot == nil ? 0 : 1))
-        writer.put(UInt8(0))
+        writer.put(UInt8(member.isByGroup ? 1 : 0))
         writer.put(member.addedAt)
         writer.put(member.addedBy)
         writer.put(number)
@@ -161,7 +166,7 @@ public struct VouchedMember: Equatable, Sendable {
         var reader = FieldReader(payload)
         guard let generation = reader.number(UInt32.self), let kind = reader.number(UInt8.self),
             let role = reader.number().flatMap(Member.Role.init(rawValue:)),
-            let isSealed = reader.flag(), reader.number(UInt8.self) == 0,
+            let isSealed = reader.flag(), let isByGroup = reader.flag(),
             let addedAt = reader.number(UInt64.self), let addedBy = reader.number(UInt32.self),
             let number = reader.number(UInt32.self),
             let name = reader.text(limit: Member.nameLimit),
@@ -170,11 +175,11 @@ public struct VouchedMember: Equatable, Sendable {
             reader.restIsZero, let who = Self.who(kind, number, name)
         else { throw .damaged(.block(Member.block)) }
         let isEmpty = (publicKey + box).allSatisfy { $0 == 0 }
-        guard isSealed != isEmpty, !isSealed || kind == 1 else {
+        guard isSealed != isEmpty, !(isSealed || isByGroup) || kind == 1 else {
             throw .damaged(.block(Member.block))
         }
         member = Member(
-            who, role, addedAt: addedAt, addedBy: addedBy,
+            who, role, addedAt: addedAt, addedBy: addedBy, isByGroup: isByGroup,
             slot: isSealed ? Member.Slot(publicKey: publicKey, box: box) : nil)
         self.generation = generation
         self.mac = mac

@@ -1,7 +1,9 @@
 import Posix
 
-/// The members of one store: a file for each, in `members` in the store's folder. Each file is a
-/// block, guarded by the machine as those of the slots file are.
+/// The members of one store: a file for each, in `members` in the store's folder, and for each key
+/// generation one of its own. So while a store gets a new key, each member has both: what opens the
+/// records says which of them counts. Each file is a block, guarded by the machine as those of the
+/// slots file are.
 public struct MemberFolder: Sendable {
     public static let name = "members"
     /// More than a team has; each is a file that is read at the daemon's start.
@@ -28,6 +30,22 @@ public struct MemberFolder: Sendable {
         public var damaged: [String] = []
 
         public init() {}
+
+        /// Each member as the latest generation has them.
+        public var latest: [VouchedMember] {
+            var found: [Member.Who: VouchedMember] = [:]
+            for each in members where each.generation >= found[each.member.who]?.generation ?? 0 {
+                found[each.member.who] = each
+            }
+            return members.filter { found[$0.member.who] == $0 }
+        }
+
+        /// Those that this key generation has.
+        public func of(generation: UInt32) -> [VouchedMember] {
+            members.filter { $0.generation == generation }
+        }
+
+        public var generations: Set<UInt32> { Set(members.map(\.generation)) }
     }
 
     /// In the order of the files' names.
@@ -36,7 +54,7 @@ public struct MemberFolder: Sendable {
         guard folder.exists(Self.name) else { return found }
         let names = try stored(try TextFile.names(in: path))
         for name in names.sorted() where !name.hasSuffix(Self.unfinished) {
-            if let member = read(name), Self.fileName(of: member.member.who) == name {
+            if let member = read(name), Self.fileName(of: member) == name {
                 found.members.append(member)
             } else {
                 found.damaged.append(name)
@@ -60,7 +78,7 @@ public struct MemberFolder: Sendable {
 
     /// Written whole or not at all, synced, and read back.
     public func write(_ member: VouchedMember) throws(KeyError) {
-        let name = Self.fileName(of: member.member.who)
+        let name = Self.fileName(of: member)
         let payload = try member.payload()
         let padded = payload + [UInt8](repeating: 0, count: Block.payloadSize - payload.count)
         let bytes = try Block(number: Member.block, sequence: 0, payload: padded)
@@ -81,9 +99,17 @@ public struct MemberFolder: Sendable {
         guard read(name) == member else { throw .damaged(.readBack(Member.block)) }
     }
 
-    /// It is not an error if there is no such member.
+    /// With all generations. It is not an error if there is no such member.
     public func remove(_ who: Member.Who) throws(KeyError) {
-        try remove(Self.fileName(of: who))
+        guard folder.exists(Self.name) else { return }
+        let names = try stored(try TextFile.names(in: path))
+        for name in names where name.hasPrefix(Self.fileName(of: who) + ".") {
+            try remove(name)
+        }
+    }
+
+    public func remove(_ member: VouchedMember) throws(KeyError) {
+        try remove(Self.fileName(of: member))
     }
 
     /// One that is damaged, by its file's name.
@@ -95,7 +121,7 @@ public struct MemberFolder: Sendable {
         guard folder.exists(Self.name) else { return }
         try spending { () throws(PosixError) in
             let members = try folder.folder(Self.name)
-            guard members.exists(name) else { return }
+            guard !name.hasSuffix(Self.unfinished), members.exists(name) else { return }
             // Renamed first: what is half overwritten would count as damage.
             try members.rename(name, to: name + Self.unfinished)
             try members.sync()
@@ -138,6 +164,10 @@ public struct MemberFolder: Sendable {
             if (try? file.write(zeroes.span, at: 0)) != nil { try? file.sync() }
         }
         try members.remove(name)
+    }
+
+    private static func fileName(of member: VouchedMember) -> String {
+        "\(fileName(of: member.member.who)).\(member.generation)"
     }
 
     private static func fileName(of who: Member.Who) -> String {

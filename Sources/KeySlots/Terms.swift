@@ -17,6 +17,8 @@ public struct Terms: Equatable, Sendable {
     /// Failed matches since the passcode was last typed or a finger last matched. Each is counted
     /// before its scan begins.
     public var fingerFailures: UInt8
+    /// A member was removed, and the store has not got its new key yet.
+    public var newKeyIsDue: Bool
     private var marker: Marker?
 
     private struct Marker: Equatable {
@@ -38,13 +40,15 @@ public struct Terms: Equatable, Sendable {
 
     public init(
         fingerprintWasAllowed: Bool = true, fingerprintIsOn: Bool = false,
-        recoveryWasOffered: Bool = false, seenAt: UInt64 = 0, fingerFailures: UInt8 = 0
+        recoveryWasOffered: Bool = false, seenAt: UInt64 = 0, fingerFailures: UInt8 = 0,
+        newKeyIsDue: Bool = false
     ) {
         self.fingerprintWasAllowed = fingerprintWasAllowed
         self.fingerprintIsOn = fingerprintIsOn
         self.recoveryWasOffered = recoveryWasOffered
         self.seenAt = seenAt
         self.fingerFailures = fingerFailures
+        self.newKeyIsDue = newKeyIsDue
     }
 
     /// Marks a flow as begun at a store with this passcode, or without one.
@@ -77,6 +81,7 @@ public struct Terms: Equatable, Sendable {
         writer.put(marker?.pending.reason.rawValue ?? 0)
         writer.put(marker?.salt ?? Self.salt(nil))
         writer.put(fingerFailures)
+        writer.put(UInt8(newKeyIsDue ? 1 : 0))
         return writer.bytes
     }
 
@@ -86,11 +91,12 @@ public struct Terms: Equatable, Sendable {
             let isOn = reader.flag(), let offered = reader.flag(),
             let flow = reader.number(UInt8.self), let reason = reader.number(UInt8.self),
             let salt = reader.bytes(PasscodeDetails.saltSize),
-            let failures = reader.number(UInt8.self), reader.restIsZero
+            let failures = reader.number(UInt8.self), let newKeyIsDue = reader.flag(),
+            reader.restIsZero
         else { throw .damaged(.block(Self.block)) }
         self.init(
             fingerprintWasAllowed: allowed, fingerprintIsOn: isOn, recoveryWasOffered: offered,
-            seenAt: seenAt, fingerFailures: failures)
+            seenAt: seenAt, fingerFailures: failures, newKeyIsDue: newKeyIsDue)
         if flow == 0, reason == 0, salt == Self.salt(nil) { return }
         guard let flow = Flow(rawValue: flow), let reason = DueReason(rawValue: reason)
         else { throw .damaged(.block(Self.block)) }

@@ -273,8 +273,8 @@ def terms(data, machine_key):
     if TERMS_BLOCK not in blocks:
         return {"seen": 0, "allowed": 1, "on": 0, "offered": 0, "pending": None, "failures": 0}
     payload = blocks[TERMS_BLOCK].payload
-    seen, allowed, on, offered, flow, reason, salt, failures = struct.unpack_from("<QBBBBB16sB", payload)
-    if any(payload[30:]) or max(allowed, on, offered) > 1 or flow > 7 or reason > 4:
+    seen, allowed, on, offered, flow, reason, salt, failures, due = struct.unpack_from("<QBBBBB16sBB", payload)
+    if any(payload[31:]) or due > 1 or max(allowed, on, offered) > 1 or flow > 7 or reason > 4:
         raise Damaged("block 8")
     salts = [blocks[number].payload[24:40] for number in PASSCODE_BLOCKS if number in blocks] or [bytes(16)]
     pending = (flow, reason) if flow and salt in salts else None
