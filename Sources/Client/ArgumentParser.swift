@@ -178,7 +178,7 @@ struct ArgumentParser {
         var settings = Settings()
         if given[.json] != nil { settings.form = .json }
         if given[.yes] != nil { settings.agreement = .given }
-        if let store = given[.store] { settings.store = try Arguments.store(store, "--store") }
+        if let store = given[.store] { settings.store = try Arguments.shared(store, "--store") }
         if let path = given[.socket] {
             guard !path.isEmpty else {
                 throw UsageError(Text("--socket needs a path"), hint: Text("--socket PATH"))

@@ -26,7 +26,7 @@ public enum Tool {
             !store.isEmpty
         {
             do throws(UsageError) {
-                settings.store = try Arguments.store(store, "APPVAULT_STORE")
+                settings.store = try Arguments.shared(store, "APPVAULT_STORE")
             } catch {
                 return report(error.refusal, settings.form, voice, .english)
             }

@@ -54,6 +54,9 @@ public struct Member: Equatable, Sendable {
         publicKey != nil && slot?.publicKey == publicKey
     }
 
+    /// To which the slot is sealed.
+    public var publicKey: [UInt8]? { slot?.publicKey }
+
     /// Gives a person their slot.
     public mutating func seal(
         _ storeKey: borrowing SecretBytes, to publicKey: [UInt8]

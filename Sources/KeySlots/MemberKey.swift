@@ -3,10 +3,10 @@ import Secrets
 /// A person's key pair, in their default store: what others share with them is sealed to the public
 /// key. That one lies open in the block, so that others can share while this store is locked; the
 /// block's MAC vouches for it. The private key is sealed under the store key.
-struct MemberKey {
+package struct MemberKey: Equatable, Sendable {
     static let block = 15
 
-    let publicKey: [UInt8]
+    package let publicKey: [UInt8]
     private let generation: UInt32
     private let nonce: [UInt8]
     private let sealed: [UInt8]
@@ -53,7 +53,7 @@ struct MemberKey {
 
     /// No secret was typed that could be wrong, so what does not open is damage; and so is a public
     /// key that is not the private one's.
-    func open(
+    package func open(
         store: StoreID, storeKey: borrowing SecretBytes
     ) throws(KeyError) -> SecretBytes {
         do throws(SecretsError) {
@@ -86,18 +86,9 @@ struct MemberKey {
 }
 
 extension SlotFile {
-    /// To which others seal what they share with this store's owner; nil where it has none yet.
-    public var publicMemberKey: [UInt8]? {
-        file[MemberKey.block].flatMap { try? MemberKey($0.payload).publicKey }
-    }
-
     /// Nil where there is none yet.
-    public func memberKey(
-        storeKey: borrowing SecretBytes
-    ) throws(KeyError) -> SecretBytes? {
-        try requireLive()
-        guard let block = file[MemberKey.block] else { return nil }
-        return try MemberKey(block.payload).open(store: store, storeKey: storeKey)
+    package var memberKey: MemberKey? {
+        file[MemberKey.block].flatMap { try? MemberKey($0.payload) }
     }
 
     /// Makes the key pair, where there is none. What was sealed to another one would not open any

@@ -21,6 +21,7 @@ struct ParentDetails: SlotDetails {
 /// What a store opens those with that follow it. It is made from its store key, and opens nothing
 /// of the store itself: so it may stay in memory as long as the store is open.
 public struct FollowingKey: ~Copyable, Sendable {
+    public static let size = WrappedKey.keySize
     public let parent: StoreID
     let key: SecretBytes
 
@@ -60,12 +61,6 @@ public struct FollowingKey: ~Copyable, Sendable {
 }
 
 extension SlotFile {
-    /// What this store opens those with that follow it.
-    public func followingKey(storeKey: borrowing SecretBytes) throws(KeyError) -> FollowingKey {
-        try requireLive()
-        return try FollowingKey(of: store, storeKey: storeKey)
-    }
-
     /// Makes a new store one that follows. It has no other slot yet.
     public func follow(
         _ parent: borrowing FollowingKey, storeKey: borrowing SecretBytes, with along: Along

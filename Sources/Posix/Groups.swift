@@ -33,6 +33,28 @@ public enum Groups {
         return .found(names.sorted { $0.lexicographicallyPrecedes($1) })
     }
 
+    public enum Number: Sendable, Equatable {
+        case found(UInt32)
+        case none
+        case unknown
+    }
+
+    public static func number(of group: [UInt8]) -> Number {
+        let name = group.map { CChar(bitPattern: $0) } + [0]
+        // SAFETY: getgrnam_r fills it in before it is read.
+        var entry = unsafe CLinux.group()
+        var result: UnsafeMutablePointer<CLinux.group>?
+        // SAFETY: as in the other questions here.
+        let found: Found<gid_t> = unsafe look(
+            { unsafe getgrnam_r(name, &entry, $0, $1, &result) },
+            { unsafe result == nil ? nil : entry.gr_gid })
+        return switch found {
+        case .found(let number): .found(number)
+        case .none: .none
+        case .unknown: .unknown
+        }
+    }
+
     private enum Found<Value> {
         case found(Value)
         case none

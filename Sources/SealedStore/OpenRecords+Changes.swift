@@ -305,7 +305,7 @@ extension ChangeResult {
 }
 
 extension Change {
-    var name: [UInt8] {
+    public var name: [UInt8] {
         switch self {
         case .set(let name, _): name
         case .delete(let name): name

@@ -39,31 +39,43 @@ package enum StoreStart: Sendable {
     case without(Identity.WithoutPasscode)
     /// The store that it follows opens it, by this.
     case following(Ring)
+    /// Its members' stores open it, its owner's first: theirs is this public key.
+    case shared(publicKey: [UInt8])
+    case configuration
 
     package var kind: Identity.Kind {
         switch self {
         case .with, .without: .own
         case .following(let ring): .follows(ring.store)
+        case .shared: .shared
+        case .configuration: .configuration
         }
     }
 
     var ring: Ring? {
         switch self {
         case .following(let ring): ring
-        case .with, .without: nil
+        case .with, .without, .shared, .configuration: nil
+        }
+    }
+
+    var publicKey: [UInt8]? {
+        switch self {
+        case .shared(let publicKey): publicKey
+        case .with, .without, .following, .configuration: nil
         }
     }
 
     package var way: Identity.Way {
         switch self {
         case .with(.login): .followsLogin
-        case .with(.own), .without, .following: .own
+        case .with(.own), .without, .following, .shared, .configuration: .own
         }
     }
 
     package var withoutPasscode: Identity.WithoutPasscode {
         switch self {
-        case .with, .following: .hasPasscode
+        case .with, .following, .shared, .configuration: .hasPasscode
         case .without(let why): why
         }
     }
@@ -71,14 +83,14 @@ package enum StoreStart: Sendable {
     package var login: TypedPasscode? {
         switch self {
         case .with(.login(let password)): password
-        case .with(.own), .without, .following: nil
+        case .with(.own), .without, .following, .shared, .configuration: nil
         }
     }
 
     package var coming: ComingPasscode? {
         switch self {
         case .with(let coming): coming
-        case .without, .following: nil
+        case .without, .following, .shared, .configuration: nil
         }
     }
 }

@@ -10,6 +10,8 @@ package indirect enum Ground: Equatable, Sendable {
     case finger
     /// The store that it follows is open, or this was shown for that one in this exchange.
     case parent(proven: Ground?)
+    /// The store of a member is open, or this was shown for it in this exchange.
+    case member(proven: Ground?)
     /// A recovery key, for a store that is not under this machine's key.
     case foreign
 }

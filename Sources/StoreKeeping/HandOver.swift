@@ -18,6 +18,8 @@ package struct HandOver: Sendable {
         package let ground: Ground
         /// Of the records alone: they open nothing else.
         package let keys: StoreKey
+        /// Of the store key that these were made from.
+        package let keyGeneration: UInt32
         /// What it opens besides; nil where it opens nothing.
         package let ring: StoreKey?
     }
@@ -95,6 +97,7 @@ package struct HandOver: Sendable {
         case device = 0
         case passcode = 1
         case parent = 2
+        case member = 3
     }
 
     private enum Field {
@@ -134,7 +137,10 @@ package struct HandOver: Sendable {
                     .bytes(store.id.bytes), .number(store.lastUse),
                     .number(store.shutAt ?? .max),
                 ] + Self.fields(store.times) + Self.fields(store.ground)
-                    + [.key(store.keys), store.ring.map { .key($0) } ?? .noKey])
+                    + [
+                        .key(store.keys), .number(UInt64(store.keyGeneration)),
+                        store.ring.map { .key($0) } ?? .noKey,
+                    ])
         }
             + residents.map { resident in
                 Record(
@@ -173,6 +179,7 @@ package struct HandOver: Sendable {
         switch ground {
         case .passcode(let salt): [.byte(GroundKind.passcode.rawValue), .bytes(salt)]
         case .parent: [.byte(GroundKind.parent.rawValue), .bytes([])]
+        case .member: [.byte(GroundKind.member.rawValue), .bytes([])]
         case .device, .recovery, .finger, .foreign:
             [.byte(GroundKind.device.rawValue), .bytes([])]
         }
@@ -248,6 +255,7 @@ package struct HandOver: Sendable {
                 Store(
                     id: id, lastUse: lastUse, shutAt: shutAt, times: times,
                     ground: ground, keys: try reader.key(source),
+                    keyGeneration: try Self.small(source, &reader),
                     ring: try reader.keyIfAny(source)))
         case .resident:
             let id = try Self.id(source, &reader)
@@ -274,6 +282,14 @@ package struct HandOver: Sendable {
             else { throw .cut }
             inFront.append(uid)
         }
+    }
+
+    private static func small(
+        _ source: Span<UInt8>, _ reader: inout AreaReader
+    ) throws(Fault) -> UInt32 {
+        guard let number = UInt32(exactly: try reader.number(source, UInt64.self))
+        else { throw .cut }
+        return number
     }
 
     private static func times(
@@ -307,6 +323,7 @@ package struct HandOver: Sendable {
         case .device: return .device
         case .passcode: return .passcode(salt: salt)
         case .parent: return .parent(proven: nil)
+        case .member: return .member(proven: nil)
         case nil: throw .cut
         }
     }

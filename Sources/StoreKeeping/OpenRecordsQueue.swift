@@ -181,7 +181,8 @@ package final class OpenRecordsQueue {
 
     /// Of what is missing from the log, all else opens: `log` tells of it, and it is returned.
     package func open(
-        _ key: StoreKey, _ kind: Records.KeyKind, _ note: CommitNote
+        _ key: StoreKey, _ kind: Records.KeyKind, _ note: CommitNote,
+        _ keyGeneration: UInt32 = Records.firstKeyGeneration
     ) async throws(Refusal) -> Records.LogState {
         await acquire()
         defer { release() }
@@ -191,11 +192,13 @@ package final class OpenRecordsQueue {
         let (folder, id, reserve) = (folder, id, workers.reserve)
         let opened = await workers.disk.run { () -> Result<Records, RecordsError> in
             Result { () throws(RecordsError) in
+                // What a daemon before this one was killed over. It may be removed another time.
+                try? ComingRecords.sweep(inFolder: folder)
                 let records = try reserve.spending(whereFull: { $0 == .full }) {
                     () throws(RecordsError) in
                     try Records(
                         opening: folder, id: id.bytes, key: key.bytes, kind,
-                        noted: note.generation)
+                        noted: note.generation, keyGeneration: keyGeneration)
                 }
                 switch records.log {
                 case .lost:
@@ -322,6 +325,110 @@ package final class OpenRecordsQueue {
         noteSize()
     }
 
+    // MARK: a new key
+
+    /// The names of what was changed since the sealing anew began; nil where none is under way.
+    private var changed: [[UInt8]]?
+
+    package var isSealingAnew: Bool { changed != nil }
+
+    /// Seals all records anew under this key, while they are read and written, piece by piece. Then
+    /// they open with it, and with no other. If it throws, they open with the present one as before.
+    package func sealAnew(
+        _ key: StoreKey, _ keyGeneration: UInt32, _ goesOn: @LoopActor (Int) -> Void
+    ) async throws(Refusal) {
+        guard changed == nil else { throw .busy }
+        let opening = generation
+        changed = []
+        defer { changed = nil }
+        let (folder, id) = (folder, id)
+        let coming = try await onDisk(.newKey) { (_) throws(RecordsError) in
+            try ComingRecords.begin(
+                inFolder: folder, id: id.bytes, key: key.bytes, keyGeneration: keyGeneration)
+        }
+        do throws(Refusal) {
+            while true {
+                let progress = try await onDisk(.newKey) { (records) throws(RecordsError) in
+                    try coming.copyNext(from: records)
+                }
+                goesOn(progress.copied)
+                if progress.isDone { break }
+            }
+            // What little is left is done while nobody else uses them.
+            try await bringToDisk(coming)
+            try await followUp(coming)
+            try await switchOver(to: coming, key, keyGeneration, opening)
+        } catch {
+            await workers.disk.run { try? coming.abandon() }
+            throw error
+        }
+    }
+
+    private func bringToDisk(_ coming: ComingRecords) async throws(Refusal) {
+        let synced = await workers.slow.run {
+            Result { () throws(RecordsError) in try coming.sync() }
+        }
+        try get(synced, .newKey)
+    }
+
+    private func followUp(_ coming: ComingRecords) async throws(Refusal) {
+        while let names = changed, !names.isEmpty {
+            changed = []
+            try await onDisk(.newKey) { (records) throws(RecordsError) in
+                try coming.follow(names, from: records)
+            }
+            guard names.count > Self.fewChanges else { return }
+        }
+    }
+
+    private static let fewChanges = 32
+
+    private func switchOver(
+        to coming: ComingRecords, _ key: StoreKey, _ keyGeneration: UInt32, _ opening: Int
+    ) async throws(Refusal) {
+        await acquire()
+        defer { release() }
+        guard let present = records, generation == opening, let note = commitNote else {
+            throw .locked
+        }
+        let (names, folder, id) = (changed ?? [], folder, id)
+        let done = await workers.disk.run { () -> Result<Records, RecordsError> in
+            Result { () throws(RecordsError) in
+                try coming.follow(names, from: present)
+                let finished = try coming.finish(after: present)
+                present.close()
+                try finished.switchOver()
+                let records = try Records(
+                    opening: folder, id: id.bytes, key: key.bytes, keyGeneration: keyGeneration)
+                note.note(records.generation)
+                return records
+            }
+        }
+        switch done {
+        case .success(let made) where generation == opening && records === present:
+            records = made
+            // Whoever walks over the records has to begin anew: each has another place.
+            generation += 1
+            answered = made.generation
+            count = made.count
+            if let size = made.size { take(size) }
+            await workers.slow.run { try? ComingRecords.sweep(inFolder: folder) }
+        case .success(let made):
+            // Locked meanwhile.
+            closing.append(made)
+            await finishClosing()
+            throw .locked
+        case .failure(let error):
+            // Whichever of the two is there, the next opening finds it.
+            generation += 1
+            if records === present {
+                records = nil
+                whenClosed?()
+            }
+            throw refusal(error, .newKey)
+        }
+    }
+
     // MARK: giving back
 
     /// Giving back less than this is not worth moving pages of other records. New records can use
@@ -441,6 +548,7 @@ package final class OpenRecordsQueue {
         _ goOn: @LoopActor () throws(Refusal) -> Void
     ) async throws(Refusal) -> Mended {
         let opening = generation
+        guard !isSealingAnew else { throw .busy }
         for first in stride(from: 0, to: Records.bucketCount, by: Self.slice) {
             guard generation == opening else { throw .locked }
             try goOn()
@@ -470,6 +578,8 @@ package final class OpenRecordsQueue {
     package func store<R: Sendable>(
         _ body: @escaping @Sendable (Records, Room) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
+        // What is stored so is not followed up.
+        guard !isSealingAnew else { throw .busy }
         _ = await allotment.emptyLogs(besides: id)
         let allotment = allotment
         let promise = allotment.promise(most: Self.pieceMost)
@@ -565,6 +675,7 @@ package final class OpenRecordsQueue {
         marked = done.marked
         noteLater(done.generation)
         commits += 1
+        if changed != nil { changed?.append(contentsOf: all.map(\.name)) }
         take(done.result.size)
         return done.result.results
     }

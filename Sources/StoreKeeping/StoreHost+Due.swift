@@ -30,7 +30,7 @@ extension StoreHost {
         _ inForce: PolicyInForce, _ hardware: Hardware, _ compliance: Compliance = .notYetKnown
     ) -> Due {
         // What opens it is another store's, which is judged itself.
-        if isFollower { return .nothing(.sameRules) }
+        if identity.kind != .own { return .nothing(.sameRules) }
         let policy = inForce.policy
         return decided(
             DueInput(

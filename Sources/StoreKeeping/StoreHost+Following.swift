@@ -39,13 +39,37 @@ extension StoreHost {
     }
 
     /// What this key opens of the stores that follow this one; nil where none can.
-    package func ring(of opening: Opening) throws(Refusal) -> Ring? {
+    package func ring(of opening: Opening) async throws(Refusal) -> Ring? {
         guard identity.kind == .own else { return nil }
-        let file = try requireLive()
+        try await makeMemberKey(opening)
         do throws(KeyError) {
-            return Ring(try file.followingKey(storeKey: opening.key.bytes))
+            let following = try FollowingKey(of: id, storeKey: opening.key.bytes)
+            // A member key that is damaged opens nothing, and everything else still opens.
+            return Ring(following, member: memberKey(opening))
         } catch {
             throw Self.refusal(error, .unlock)
+        }
+    }
+
+    private func memberKey(_ opening: Opening) -> StoreKey? {
+        do {
+            guard let key = snapshot.memberKey else { return nil }
+            return StoreKey(try key.open(store: id, storeKey: opening.key.bytes))
+        } catch {
+            return nil
+        }
+    }
+
+    /// A person's member key is in their default store, from its first opening on. A disk that
+    /// refuses it keeps nobody out.
+    private func makeMemberKey(_ opening: Opening) async throws(Refusal) {
+        guard snapshot.memberKey == nil, identity.storeName == Vault.defaultName else { return }
+        try await inTurn(.own) { () async throws(Refusal) in
+            let file = try requireLive()
+            try require(opening.ground)
+            try? await onDisk(file, .unlock) { (file) throws(KeyError) in
+                try file.makeMemberKey(storeKey: opening.key.bytes)
+            }
         }
     }
 
@@ -82,7 +106,7 @@ extension StoreHost {
         guard parent.isOpen, let ring = parent.ring else { throw .locked }
         let opening = try await opening(with: ring)
         // Nobody has shown anything for this: an owner who is away stays away.
-        try await open(opening.key, .storeKey, opening.ground, nil) {}
+        try await open(opening.key, .storeKey, opening.ground, nil)
         guard parent.ring === ring else {
             await lock()
             throw .locked

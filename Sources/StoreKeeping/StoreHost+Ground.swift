@@ -10,12 +10,14 @@ extension StoreHost {
 
     private func stands(_ ground: Ground) -> Bool {
         switch ground {
-        case .device: !hasPasscode && !isFollower
+        case .device: !hasPasscode && !isFollower && !isShared
         case .passcode: slot(of: ground) != nil
         case .recovery(let sequence): snapshot.recovery.contains { $0.sequence == sequence }
         case .finger: fingerprintIsOn && resident != nil
         case .parent(nil): isFollower
         case .parent(let proven?): isFollower && parent?.stands(proven) == true
+        // What was shown was shown at the member's own store.
+        case .member: isShared
         case .foreign: foreign != nil
         }
     }
@@ -24,7 +26,7 @@ extension StoreHost {
     package func slot(of ground: Ground) -> PasscodeSlot? {
         switch ground {
         case .passcode(let salt): snapshot.passcodes.first { $0.details.salt == salt }
-        case .device, .recovery, .finger, .parent, .foreign: nil
+        case .device, .recovery, .finger, .parent, .member, .foreign: nil
         }
     }
 }

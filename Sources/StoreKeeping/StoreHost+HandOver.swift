@@ -22,6 +22,7 @@ extension StoreHost {
 
     var standingGround: Ground {
         if isFollower { return .parent(proven: nil) }
+        if isShared { return .member(proven: nil) }
         return snapshot.passcodes.first.map { .passcode(salt: $0.details.salt) } ?? .device
     }
 
@@ -35,7 +36,7 @@ extension StoreHost {
         else { return nil }
         let store = HandOver.Store(
             id: id, lastUse: lastUse, shutAt: shutAt, times: times, ground: standingGround,
-            keys: keys, ring: ring?.copy)
+            keys: keys, keyGeneration: keyGeneration, ring: ring?.copy)
         // Those that follow it are left one by one.
         await close()
         return Leaving(
@@ -54,7 +55,8 @@ extension StoreHost {
     /// records and their log, and that the slots are the same.
     package func reopen(_ store: HandOver.Store) async throws(Refusal) {
         let ring = store.ring.flatMap { left in try? Ring(of: id, left) }
-        try await open(store.keys, .recordKeys, store.ground, ring) {}
+        try await open(
+            store.keys, .recordKeys, store.ground, ring, generation: store.keyGeneration)
         lastUse = store.lastUse
     }
 

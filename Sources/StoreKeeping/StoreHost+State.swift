@@ -68,12 +68,13 @@ extension StoreHost {
         entry.createdAt = identity.createdAt
         entry.records = records.count
         entry.bytes = UInt64(clamping: records.bytes)
+        entry.members = UInt16(clamping: members.count)
         return entry
     }
 
     /// Unknown where no slot of its own opens it.
     private var passcode: State.Passcode {
-        guard isUsable, !isFollower else { return .unknown }
+        guard isUsable, identity.kind == .own else { return .unknown }
         return switch passcodeState {
         case .none: .none
         case .passcode: .passcode
@@ -123,7 +124,7 @@ extension StoreHost {
 
     /// Flow 1 or 2 may follow; which of them depends on whether there is a reader.
     package var mayGetPasscode: Bool {
-        if isFollower { return false }
+        if identity.kind != .own { return false }
         return switch passcodeState {
         case .none, .fingerprintOnly: true
         case .passcode, .passcodeAndFingerprint: false

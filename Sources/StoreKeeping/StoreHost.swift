@@ -50,6 +50,8 @@ package final class StoreHost {
         package var recovery: [RecoverySlot] = []
         package var terms = Terms()
         package var hasKeyringPassword = false
+        /// To which others seal what they share with its owner.
+        package var memberKey: MemberKey?
         /// A count of them cannot be read: `StoreHost.tally` says what counts instead.
         package var triesAreLost = false
         /// Only the owner file says whose store it is.
@@ -92,6 +94,14 @@ package final class StoreHost {
     package weak var parent: StoreHost?
     /// Set by the vault: those that follow it.
     package var followers: @LoopActor () -> [StoreHost] = { [] }
+
+    // MARK: members
+
+    /// Whom it is shared with. While it is locked, nobody but the machine vouches for them.
+    package internal(set) var members: [VouchedMember] = []
+    /// Of the store key that opens it; known once it was open.
+    package internal(set) var keyGeneration = Records.firstKeyGeneration
+    package internal(set) var isGettingKey = false
 
     // MARK: fingers
 
@@ -142,6 +152,8 @@ package final class StoreHost {
         /// Something that `status` shows.
         case changed
         case fingerAdded
+        /// Whom it is shared with.
+        case members
         /// The store is no more.
         case removed
     }
@@ -186,6 +198,8 @@ package final class StoreHost {
 
     /// The owner has left. The first of several times in the same way counts.
     package func ownerLeft(_ leave: Leave) {
+        // The others may still be there.
+        guard !isShared else { return }
         departures += 1
         // A hold ends with the session.
         if leave == .sessionEnd, heldUntil != nil { heldUntil = nil }
@@ -294,6 +308,7 @@ package final class StoreHost {
         snapshot.hasDevice = file.hasDeviceSlot
         snapshot.terms = file.terms
         snapshot.hasKeyringPassword = file.hasKeyringPassword
+        snapshot.memberKey = file.memberKey
         snapshot.recovery = (try? file.recoverySlots) ?? []
         snapshot.triesAreLost = file.triesAreLost
         snapshot.ownerIsLost = file.ownerIsLost
@@ -458,13 +473,13 @@ package final class StoreHost {
 
     /// Opens the records. If they are open already, they stay open.
     package func open(_ opening: Opening) async throws(Refusal) {
-        let ring = try ring(of: opening)
+        let ring = try await ring(of: opening)
         try await open(opening.key, .storeKey, opening.ground, ring) { ownerProved(opening) }
     }
 
     func open(
         _ key: StoreKey, _ kind: Records.KeyKind, _ ground: Ground, _ ring: Ring?,
-        _ used: () -> Void
+        generation: UInt32 = Records.firstKeyGeneration, _ used: () -> Void = {}
     ) async throws(Refusal) {
         let file = try requireLive()
         try require(ground)
@@ -476,7 +491,8 @@ package final class StoreHost {
             return
         }
         cancelShut()
-        let log = try await records.open(key, kind, file.commits)
+        let log = try await records.open(key, kind, file.commits, generation)
+        keyGeneration = generation
         self.ring = ring
         timekeeper.lastUse = Clock.bootMilliseconds()
         used()

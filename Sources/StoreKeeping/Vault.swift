@@ -47,6 +47,7 @@ package final class Vault {
         let id: StoreID
         let folder: Folder
         let contents: StoreHost.Contents
+        let members: [VouchedMember]
         let footprint: Footprint
         let lostTries: OwnerFile.LostTries
     }
@@ -149,8 +150,11 @@ package final class Vault {
                 try? right.write(of: id, in: state, machine, reserve)
             }
         }
+        let members = machine.flatMap {
+            try? MemberFolder(in: folder, store: id, machine: $0).all().latest
+        }
         return Entry(
-            id: id, folder: folder, contents: contents,
+            id: id, folder: folder, contents: contents, members: members ?? [],
             footprint: Footprint(of: id, folder, in: state), lostTries: tries)
     }
 
@@ -214,6 +218,7 @@ package final class Vault {
     private nonisolated static func removeAll(_ folder: Folder, _ name: String, from stores: Folder)
         throws(KeyError)
     {
+        try MemberFolder.removeAll(in: folder)
         try destroyRecords(in: folder.path)
         do throws(PosixError) {
             if folder.exists(SlotFile.fileName) { try folder.remove(SlotFile.fileName) }
@@ -238,6 +243,7 @@ package final class Vault {
         let host = StoreHost(
             id: entry.id, folder: entry.folder, workers: workers, contents: entry.contents)
         host.lostTries = entry.lostTries
+        host.members = entry.members
         add(host, entry.footprint)
     }
 
@@ -301,6 +307,26 @@ package final class Vault {
     package func host(_ id: StoreID) -> StoreHost? { hosts[id] }
 
     package func stores(of uid: UInt32) -> [StoreHost] { byUID[uid] ?? [] }
+
+    /// Those that have members.
+    package var sharedStores: [StoreHost] {
+        hosts.values.filter { $0.isShared || $0.isConfiguration }
+    }
+
+    /// What opens the shared stores of this person: their default store, while it is open.
+    package func ring(of person: Person) -> Ring? {
+        guard let own = ownStore(of: person, named: []), own.isOpen else { return nil }
+        return own.ring
+    }
+
+    /// To which others seal what they share with this person. Nobody shares with a store that opens
+    /// without a question.
+    package func publicKey(of person: Person) -> [UInt8]? {
+        guard let own = ownStore(of: person, named: []), own.isUsable, own.hasPasscode else {
+            return nil
+        }
+        return own.snapshot.memberKey?.publicKey
+    }
 
     /// Stores that are too damaged to say whose they are. They may be anybody's, so only root is
     /// told of them.
@@ -404,6 +430,7 @@ package final class Vault {
             way: start.way, withoutPasscode: start.withoutPasscode,
             storeName: name, policyKey: label.policyKey, kind: start.kind)
         let ring = start.ring
+        let publicKey = start.publicKey
         let passcode = try await derived((consume start).coming, cost, policy, of: person.uid)
         let now = Clock.wallSeconds()
         let terms = Terms(
@@ -416,7 +443,8 @@ package final class Vault {
         let built = await workers.disk.run { () -> Result<Built, KeyError> in
             Result { () throws(KeyError) in
                 let id = try Self.id(or: id)
-                return try Self.build(in: path, id, reserve, key, identity, terms, passcode, ring)
+                return try Self.build(
+                    in: path, id, reserve, key, identity, terms, passcode, ring, publicKey)
             }
         }
         switch built {
@@ -427,14 +455,15 @@ package final class Vault {
             let contents = StoreHost.Contents.live(built.file, StoreHost.snapshot(of: built.file))
             let host = StoreHost(
                 id: built.id, folder: built.folder, workers: workers, contents: contents)
+            host.members = built.members
             add(host, built.footprint)
             // Its owner may be away: a program may make a store that follows an open one.
             if let parent = host.parent { host.take(parent.times) }
             if let leave = departed.removeValue(forKey: place) { host.ownerLeft(leave) }
             let made = Opening(key: built.key, ground: host.standingGround, departures: 0)
-            if host.isFollower {
+            if host.isFollower || host.isShared {
                 // Nobody has shown anything for it: an owner who is away stays away.
-                try await host.open(built.key, .storeKey, made.ground, nil) {}
+                try await host.open(built.key, .storeKey, made.ground, nil)
             } else {
                 try await host.open(made)
             }
@@ -481,6 +510,7 @@ package final class Vault {
         let folder: Folder
         let file: SlotFile
         let key: StoreKey
+        let members: [VouchedMember]
         let footprint: Footprint
     }
 
@@ -510,7 +540,8 @@ package final class Vault {
 
     private nonisolated static func build(
         in path: String, _ id: StoreID, _ reserve: DiskReserve, _ present: MachineKey?,
-        _ identity: Identity, _ terms: Terms, _ passcode: Derived?, _ ring: Ring?
+        _ identity: Identity, _ terms: Terms, _ passcode: Derived?, _ ring: Ring?,
+        _ publicKey: [UInt8]?
     ) throws(KeyError) -> Built {
         let state: Folder
         let stores: Folder
@@ -545,10 +576,18 @@ package final class Vault {
                 try file.replacePasscode(
                     passcode.details, derived: derived, storeKey: key, proven: nil,
                     with: Along(history: passcode.history, terms: terms))
+            } else if identity.kind == .shared {
+                try file.write(terms)
             } else if let ring {
                 try file.follow(ring.following, storeKey: key, with: Along(terms: terms))
             } else {
                 try file.replacePasscodeWithDevice(storeKey: key, with: Along(terms: terms))
+            }
+            var members: [VouchedMember] = []
+            if let owner = try Self.owner(identity, publicKey, key, id) {
+                try MemberFolder(in: folder, store: id, machine: machine, reserve: reserve)
+                    .write(owner)
+                members = [owner]
             }
             do throws(PosixError) {
                 try stores.rename(hidden, to: "\(id)")
@@ -565,7 +604,7 @@ package final class Vault {
                     of: id, in: state, machine, reserve)
                 return Built(
                     machine: machine, id: id, folder: made, file: file, key: StoreKey(key),
-                    footprint: Footprint(of: id, made, in: nil))
+                    members: members, footprint: Footprint(of: id, made, in: nil))
             } catch {
                 throw .storage(error)
             }
@@ -573,6 +612,18 @@ package final class Vault {
             try? removeAll(folder, hidden, from: stores)
             throw error
         }
+    }
+
+    /// Who makes a store that is shared is its first member.
+    private nonisolated static func owner(
+        _ identity: Identity, _ publicKey: [UInt8]?, _ key: borrowing SecretBytes, _ id: StoreID
+    ) throws(KeyError) -> VouchedMember? {
+        guard identity.kind == .shared || identity.kind == .configuration else { return nil }
+        var owner = Member(
+            .person(uid: identity.uid, name: identity.account), .owner,
+            addedAt: identity.createdAt, addedBy: identity.uid)
+        if let publicKey { try owner.seal(key, to: publicKey) }
+        return try VouchedMember(owner, key, generation: 1, store: id)
     }
 
     /// Makes the machine key for the first store. If several people create theirs at the same time,
@@ -663,6 +714,23 @@ package final class Vault {
         tie(owner.uid)
         // If this fails, the next start writes it.
         if let machine { _ = await host.write(host.identity, host.lostTries, machine) }
+    }
+
+    /// A member of a shared store becomes its owner, and the owner before a member who writes.
+    package func handOn(_ host: StoreHost, to owner: Person) async throws(Refusal) {
+        guard !isTaken(host.identity.storeName, by: owner, besides: host) else {
+            throw .alreadyExists
+        }
+        let former = host.identity.uid
+        try await host.rewrite { identity in
+            identity.uid = owner.uid
+            identity.account = owner.name
+        }
+        host.records.allotment = allotment(of: owner)
+        byUID[former]?.removeAll { $0 === host }
+        byUID[owner.uid, default: []].append(host)
+        if let machine { _ = await host.write(host.identity, host.lostTries, machine) }
+        host.tell(.members)
     }
 
     /// Gives it another name, which none of its owner's stores has.

@@ -103,6 +103,21 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         names of stores
         """
     case agreeMoveReplace = "tool.agree.replace | what the other store has by these names is lost"
+    case agreeHandOn = """
+        tool.agree.hand-on | \
+        the store will belong to {1}, who can then take it away from you | \
+        the name of an account
+        """
+    case roleOwner = "tool.role.owner | owner"
+    case roleWriter = "tool.role.writer | reads and writes"
+    case roleReader = "tool.role.reader | reads"
+    case memberWaits = "tool.member.waits | has no access yet"
+    case memberByGroup = "tool.member.by-group | by a group"
+    case memberEverybody = "tool.member.everybody | everybody on this machine"
+    case newKeyDue = """
+        tool.members.new-key-due | \
+        somebody was removed, and the store has no new key yet; it gets one when it is opened
+        """
     case agreeTriesClear = """
         tool.agree.tries-clear | \
         the wrong tries will be forgotten; whoever made them can make as many again

@@ -16,6 +16,8 @@
             case cameBack = 6
             /// How everything is at the beginning has been told.
             case told = 7
+            /// Whom the store is shared with.
+            case members = 8
         }
 
         public var what = What.locked

@@ -31,6 +31,9 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case rename = 0x90
     case stores = 0x92
     case recoveryDelete = 0x94
+    case share = 0x96
+    case unshare = 0x98
+    case members = 0x9A
 
     case get = 0x40
     case set = 0x42
@@ -87,6 +90,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case healthReport = 0x71
     case appPolicy = 0x81
     case storeList = 0x93
+    case memberList = 0x9B
 }
 
 /// What stands before every body: its length, its type, and the tag of the request that it belongs

@@ -12,6 +12,8 @@ public enum Limits {
     public static let value = 1 << 20
     public static let name = 255
     public static let text = 255
+    /// Which store: its name, behind its owner's and a slash where somebody shares it.
+    public static let storeText = 511
     /// A finished line of a message: 80 columns on a terminal are up to 320 bytes of UTF-8; two
     /// such lines.
     public static let line = 800

@@ -11,7 +11,7 @@ public struct Record: Body, Fields, Equatable {
     init() {}
 
     mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
-        coder.text(&store, limit: Limits.name)
+        coder.text(&store, limit: Limits.storeText)
         coder.bytes(&name, limit: Limits.name)
     }
 }
@@ -31,7 +31,7 @@ public struct List: Body, Fields, Equatable {
     init() {}
 
     mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
-        coder.text(&store, limit: Limits.name)
+        coder.text(&store, limit: Limits.storeText)
         coder.bytes(&prefix, limit: Limits.name)
         coder.u64(&cursor)
     }

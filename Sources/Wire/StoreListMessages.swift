@@ -44,6 +44,10 @@
             public var records: UInt64 = 0
             /// On the disk.
             public var bytes: UInt64 = 0
+            /// What the peer may do with it; for root, nothing of another person's.
+            public var role = StoreRole.owner
+            /// How many it is shared with, its owner among them; 0 where it is not shared.
+            public var members: UInt16 = 0
 
             public init() {}
 
@@ -59,6 +63,8 @@
                 coder.u64(&createdAt)
                 coder.u64(&records)
                 coder.u64(&bytes)
+                coder.value(&role)
+                coder.u16(&members)
             }
         }
 

@@ -1,4 +1,5 @@
-/// Whose store, and which: an empty store name is `default`.
+/// Whose store, and which: an empty name is `default`, `OWNER/NAME` is one that is shared with the
+/// person.
 public struct Target: Body, Fields, Equatable {
     public var subject = Subject()
     public var store: [UInt8] = []
@@ -12,7 +13,7 @@ public struct Target: Body, Fields, Equatable {
 
     mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
         coder.part(&subject)
-        coder.text(&store, limit: Limits.name)
+        coder.text(&store, limit: Limits.storeText)
     }
 }
 
@@ -29,6 +30,10 @@ public struct Create: Body, Fields, Equatable {
         case usuallyOwnPasscode = 5
         /// It opens and locks with another store of the same person.
         case followStore = 6
+        /// Its members' stores open it.
+        case shared = 7
+        /// Nothing has to be shown: what it holds is read by its members and written by its owner.
+        case configuration = 8
     }
 
     public var target = Target()

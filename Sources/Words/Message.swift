@@ -28,6 +28,13 @@ package enum Message: Sendable {
     case openAlready
     case lockedNow
     case renamed
+    case createdShared
+    case shared
+    case sharedPending
+    case handedOn
+    case unshared
+    case unsharedWithNewKey
+    case unsharedKeyDue(Refusal)
     case recoveryDeleted
     case cancelledChange
 
@@ -209,6 +216,13 @@ package enum Message: Sendable {
         case .openAlready: Phrase(.matchOpen)
         case .lockedNow: Phrase(.lockDone)
         case .renamed: Phrase(.renamed)
+        case .createdShared: Phrase(.createDoneShared)
+        case .shared: Phrase(.sharedDone)
+        case .sharedPending: Phrase(.sharedPending)
+        case .handedOn: Phrase(.sharedHandedOn)
+        case .unshared: Phrase(.unsharedDone)
+        case .unsharedWithNewKey: Phrase(.unsharedNewKey)
+        case .unsharedKeyDue(let refusal): Phrase(.unsharedKeyDue, .phrase(refusal.message))
         case .recoveryDeleted: Phrase(.recoveryDeleted)
         case .cancelledChange: Phrase(.cancelChangeTitle)
 

@@ -6,6 +6,7 @@ import Wire
 extension Refusal {
     package enum What: CaseIterable, Sendable {
         case store, record, account, passcode, recoveryKey, finger, reader
+        case group, member
         /// The store that this one follows.
         case parent
     }
@@ -26,10 +27,15 @@ extension Refusal {
 
     package enum Argument: CaseIterable, Sendable {
         case name, notText, control, export, exportCost, appID
-        case storeName, storeID, policyKey, parent
+        case storeName, storeID, policyKey, parent, role
     }
 
-    package enum Why: CaseIterable, Sendable { case notYours, ownerChanged, rootOnly }
+    package enum Why: CaseIterable, Sendable {
+        case notYours, ownerChanged, rootOnly
+        /// A member of a shared store may read it, and no more.
+        case readOnly
+        case ownerOnly
+    }
 
     package enum Action: String, CaseIterable, Sendable {
         case create
@@ -45,6 +51,8 @@ extension Refusal {
         case resync
         case hold
         case rename
+        case share
+        case unshare
         case chown
         case deleteRecoveryKey = "delete-recovery-key"
     }
@@ -60,6 +68,13 @@ extension Refusal {
         case parentWithoutPasscode(String)
         case isDefault
         case lastWayIn
+        case membershipPending
+        case tooManyMembers(Int)
+        /// Only stores that were made to be shared can be.
+        case notShared
+        case shared
+        case isOwner
+        case notYetMember
         case holdMost(seconds: Int)
         case noSuchKey
         case policy(key: String)
@@ -95,7 +110,8 @@ extension Refusal {
 
     package enum During: CaseIterable, Sendable {
         case count, uncount, clearCount, writeCount, unlock, recover, change, follow, turnOff
-        case recoveryKey, rename, chown, erase, create, remove, open, read, store, export, `import`,
+        case recoveryKey, rename, newKey, share, chown, erase, create, remove, open, read, store,
+            export, `import`,
             terms,
             finger, keyring
     }
@@ -142,6 +158,12 @@ extension Refusal.ActionReason {
             Phrase(.reasonParentWithoutPasscode, .text(store))
         case .isDefault: Phrase(.reasonIsDefault)
         case .lastWayIn: Phrase(.reasonLastWayIn)
+        case .membershipPending: Phrase(.reasonMembershipPending)
+        case .tooManyMembers(let most): Phrase(.reasonTooManyMembers, .count(most))
+        case .notShared: Phrase(.reasonNotShared)
+        case .shared: Phrase(.reasonShared)
+        case .isOwner: Phrase(.reasonIsOwner)
+        case .notYetMember: Phrase(.reasonNotYetMember)
         case .holdMost(let seconds): Phrase(.reasonHoldMost, .phrase(.span(seconds)))
         case .noSuchKey: Phrase(.reasonNoSuchKey)
         case .policy(let key): Phrase(.reasonPolicy, .text(key))
@@ -205,6 +227,8 @@ extension Refusal.During {
         case .turnOff: Phrase(.duringTurnOff)
         case .recoveryKey: Phrase(.duringRecoveryKey)
         case .rename: Phrase(.duringRename)
+        case .newKey: Phrase(.duringNewKey)
+        case .share: Phrase(.duringShare)
         case .chown: Phrase(.duringChown)
         case .erase: Phrase(.duringErase)
         case .create: Phrase(.duringCreate)

@@ -16,6 +16,9 @@ extension Refusal {
         case .doesNotExist(.finger): Phrase(.refusedDoesNotExistFinger)
         case .doesNotExist(.reader): Phrase(.refusedDoesNotExistReader)
         case .doesNotExist(.parent): Phrase(.refusedDoesNotExistParent)
+        case .doesNotExist(.group): Phrase(.refusedDoesNotExistGroup)
+        case .doesNotExist(.member): Phrase(.refusedDoesNotExistMember)
+        case .invalidArgument(.role): Phrase(.refusedInvalidArgumentRole)
         case .invalidArgument(.storeName): Phrase(.refusedInvalidArgumentStoreName)
         case .invalidArgument(.storeID): Phrase(.refusedInvalidArgumentStoreID)
         case .invalidArgument(.policyKey): Phrase(.refusedInvalidArgumentPolicyKey)
@@ -53,6 +56,8 @@ extension Refusal {
         case .notPermitted(.notYours): Phrase(.refusedNotPermitted)
         case .notPermitted(.ownerChanged): Phrase(.refusedNotPermittedOwnerChanged)
         case .notPermitted(.rootOnly): Phrase(.refusedNotPermittedRootOnly)
+        case .notPermitted(.readOnly): Phrase(.refusedNotPermittedReadOnly)
+        case .notPermitted(.ownerOnly): Phrase(.refusedNotPermittedOwnerOnly)
         case .serviceUnavailable(.version(let version)):
             Phrase(.refusedServiceUnavailableVersion, .count(version))
         case .serviceUnavailable(.directory): Phrase(.refusedServiceUnavailableDirectory)
@@ -115,6 +120,8 @@ extension Refusal {
         case .doesNotExist(.finger): Phrase(.hintDoesNotExistFinger)
         case .doesNotExist(.reader): Phrase(.hintDoesNotExistReader)
         case .doesNotExist(.parent): Phrase(.hintDoesNotExistParent)
+        case .doesNotExist(.group): Phrase(.hintDoesNotExistGroup)
+        case .doesNotExist(.member): Phrase(.hintDoesNotExistMember)
         case .invalidPasscode(_, let forgotten): forgotten.hintAfterWrong
         case .locked: Phrase(.hintLocked)
         case .outOfMemory: Phrase(.hintOutOfMemory)
@@ -150,7 +157,9 @@ extension Refusal {
         case .quotaReached: Phrase(.hintTooLargeQuota)
         case .exportPassphrase, .unknown, .dataType, .invalidArgument, .throttled, .cancelled,
             .cancelledOpening,
-            .fingerprintNoMatch, .notPermitted(.notYours), .notPermitted(.rootOnly), .tooLarge,
+            .fingerprintNoMatch, .notPermitted(.notYours), .notPermitted(.rootOnly),
+            .notPermitted(.readOnly),
+            .notPermitted(.ownerOnly), .tooLarge,
             .protocolError, .resetRequested, .skipped:
             nil
         }

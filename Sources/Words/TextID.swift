@@ -57,6 +57,30 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case matchCancel = "match.cancel | Press Enter without typing to cancel."
     case matchDone = "match.done | Passcode successfully validated."
     case matchOpen = "match.open | The store is open."
+    case createDoneShared = """
+        create.done.shared | \
+        Shared store created. `appvault share` says who may use it.
+        """
+    case sharedDone = "share.done | The store is shared with them."
+    case sharedPending = """
+        share.pending | \
+        The store is shared with them. They get access once they have a store with a passcode \
+        and you both are logged in.
+        """
+    case sharedHandedOn = """
+        share.handed-on | \
+        The store belongs to them now. You may still read and write it.
+        """
+    case unsharedDone = "unshare.done | The store is not shared with them any more."
+    case unsharedNewKey = """
+        unshare.new-key | \
+        The store is not shared with them any more, and has a new key. What they have read, they know.
+        """
+    case unsharedKeyDue = """
+        unshare.key-due | \
+        The store is not shared with them any more. It could not get a new key yet: {1}. It is tried again when the store is opened. | \
+        why: a refusal
+        """
     case renamed = "store.renamed | The store has a new name."
     case recoveryDeleted = "recovery.deleted | The recovery key opens nothing any more."
     case lockDone = "lock.done | The store is locked."
@@ -543,6 +567,19 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case refusedUnknown = "refused.Unknown | something unexpected went wrong"
     case refusedAlreadyExists = "refused.AlreadyExists | it exists already"
     case refusedDataType = "refused.DataType | the value has another type"
+    case refusedDoesNotExistGroup = "refused.DoesNotExist.group | there is no such group"
+    case refusedDoesNotExistMember = """
+        refused.DoesNotExist.member | \
+        the store is not shared with them
+        """
+    case refusedNotPermittedReadOnly = """
+        refused.NotPermitted.read-only | \
+        you may read this store, and not write to it
+        """
+    case refusedNotPermittedOwnerOnly = """
+        refused.NotPermitted.owner-only | \
+        only the owner of the shared store may do this
+        """
     case refusedDoesNotExistParent = """
         refused.DoesNotExist.parent | \
         this store opens with another one, and that one is gone
@@ -558,6 +595,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case refusedInvalidArgumentPolicyKey = """
         refused.InvalidArgument.policy-key | \
         a policy key has no square bracket, no control character and at most 128 bytes
+        """
+    case refusedInvalidArgumentRole = """
+        refused.InvalidArgument.role | \
+        that cannot be theirs: only a person owns a store, and only shared configuration is everybody's, to be read
         """
     case refusedInvalidArgumentParent = """
         refused.InvalidArgument.parent | \
@@ -805,6 +846,11 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     // MARK: Refusals: what to do about it
 
     case hintAlreadyExists = "hint.AlreadyExists | `appvault status` shows it"
+    case hintDoesNotExistGroup = "hint.DoesNotExist.group | `getent group` lists them"
+    case hintDoesNotExistMember = """
+        hint.DoesNotExist.member | \
+        `appvault members STORE` lists whom it is shared with
+        """
     case hintDoesNotExistParent = """
         hint.DoesNotExist.parent | \
         if the store has a recovery key of its own, `appvault recover --store NAME` opens it
@@ -1028,6 +1074,25 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         the store that it follows, {1}, has no passcode | \
         a store's name
         """
+    case reasonMembershipPending = """
+        reason.membership-pending | \
+        you get access when another member has the store open
+        """
+    case reasonTooManyMembers = """
+        reason.too-many-members | \
+        a store has at most {1} members | \
+        a number
+        """
+    case reasonNotShared = """
+        reason.not-shared | \
+        only a store that was made with --shared can be shared
+        """
+    case reasonShared = "reason.shared | it is a shared store: its members' stores open it"
+    case reasonNotYetMember = """
+        reason.not-yet-member | \
+        share it with them first, and wait until they have access
+        """
+    case reasonIsOwner = "reason.is-owner | the store belongs to them"
     case reasonIsDefault = "reason.is-default | logins open it by this name"
     case reasonLastWayIn = "reason.last-way-in | nothing else would open the store"
     case reasonHoldMost = "reason.hold-most | the policy allows {1} at most | a time: span.*"
@@ -1135,6 +1200,8 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case duringTurnOff = "during.turn-off | turning the passcode off"
     case duringRecoveryKey = "during.recovery-key | making a recovery key"
     case duringRename = "during.rename | changing the store's name"
+    case duringNewKey = "during.new-key | giving the store a new key"
+    case duringShare = "during.share | sharing the store"
     case duringChown = "during.chown | changing the owner"
     case duringErase = "during.erase | erasing"
     case duringCreate = "during.create | creating a store"

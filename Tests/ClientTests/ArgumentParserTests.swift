@@ -42,6 +42,31 @@ struct ArgumentParserTests {
             CreateCommand(
                 way: .noPasscode, existing: .refuse, name: bytes("a"), id: Array(0...15))
         ),
+        (
+            "create team --shared",
+            CreateCommand(way: .shared, existing: .refuse, name: bytes("team"))
+        ),
+        (
+            "create shared --shared --no-passcode",
+            CreateCommand(way: .configuration, existing: .refuse, name: bytes("shared"))
+        ),
+        (
+            "share team bob",
+            ShareCommand(store: bytes("team"), whom: .person(bytes("bob")), role: .writer)
+        ),
+        (
+            "share team @staff --read-only",
+            ShareCommand(store: bytes("team"), whom: .group(bytes("staff")), role: .reader)
+        ),
+        (
+            "share shared --everybody",
+            ShareCommand(store: bytes("shared"), whom: .everybody, role: .reader)
+        ),
+        (
+            "unshare alice/team bob",
+            UnshareCommand(store: bytes("alice/team"), whom: .person(bytes("bob")))
+        ),
+        ("members alice/team", MembersCommand(store: bytes("alice/team"))),
         ("stores", StoresCommand(reach: .ofPerson)),
         ("stores --all", StoresCommand(reach: .all)),
         ("rename a b", RenameCommand(store: bytes("a"), name: bytes("b"))),
@@ -254,6 +279,22 @@ struct ArgumentParserTests {
             "policy check hunter2", "policy check takes no passcode from the command line",
             "other users could see it there; `appvault policy check` asks, and - reads "
                 + "standard input"
+        ),
+        (
+            "share team", "say with whom: USER, @GROUP or --everybody",
+            "a group has an @ before its name"
+        ),
+        (
+            "share team bob --everybody", "say with whom: USER, @GROUP or --everybody",
+            "a group has an @ before its name"
+        ),
+        (
+            "share team bob --read-only --owner", "--read-only and --owner exclude each other",
+            "give one of them"
+        ),
+        (
+            "create a --shared --follow", "a shared store has no passcode of its own",
+            "its members open it with their own stores: --shared alone"
         ),
         ("copy a", "copy needs --to STORE", "`appvault help copy`"),
         ("move --to b", "move needs names, or --all", "`appvault help move`"),

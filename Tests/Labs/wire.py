@@ -24,6 +24,7 @@ PARAMETERS = 8
 PAGE = 1024
 POLICY_TEXT = 4096
 POLICY_KEY = 128
+STORE_TEXT = 511
 FLOWS = 8
 UNKNOWN_UID = 0xFFFFFFFF
 NO_HANDLE = bytes(16)
@@ -68,11 +69,14 @@ WORKERS = {"works": 1, "missing": 2, "fails": 3}
 STYLES = {"info": 0, "error": 1}
 ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
 WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3, "usuallyFollowLogin": 4, "usuallyOwnPasscode": 5,
-        "followStore": 6}
+        "followStore": 6, "shared": 7, "configuration": 8}
+MEMBER_KINDS = {"person": 1, "group": 2, "everybody": 3}
+ROLES = ["none", "owner", "writer", "reader"]
 DEMANDS = {"open": 1, "finger": 2, "passcode": 3}
 ON_LOCK = {"freeze": 1, "quit": 2, "stay": 3}
 BACKGROUNDS = {"never": 0, "immediate": 1, "timeout": 2}
-HAPPENINGS = {"locked": 1, "opened": 2, "changed": 3, "fingerAdded": 4, "left": 5, "cameBack": 6, "told": 7}
+HAPPENINGS = {"locked": 1, "opened": 2, "changed": 3, "fingerAdded": 4, "left": 5, "cameBack": 6, "told": 7,
+              "members": 8}
 CHANGES = {"change": 1, "turnOff": 2, "turnOn": 3, "followLogin": 4, "ownPasscode": 5}
 KINDS = ["own", "follows", "shared", "configuration"]
 LOCKS = ["absent", "locked", "unlocked", "erased", "retryLocked", "damaged", "ownerChanged"]
@@ -335,9 +339,10 @@ HANDLE = _fixed(16)
 VERSION_KIND = Kind(VERSION, U16.write, U16.read)
 LINES = _choice(STYLES)
 
-TARGET = [("subject", SUBJECT), ("store", SHORT)]
+STORE = Kind("", lambda w, v: w.text(v), _read_text(STORE_TEXT))
+TARGET = [("subject", SUBJECT), ("store", STORE)]
 SESSION = [("subject", SUBJECT), ("id", SHORT), ("sessionClass", SHORT)]
-RECORD = [("store", SHORT), ("name", RECORD_NAME)]
+RECORD = [("store", STORE), ("name", RECORD_NAME)]
 CHUNK = [("done", U64), ("total", U64), ("last", FLAG)]
 
 
@@ -404,10 +409,14 @@ MESSAGES = {
     "rename": Shape(0x90, TARGET + [("name", SHORT)]),
     "stores": Shape(0x92, [("subject", SUBJECT), ("all", FLAG), ("cursor", U32)]),
     "recoveryDelete": Shape(0x94, TARGET),
+    "share": Shape(
+        0x96, TARGET + [("kind", _choice(MEMBER_KINDS)), ("name", SHORT), ("role", _choice(ROLES))]),
+    "unshare": Shape(0x98, TARGET + [("kind", _choice(MEMBER_KINDS)), ("name", SHORT)]),
+    "members": Shape(0x9A, TARGET),
     "get": Shape(0x40, RECORD),
     "set": Shape(0x42, RECORD, [VALUE]),
     "delete": Shape(0x44, RECORD),
-    "list": Shape(0x46, [("store", SHORT), ("prefix", RECORD_NAME), ("cursor", U64)]),
+    "list": Shape(0x46, [("store", STORE), ("prefix", RECORD_NAME), ("cursor", U64)]),
     "exportBegin": Shape(0x48, TARGET),
     "exportNext": Shape(0x4A),
     "importBegin": Shape(0x4C, TARGET + [("replace", FLAG)], [VALUE]),
@@ -559,11 +568,26 @@ MESSAGES = {
             (
                 "stores",
                 _entries(
-                    ("store", _fixed(16)), ("name", SHORT), ("owner.name", SHORT), ("owner.uid", U32), ("kind", _choice(KINDS)),
+                    ("store", _fixed(16)), ("name", SHORT), ("owner.name", SHORT), ("owner.uid", U32),
+                    ("kind", _choice(KINDS)),
                     ("parent", SHORT), ("lock", _choice(LOCKS)), ("passcode", _choice(PASSCODES)), ("policyKey", KEY),
-                    ("createdAt", U64), ("records", U64), ("bytes", U64),
+                    ("createdAt", U64), ("records", U64), ("bytes", U64), ("role", _choice(ROLES)),
+                    ("members", U16),
                 ),
             ),
+        ],
+    ),
+    "memberList": Shape(
+        0x9B,
+        [
+            (
+                "members",
+                _entries(
+                    ("kind", _choice(MEMBER_KINDS)), ("name", SHORT), ("number", U32), ("role", _choice(ROLES)),
+                    ("isPending", FLAG), ("isByGroup", FLAG), ("addedAt", U64),
+                ),
+            ),
+            ("newKeyIsDue", FLAG),
         ],
     ),
     "appPolicy": Shape(

@@ -27,13 +27,17 @@ private func sample() throws -> HandOver {
     left.stores = [
         HandOver.Store(
             id: try id(1), lastUse: 1000, shutAt: nil, times: away,
-            ground: .passcode(salt: Array(1...16)), keys: try key(7, 80), ring: try key(5, 32)),
+            ground: .passcode(salt: Array(1...16)), keys: try key(7, 80), keyGeneration: 1,
+            ring: try key(5, 32)),
         HandOver.Store(
             id: try id(2), lastUse: 2000, shutAt: 62_000, times: here, ground: .device,
-            keys: try key(8, 80), ring: nil),
+            keys: try key(8, 80), keyGeneration: 1, ring: nil),
         HandOver.Store(
             id: try id(4), lastUse: 3000, shutAt: nil, times: here,
-            ground: .parent(proven: nil), keys: try key(6, 80), ring: nil),
+            ground: .parent(proven: nil), keys: try key(6, 80), keyGeneration: 1, ring: nil),
+        HandOver.Store(
+            id: try id(5), lastUse: 3000, shutAt: nil, times: here,
+            ground: .member(proven: nil), keys: try key(3, 80), keyGeneration: 7, ring: nil),
     ]
     left.residents = [
         HandOver.Resident(
@@ -77,12 +81,13 @@ struct HandOverTests {
         let read = try HandOver(decoding: encoded(left).span, boot: boot)
         #expect(read.slept == 12)
         #expect(read.sessions == left.sessions && read.inFront == left.inFront)
-        #expect(read.stores.count == 3 && read.residents.count == 1)
+        #expect(read.stores.count == 4 && read.residents.count == 1)
         for (one, other) in zip(read.stores, left.stores) {
             #expect(one.id == other.id && one.lastUse == other.lastUse)
             #expect(one.shutAt == other.shutAt && one.ground == other.ground)
             #expect(one.times == other.times)
             #expect(reveal(one.keys) == reveal(other.keys))
+            #expect(one.keyGeneration == other.keyGeneration)
             #expect(one.ring.map(reveal) == other.ring.map(reveal))
         }
         #expect(read.residents[0].made == left.residents[0].made)

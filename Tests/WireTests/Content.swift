@@ -27,12 +27,15 @@ extension RequestType {
         case .passcode: Content(body: Passcode.self)
         case .status, .openStore, .lock, .recoveryNew, .recover, .reset, .resync, .triesClear,
             .offerRecovery, .actions, .policyShow, .exportBegin, .fingerprintList,
-            .fingerprintVerify, .keyringForget, .mend, .recoveryDelete:
+            .fingerprintVerify, .keyringForget, .mend, .recoveryDelete,
+            .members:
             Content(body: Target.self)
         case .chown: Content(body: Chown.self)
         case .hold: Content(body: Hold.self)
         case .rename: Content(body: Rename.self)
         case .stores: Content(body: Stores.self)
+        case .share: Content(body: ShareStore.self)
+        case .unshare: Content(body: UnshareStore.self)
         case .appRules, .appOpen: Content(body: App.self)
         case .get, .delete: Content(body: Record.self)
         case .set: Content(body: Record.self, payloads: [Limits.value])
@@ -62,6 +65,7 @@ extension AnswerType {
         case .verdict: Content(body: Verdict.self)
         case .state: Content(body: State.self)
         case .event: Content(body: Event.self)
+        case .memberList: Content(body: MemberList.self)
         case .storeList: Content(body: StoreList.self)
         case .appPolicy: Content(body: AppPolicy.self)
         case .value: Content(body: Empty.self, payloads: [Limits.value])

@@ -122,7 +122,7 @@ struct DocumentTests {
             ("version", Int(Limits.version)), ("frame", Limits.frame),
             ("smallFrame", Limits.smallFrame),
             ("secret", Limits.secret), ("value", Limits.value), ("name", Limits.name),
-            ("text", Limits.text),
+            ("text", Limits.text), ("storeText", Limits.storeText),
             ("line", Limits.line), ("messageID", Limits.messageID), ("appID", Limits.appID),
             ("policyKey", Limits.policyKey),
             ("parameters", Limits.parameters), ("policyText", Limits.policyText),

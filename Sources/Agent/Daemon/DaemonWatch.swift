@@ -168,7 +168,7 @@ final class DaemonWatch {
         case .opened: stores[event.store] = Store(name: name, isOpen: true)
         case .left: isAway = true
         case .cameBack: isAway = false
-        case .changed, .fingerAdded, .told: break
+        case .changed, .fingerAdded, .told, .members: break
         }
         heard?(event)
     }

@@ -52,7 +52,7 @@ final class Notices {
                 let lines = AgentWords(self.texts).fingerAdded(event.name)
                 await self.show(lines.summary, lines.body)
             }
-        case .left, .cameBack, .told: break
+        case .left, .cameBack, .told, .members: break
         }
     }
 

@@ -27,6 +27,16 @@ struct Arguments {
         return chosen.first?.value
     }
 
+    /// One that somebody shares is OWNER/NAME.
+    static func shared(_ name: [UInt8], _ from: String) throws(UsageError) -> [UInt8] {
+        guard let slash = name.firstIndex(of: UInt8(ascii: "/")) else {
+            return try store(name, from)
+        }
+        _ = try account(Array(name[..<slash]))
+        _ = try store(Array(name[(slash + 1)...]), from)
+        return name
+    }
+
     static func store(_ name: [UInt8], _ from: String) throws(UsageError) -> [UInt8] {
         guard !name.isEmpty, name.count <= Limits.name,
             UTF8Check.isText(name.span, start: 0, count: name.count)

@@ -7,6 +7,7 @@ package enum Option: CaseIterable, Sendable {
     case off, on, replace, detach
     case require, onLock, app, variable, file
     case follow, id, policy, to, all
+    case shared, readOnly, owner, everybody
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -111,6 +112,17 @@ package enum Option: CaseIterable, Sendable {
                 summary:
                     "under the policy's section [Passcode store:KEY]; none: without a passcode",
                 reach: .named)
+        case .shared:
+            Entry(
+                flag: "--shared",
+                summary: "to be shared; with --no-passcode: shared configuration, no secret",
+                reach: .named)
+        case .readOnly: Entry(flag: "--read-only", summary: "they may only read", reach: .named)
+        case .owner: Entry(flag: "--owner", summary: "they own it from now on", reach: .named)
+        case .everybody:
+            Entry(
+                flag: "--everybody", summary: "all accounts of this machine (configuration only)",
+                reach: .named)
         case .to:
             Entry(flag: "--to", argument: "STORE", summary: "the other store", reach: .named)
         case .all: Entry(flag: "--all", summary: "all of them", reach: .named)
@@ -124,7 +136,8 @@ package enum Option: CaseIterable, Sendable {
         case .variable, .file: true
         case .json, .store, .socket, .user, .yes, .passcodeDescriptor, .pamFolder, .help, .version,
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
-            .require, .onLock, .app, .follow, .id, .policy, .to, .all:
+            .require, .onLock, .app, .follow, .id, .policy, .to, .all, .shared,
+            .readOnly, .owner, .everybody:
             false
         }
     }
@@ -136,8 +149,9 @@ package enum Option: CaseIterable, Sendable {
     static let switches: KeyValuePairs<Option, Passcode.Change> = [
         .off: .turnOff, .on: .turnOn, .followLogin: .followLogin, .ownPasscode: .ownPasscode,
     ]
+    static let roles: KeyValuePairs<Option, StoreRole> = [.readOnly: .reader, .owner: .owner]
     /// Of each of these at most one can be given.
-    static let exclusive = [ways.map(\.key), switches.map(\.key)]
+    static let exclusive = [ways.map(\.key), switches.map(\.key), roles.map(\.key)]
 
     static func named(_ flag: String) -> Option? {
         allCases.first { $0.entry.flag == flag || $0.entry.short == flag }

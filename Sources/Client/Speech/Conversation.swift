@@ -53,7 +53,8 @@ struct Conversation {
             case .welcome, .working, .done, .verdict, .state, .actionList, .value, .names,
                 .damaged, .chunk,
                 .progress, .policyValues, .checklist, .preview, .textList, .fingerprintState,
-                .token, .healthReport, .event, .appPolicy, .storeList:
+                .token, .healthReport, .event, .appPolicy, .storeList,
+                .memberList:
                 return nil
             }
         }

@@ -14,7 +14,7 @@ enum StoreListView {
             [.titleStore] + (showsOwner ? [.titleOwner] : [])
             + [.titleState, .titleOpensWith, .titleRecords, .titleSpace]
         let rows = stores.map { store in
-            [Printable.escaped(store.name)]
+            [Self.name(store, showsOwner)]
                 + (showsOwner ? [Printable.escaped(store.owner.name)] : [])
                 + [
                     words(StatusView.text(store.lock).0), way(store, words),
@@ -51,6 +51,13 @@ enum StoreListView {
             }
     }
 
+    /// As the person types it.
+    private static func name(_ store: StoreList.Entry, _ showsOwner: Bool) -> [UInt8] {
+        let name = Printable.escaped(store.name)
+        return store.role == .owner || showsOwner
+            ? name : Printable.escaped(store.owner.name) + [UInt8(ascii: "/")] + name
+    }
+
     private static func way(_ store: StoreList.Entry, _ words: OwnWords) -> [UInt8] {
         switch store.kind {
         case .own:
@@ -65,6 +72,15 @@ enum StoreListView {
                 ? words(.wayParentGone) : words(.wayParent, Printable.escaped(store.parent))
         case .shared: words(.wayShared)
         case .configuration: words(.wayConfiguration)
+        }
+    }
+
+    static func name(_ role: StoreRole) -> String {
+        switch role {
+        case .none: "none"
+        case .owner: "owner"
+        case .writer: "writer"
+        case .reader: "reader"
         }
     }
 
@@ -93,6 +109,8 @@ enum StoreListView {
             json.field("createdAt", store.createdAt)
             json.field("records", store.records)
             json.field("bytes", store.bytes)
+            json.field("role", name(store.role))
+            json.field("members", Int(store.members))
         }
         return json.finish()
     }

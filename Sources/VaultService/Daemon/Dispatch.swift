@@ -227,6 +227,10 @@ final class Dispatcher {
             try await answer(.storeList, caller, tag) { () async throws(Interruption) in
                 try await house.statuses.stores(request, for: caller)
             }
+        case .members(let target):
+            try await answer(.memberList, caller, tag) { () async throws(Interruption) in
+                try await house.statuses.members(target, for: caller)
+            }
         case .fingerprintList(let target):
             let exchange = exchange(caller, tag)
             try await answer(.fingerprintState, caller, tag) { () async throws(Interruption) in

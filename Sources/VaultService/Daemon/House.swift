@@ -125,6 +125,7 @@ final class House {
                 proving: proving, scans: scans),
             keyrings: keyrings, mending: MendFlow(desk: desk, proving: proving),
             holding: HoldFlow(desk: desk, proving: proving), naming: NamingFlow(desk: desk),
+            sharing: SharingFlows(desk: desk, proving: proving),
             apps: AppFlow(desk: desk, stores: stores, proving: proving, scans: scans))
 
         // What a login asks.

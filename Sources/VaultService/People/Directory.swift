@@ -47,6 +47,16 @@ final class Directory {
         await memberships.ask(otherwise: .unknown, late: late) { Groups.of(person.name) }
     }
 
+    func account(named name: [UInt8]) async -> Accounts.Answer {
+        await accounts.ask(otherwise: .unknown) {
+            Accounts.named(String(decoding: name, as: UTF8.self))
+        }
+    }
+
+    func group(named name: [UInt8]) async -> Groups.Number {
+        await memberships.ask(otherwise: .unknown) { Groups.number(of: name) }
+    }
+
     /// With the same deadline: what is not known in time is unknown.
     func surroundings(of peer: PeerProcess, person: UInt32) async -> Surroundings {
         await surroundings.ask(otherwise: .unknown) { [look = edges.look] in

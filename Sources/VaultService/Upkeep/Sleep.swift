@@ -180,6 +180,7 @@ extension Upkeep {
         if host.isAway { await lockLeft(host) }
         await followTimes(host)
         openFollowers(of: host)
+        openShared(with: host)
         await desk.followQuota(of: host.owner)
     }
 }

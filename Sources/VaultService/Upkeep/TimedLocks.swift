@@ -59,6 +59,8 @@ extension Upkeep {
     /// The owner's policy says how long an open store may lie idle, and so does whether the owner
     /// has a session whose end would lock it. It also says what happens when the owner leaves.
     func followTimes(_ host: StoreHost) async {
+        // It locks with the last of its members' stores.
+        guard !host.isShared else { return }
         guard let inForce = try? await desk.policy(for: host.owner, host) else { return }
         host.leavingRules = inForce.policy.leaving
         host.timekeeper.limitHold(to: inForce.policy.holdMax)

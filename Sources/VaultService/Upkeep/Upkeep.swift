@@ -98,9 +98,12 @@ final class Upkeep {
         }
         host.whenHappens = { host, happening in
             switch happening {
-            case .locked: self.watchers.note(host, .locked)
+            case .locked:
+                self.watchers.note(host, .locked)
+                self.lockShared()
             case .changed: self.watchers.note(host, .changed)
             case .fingerAdded: self.watchers.note(host, .fingerAdded)
+            case .members: self.watchers.note(host, .members)
             case .removed: self.watchers.note(host, .removed)
             }
         }

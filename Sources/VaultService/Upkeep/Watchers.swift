@@ -51,6 +51,7 @@ final class Watcher {
         case locked
         case changed
         case fingerAdded
+        case members
         case removed
     }
 
@@ -70,6 +71,7 @@ final class Watcher {
         var wasLocked = false
         var wasChanged = false
         var wasFingerAdded = false
+        var wereMembersChanged = false
         var isRemoved = false
     }
 
@@ -92,6 +94,7 @@ final class Watcher {
         case .locked: store.wasLocked = true
         case .changed: store.wasChanged = true
         case .fingerAdded: store.wasFingerAdded = true
+        case .members: store.wereMembersChanged = true
         case .removed:
             // Nobody has heard of it, so there is nothing to take back. A person who makes and
             // removes stores must not fill memory with them.
@@ -165,6 +168,7 @@ final class Watcher {
         if isOpen, store.isOpenTold != true || store.wasLocked { whats.append(.opened) }
         if store.wasChanged { whats.append(.changed) }
         if store.wasFingerAdded { whats.append(.fingerAdded) }
+        if store.wereMembersChanged { whats.append(.members) }
         stores[id] = store.isRemoved ? nil : Store(host: host, isOpenTold: isOpen)
         return whats.map { Event($0, store: id.bytes, name: host.identity.storeName) }
     }

@@ -41,7 +41,9 @@ class Shapes(unittest.TestCase):
                  "reason": ""}]}),
             "texts": ("textList", {"texts": [{"id": "a", "text": "b", "origin": "builtIn"}]}),
             "names": ("names", {}),
-            "stores": ("storeList", {"stores": [{"store": STORE, "name": "default", "owner.name": "alice", "owner.uid": 1000}]}),
+            "members": ("memberList", {"members": [{"kind": "person", "name": "alice"}]}),
+            "stores": ("storeList", {"stores": [
+                {"store": STORE, "name": "default", "owner.name": "alice", "owner.uid": 1000}]}),
             "fingerprintList": ("fingerprintState", FINGERS),
             "health": ("healthReport", {"memory": "locked", "rules": "works", "fingerprints": "works"}),
         }
@@ -61,7 +63,8 @@ class Shapes(unittest.TestCase):
         for request in ["create", "openStore", "lock", "passcode", "recoveryNew", "recover", "set", "delete", "reset",
                         "resync", "triesClear", "chown", "fingerprintEnroll", "fingerprintVerify", "fingerprintDelete",
                         "fingerprintSwitch", "fingerprintClear", "keyringForget",
-                        "mend", "hold", "rename", "recoveryDelete"]:
+                        "mend", "hold", "rename", "recoveryDelete",
+                        "share", "unshare"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):
@@ -81,6 +84,7 @@ class Shapes(unittest.TestCase):
         "create": ["--own-passcode"], "chown": ["--yes", "00010203-0405-0607-0809-0a0b0c0d0e0f", "root"],
         "fingerprint clear": ["--yes", "synaptics"], "fingerprint delete": ["--yes"], "fingerprint off": ["--yes"],
         "reset": ["--yes"], "tries clear": ["--yes"], "mend": ["--yes"],
+        "share": ["team", "bob"], "unshare": ["team", "bob"], "members": ["team"],
         "rename": ["mail", "post"], "copy": ["name", "--to", "mail", "--replace", "--yes"],
         "move": ["name", "--to", "mail", "--replace", "--yes"],
         "set": ["name", "value"], "get": ["name"], "delete": ["name"],

@@ -97,6 +97,14 @@ class Who(Case):
         self.untouched = needed
         if request in ("openStore", "unlock", "authenticate"):
             server.lock()
+        if request in ("share", "unshare", "members"):
+            if "shared" not in server_names(server, server.person):
+                made = server.ask("create", subject=server.person, store="shared", way="shared")
+                self.assertEqual(made.name, "done")
+            if request == "unshare":
+                as_uid(self.uid, lambda: server.ask(
+                    "share", answers(PASSCODE), subject=("", wire.UNKNOWN_UID), store="shared", kind="person",
+                    name=self.another[0], role="reader"))
         if request == "rename" and "further" not in server_names(server, server.person):
             made = server.ask("create", subject=server.person, store="further", way="noPasscode")
             self.assertEqual(made.name, "done")
@@ -166,6 +174,13 @@ class Who(Case):
             payloads = [PASSCODE]
         elif request == "policyPreview":
             payloads = [b"[Passcode]\nMinLength=9\n"]
+        elif request in ("share", "unshare"):
+            fields.update(store="shared", kind="person", name=self.another[0])
+            if request == "share":
+                fields["role"] = "reader"
+            script = answers(PASSCODE)
+        elif request == "members":
+            fields["store"] = "shared"
         elif request == "rename":
             fields.update(store="further", name="renamed")
         elif request in ("get", "set", "delete"):
@@ -269,6 +284,12 @@ class Who(Case):
             self.assertEqual(answer.name, "done")
             self.assertEqual(server_names(self.server, self.person), ["default", "renamed"])
             self.server.ask("reset", store="renamed", subject=self.person)
+        elif request in ("share", "unshare"):
+            self.assertEqual(answer.name, "done")
+            found = self.server.ask("members", subject=self.person, store="shared").members
+            self.assertEqual(self.another[0] in [bytes_or_text(each["name"]) for each in found], request == "share")
+        elif request == "members":
+            self.assertEqual(bytes_or_text(answer.members[0]["name"]), self.person[0])
         elif request == "stores":
             self.assertIn("default", [bytes_or_text(entry["name"]) for entry in answer.stores])
         elif request == "recoveryDelete":

@@ -31,7 +31,7 @@ struct Carriage: Equatable {
         }
         for name in names { try Arguments.checkRecord(name) }
         what = arguments.has(.all) ? .everything : .names(names)
-        self.to = try Arguments.store(to, "--to")
+        self.to = try Arguments.shared(to, "--to")
         clash = arguments.has(.replace) ? .replace : .refuse
     }
 

@@ -6,7 +6,8 @@ struct CreateCommand: Command {
     static let entry = VerbEntry(
         words: ["create"], group: .store, operands: ["[NAME]"],
         options: [
-            .followLogin, .ownPasscode, .noPasscode, .follow, .id, .policy, .openExisting, .user,
+            .followLogin, .ownPasscode, .noPasscode, .follow, .shared, .id, .policy, .openExisting,
+            .user,
         ],
         summary: "make a store",
         text: [
@@ -47,6 +48,7 @@ struct CreateCommand: Command {
         var command = CreateCommand(
             way: try arguments.only(of: Option.ways),
             existing: arguments.has(.openExisting) ? .open : .refuse)
+        if arguments.has(.shared) { try command.beShared() }
         if let name = arguments.operands.first {
             command.name = try Arguments.store(name, "create")
             if let other = arguments.options[.store], other != name {
@@ -67,6 +69,18 @@ struct CreateCommand: Command {
         }
         if let key = arguments.options[.policy] { try command.take(policy: key) }
         return command
+    }
+
+    private mutating func beShared() throws(UsageError) {
+        switch way {
+        case nil: way = .shared
+        case .noPasscode: way = .configuration
+        case .followLogin, .ownPasscode, .usuallyFollowLogin, .usuallyOwnPasscode, .followStore,
+            .shared, .configuration:
+            throw UsageError(
+                Text("a shared store has no passcode of its own"),
+                hint: Text("its members open it with their own stores: --shared alone"))
+        }
     }
 
     private mutating func take(policy key: [UInt8]) throws(UsageError) {

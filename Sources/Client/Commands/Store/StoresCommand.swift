@@ -24,6 +24,8 @@ struct StoresCommand: Command {
             .init("stores[].createdAt", "seconds since 1970"),
             .init("stores[].records", "how many, where it is open"),
             .init("stores[].bytes", "what it takes on the disk"),
+            .init("stores[].role", "`owner`, `writer` or `reader`: what you may do with it"),
+            .init("stores[].members", "how many it is shared with, its owner among them; else 0"),
         ],
         examples: [
             .init(command: "appvault stores", meaning: "yours"),

@@ -30,7 +30,8 @@ extension Entry {
         // store cannot be read yet.
         case (.recovery, .chosen):
             return Past(host: host, key: opening.key, current: nil, among: .formerAndPresent)
-        case (.recovery, .typed), (.finger, _), (.foreign, _), (.device, _), (.parent, _):
+        case (.recovery, .typed), (.finger, _), (.foreign, _), (.device, _), (.parent, _),
+            (.member, _):
             return nil
         }
     }

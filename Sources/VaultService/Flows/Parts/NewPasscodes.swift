@@ -41,7 +41,7 @@ struct Entry {
     var isRecovery: Bool {
         switch opening?.ground {
         case .recovery, .foreign: true
-        case .passcode, .device, .finger, .parent, nil: false
+        case .passcode, .device, .finger, .parent, .member, nil: false
         }
     }
 }

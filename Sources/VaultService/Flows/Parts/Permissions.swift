@@ -84,7 +84,7 @@ final class Permissions {
         case .erased: return .erased
         case .damaged: return .damaged
         case .live:
-            if host.isFollower { return .following }
+            if host.identity.kind != .own { return .following }
             return host.hasPasscode && host.isRetryLocked(policy)
                 ? .retryLocked : .usable(host.passcodeState)
         }
@@ -121,7 +121,8 @@ final class Permissions {
         case .passcodeOff:
             return invalid(action == .turnOnFingerprint ? .passcodeFirst : .passcodeOff)
         case .followsLogin: return invalid(.followsLogin)
-        case .followsStore: return invalid(.follows(host?.parentName ?? ""))
+        case .followsStore:
+            return invalid(host?.isFollower == true ? .follows(host?.parentName ?? "") : .shared)
         case .fingerprintOn: return invalid(.fingerprint(.on))
         case .fingerprintOff: return invalid(.fingerprint(.off))
         case .noReader: return invalid(.fingerprint(.noReader))

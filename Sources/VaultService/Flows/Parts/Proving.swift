@@ -39,7 +39,7 @@ final class Proving {
         let parent = try await parentVisit(visit)
         let opening = try await admit(parent, prompt)
         return try await refusingAsync { () async throws(Refusal) in
-            guard let ring = try parent.host.ring(of: opening) else { throw .unknown }
+            guard let ring = try await parent.host.ring(of: opening) else { throw .unknown }
             return try await visit.host.opening(with: ring, proven: opening.ground)
         }
     }

@@ -1,3 +1,4 @@
+import KeySlots
 import Policy
 import Posix
 import StoreKeeping
@@ -76,20 +77,60 @@ final class StatusQuery {
 
     /// The stores of one person, or, for root, of everybody.
     func stores(_ request: Stores, for caller: Caller) async throws(Interruption) -> StoreList {
-        let hosts: [StoreHost]
+        var hosts: [StoreHost]
+        var roles: [StoreID: Member.Role] = [:]
         if request.all {
             guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
             hosts = desk.vault.all
         } else {
             let person = try await desk.person(request.subject, caller)
             hosts = desk.vault.stores(of: person.uid).filter { $0.owner == person }
+            for access in await desk.allShared(with: person) where access.host.owner != person {
+                hosts.append(access.host)
+                roles[access.host.id] = access.role
+            }
         }
         let rest = hosts.sorted(by: Self.comesFirst).dropFirst(Int(clamping: request.cursor))
         let page = rest.prefix(Limits.page)
         let next = request.cursor &+ UInt32(clamping: page.count)
         var list = StoreList(cursor: page.count < rest.count ? next : 0, stores: [])
-        for host in page { list.stores.append(await entry(of: host)) }
+        for host in page {
+            var entry = await entry(of: host)
+            if let role = roles[host.id] { entry.role = StoreRole(role) }
+            list.stores.append(entry)
+        }
         return list
+    }
+
+    /// Whom it is shared with: for its members, and for root.
+    func members(_ target: Target, for caller: Caller) async throws(Interruption) -> MemberList {
+        let person = try await desk.person(target.subject, caller)
+        let host = try await desk.requireShared(target, person).host
+        let entries = host.members.map(\.member).map { member in
+            var entry = MemberList.Entry()
+            switch member.who {
+            case .person(let uid, let name):
+                (entry.kind, entry.name, entry.number) = (.person, name, uid)
+            case .group(let gid, let name):
+                (entry.kind, entry.name, entry.number) = (.group, name, gid)
+            case .everybody: entry.kind = .everybody
+            }
+            entry.role = StoreRole(
+                host.owner == self.person(member)
+                    ? .owner : member.role == .owner ? .writer : member.role)
+            entry.isByGroup = member.isByGroup
+            entry.isPending =
+                host.isShared && entry.kind == .person
+                && !member.isSealed(to: self.person(member).flatMap(desk.vault.publicKey))
+            entry.addedAt = member.addedAt
+            return entry
+        }
+        return MemberList(members: entries, newKeyIsDue: host.isNewKeyDue)
+    }
+
+    private func person(_ member: Member) -> Person? {
+        guard case .person(let uid, let name) = member.who else { return nil }
+        return Person(uid: uid, name: name)
     }
 
     private static func comesFirst(_ here: StoreHost, _ there: StoreHost) -> Bool {
@@ -122,5 +163,16 @@ final class StatusQuery {
             state.trouble = voice.bytes(refusal.message)
             state.advice = refusal.hint.map { voice.bytes($0) } ?? []
         }
+    }
+}
+
+extension StoreRole {
+    init(_ role: Member.Role) {
+        self =
+            switch role {
+            case .owner: .owner
+            case .writer: .writer
+            case .reader: .reader
+            }
     }
 }

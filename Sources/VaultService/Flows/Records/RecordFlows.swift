@@ -1,3 +1,4 @@
+import KeySlots
 import Policy
 import Posix
 import SealedStore
@@ -16,10 +17,15 @@ final class RecordFlows {
         self.settling = settling
     }
 
-    private func openStore(_ name: [UInt8], _ caller: Caller) async throws(Interruption)
-        -> StoreHost
-    {
+    private func openStore(
+        _ name: [UInt8], _ caller: Caller, _ least: Member.Role = .reader
+    ) async throws(Interruption) -> StoreHost {
         let person = try await desk.person(Subject(), caller)
+        if let access = await desk.shared(with: person, named: name) {
+            try access.require(least)
+            try await desk.open(access, person)
+            return access.host
+        }
         guard let host = try desk.ownStore(of: person, named: name) else {
             throw .refused(.doesNotExist(.store))
         }
@@ -51,7 +57,8 @@ final class RecordFlows {
         _ record: Record, for caller: Caller, _ take: @LoopActor (Span<UInt8>) -> Void
     ) throws(Interruption) -> OpenRecordsQueue? {
         guard let person = caller.account,
-            let host = try desk.ownStore(of: person, named: record.store), host.isOpen
+            let host = try desk.ownStore(of: person, named: record.store), host.isOpen,
+            !host.isShared
         else { return nil }
         do throws(Refusal) {
             return try host.valueNow(of: record.name, take) ? host.records : nil
@@ -62,7 +69,7 @@ final class RecordFlows {
 
     func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption)
     {
-        let host = try await openStore(record.store, caller)
+        let host = try await openStore(record.store, caller, .writer)
         desk.quotaNow(of: host.owner)
         try await refusingAsync { () async throws(Refusal) in
             try await host.change(.set(name: record.name, value: value))
@@ -70,7 +77,7 @@ final class RecordFlows {
     }
 
     func delete(_ record: Record, for caller: Caller) async throws(Interruption) {
-        let host = try await openStore(record.store, caller)
+        let host = try await openStore(record.store, caller, .writer)
         try await refusingAsync { () async throws(Refusal) in
             try await host.change(.delete(name: record.name))
         }

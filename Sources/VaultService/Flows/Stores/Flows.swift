@@ -15,12 +15,14 @@ final class Flows {
     let mending: MendFlow
     let holding: HoldFlow
     let naming: NamingFlow
+    let sharing: SharingFlows
     let apps: AppFlow
 
     init(
         stores: StoreFlows, passcodes: PasscodeFlows, recovery: RecoveryFlows,
         resyncing: ResyncFlow, owner: OwnerFlows, fingers: FingerFlows, keyrings: Keyrings,
-        mending: MendFlow, holding: HoldFlow, naming: NamingFlow, apps: AppFlow
+        mending: MendFlow, holding: HoldFlow, naming: NamingFlow, sharing: SharingFlows,
+        apps: AppFlow
     ) {
         self.stores = stores
         self.passcodes = passcodes
@@ -32,6 +34,7 @@ final class Flows {
         self.mending = mending
         self.holding = holding
         self.naming = naming
+        self.sharing = sharing
         self.apps = apps
     }
 
@@ -58,6 +61,8 @@ final class Flows {
         case .fingerprintClear(let clear): return try await fingers.clearChip(clear, exchange)
         case .mend(let target): return try await mending.mend(target, exchange)
         case .rename(let rename): return try await naming.rename(rename, exchange)
+        case .share(let share): return try await sharing.share(share, exchange)
+        case .unshare(let unshare): return try await sharing.unshare(unshare, exchange)
         case .recoveryDelete(let target): return try await recovery.delete(target, exchange)
         case .hold(let hold): return try await holding.hold(hold, exchange)
         case .appOpen(let app): return try await apps.open(app, exchange)

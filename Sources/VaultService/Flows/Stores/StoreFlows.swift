@@ -41,18 +41,25 @@ final class StoreFlows {
         if let existing = try desk.ownStore(of: person, named: request.target.store) {
             try refusing { () throws(Refusal) in try existing.requireUsable() }
             guard request.openExisting else { throw .refused(.alreadyExists) }
+            if let access = await desk.shared(with: person, named: request.target.store) {
+                return try await open(access, person, exchange)
+            }
             return try await open(try await desk.visit(existing, person, exchange))
         }
         let label = try label(request, person)
         let inForce = try await refusingAsync { () async throws(Refusal) in
             try await desk.policy(for: person, key: label.policyKey, .changing)
         }
-        let start =
-            request.way == .followStore
-            ? try await following(request.parent, person, exchange)
-            : try await start(request.way, person, label.policyKey, inForce, exchange)
+        let start: StoreStart
+        switch request.way {
+        case .followStore: start = try await following(request.parent, person, exchange)
+        case .shared: start = try shared(by: person)
+        case .configuration: start = .configuration
+        case .followLogin, .ownPasscode, .noPasscode, .usuallyFollowLogin, .usuallyOwnPasscode:
+            start = try await self.start(
+                request.way, person, label.policyKey, inForce, exchange)
+        }
         let hasPasscode = start.coming != nil
-        let follows = request.way == .followStore
         let made: Vault.NewStore
         do throws(Refusal) {
             made = try await make(person, label, consume start, inForce.policy)
@@ -62,7 +69,12 @@ final class StoreFlows {
         desk.audit.note(
             .create, "a store was created", store: made.host.id.description, person: person,
             uid: exchange.caller.credentials.uid)
-        guard !follows else { return .createdFollowing }
+        switch request.way {
+        case .followStore: return .createdFollowing
+        case .shared, .configuration: return .createdShared
+        case .followLogin, .ownPasscode, .noPasscode, .usuallyFollowLogin, .usuallyOwnPasscode:
+            break
+        }
         guard hasPasscode else { return .createdWithout }
         guard exchange.caller.hasPerson else { return .created }
         if inForce.policy.allowRecoveryKey, exchange.caller.isTerminal {
@@ -110,8 +122,23 @@ final class StoreFlows {
         let visit = try await desk.visit(parent, person, exchange)
         let opening = try await proving.admit(visit, .promptCurrent)
         return try await refusingAsync { () async throws(Refusal) in
-            guard let ring = try parent.ring(of: opening) else { throw .invalidArgument(.parent) }
+            guard let ring = try await parent.ring(of: opening) else {
+                throw .invalidArgument(.parent)
+            }
             return .following(ring)
+        }
+    }
+
+    /// The store of whoever makes it opens it, so that one has to have been open once.
+    private func shared(by person: Person) throws(Interruption) -> StoreStart {
+        guard let own = try desk.ownStore(of: person) else {
+            throw .refused(.doesNotExist(.store))
+        }
+        return try refusing { () throws(Refusal) in
+            try own.requireUsable()
+            guard own.hasPasscode else { throw .doesNotExist(.passcode) }
+            guard let publicKey = desk.vault.publicKey(of: person) else { throw .locked }
+            return .shared(publicKey: publicKey)
         }
     }
 
@@ -150,7 +177,8 @@ final class StoreFlows {
             return .with(.login(try await proving.askLoginPassword(exchange)))
         case (.ownPasscode, _), (.usuallyOwnPasscode, _):
             return try await startWithOwn(person, key, policy, exchange)
-        case (.followStore, _): throw .refused(.invalidArgument(.parent))
+        case (.followStore, _), (.shared, _), (.configuration, _):
+            throw .refused(.invalidArgument(.parent))
         }
     }
 
@@ -173,7 +201,26 @@ final class StoreFlows {
     func openStore(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Message
     {
-        try await open(try await desk.visit(target, exchange))
+        let person = try await desk.person(target.subject, exchange.caller)
+        if let access = await desk.shared(with: person, named: target.store) {
+            return try await open(access, person, exchange)
+        }
+        return try await open(try await desk.visit(target, exchange))
+    }
+
+    /// A shared store opens by whatever opens the member's own store.
+    private func open(
+        _ access: Access, _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> Message {
+        var message = Message.opened
+        if access.host.isShared {
+            guard let own = try desk.ownStore(of: person) else {
+                throw .refused(.doesNotExist(.store))
+            }
+            message = try await open(try await desk.visit(own, person, exchange))
+        }
+        try await desk.open(access, person)
+        return message
     }
 
     func open(_ visit: Visit) async throws(Interruption) -> Message {

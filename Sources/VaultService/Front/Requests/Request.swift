@@ -65,6 +65,8 @@ enum FlowRequest: Sendable {
     case hold(Hold)
     case rename(Rename)
     case recoveryDelete(Target)
+    case share(ShareStore)
+    case unshare(UnshareStore)
     case appOpen(App)
 }
 
@@ -87,6 +89,7 @@ enum Query: Sendable {
     case health
     case appRules(App)
     case stores(Stores)
+    case members(Target)
 }
 
 /// What begins a transfer. From then on the connection serves the transfer alone.
@@ -178,6 +181,9 @@ extension Request {
         case .watch: .watch
         case .rename: .flow(.rename(try Rename(&reader, body)))
         case .recoveryDelete: .flow(.recoveryDelete(try Target(&reader, body)))
+        case .share: .flow(.share(try ShareStore(&reader, body)))
+        case .unshare: .flow(.unshare(try UnshareStore(&reader, body)))
+        case .members: .query(.members(try Target(&reader, body)))
         case .stores: .query(.stores(try Stores(&reader, body)))
         case .appRules: .query(.appRules(try App(&reader, body)))
         case .appOpen: .flow(.appOpen(try App(&reader, body)))
