@@ -192,8 +192,6 @@ package final class OpenRecordsQueue {
         let (folder, id, reserve) = (folder, id, workers.reserve)
         let opened = await workers.disk.run { () -> Result<Records, RecordsError> in
             Result { () throws(RecordsError) in
-                // What a daemon before this one was killed over. It may be removed another time.
-                try? ComingRecords.sweep(inFolder: folder)
                 let records = try reserve.spending(whereFull: { $0 == .full }) {
                     () throws(RecordsError) in
                     try Records(
@@ -206,6 +204,9 @@ package final class OpenRecordsQueue {
                     try? note.settle(on: records.generation)
                 case .whole, .repaired: note.note(records.generation)
                 }
+                // What a daemon before this one was killed over. Until these have opened, nobody
+                // knows what counts; and it may be removed another time.
+                try? ComingRecords.sweep(inFolder: folder)
                 return records
             }
         }
@@ -342,6 +343,7 @@ package final class OpenRecordsQueue {
         changed = []
         defer { changed = nil }
         let (folder, id) = (folder, id)
+        try await requireRoomForCopy()
         let coming = try await onDisk(.newKey) { (_) throws(RecordsError) in
             try ComingRecords.begin(
                 inFolder: folder, id: id.bytes, key: key.bytes, keyGeneration: keyGeneration)
@@ -374,14 +376,28 @@ package final class OpenRecordsQueue {
     private func followUp(_ coming: ComingRecords) async throws(Refusal) {
         while let names = changed, !names.isEmpty {
             changed = []
-            try await onDisk(.newKey) { (records) throws(RecordsError) in
-                try coming.follow(names, from: records)
+            for first in stride(from: 0, to: names.count, by: Self.fewChanges) {
+                let few = Array(names[first..<min(first + Self.fewChanges, names.count)])
+                try await onDisk(.newKey) { (records) throws(RecordsError) in
+                    try coming.follow(few, from: records)
+                }
             }
             guard names.count > Self.fewChanges else { return }
         }
     }
 
-    private static let fewChanges = 32
+    private static let fewChanges = 16
+    /// What the log of the copy may take besides.
+    private static let copyLog = 4 << 20
+
+    /// Both are on the disk until the switch, whatever the owner's quota says.
+    private func requireRoomForCopy() async throws(Refusal) {
+        let reserve = workers.reserve
+        let room = await workers.disk.run { try? reserve.roomForRecords() }
+        if let room, room < size.total + Self.copyLog {
+            throw .storageFailed(.newKey, .noSpace)
+        }
+    }
 
     private func switchOver(
         to coming: ComingRecords, _ key: StoreKey, _ keyGeneration: UInt32, _ opening: Int
@@ -664,6 +680,8 @@ package final class OpenRecordsQueue {
         defer { allotment.end(promise) }
         let (reserve, before) = (workers.reserve, size)
         let opening = generation
+        // Before they are stored: whether one was, a failure does not tell for certain.
+        changed?.append(contentsOf: all.map(\.name))
         let done = await workers.disk.run {
             let writer = RoomyWriter(
                 records: records, reserve: reserve, promise: promise, before: before)
@@ -675,7 +693,6 @@ package final class OpenRecordsQueue {
         marked = done.marked
         noteLater(done.generation)
         commits += 1
-        if changed != nil { changed?.append(contentsOf: all.map(\.name)) }
         take(done.result.size)
         return done.result.results
     }

@@ -164,6 +164,52 @@ import Testing
             try Folder(path: Self.folder))
     }
 
+    @Test("the vectors of a member are written anew on demand")
+    func renewMember() throws {
+        guard ToolIO.variable("APPVAULT_RENEW") == Array("1".utf8) else { return }
+        let made = try TemporaryFolder()
+        let storeKey = try secret(try bytes("store-key"))
+        let file = try SlotFile.create(
+            in: made.folder, store: try store(), identity: Fixture.identity,
+            machine: try machine())
+        try file.replacePasscodeWithDevice(storeKey: storeKey)
+        try file.makeMemberKey(storeKey: storeKey)
+        let folder = try Folder(path: Self.folder)
+        try write(
+            try TextFile.read(at: "\(made.path)/slots", limit: 100_000), "slots-member.bin", folder)
+        var member = Member(
+            .person(uid: 4242, name: Array(try text("account").utf8)), .writer,
+            addedAt: 1_700_000_004, addedBy: 4243)
+        let shared = try secret(try bytes("follower-key"))
+        try member.seal(shared, to: try #require(file.memberKey).publicKey)
+        let members = MemberFolder(
+            in: made.folder, store: try follower(), machine: try machine())
+        try members.write(
+            try VouchedMember(member, shared, generation: 3, store: try follower()))
+        try write(
+            try TextFile.read(at: "\(made.path)/members/u4242.3", limit: 1000), "member.bin", folder)
+        try MemberFolder.removeAll(in: made.folder)
+    }
+
+    @Test("the vector of a member gives the shared store's key")
+    func opensMember() throws {
+        let made = try TemporaryFolder()
+        try made.folder.makeFolder("members")
+        try write(
+            try TextFile.read(at: "\(Self.folder)/member.bin", limit: 1000), "u4242.3",
+            try made.folder.folder("members"))
+        let found = try MemberFolder(
+            in: made.folder, store: try follower(), machine: try machine()
+        ).all()
+        let slot = try #require(found.members.first)
+        #expect(slot.generation == 3 && slot.member.role == .writer)
+        let privateKey = try #require(try open("slots-member.bin").memberKey).open(
+            store: try store(), storeKey: try secret(try bytes("store-key")))
+        let opened = reveal(try slot.open(with: privateKey, store: try follower()))
+        #expect(hex(opened) == (try text("follower-key")))
+        try MemberFolder.removeAll(in: made.folder)
+    }
+
     private func follower() throws -> StoreID {
         try #require(StoreID(text: try text("follower")))
     }

@@ -22,7 +22,7 @@ import nacl.exceptions
 BLOCK = 512
 PAGE = 4096
 EMPTY = bytes(BLOCK)
-MACHINE_BLOCKS = (*range(0, 6), *range(8, 15))
+MACHINE_BLOCKS = (*range(0, 6), *range(8, 16))
 PASSCODE_BLOCKS = (3, 4)
 DEVICE_BLOCK = 5
 RECOVERY_BLOCKS = (6, 7)
@@ -30,6 +30,8 @@ TERMS_BLOCK = 8
 HISTORY_BLOCKS = range(9, 13)
 KEYRING_BLOCK = 13
 COMMIT_BLOCK = 14
+MEMBER_KEY_BLOCK = 15
+MEMBER = 32
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -204,6 +206,61 @@ def open_follower(data, machine_key, parent_key):
     following = h("AV following", parent + struct.pack("<I", 1), 32, parent_key)
     kek = h("AV kek parent", here(store, DEVICE_BLOCK) + parent, 32, following)
     return unwrap(kek, wrapped, store, 4, DEVICE_BLOCK, generation)
+
+
+def member_key(data, machine_key, store_key=None):
+    """The key pair of the store's owner: the public key, and the private one where the store key is given."""
+    store, blocks = read(data, Machine(machine_key))
+    if MEMBER_KEY_BLOCK not in blocks:
+        return None, None
+    generation, public, nonce, sealed = struct.unpack_from("<I32s24s48s", blocks[MEMBER_KEY_BLOCK].payload)
+    if store_key is None:
+        return public, None
+    bound = here(store, MEMBER_KEY_BLOCK) + struct.pack("<I", generation) + public
+    key = h("AV member key", bound, 32, store_key)
+    try:
+        private = sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(sealed, bound, nonce, key)
+    except nacl.exceptions.CryptoError:
+        raise Damaged(f"block {MEMBER_KEY_BLOCK}") from None
+    if sodium.crypto_scalarmult_base(private) != public:
+        raise Damaged(f"block {MEMBER_KEY_BLOCK}")
+    return public, private
+
+
+def member(data, machine_key, store):
+    """A member's file: who, and what they may do."""
+    if len(data) != BLOCK:
+        raise Damaged("length")
+    payload = Block(data, MEMBER, store, Machine(machine_key)).payload
+    generation, kind, role, sealed, by_group, added, by, number, length = struct.unpack_from("<IBBBBQIIB", payload)
+    name, rest = payload[25 : 25 + length], payload[25 + length : 280]
+    public, box, mac = payload[280:312], payload[312:392], payload[392:424]
+    if not (1 <= kind <= 3 and 1 <= role <= 3 and max(sealed, by_group) <= 1) or any(rest) or any(payload[424:]):
+        raise Damaged("member")
+    if bool(sealed) != any(public + box) or (kind != 1 and (sealed or by_group)) or (kind == 3) != (not name):
+        raise Damaged("member")
+    return SimpleNamespace(
+        generation=generation, kind=kind, role=role, by_group=by_group, added=added, by=by, number=number,
+        name=name, public=public, box=box if sealed else None, mac=mac, fields=payload[:392])
+
+
+def is_genuine(found, store, store_key):
+    key = h("AV member mkey", store + struct.pack("<I", found.generation), 32, store_key)
+    return h("AV member mac", found.fields + store, 32, key) == found.mac
+
+
+def open_member(data, machine_key, store, private):
+    """The key of a shared store, with the private key of a member."""
+    found = member(data, machine_key, store)
+    if found.box is None or sodium.crypto_scalarmult_base(private) != found.public:
+        raise Wrong
+    try:
+        store_key = sodium.crypto_box_seal_open(found.box, found.public, private)
+    except nacl.exceptions.CryptoError:
+        raise Wrong from None
+    if not is_genuine(found, store, store_key):
+        raise Wrong
+    return store_key
 
 
 def open_recovery(data, text, store=None):

@@ -7,8 +7,8 @@ import uuid
 
 from places import VECTORS
 from slotfile import (
-    Damaged, Machine, OtherBoot, Wrong, followed, history, is_reused, keyring_password, open_device, open_follower,
-    open_passcode, open_recovery, owner, read, recovery_key, terms, token_hash, token_key, tokens,
+    Damaged, Machine, OtherBoot, Wrong, followed, history, is_genuine, is_reused, keyring_password, member,
+    member_key, open_device, open_follower, open_member, open_passcode, open_recovery, owner, read, recovery_key, terms, token_hash, token_key, tokens,
 )
 
 
@@ -53,6 +53,23 @@ class FormatCheck(unittest.TestCase):
             open_follower(data, self.machine, bytes(32))
         with self.assertRaises(Wrong):
             open_device(data, self.machine)
+
+    def test_member(self):
+        """FORMAT.md alone opens a shared store with what a member's own store gives, and with nothing else"""
+        shared, key = uuid.UUID(self.values["follower"]).bytes, bytes.fromhex(self.values["follower-key"])
+        data = vector("member.bin")
+        public, private = member_key(vector("slots-member.bin"), self.machine, self.key)
+        found = member(data, self.machine, shared)
+        self.assertEqual((found.kind, found.role, found.generation, found.number), (1, 2, 3, 4242))
+        self.assertEqual((found.name.decode(), found.public), (self.values["account"], public))
+        self.assertEqual(open_member(data, self.machine, shared, private), key)
+        self.assertFalse(is_genuine(found, shared, self.key))
+        with self.assertRaises(Wrong):
+            open_member(data, self.machine, shared, bytes(31) + b"@")
+        with self.assertRaises(Damaged):
+            open_member(data, self.machine, bytes(16), private)
+        with self.assertRaises(Damaged):
+            member_key(vector("slots-member.bin"), self.machine, key)
 
     def test_owner(self):
         """FORMAT.md alone says whose store the vector is"""
