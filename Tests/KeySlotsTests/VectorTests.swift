@@ -187,7 +187,8 @@ import Testing
         try members.write(
             try VouchedMember(member, shared, generation: 3, store: try follower()))
         try write(
-            try TextFile.read(at: "\(made.path)/members/u4242.3", limit: 1000), "member.bin", folder)
+            try TextFile.read(at: "\(made.path)/members/u4242.3", limit: 1000), "member.bin", folder
+        )
         try MemberFolder.removeAll(in: made.folder)
     }
 

@@ -7,8 +7,9 @@ import uuid
 
 from places import VECTORS
 from slotfile import (
-    Damaged, Machine, OtherBoot, Wrong, followed, history, is_genuine, is_reused, keyring_password, member,
-    member_key, open_device, open_follower, open_member, open_passcode, open_recovery, owner, read, recovery_key, terms, token_hash, token_key, tokens,
+    Damaged, Machine, OtherBoot, Wrong, followed, history, is_genuine, is_reused, keyring_password, member, member_key,
+    open_device, open_follower, open_member, open_passcode, open_recovery, owner, read, recovery_key, terms, token_hash,
+    token_key, tokens,
 )
 
 
