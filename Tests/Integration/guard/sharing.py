@@ -254,6 +254,62 @@ class Sharing(Case):
         for change in ("change", "turnOn", "followLogin"):
             self.refused(INVALID_ACTION, "alice", "passcode", answers(PASSCODE), store="team", change=change)
 
+    def test_what_takes_a_passcode_takes_the_members_own(self):
+        self.begin("bob", "carol")
+        self.share("bob")
+        self.share("carol", "reader")
+        phrase = "a phrase of its own"
+        script = answers(PASSCODE, newPassphrase=phrase)
+
+        def carry(store):
+            with self.server.client() as client:
+                chunks = [client.run("exportBegin", script, subject=("", wire.UNKNOWN_UID), store=store)]
+                while chunks[-1].name == "chunk" and not chunks[-1].last:
+                    chunks.append(client.run("exportNext"))
+                return [(each.name, len(client.asked)) for each in chunks]
+
+        for who in ("carol", "bob"):
+            told = as_uid(self.people[who][1], lambda: carry(self.team()))
+            self.assertEqual({name for name, _ in told}, {"chunk"})
+            self.assertGreater(told[0][1], 2)
+        wrong = self.ask("carol", "exportBegin", answers("wrong", newPassphrase=phrase), store=self.team())
+        self.assertEqual((wrong.name, wrong.code), ("refused", 5))
+        self.refused(DENIED, "carol", "mend", answers(PASSCODE), store=self.team())
+        self.done("alice", "mend", answers(PASSCODE), store="team")
+        self.refused(INVALID_ACTION, "alice", "hold", answers(PASSCODE), store="team", seconds=60)
+        self.refused(INVALID_ACTION, "alice", "recoveryNew", answers(PASSCODE), store="team")
+        self.refused(INVALID_ACTION, "bob", "appOpen", answers(PASSCODE), store=self.team(), id="mail", demand="open")
+        self.assertEqual(self.ask("carol", "status", store=self.team()).lock, "unlocked")
+        self.assertEqual(self.ask("dave", "status", store=self.team()).lock, "absent")
+        self.refused(DOES_NOT_EXIST, "bob", "reset", answers(PASSCODE), store=self.team())
+        self.assertEqual(self.ask("alice", "reset", answers("wrong"), store="team").code, 5)
+        self.done("alice", "reset", answers(PASSCODE), store="team")
+        self.assertEqual(self.value("bob"), DOES_NOT_EXIST)
+
+    def test_whose_own_store_was_reset_waits_for_another_member(self):
+        self.begin("bob")
+        self.share("bob")
+        self.done("bob", "reset", answers(PASSCODE))
+        self.enter("bob", passcode="another horse")
+        self.assertEqual(self.value("bob"), b"one")
+        # And where nobody else is there: nothing.
+        self.done("bob", "reset", answers("another horse"))
+        self.done("alice", "lock")
+        self.enter("bob")
+        self.refused(INVALID_ACTION, "bob", "get", store=self.team(), name="a")
+
+    def test_an_account_of_the_same_number_is_not_the_member(self):
+        self.begin("bob")
+        self.share("bob")
+        former, uid = self.people["bob"]
+        renamed = account_name()
+        change_accounts("usermod", "-l", renamed, former)
+        self.addCleanup(change_accounts, "usermod", "-l", former, renamed)
+        self.server.restart(signal.SIGKILL)
+        self.done("alice", "openStore", answers(PASSCODE))
+        self.assertEqual(self.value("bob"), DOES_NOT_EXIST)
+        self.assertEqual(self.members()[former][0], "writer")
+
     def test_shared_configuration_is_read_by_everybody_and_written_by_its_owner(self):
         self.done("root", "create", store="shared", way="configuration", subject=("root", 0))
         self.done("root", "create", answers(PASSCODE), way="ownPasscode", subject=("root", 0))

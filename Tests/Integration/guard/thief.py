@@ -1,5 +1,5 @@
-"""A thief who has the whole disk, and a member's passcode: what opens, before and after that member was removed. And where
-in the daemon's memory a member's private key is."""
+"""A thief who has the whole disk, and a member's passcode: what opens, before and after that member was removed. And
+where in the daemon's memory a member's private key is."""
 
 import os
 import re

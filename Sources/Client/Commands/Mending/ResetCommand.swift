@@ -33,8 +33,10 @@ struct ResetCommand: PlainCommand {
         of name: [UInt8], _ target: Target, _ run: Run
     ) throws(ClientError) -> [UInt8] {
         if case .given = run.settings.agreement { return run.words(.agreeReset) }
+        // Its member key opens what is shared with its owner.
+        let isDefault = name == Array("default".utf8)
         let followers = try run.connect().stores(of: target.subject, all: false).filter {
-            $0.kind == .follows && $0.parent == name
+            $0.kind == .follows && $0.parent == name || $0.kind == .shared && isDefault
         }
         guard !followers.isEmpty else { return run.words(.agreeReset) }
         let names = followers.map { Printable.escaped($0.name) }

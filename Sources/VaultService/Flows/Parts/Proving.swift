@@ -25,6 +25,7 @@ final class Proving {
     /// out.
     func admit(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
         if visit.host.isFollower { return try await admitAtParent(visit, prompt) }
+        if visit.host.isShared { return try await admitAtOwn(visit, prompt) }
         let opening = try await open(visit, prompt)
         switch try await settling.settle(visit, opening) {
         case .settled(let opening): return opening
@@ -42,6 +43,36 @@ final class Proving {
             guard let ring = try await parent.host.ring(of: opening) else { throw .unknown }
             return try await visit.host.opening(with: ring, proven: opening.ground)
         }
+    }
+
+    /// For a shared store, what opens the member's own store is shown.
+    private func admitAtOwn(_ visit: Visit, _ prompt: Message) async throws(Interruption)
+        -> Opening
+    {
+        let (own, opening) = try await proveAtOwn(visit, prompt)
+        return try await refusingAsync { () async throws(Refusal) in
+            guard let ring = try await own.ring(of: opening) else { throw .unknown }
+            let departures = visit.host.departures
+            return Opening(
+                key: try await visit.host.memberKey(ring, visit.person).key,
+                ground: .member(proven: opening.ground), departures: departures)
+        }
+    }
+
+    /// Also where the person's slot was sealed to a key that they no longer have.
+    func proveAtOwn(
+        _ visit: Visit, _ prompt: Message
+    ) async throws(Interruption) -> (StoreHost, Opening) {
+        let own = try await ownVisit(visit)
+        return (own.host, try await admit(own, prompt))
+    }
+
+    private func ownVisit(_ visit: Visit) async throws(Interruption) -> Visit {
+        guard let own = try desk.ownStore(of: visit.person) else {
+            throw .refused(.doesNotExist(.store))
+        }
+        try refusing { () throws(Refusal) in try own.requireUsable() }
+        return try await desk.visit(own, visit.person, visit.exchange)
     }
 
     func parentVisit(_ visit: Visit) async throws(Interruption) -> Visit {
@@ -182,16 +213,35 @@ final class Proving {
 
 extension Proving {
     /// Opens the caller's own store, with its passcode typed just now.
+    /// One that others share with the caller, too, where the caller may do as much as that with it.
     func openOwn(
-        _ target: Target, _ exchange: any Conversation
+        _ target: Target, _ exchange: any Conversation, least role: Member.Role = .owner
     ) async throws(Interruption) -> (Visit, Ground) {
         // First check whose store it is: no other person may learn whether there is one.
         let person = try await desk.person(target.subject, exchange.caller)
         guard person.uid == exchange.caller.credentials.uid else {
             throw .refused(.notPermitted(.notYours))
         }
+        if let access = await desk.shared(with: person, named: target.store) {
+            try access.require(role)
+            let visit = try await desk.visit(access.host, person, exchange)
+            return (visit, try await openShared(access, visit))
+        }
         let visit = try await desk.visit(target, exchange)
         return (visit, try await openOwn(visit))
+    }
+
+    private func openShared(_ access: Access, _ visit: Visit) async throws(Interruption) -> Ground {
+        guard access.host.isShared else {
+            try await desk.open(access, visit.person)
+            return .device
+        }
+        let ground = try await openOwn(try await ownVisit(visit))
+        let wasOpen = visit.host.isOpen
+        try await desk.open(access, visit.person)
+        if !wasOpen { noteOpened(visit) }
+        await visit.tellLog()
+        return .member(proven: ground)
     }
 
     private func openOwn(_ visit: Visit) async throws(Interruption) -> Ground {

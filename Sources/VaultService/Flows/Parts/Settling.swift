@@ -173,6 +173,9 @@ final class Settling {
     /// Opens a store without a passcode, without a question to its owner.
     func openIfNone(_ host: StoreHost, _ person: Person) async throws(Interruption) {
         guard !host.isOpen, !host.hasPasscode else { return }
+        if host.isShared || host.isConfiguration {
+            return try await desk.open(Access(host: host, role: .owner), person)
+        }
         if host.isFollower {
             return try await refusingAsync { () async throws(Refusal) in
                 try await host.openAlong()

@@ -29,7 +29,10 @@ final class StatusQuery {
     func status(_ target: Target, for caller: Caller) async throws(Interruption) -> State {
         let person = try await desk.person(target.subject, caller)
         let voice = desk.speech.voice(of: caller)
-        let host = desk.vault.ownStore(of: person, named: target.store)
+        var host = desk.vault.ownStore(of: person, named: target.store)
+        if host == nil, caller.credentials.uid == person.uid {
+            host = await desk.shared(with: person, named: target.store)?.host
+        }
         let inForce = await desk.policyAnswer(for: person, host).policy
         let allotment = desk.quotaNow(of: person)
         guard let host else {

@@ -229,7 +229,7 @@ final class Transfers {
     func beginExport(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
         -> Export
     {
-        let (visit, ground) = try await proving.openOwn(target, exchange)
+        let (visit, ground) = try await proving.openOwn(target, exchange, least: .reader)
         let host = visit.host
         let passphrase = try await askNewPassphrase(exchange)
         return try await refusingAsync { () async throws(Refusal) in
@@ -269,6 +269,22 @@ final class Transfers {
         return first
     }
 
+    /// Open, and one that the person may write to.
+    private func target(
+        of request: ImportBegin, _ person: Person
+    ) async throws(Interruption) -> StoreHost {
+        if let access = await desk.shared(with: person, named: request.target.store) {
+            try access.require(.writer)
+            try await desk.open(access, person)
+            return access.host
+        }
+        let host = try desk.requireStore(of: person, request.target)
+        try refusing { () throws(Refusal) in try host.requireUsable() }
+        try await settling.openIfNone(host, person)
+        guard host.isOpen else { throw .refused(.locked) }
+        return host
+    }
+
     func beginImport(
         _ request: ImportBegin, _ header: WipedBuffer, _ exchange: any Conversation
     ) async throws(Interruption) -> Import {
@@ -284,10 +300,7 @@ final class Transfers {
         guard person.uid == exchange.caller.credentials.uid else {
             throw .refused(.notPermitted(.notYours))
         }
-        let host = try desk.requireStore(of: person, request.target)
-        try refusing { () throws(Refusal) in try host.requireUsable() }
-        try await settling.openIfNone(host, person)
-        guard host.isOpen else { throw .refused(.locked) }
+        let host = try await target(of: request, person)
         desk.quotaNow(of: person)
         let cost = desk.cost(try await desk.visit(host, person, exchange).policy)
         // The file says what its key costs. A file from a stranger must not be able to take minutes

@@ -34,6 +34,11 @@ final class AppFlow {
 
     func open(_ app: App, _ exchange: any Conversation) async throws(Interruption) -> Message {
         let (rules, store) = try await rules(app, exchange.caller)
+        let person = try await desk.person(app.target.subject, exchange.caller)
+        // It locks when others lock theirs: nothing that an application could go with.
+        guard await desk.shared(with: person, named: store) == nil else {
+            throw .refused(.invalidAction(action: .unlock, reason: .shared))
+        }
         let target = Target(subject: app.target.subject, store: store)
         switch max(rules.require, Requirement(app.demand)) {
         case .open: return try await stores.openStore(target, exchange)

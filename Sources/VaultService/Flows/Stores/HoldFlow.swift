@@ -23,6 +23,9 @@ final class HoldFlow {
         if request.seconds == 0 { return try resume(request.target, person) }
         // What the policy does not allow is said before the passcode is asked for.
         let visit = try await desk.visit(request.target, exchange)
+        guard !visit.host.isShared else {
+            throw .refused(.invalidAction(action: .hold, reason: .shared))
+        }
         _ = try seconds(request, visit.policy)
         // The passcode is typed for it: a program of the person's could otherwise keep the store
         // open behind a locked screen.

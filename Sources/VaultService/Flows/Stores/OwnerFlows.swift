@@ -38,6 +38,8 @@ final class OwnerFlows {
         // something to protect.
         var how = "a store was reset"
         switch (host.health, permissions.asker(person, caller)) {
+        case (.live, .person) where host.isShared, (.live, .personWithDaemon) where host.isShared:
+            _ = try await proving.proveAtOwn(visit, .promptCurrent)
         case (.live, .person) where Self.isKeptByParent(host),
             (.live, .personWithDaemon) where Self.isKeptByParent(host):
             _ = try await proving.admit(visit, .promptCurrent)

@@ -31,6 +31,9 @@ final class RecoveryFlows {
     {
         let visit = try await desk.visit(target, exchange)
         try permissions.require(.newRecoveryKey, visit)
+        guard !visit.host.isShared, !visit.host.isConfiguration else {
+            throw .refused(.invalidAction(action: .newRecoveryKey, reason: .shared))
+        }
         // Else whoever is at the machine could make a key that opens the store for good.
         if visit.host.isFollower {
             let parent = try refusing { () throws(Refusal) in try visit.host.requireParent() }
