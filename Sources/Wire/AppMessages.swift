@@ -40,7 +40,7 @@
         mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
             coder.value(&what)
             coder.fixed(&store, 16)
-            coder.text(&name, limit: Limits.name)
+            coder.text(&name, limit: Limits.storeText)
         }
     }
 

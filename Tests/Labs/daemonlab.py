@@ -105,6 +105,25 @@ def as_uid(uid, function, gid=None):
     return loginlab.in_child(f"as uid {uid}", become, function)
 
 
+def as_uid_connection(uid, daemon):
+    """A greeted connection that the kernel says is that uid's, for this process to use."""
+    ours, theirs = socket.socketpair()
+
+    def connect():
+        with daemon.client(frontEnd="program", realUID=uid) as client:
+            socket.send_fds(theirs, [b"c"], [client.socket.fileno()])
+
+    as_uid(uid, connect)
+    _, (number,), _, _ = socket.recv_fds(ours, 1, 1)
+    ours.close()
+    theirs.close()
+    client = wire.Client.__new__(wire.Client)
+    wire.Channel.__init__(client, socket.socket(fileno=number))
+    client.timeout, client.tag = 20.0, 1
+    client.shown, client.asked, client.revealed, client.tokens, client.damaged = [], [], [], [], []
+    return client
+
+
 _accounts = itertools.count(1)
 
 

@@ -483,7 +483,7 @@ MESSAGES = {
             ("advice", LONG),
         ],
     ),
-    "event": Shape(0x3F, [("what", _choice(HAPPENINGS)), ("store", _fixed(16)), ("name", SHORT)]),
+    "event": Shape(0x3F, [("what", _choice(HAPPENINGS)), ("store", _fixed(16)), ("name", STORE)]),
     "actionList": Shape(
         0x39,
         [

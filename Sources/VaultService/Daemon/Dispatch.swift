@@ -162,7 +162,9 @@ final class Dispatcher {
             let isAway =
                 house.upkeep.screens.hasScreen(person.uid)
                 && !house.upkeep.screens.isInFront(person.uid)
-            let stores = house.desk.vault.stores(of: person.uid)
+            let stores =
+                house.desk.vault.stores(of: person.uid)
+                + house.desk.vault.sharedStores.filter { $0.owner != person }
             guard let made = house.upkeep.watchers.watch(person, stores, isAway: isAway) else {
                 throw .refused(.busy)
             }

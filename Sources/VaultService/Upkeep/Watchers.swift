@@ -15,7 +15,7 @@ final class Watchers {
         let others = all[person.uid] ?? []
         guard others.count < Limits.watchers else { return nil }
         let watcher = Watcher(person)
-        for host in stores where host.owner == person { watcher.begin(with: host) }
+        for host in stores where host.isKnown(to: person) { watcher.begin(with: host) }
         if isAway { watcher.note(isAway: true) }
         all[person.uid] = others + [watcher]
         return watcher
@@ -29,6 +29,12 @@ final class Watchers {
 
     func note(_ host: StoreHost, _ news: Watcher.News) {
         for watcher in all[host.identity.uid] ?? [] where host.owner == watcher.person {
+            watcher.note(host, news)
+        }
+        guard host.isShared || host.isConfiguration else { return }
+        // Also who is no member any more, and has not heard of that.
+        for watcher in all.values.joined() where watcher.person != host.owner {
+            guard host.isKnown(to: watcher.person) || watcher.keeps(host) else { continue }
             watcher.note(host, news)
         }
     }
@@ -81,6 +87,8 @@ final class Watcher {
 
     /// Those that it keeps something of.
     var storeCount: Int { stores.count }
+
+    func keeps(_ host: StoreHost) -> Bool { stores[host.id] != nil }
 
     /// The first thing that is told of a store is whether it is open.
     func begin(with host: StoreHost) {
@@ -155,11 +163,13 @@ final class Watcher {
     private func take(_ id: StoreID) -> [Event] {
         guard let store = stores[id] else { return [] }
         let host = store.host
-        // Root has given it to somebody else, whose it is to know what happens to it.
-        guard host.owner == person else {
+        let name = host.name(for: person)
+        // Root has given it to somebody else, or it is not shared with the person any more: what
+        // happens to it is not theirs to know.
+        guard host.isKnown(to: person) else {
             stores[id] = nil
             guard store.isOpenTold == true else { return [] }
-            return [Event(.locked, store: id.bytes, name: host.identity.storeName)]
+            return [Event(.locked, store: id.bytes, name: name)]
         }
         let isOpen = host.isOpen
         var whats: [Event.What] = []
@@ -170,6 +180,21 @@ final class Watcher {
         if store.wasFingerAdded { whats.append(.fingerAdded) }
         if store.wereMembersChanged { whats.append(.members) }
         stores[id] = store.isRemoved ? nil : Store(host: host, isOpenTold: isOpen)
-        return whats.map { Event($0, store: id.bytes, name: host.identity.storeName) }
+        return whats.map { Event($0, store: id.bytes, name: name) }
+    }
+}
+
+extension StoreHost {
+    /// Its owner hears what happens to it, and so does everybody it is shared with. Nobody's groups
+    /// are asked for: who came by one has a slot.
+    fileprivate func isKnown(to person: Person) -> Bool {
+        owner == person || role(of: person, groups: nil) != nil
+    }
+
+    /// As the person calls it.
+    fileprivate func name(for person: Person) -> [UInt8] {
+        owner == person
+            ? identity.storeName
+            : identity.account + [UInt8(ascii: "/")] + identity.storeName
     }
 }

@@ -1,7 +1,6 @@
 """Who watches the stores of a person: what they hear, and what they cost the daemon."""
 
 import select
-import socket
 import unittest
 
 import wire
@@ -12,6 +11,7 @@ from daemonlab import (
     add_account,
     answers,
     as_uid,
+    as_uid_connection,
     comes_to_rest,
     remove_account,
     wait_until,
@@ -192,25 +192,6 @@ class Apps(unittest.TestCase):
         self.assertEqual((name, asked), ("done", ["passcode"]))
         self.assertEqual(self.ask("appOpen", id="other")[:3], ("done", None, []))
         self.assertEqual(self.ask("appOpen", answers("wrong"), id="mail")[1], 5)
-
-
-def as_uid_connection(uid, daemon):
-    """A greeted connection that the kernel says is that uid's, for this process to use."""
-    ours, theirs = socket.socketpair()
-
-    def connect():
-        with daemon.client(frontEnd="program", realUID=uid) as client:
-            socket.send_fds(theirs, [b"c"], [client.socket.fileno()])
-
-    as_uid(uid, connect)
-    _, (number,), _, _ = socket.recv_fds(ours, 1, 1)
-    ours.close()
-    theirs.close()
-    client = wire.Client.__new__(wire.Client)
-    wire.Channel.__init__(client, socket.socket(fileno=number))
-    client.timeout, client.tag = 20.0, 1
-    client.shown, client.asked, client.revealed, client.tokens, client.damaged = [], [], [], [], []
-    return client
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from daemonlab import (
     add_account,
     answers,
     as_uid,
+    as_uid_connection,
     change_accounts,
     remove_account,
     wait_until,
@@ -309,6 +310,37 @@ class Sharing(Case):
         self.done("alice", "openStore", answers(PASSCODE))
         self.assertEqual(self.value("bob"), DOES_NOT_EXIST)
         self.assertEqual(self.members()[former][0], "writer")
+
+    def test_a_member_hears_what_happens_to_it_until_they_are_removed(self):
+        self.begin("bob")
+        client = as_uid_connection(self.people["bob"][1], self.server)
+        self.addCleanup(client.close)
+        client.tag += 1
+        client.send("watch", client.tag)
+
+        def hear(what):
+            while True:
+                event = client.receive(20)
+                self.assertIsNotNone(event, f"{what} did not come")
+                name = event.fields["name"]
+                name = name.decode() if isinstance(name, bytes) else name
+                if (event.what, name) == (what, self.team()):
+                    return
+        self.share("bob")
+        hear("members")
+        self.assertEqual(self.value("bob"), b"one")
+        self.share("carol", "reader")
+        hear("members")
+        self.unshare("bob")
+        hear("locked")
+        self.share("dave")
+        client.socket.settimeout(1)
+        with self.assertRaises(OSError):
+            while True:
+                event = client.receive(1)
+                if event is None:
+                    raise OSError("nothing more")
+                self.assertNotIn(event.what, ("members", "opened"), event)
 
     def test_shared_configuration_is_read_by_everybody_and_written_by_its_owner(self):
         self.done("root", "create", store="shared", way="configuration", subject=("root", 0))
