@@ -1,6 +1,6 @@
 /* Preloaded into appvaultd: it is killed before the Nth write, sync, renaming or removal of a slots file, of a finger's
    file or in a runtime folder, counted from when N was written into $KILL_STEPS; with $STEPS_FOLDER, of anything that
-   changes in that folder instead. Each one that is done counts it down; where the file is not there, nothing happens. The
+   changes in that folder instead, a second name of a file included. Each one that is done counts it down; where the file is not there, nothing happens. The
    sync of a finger's file waits as long as there is a file $HOLD_FINGERS. While there is a file $FAIL_DISK that says
    "write N" or "sync N", these fail with errno N. While there is a file $COPIES_ON_WRITE, a write of a slots file finds no
    room for as long as there is a file "reserve" in $STEPS_FOLDER: what a full file system does that takes a new block for
@@ -137,7 +137,7 @@ int fsync(int fd)
 ssize_t write(int fd, const void *bytes, size_t count)
 {
     char path[4096];
-    if (is_ours(fd, path) && is_finger(path)) {
+    if (is_ours(fd, path) && (is_finger(path) || getenv("STEPS_FOLDER") != NULL)) {
         step(fd);
         if (fails(fd, "write")) return -1;
     }
@@ -146,7 +146,8 @@ ssize_t write(int fd, const void *bytes, size_t count)
 
 int rename(const char *old, const char *new)
 {
-    if (is_finger(new)) count_down();
+    const char *folder = getenv("STEPS_FOLDER");
+    if (folder != NULL ? strncmp(new, folder, strlen(folder)) == 0 : is_finger(new)) count_down();
     return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(old, new);
 }
 
@@ -160,4 +161,10 @@ int renameat(int from, const char *old, int to, const char *new)
 {
     step(from);
     return ((int (*)(int, const char *, int, const char *))dlsym(RTLD_NEXT, "renameat"))(from, old, to, new);
+}
+
+int linkat(int from, const char *old, int to, const char *new, int flags)
+{
+    if (getenv("STEPS_FOLDER") != NULL) step(from);
+    return ((int (*)(int, const char *, int, const char *, int))dlsym(RTLD_NEXT, "linkat"))(from, old, to, new, flags);
 }
