@@ -257,6 +257,7 @@ package final class Vault {
         }
         prepare?(host)
         hosts[host.id] = host
+        if host.isShared || host.isConfiguration { sharedStores.append(host) }
         byUID[host.identity.uid, default: []].append(host)
         tie(host.identity.uid)
     }
@@ -277,6 +278,7 @@ package final class Vault {
 
     private func forget(_ host: StoreHost) {
         hosts[host.id] = nil
+        sharedStores.removeAll { $0 === host }
         // What still ends on this store now is on no person's quota.
         host.records.allotment = Allotment()
         byUID[host.identity.uid]?.removeAll { $0 === host }
@@ -309,9 +311,7 @@ package final class Vault {
     package func stores(of uid: UInt32) -> [StoreHost] { byUID[uid] ?? [] }
 
     /// Those that have members.
-    package var sharedStores: [StoreHost] {
-        hosts.values.filter { $0.isShared || $0.isConfiguration }
-    }
+    package private(set) var sharedStores: [StoreHost] = []
 
     /// What opens the shared stores of this person: their default store, while it is open.
     package func ring(of person: Person) -> Ring? {

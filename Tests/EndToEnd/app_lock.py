@@ -228,7 +228,7 @@ class Apps(Seated):
         self.until_frozen(group)
         self.unlocks()
         self.until_frozen(group, False)
-        self.machine.check(f"kill -KILL $(cat {group}/cgroup.procs)")
+        self.machine.check(f"echo 1 >{group}/cgroup.kill")
         self.until(lambda: not self.groups())
 
     def test_quit_and_stay(self):

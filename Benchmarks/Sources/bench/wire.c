@@ -145,6 +145,10 @@ void make_store(struct link *link, const char *user, uint32_t uid, int way, cons
     subject(link, user, uid);
     put8(link, (uint8_t)way);
     put8(link, 0);
+    // A store of its own: it follows none, no ID is asked for, and it has no policy key.
+    text(link, "");
+    for (int i = 0; i < 16; i++) { put8(link, 0); }
+    text(link, "");
     send_frame(link);
     converse(link, passcode);
 }

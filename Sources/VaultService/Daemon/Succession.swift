@@ -157,6 +157,8 @@ extension House {
             guard mayKeep else { return self.stays(store, Self.words(.sleep)) }
             await self.reopen(store, host, leaves[host.identity.uid], until: end)
         }
+        // Their members' stores may have stayed locked.
+        upkeep.lockShared()
         desk.audit.note(
             .start,
             "open stores that were taken over: \(desk.vault.openStores.count)"

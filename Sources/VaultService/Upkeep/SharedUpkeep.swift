@@ -35,9 +35,11 @@ extension Upkeep {
     }
 
     /// Somebody's store was locked.
-    func lockShared() {
-        for host in desk.vault.sharedStores
-        where host.isShared && host.records.isOpen && !hasOpenMember(host) {
+    @discardableResult
+    func lockShared() -> [Task<Void, Never>] {
+        desk.vault.sharedStores.filter {
+            $0.isShared && $0.records.isOpen && !hasOpenMember($0)
+        }.map { host in
             EventLoop.shared.task {
                 guard !self.hasOpenMember(host) else { return }
                 await host.lock()

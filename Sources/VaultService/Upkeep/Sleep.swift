@@ -148,6 +148,7 @@ extension Upkeep {
             return host.isBeingLocked ? EventLoop.shared.task { await host.lock() } : nil
         }
         for lock in locks { await lock.value }
+        for lock in lockShared() { await lock.value }
     }
 
     /// The sleep is over. A person whose screen is not locked is back, and so is one without a

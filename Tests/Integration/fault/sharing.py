@@ -1,6 +1,6 @@
-"""SIGKILL of the daemon before each write, sync, renaming, link and removal in a shared store's folder, while it is shared
-with somebody, and while somebody is removed and the store gets a new key. Afterwards it opens for its members, nothing is
-lost, and what was begun is done or undone."""
+"""SIGKILL of the daemon before each write, sync, renaming, link and removal in a shared store's folder, while it is
+shared with somebody, and while somebody is removed and the store gets a new key. Afterwards it opens for its members,
+nothing is lost, and what was begun is done or undone."""
 
 import os
 import shutil

@@ -118,6 +118,12 @@ class Edges(Case):
 
     def test_closing(self):
         """a session that leaves a program behind is never announced as ended: its file says that it is closing"""
+        # Until the daemon is sure to know the session: the end of one that it has never seen is nobody's leaving.
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        self.logind.hints("c7", locked=False)
+        wait_until(lambda: "it stays locked" in self.desk.daemon.log(), "the screen is unlocked")
+        self.unlock()
         self.logind.session("c7", self.uid, state="closing")
         self.is_shut()
         self.unlock()
