@@ -120,7 +120,7 @@ class Edges(Case):
         """a session that leaves a program behind is never announced as ended: its file says that it is closing"""
         # Until the daemon is sure to know the session: the end of one that it has never seen is nobody's leaving.
         self.logind.hints("c7", locked=True)
-        self.is_shut()
+        wait_until(lambda: "the screen was locked" in self.desk.daemon.log(), "the store is shut")
         self.logind.hints("c7", locked=False)
         wait_until(lambda: "it stays locked" in self.desk.daemon.log(), "the screen is unlocked")
         self.unlock()
