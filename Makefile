@@ -108,7 +108,7 @@ lockers: deps build packages-for-e2e
 # Where no machine can be booted nobody needs them.
 .PHONY: packages-for-e2e
 packages-for-e2e:
-	@! $(PYTHON) Tests/Labs/machine.py || $(MAKE) --no-print-directory deb
+	@! $(PYTHON) Tests/Labs/machine.py || $(MAKE) --no-print-directory deb PACK=-Znone
 
 check: build-only
 	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests check
@@ -129,10 +129,10 @@ fuzz: deps
 
 lint: swift
 	@$(PYTHON) Tools/lint
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks pam
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples pam
 
 format: swift
-	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks pam
+	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks Examples pam
 
 # After `make`, so that `sudo make install` compiles nothing as root.
 install:
@@ -155,6 +155,8 @@ install:
 	install -m 644 config/systemd-user/* $(DESTDIR)$(userunitdir)
 	install -D -m 644 config/dbus/org.appvault.Agent1.service \
 		$(DESTDIR)$(prefix)/share/dbus-1/services/org.appvault.Agent1.service
+	install -D -m 644 config/dbus-system/org.appvault.conf \
+		$(DESTDIR)$(prefix)/share/dbus-1/system.d/org.appvault.conf
 	install -D -m 644 config/autostart/appvault-agent.desktop \
 		$(DESTDIR)$(sysconfdir)/xdg/autostart/appvault-agent.desktop
 	for target in hibernate hybrid-sleep suspend-then-hibernate; do \
@@ -180,14 +182,15 @@ install:
 	install -m 644 $(wildcard *.md docs/*.md) LICENSE $(DESTDIR)$(docdir)
 
 # The three packages in .build/deb, of this very tree and without the tests; a plain dpkg-buildpackage runs them too.
-# With a swift of swift.org's on PATH, which dpkg knows nothing of.
+# With a swift of swift.org's on PATH, which dpkg knows nothing of. How dpkg-deb packs: a test installs them many times.
+PACK = -z1
 .PHONY: deb
 deb:
 	@dpkg-checkbuilddeps -Ppkg.appvault.toolchain || { \
 		echo 'appvault: sudo apt-get build-dep -Ppkg.appvault.toolchain ./ installs these' >&2; exit 1; }
 	rm -rf .build/deb debian/tmp && mkdir -p .build/deb
 	DEB_BUILD_PROFILES=pkg.appvault.toolchain DEB_BUILD_OPTIONS=nocheck DEB_RULES_REQUIRES_ROOT=no \
-		$(MAKE) -f debian/rules binary DEBS=$(CURDIR)/.build/deb PACK=-z1
+		$(MAKE) -f debian/rules binary DEBS=$(CURDIR)/.build/deb PACK=$(PACK)
 	dh_clean
 	@ls -l .build/deb
 

@@ -10,6 +10,12 @@ let strict: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
 ]
 
+// What programs of other packages may depend on: with a flag that SwiftPM calls unsafe, no versioned
+// dependency would build. These import no C of ours, so they need no one view of glibc's headers.
+let pure: [SwiftSetting] = [
+    .strictMemorySafety(), .treatAllWarnings(as: .error), .enableExperimentalFeature("Lifetimes"),
+]
+
 // What serves is confined to one thread by its actor, and the tests run with the dynamic checks of
 // overlapping access in place; a release spends a tenth of a request on them otherwise.
 let serving: [SwiftSetting] =
@@ -17,7 +23,8 @@ let serving: [SwiftSetting] =
 
 // Tests flip each bit of what these write and read: optimised they take a fraction of the time, and
 // the checks of overflow and of overlapping access stay.
-let busy: [SwiftSetting] = serving + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+let busy = serving + optimised
 
 // The module lives in other people's processes: no runtime, no metadata, one object file.
 // Debian's compiler builds Embedded code only when the triple is written out.
@@ -61,6 +68,8 @@ let moduleLinker: [LinkerSetting] = [
 let package = Package(
     name: "AppVault",
     products: [
+        .library(name: "AppVault", targets: ["AppVault"]),
+        .library(name: "AppVaultJSON", targets: ["AppVaultJSON"]),
         .library(name: "pam_appvault", type: .dynamic, targets: ["PamAppVault"]),
         .executable(name: "appvaultd", targets: ["appvaultd"]),
         .executable(name: "appvault", targets: ["appvault"]),
@@ -88,7 +97,9 @@ let package = Package(
             providers: [.apt(["libxcb1-dev", "libxcb-res0-dev"])]),
         .systemLibrary(name: "CLinux"),
 
-        .target(name: "Wire", swiftSettings: strict),
+        .target(name: "Wire", swiftSettings: pure),
+        .target(name: "AppVault", dependencies: ["Wire"], swiftSettings: pure),
+        .target(name: "AppVaultJSON", dependencies: ["AppVault"], swiftSettings: pure),
         .target(name: "WireEmbedded", swiftSettings: embedded),
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: serving),
         .target(name: "Bus", dependencies: ["CBus", "Posix"], swiftSettings: serving),
@@ -96,7 +107,7 @@ let package = Package(
         .target(name: "Policy", swiftSettings: strict),
         .target(name: "ToolTexts", swiftSettings: strict),
         .target(name: "PamStacks", swiftSettings: strict),
-        .target(name: "DesktopEntries", swiftSettings: strict),
+        .target(name: "DesktopEntries", swiftSettings: strict + optimised),
         .target(
             name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: serving),
         .target(
@@ -168,6 +179,9 @@ let package = Package(
             swiftSettings: embedded, linkerSettings: moduleLinker),
 
         .testTarget(name: "WireTests", dependencies: ["Wire", "Posix"], swiftSettings: strict),
+        .testTarget(
+            name: "AppVaultTests", dependencies: ["AppVault", "AppVaultJSON", "Wire"],
+            swiftSettings: pure),
         .testTarget(name: "PosixTests", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
         .testTarget(
             name: "BusTests", dependencies: ["Bus", "Posix", "CBus"], swiftSettings: strict),

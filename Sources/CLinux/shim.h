@@ -185,6 +185,10 @@ static inline int appvault_epoll_add(int poll, int fd, uint32_t events) {
     struct epoll_event event = {.events = events, .data = {.fd = fd}};
     return epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
 }
+static inline int appvault_epoll_change(int poll, int fd, uint32_t events) {
+    struct epoll_event event = {.events = events, .data = {.fd = fd}};
+    return epoll_ctl(poll, EPOLL_CTL_MOD, fd, &event);
+}
 static inline int appvault_epoll_remove(int poll, int fd) {
     return epoll_ctl(poll, EPOLL_CTL_DEL, fd, NULL);
 }
@@ -206,8 +210,9 @@ static inline void appvault_woken(int fd) {
     uint64_t count;
     (void)!read(fd, &count, sizeof count);
 }
-// What a channel waits for: edges in both directions, and the peer's leaving.
-static const uint32_t APPVAULT_EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+// What a channel waits for: edges of what is to be read and the peer's leaving; those of room as well where a writer waits.
+static const uint32_t APPVAULT_EDGES = EPOLLIN | EPOLLRDHUP | EPOLLET;
+static const uint32_t APPVAULT_BOTH_EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 static const uint32_t APPVAULT_READABLE = EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 static const uint32_t APPVAULT_WRITABLE = EPOLLOUT | EPOLLHUP | EPOLLERR;
 static const uint32_t APPVAULT_HANGUP = EPOLLRDHUP | EPOLLHUP | EPOLLERR;

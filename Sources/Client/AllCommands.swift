@@ -8,6 +8,7 @@ enum AllCommands {
         ShareCommand.self,
         UnshareCommand.self,
         MembersCommand.self,
+        WatchCommand.self,
         UnlockCommand.self,
         LockCommand.self,
         ScreenCommand.self,

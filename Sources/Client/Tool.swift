@@ -4,6 +4,7 @@ import Wire
 /// The command-line tool.
 public enum Tool {
     public static func main() -> Never {
+        ToolIO.occupyStandardDescriptors()
         let core = ToolIO.leaveNoCore()
         ToolIO.exit(run(.ofThisProcess(core: core)).rawValue)
     }

@@ -16,18 +16,21 @@ extension UncheckedSlotFile {
         guard let account, !account.isEmpty else { return nil }
         var name: [UInt8]?
         var policyKey: [UInt8]?
+        var kind: Identity.Kind?
         if let label = likely(Identity.labelBlock, of: bytes, store) {
             var reader = FieldReader(label.payload)
             name = text(&reader, Identity.storeNameLimit)
             reader = FieldReader(Array(label.payload.dropFirst(1 + Identity.storeNameLimit)))
             policyKey = text(&reader, Identity.policyKeyLimit)
+            kind = Identity.Kind(&reader)
         }
         return Identity(
             uid: uid, account: account, createdAt: createdAt,
             way: Identity.Way(rawValue: way) ?? .own,
             condition: Identity.Condition(rawValue: condition) ?? .live,
             withoutPasscode: Identity.WithoutPasscode(rawValue: without) ?? .hasPasscode,
-            storeName: name ?? Array("default".utf8), policyKey: policyKey ?? Array("default".utf8))
+            storeName: name ?? Array("default".utf8), policyKey: policyKey ?? Array("default".utf8),
+            kind: kind ?? .own)
     }
 
     private static func likely(

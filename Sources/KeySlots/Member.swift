@@ -9,6 +9,9 @@ public struct Member: Equatable, Sendable {
         case group(gid: UInt32, name: [UInt8])
         /// Whoever has an account on this machine; of shared configuration alone.
         case everybody
+        /// Nobody: the slot of the store's recovery key, which is in this block. It is a member so
+        /// that it gets each new key, as the others do.
+        case recoveryKey(block: Int)
     }
 
     /// The lower number may do more.
@@ -128,6 +131,7 @@ public struct VouchedMember: Equatable, Sendable {
             case .person(let uid, let name): (1, uid, name)
             case .group(let gid, let name): (2, gid, name)
             case .everybody: (3, 0, [])
+            case .recoveryKey(let block): (4, UInt32(block), [])
             }
         writer.put(kind)
         writer.put(member.role.rawValue)
@@ -178,9 +182,13 @@ public struct VouchedMember: Equatable, Sendable {
             reader.restIsZero, let who = Self.who(kind, number, name)
         else { throw .damaged(.block(Member.block)) }
         let isEmpty = (publicKey + box).allSatisfy { $0 == 0 }
-        guard isSealed != isEmpty, !(isSealed || isByGroup) || kind == 1 else {
-            throw .damaged(.block(Member.block))
-        }
+        let mayBeSealed =
+            switch who {
+            case .person: true
+            case .recoveryKey: isSealed && !isByGroup
+            case .group, .everybody: !isSealed && !isByGroup
+            }
+        guard isSealed != isEmpty, mayBeSealed else { throw .damaged(.block(Member.block)) }
         member = Member(
             who, role, addedAt: addedAt, addedBy: addedBy, isByGroup: isByGroup,
             slot: isSealed ? Member.Slot(publicKey: publicKey, box: box) : nil)
@@ -193,6 +201,8 @@ public struct VouchedMember: Equatable, Sendable {
         case 1 where !name.isEmpty: .person(uid: number, name: name)
         case 2 where !name.isEmpty: .group(gid: number, name: name)
         case 3 where name.isEmpty && number == 0: .everybody
+        case 4 where name.isEmpty && RecoveryDetails.blocks.contains(Int(number)):
+            .recoveryKey(block: Int(number))
         default: nil
         }
     }

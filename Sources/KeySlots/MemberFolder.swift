@@ -3,7 +3,7 @@ import Posix
 /// The members of one store: a file for each, in `members` in the store's folder, and for each key
 /// generation one of its own. So while a store gets a new key, each member has both: what opens the
 /// records says which of them counts. Each file is a block, guarded by the machine as those of the
-/// slots file are.
+/// slots file are; but the one of the recovery key can be read on any machine.
 public struct MemberFolder: Sendable {
     public static let name = "members"
     /// More than a team has; each is a file that is read at the daemon's start.
@@ -67,7 +67,7 @@ public struct MemberFolder: Sendable {
         guard let bytes = try? TextFile.read(at: "\(path)/\(name)", limit: Block.size + 1),
             bytes.count == Block.size,
             let reading = try? Block.reading(
-                bytes, number: Member.block, store: store, .machine(machine))
+                bytes, number: Member.block, store: store, guardian(of: name))
         else { return nil }
         switch reading {
         case .block(let block), .corrected(let block):
@@ -76,13 +76,26 @@ public struct MemberFolder: Sendable {
         }
     }
 
+    private func guardian(of name: String) -> Block.Guardian {
+        name.hasPrefix("r") ? .anybody : .machine(machine)
+    }
+
+    /// What their files take; zero where there are none.
+    public static func bytes(in folder: Folder) -> Int {
+        guard folder.exists(name) else { return 0 }
+        return ((try? TextFile.names(in: "\(folder.path)/\(name)"))?.count ?? 0) * blockOnDisk
+    }
+
+    /// A file of one block takes one of the file system's.
+    private static let blockOnDisk = 4096
+
     /// Written whole or not at all, synced, and read back.
     public func write(_ member: VouchedMember) throws(KeyError) {
         let name = Self.fileName(of: member)
         let payload = try member.payload()
         let padded = payload + [UInt8](repeating: 0, count: Block.payloadSize - payload.count)
         let bytes = try Block(number: Member.block, sequence: 0, payload: padded)
-            .encoded(store, .machine(machine))
+            .encoded(store, guardian(of: name))
         try spending { () throws(PosixError) in
             let isNew = !folder.exists(Self.name)
             try folder.makeFolder(Self.name)
@@ -175,6 +188,7 @@ public struct MemberFolder: Sendable {
         case .person(let uid, _): "u\(uid)"
         case .group(let gid, _): "g\(gid)"
         case .everybody: "all"
+        case .recoveryKey(let block): "r\(block)"
         }
     }
 

@@ -121,20 +121,13 @@ public final class UncheckedSlotFile: @unchecked Sendable {
         derived: borrowing SecretBytes, storeKey: borrowing SecretBytes
     ) throws(KeyError) -> SlotFile {
         guard isLive, identity.condition == .live else { throw .erased }
-        let recovery = try recoverySlots
+        _ = try recoverySlots
         let number =
             PasscodeDetails.blocks.first { Page.isEmpty($0, of: bytes) }
             ?? PasscodeDetails.blocks[0]
-        var sequence = highestSequence(machine)
-        func write(_ block: Int, _ payload: [UInt8]) throws(KeyError) {
-            sequence += 1
-            let bytes = try Block(number: block, sequence: sequence, payload: payload)
-                .encoded(store, .machine(machine))
-            // The whole page, because there may be damage after the block.
-            try stored(try disk.write(Page.around(bytes), block: block))
-        }
+        var sequence = highestSequence(machine) + 1
         try write(
-            number,
+            number, sequence, machine,
             try PasscodeSlot.payload(storeKey, details, block: number, store: store) {
                 (place) throws(KeyError) in
                 try PasscodeSlot.key(derived: derived, at: place, machine: machine)
@@ -144,10 +137,39 @@ public final class UncheckedSlotFile: @unchecked Sendable {
 
         let history = readableHistory(storeKey)
         for (block, payload) in history.sorted(by: { $0.key < $1.key }) {
-            try write(block, payload)
+            sequence += 1
+            try write(block, sequence, machine, payload)
         }
-        let kept =
-            [Identity.ownerBlock, Identity.labelBlock, Tally.block, number] + history.keys
+        return try adopted(
+            by: machine, identity, sequence: sequence, keeping: [number] + history.keys)
+    }
+
+    /// Likewise for a shared store. What opens it is not in this file, and the caller has written it
+    /// already.
+    package func adopted(
+        by machine: MachineKey, identity: Identity
+    ) throws(KeyError) -> SlotFile {
+        guard isLive, identity.condition == .live else { throw .erased }
+        // Whoever was a member elsewhere may still have what they opened it with.
+        let sequence = highestSequence(machine) + 1
+        try write(Terms.block, sequence, machine, Terms(newKeyIsDue: true).payload())
+        return try adopted(by: machine, identity, sequence: sequence, keeping: [Terms.block])
+    }
+
+    /// Under this machine's key, as whole pages, because there may be damage after a block.
+    private func write(
+        _ block: Int, _ sequence: UInt64, _ machine: MachineKey, _ payload: [UInt8]
+    ) throws(KeyError) {
+        let bytes = try Block(number: block, sequence: sequence, payload: payload)
+            .encoded(store, .machine(machine))
+        try stored(try disk.write(Page.around(bytes), block: block))
+    }
+
+    private func adopted(
+        by machine: MachineKey, _ identity: Identity, sequence: UInt64, keeping own: [Int]
+    ) throws(KeyError) -> SlotFile {
+        let recovery = try recoverySlots
+        let kept = [Identity.ownerBlock, Identity.labelBlock, Tally.block] + own
         for old in 0..<Block.count where !kept.contains(old) && !Page.isEmpty(old, of: bytes) {
             guard let slot = recovery.first(where: { $0.block == old }) else {
                 try stored(try disk.write(Page.empty, block: old))
@@ -161,9 +183,9 @@ public final class UncheckedSlotFile: @unchecked Sendable {
             let bytes = try block.encoded(store, .anybody)
             try stored(try disk.write(Page.around(bytes), block: old))
         }
-        try write(Tally.block, Tally().payload())
-        try write(Identity.labelBlock, try identity.labelPayload())
-        try write(Identity.ownerBlock, try identity.ownerPayload())
+        try write(Tally.block, sequence + 1, machine, Tally().payload())
+        try write(Identity.labelBlock, sequence + 2, machine, try identity.labelPayload())
+        try write(Identity.ownerBlock, sequence + 3, machine, try identity.ownerPayload())
         try stored(try disk.trim())
         try stored(try disk.sync())
         return try UncheckedSlotFile(

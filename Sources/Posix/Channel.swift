@@ -18,6 +18,9 @@ public final class Channel: @unchecked Sendable {
     private var writable = true
     private var reader: Waiter?
     private var writer: Waiter?
+    /// Whether the kernel tells of room for more. Only while a writer waits for it: else each answer
+    /// that the peer reads would wake the loop once more.
+    private var hearsOfRoom = false
 
     // SAFETY: the continuation is resumed exactly once, at the moment when the waiter is taken out
     // of its variable.
@@ -80,6 +83,7 @@ public final class Channel: @unchecked Sendable {
         }
         if events & APPVAULT_WRITABLE != 0 {
             writable = true
+            hearOfRoom(false)
             finishWriter(.ready)
         }
     }
@@ -166,7 +170,14 @@ public final class Channel: @unchecked Sendable {
                 }
             }
             writer = unsafe Waiter(continuation: continuation, timer: timer)
+            // If there is room by now, the kernel tells of it at once.
+            hearOfRoom(true)
         }
+    }
+
+    private func hearOfRoom(_ wanted: Bool) {
+        guard wanted != hearsOfRoom, EventLoop.shared.watch(self, forRoom: wanted) else { return }
+        hearsOfRoom = wanted
     }
 
     private func writerTimedOut() {

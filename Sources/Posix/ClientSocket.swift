@@ -64,6 +64,26 @@ public struct ClientSocket: ~Copyable {
         return FileDescriptor(owning: number)
     }
 
+    public enum Arrival: Equatable, Sendable {
+        /// The peer has sent something, or has closed.
+        case readable
+        case readerGone
+    }
+
+    /// Waits as long as it takes for the peer, and notices when whoever reads `output` is gone.
+    public func wait(orEndOf output: Int32) -> Arrival {
+        while true {
+            var watched = [
+                pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: output, events: 0, revents: 0),
+            ]
+            // SAFETY: two entries; poll reports the end of the reader even if asked for nothing.
+            let found = unsafe poll(&watched, 2, -1)
+            if found < 0, appvault_errno() == EINTR { continue }
+            return watched[1].revents != 0 ? .readerGone : .readable
+        }
+    }
+
     public func send(_ bytes: borrowing SecretBuffer) throws(PosixError) {
         try bytes.withSpan { span throws(PosixError) in
             var sent = 0
@@ -98,5 +118,7 @@ extension PosixError {
     public var isRefused: Bool { number == ECONNREFUSED }
     public var isDenied: Bool { number == EACCES || number == EPERM }
     public var isBrokenPipe: Bool { number == EPIPE || number == ECONNRESET }
+    /// The descriptor is closed, or stands for one that is.
+    public var isClosed: Bool { number == EBADF }
     public var alreadyExists: Bool { number == EEXIST }
 }

@@ -216,6 +216,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         channels[channel.number] = channel
     }
 
+    /// With or without room for writing, beside what is to be read.
+    func watch(_ channel: Channel, forRoom: Bool) -> Bool {
+        let events = forRoom ? APPVAULT_BOTH_EDGES : APPVAULT_EDGES
+        return appvault_epoll_change(poll, channel.number, events) == 0
+    }
+
     func remove(_ channel: Channel) {
         guard channels[channel.number] === channel else { return }
         channels[channel.number] = nil

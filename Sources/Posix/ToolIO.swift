@@ -26,6 +26,20 @@ public enum ToolIO {
         }
     }
 
+    /// From now on a pipe that nobody reads any more is an error of one write, not the end of the
+    /// program.
+    public static func ignoreBrokenPipes() { appvault_ignore_sigpipe() }
+
+    /// Where the caller has closed a standard descriptor, the next file would get its number: what is
+    /// printed would go to the daemon, or into an export. What stands there instead fails as well.
+    public static func occupyStandardDescriptors() {
+        for descriptor: Int32 in 0...2 where !isOpen(descriptor) {
+            // The lowest free number is this one.
+            // SAFETY: the path is a literal that ends with a NUL.
+            _ = unsafe appvault_open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY, 0)
+        }
+    }
+
     public static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
     }
@@ -109,12 +123,19 @@ public enum ToolIO {
 
     /// `2026-11-21 08:22` in the person's own time zone.
     public static func localTime(_ seconds: UInt64) -> [UInt8] {
+        local(seconds, "%Y-%m-%d %H:%M")
+    }
+
+    /// `08:22:07` in the person's own time zone.
+    public static func localClock(_ seconds: UInt64) -> [UInt8] { local(seconds, "%H:%M:%S") }
+
+    private static func local(_ seconds: UInt64, _ format: String) -> [UInt8] {
         var time = time_t(clamping: seconds)
         var parts = unsafe tm()
         // SAFETY: both structures are ours, and strftime ends what it writes with a NUL.
         guard unsafe localtime_r(&time, &parts) != nil else { return [] }
         return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-            guard unsafe strftime(buffer.baseAddress!, 64, "%Y-%m-%d %H:%M", &parts) > 0 else {
+            guard unsafe strftime(buffer.baseAddress!, 64, format, &parts) > 0 else {
                 return []
             }
             return unsafe bytes(buffer.baseAddress!)

@@ -22,10 +22,12 @@ package enum ComingPasscode: Sendable {
             switch self {
             case .own(_, let digest):
                 return try PasscodeDetails(
-                    cost: cost, setAt: Clock.wallSeconds(), policyDigest: digest, way: .own)
+                    cost: cost, setAt: Clock.wallSeconds(), policyDigest: digest, way: .own,
+                    source: typed.source)
             case .login:
                 return try PasscodeDetails(
-                    cost: cost, setAt: Clock.wallSeconds(), way: .followsLogin)
+                    cost: cost, setAt: Clock.wallSeconds(), way: .followsLogin,
+                    source: typed.source)
             }
         } catch {
             throw .outOfMemory

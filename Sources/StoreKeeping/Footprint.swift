@@ -6,7 +6,7 @@ import SealedStore
 /// up to date from then on.
 package struct Footprint: Sendable {
     package let records: RecordsSize
-    /// The bytes of slots and fingers.
+    /// The bytes of slots, members and fingers.
     package let besides: Int
 
     /// What a new, empty store takes.
@@ -15,6 +15,8 @@ package struct Footprint: Sendable {
     /// `state` is the folder with the fingers; nil for a new store, which has none.
     package init(of id: StoreID, _ folder: Folder, in state: Folder?) {
         records = Records.size(inFolder: folder.path)
-        besides = SlotFile.size + (state.map { FingerFolder.bytes(of: id, in: $0) } ?? 0)
+        besides =
+            SlotFile.size + MemberFolder.bytes(in: folder)
+            + (state.map { FingerFolder.bytes(of: id, in: $0) } ?? 0)
     }
 }

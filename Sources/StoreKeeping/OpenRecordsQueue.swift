@@ -41,6 +41,12 @@ package final class OpenRecordsQueue {
     package private(set) var marked = 0
     /// Goes up with each opening and each closing. A scan that began under an earlier number stops.
     private var generation = 0
+    /// How often somebody has closed them, or would have if they had been open.
+    package private(set) var closings: UInt64 = 0
+    /// Of the key that opened them last, or that they got while they were open.
+    package private(set) var keyGeneration = Records.firstKeyGeneration
+    /// What a new key has left of the former file is being removed.
+    private var sweeping: Task<Void, Never>?
 
     private struct Pending {
         let change: Change
@@ -91,6 +97,8 @@ package final class OpenRecordsQueue {
     package var isOpen: Bool { records != nil }
     /// Called at the moment from which on no request reads them.
     var whenClosed: (@LoopActor () -> Void)?
+    /// Called when values were stored or deleted.
+    var whenChanged: (@LoopActor () -> Void)?
     /// After the last change: the records themselves may be in use on another thread.
     package private(set) var count: UInt64 = 0
     /// The number of this opening. Work that began under another number must end.
@@ -184,8 +192,10 @@ package final class OpenRecordsQueue {
         _ key: StoreKey, _ kind: Records.KeyKind, _ note: CommitNote,
         _ keyGeneration: UInt32 = Records.firstKeyGeneration
     ) async throws(Refusal) -> Records.LogState {
+        let closings = closings
         await acquire()
         defer { release() }
+        guard closings == self.closings else { throw .locked }
         guard records == nil else { return .whole }
         await finishClosing()
         let before = generation
@@ -204,21 +214,20 @@ package final class OpenRecordsQueue {
                     try? note.settle(on: records.generation)
                 case .whole, .repaired: note.note(records.generation)
                 }
-                // What a daemon before this one was killed over. Until these have opened, nobody
-                // knows what counts; and it may be removed another time.
-                try? ComingRecords.sweep(inFolder: folder)
                 return records
             }
         }
         damage = nil
         let made = try get(opened, .open)
-        // The store was locked, erased or given to another owner during the opening. That wins.
+        // The store was locked, erased or given to another owner during the opening. That wins, as
+        // it does while the opening waits for its turn.
         guard generation == before else {
             closing.append(made)
             await finishClosing()
             throw .locked
         }
         records = made
+        self.keyGeneration = keyGeneration
         // What nobody was told of yet is not forgotten for it.
         if made.log != .whole { log = made.log }
         commitNote = note
@@ -228,6 +237,9 @@ package final class OpenRecordsQueue {
         take(made.size ?? size)
         generation += 1
         scanLater(generation)
+        // What a daemon before this one was killed over. Until these have opened, nobody knows what
+        // counts.
+        sweep()
         return made.log
     }
 
@@ -248,6 +260,7 @@ package final class OpenRecordsQueue {
     /// After this, nothing in memory opens the store, and an opening that was under way fails. What
     /// was read and not taken yet goes at once.
     package func close() async {
+        closings += 1
         generation += 1
         let drops = holders.values
         holders = [:]
@@ -329,19 +342,25 @@ package final class OpenRecordsQueue {
     // MARK: a new key
 
     /// The names of what was changed since the sealing anew began; nil where none is under way.
-    private var changed: [[UInt8]]?
+    private var changed: Set<[UInt8]>?
+    /// How much work that stores much is under way.
+    private var storing = 0
 
     package var isSealingAnew: Bool { changed != nil }
 
     /// Seals all records anew under this key, while they are read and written, piece by piece. Then
     /// they open with it, and with no other. If it throws, they open with the present one as before.
     package func sealAnew(
-        _ key: StoreKey, _ keyGeneration: UInt32, _ goesOn: @LoopActor (Int) -> Void
+        _ key: StoreKey, _ keyGeneration: UInt32
     ) async throws(Refusal) {
         guard changed == nil else { throw .busy }
         let opening = generation
         changed = []
         defer { changed = nil }
+        await sweeping?.value
+        // No further one begins.
+        while storing > 0 { await EventLoop.sleep(until: Clock.bootMilliseconds() + 5) }
+        guard generation == opening else { throw .locked }
         let (folder, id) = (folder, id)
         try await requireRoomForCopy()
         let coming = try await onDisk(.newKey) { (_) throws(RecordsError) in
@@ -350,10 +369,11 @@ package final class OpenRecordsQueue {
         }
         do throws(Refusal) {
             while true {
+                // Locked meanwhile, and perhaps opened again.
+                guard generation == opening else { throw .locked }
                 let progress = try await onDisk(.newKey) { (records) throws(RecordsError) in
                     try coming.copyNext(from: records)
                 }
-                goesOn(progress.copied)
                 if progress.isDone { break }
             }
             // What little is left is done while nobody else uses them.
@@ -363,6 +383,19 @@ package final class OpenRecordsQueue {
         } catch {
             await workers.disk.run { try? coming.abandon() }
             throw error
+        }
+        sweep()
+        await sweeping?.value
+    }
+
+    /// Overwrites and removes what is left of the former file, while the records are in use:
+    /// however long that takes, or what the thread for slow work does before.
+    private func sweep() {
+        guard sweeping == nil else { return }
+        let folder = folder
+        sweeping = EventLoop.shared.task {
+            await self.workers.slow.run { try? ComingRecords.sweep(inFolder: folder) }
+            self.sweeping = nil
         }
     }
 
@@ -374,7 +407,7 @@ package final class OpenRecordsQueue {
     }
 
     private func followUp(_ coming: ComingRecords) async throws(Refusal) {
-        while let names = changed, !names.isEmpty {
+        while let names = changed.map(Array.init), !names.isEmpty {
             changed = []
             for first in stride(from: 0, to: names.count, by: Self.fewChanges) {
                 let few = Array(names[first..<min(first + Self.fewChanges, names.count)])
@@ -386,7 +419,9 @@ package final class OpenRecordsQueue {
         }
     }
 
-    private static let fewChanges = 16
+    /// More than others store meanwhile: a batch of theirs is smaller as long as this goes on.
+    private static let fewChanges = 64
+    private static let batchMeanwhile = 16
     /// What the log of the copy may take besides.
     private static let copyLog = 4 << 20
 
@@ -407,7 +442,7 @@ package final class OpenRecordsQueue {
         guard let present = records, generation == opening, let note = commitNote else {
             throw .locked
         }
-        let (names, folder, id) = (changed ?? [], folder, id)
+        let (names, folder, id) = (Array(changed ?? []), folder, id)
         let done = await workers.disk.run { () -> Result<Records, RecordsError> in
             Result { () throws(RecordsError) in
                 try coming.follow(names, from: present)
@@ -423,12 +458,13 @@ package final class OpenRecordsQueue {
         switch done {
         case .success(let made) where generation == opening && records === present:
             records = made
+            changed = nil
+            self.keyGeneration = keyGeneration
             // Whoever walks over the records has to begin anew: each has another place.
             generation += 1
             answered = made.generation
             count = made.count
             if let size = made.size { take(size) }
-            await workers.slow.run { try? ComingRecords.sweep(inFolder: folder) }
         case .success(let made):
             // Locked meanwhile.
             closing.append(made)
@@ -596,12 +632,14 @@ package final class OpenRecordsQueue {
     ) async throws(Refusal) -> R {
         // What is stored so is not followed up.
         guard !isSealingAnew else { throw .busy }
+        storing += 1
+        defer { storing -= 1 }
         _ = await allotment.emptyLogs(besides: id)
         let allotment = allotment
         let promise = allotment.promise(most: Self.pieceMost)
         defer { allotment.end(promise) }
         let (reserve, before) = (workers.reserve, size)
-        return try await onDisk(.store) { (records) throws(RecordsError) in
+        let stored = try await onDisk(.store) { (records) throws(RecordsError) in
             let writer = RoomyWriter(
                 records: records, reserve: reserve, promise: promise, before: before)
             let room = writer.room(for: nil)
@@ -609,6 +647,8 @@ package final class OpenRecordsQueue {
             _ = writer.tidy(room)
             return try result.get()
         }
+        whenChanged?()
+        return stored
     }
 
     /// Refuses if that much more cannot be stored, as far as this can be told before.
@@ -680,8 +720,6 @@ package final class OpenRecordsQueue {
         defer { allotment.end(promise) }
         let (reserve, before) = (workers.reserve, size)
         let opening = generation
-        // Before they are stored: whether one was, a failure does not tell for certain.
-        changed?.append(contentsOf: all.map(\.name))
         let done = await workers.disk.run {
             let writer = RoomyWriter(
                 records: records, reserve: reserve, promise: promise, before: before)
@@ -689,6 +727,13 @@ package final class OpenRecordsQueue {
                 result: writer.apply(all), count: records.count, marked: records.marked,
                 generation: records.generation)
         }
+        // Whether one was stored, a failure does not tell for certain.
+        var hasChanged = false
+        for (change, result) in zip(all, done.result.results) where result.mayHaveChanged {
+            changed?.insert(change.name)
+            hasChanged = true
+        }
+        if hasChanged { whenChanged?() }
         if generation == opening { count = done.count }
         marked = done.marked
         noteLater(done.generation)
@@ -712,7 +757,7 @@ package final class OpenRecordsQueue {
     private func nextBatch() -> [Pending] {
         var bytes = 0
         var count = 0
-        for pending in changes.prefix(Self.batch) {
+        for pending in changes.prefix(isSealingAnew ? Self.batchMeanwhile : Self.batch) {
             bytes += pending.change.bytes
             if count > 0, bytes > Self.batchBytes { break }
             count += 1
@@ -758,6 +803,15 @@ package final class OpenRecordsQueue {
 }
 
 extension Result<ChangeResult, RecordsError> {
+    fileprivate var mayHaveChanged: Bool {
+        switch self {
+        case .success(.stored), .success(.replaced), .success(.deleted), .failure: true
+        case .success(.absent), .success(.damaged), .success(.collision), .success(.nameRefused),
+            .success(.tooLarge), .success(.noRoom):
+            false
+        }
+    }
+
     /// Refused because of the owner's quota.
     fileprivate var wantsRoom: Bool {
         switch self {

@@ -99,12 +99,14 @@ extension StoreHost {
         return parent
     }
 
-    /// Opens it with the store that it follows, where that is open.
-    package func openAlong() async throws(Refusal) {
+    /// Opens it with the store that it follows, where that is open. If nobody asks for it, `since`
+    /// is how often it had been locked when that one was opened: a lock that came after stays.
+    package func openAlong(since closings: UInt64? = nil) async throws(Refusal) {
         guard !isOpen else { return }
         let parent = try requireParent()
         guard parent.isOpen, let ring = parent.ring else { throw .locked }
         let opening = try await opening(with: ring)
+        guard closings == nil || closings == records.closings else { throw .locked }
         // Nobody has shown anything for this: an owner who is away stays away.
         try await open(opening.key, .storeKey, opening.ground, nil)
         guard parent.ring === ring else {

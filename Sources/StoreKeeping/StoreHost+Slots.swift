@@ -151,8 +151,11 @@ extension StoreHost {
 
     /// Makes a recovery key beside the former one, which stays until the person has seen the new
     /// one.
-    package func addRecoveryKey(_ opening: Opening) async throws(Refusal) -> NewRecoveryKey {
-        try await inTurn(.own) { () async throws(Refusal) in
+    package func addRecoveryKey(
+        _ opening: Opening, by person: Person
+    ) async throws(Refusal) -> NewRecoveryKey {
+        if isShared { return try await addSharedRecoveryKey(opening, by: person) }
+        return try await inTurn(.own) { () async throws(Refusal) in
             let file = try requireLive()
             try require(opening.ground)
             return try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
@@ -172,6 +175,7 @@ extension StoreHost {
             try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
                 try file.settleRecovery(on: new.slot)
             }
+            try await forgetRecoveryMembers(but: new.slot.block)
         }
     }
 
@@ -182,6 +186,7 @@ extension StoreHost {
             try await onDisk(file, .recoveryKey) { (file) throws(KeyError) in
                 try file.withdrawRecovery(new.slot)
             }
+            try await forgetRecoveryMembers(of: [new.slot.block])
         }
     }
 
@@ -200,6 +205,7 @@ extension StoreHost {
                 }
                 throw .invalidAction(action: .deleteRecoveryKey, reason: .lastWayIn)
             }
+            try await forgetRecoveryMembers()
         }
     }
 
@@ -227,25 +233,9 @@ extension StoreHost {
         let adopted = await workers.disk.run { () -> Result<Adopted, KeyError> in
             Result { () throws(KeyError) in
                 guard let derived = change.derived.take() else { throw .noSuchSlot }
-                // Nobody vouches for the slot but the records that its key opens.
-                let log: Records.LogState
-                do throws(RecordsError) {
-                    let records = try reserve.spending(whereFull: { $0 == .full }) {
-                        () throws(RecordsError) in
-                        try Records(
-                            opening: folder, id: id.bytes, key: change.key.bytes,
-                            noted: foreign.notedCommit(machine))
-                    }
-                    log = records.log
-                    records.close()
-                } catch {
-                    switch error {
-                    case .damaged, .missing: throw .damaged(.foreignMachineKey)
-                    case .exists, .closed, .full, .readOnly, .busy, .outOfMemory,
-                        .outOfDescriptors, .bufferTooSmall, .io:
-                        throw .storage(PosixError("opening the records", error))
-                    }
-                }
+                let log = try Self.proof(
+                    folder, id, change.key, Records.firstKeyGeneration,
+                    noted: foreign.notedCommit(machine), reserve)
                 guard var identity = foreign.likely else { throw .noSuchSlot }
                 identity.way = change.details.way
                 if identity.kind.parent != nil { identity.kind = .own }
@@ -262,19 +252,47 @@ extension StoreHost {
         switch adopted {
         case .failure(let error): throw Self.refusal(error, .recover)
         case .success(let adopted):
-            condition = .live(adopted.file)
-            snapshot = Self.snapshot(of: adopted.file)
-            lostTries = OwnerFile.LostTries()
-            records.log = adopted.log
-            records.take(adopted.size)
-            if adopted.log != .whole { whenLogWasDamaged?(self, adopted.log) }
-            // If this fails, the next start writes it.
-            _ = await write(identity, lostTries, machine)
+            await take(adopted, machine)
             return adopted.isRevoked
         }
     }
 
-    private struct Adopted: Sendable {
+    /// Nobody vouches for the slot but the records that its key opens.
+    nonisolated static func proof(
+        _ folder: String, _ id: StoreID, _ key: StoreKey, _ generation: UInt32, noted: UInt64,
+        _ reserve: DiskReserve
+    ) throws(KeyError) -> Records.LogState {
+        do throws(RecordsError) {
+            let records = try reserve.spending(whereFull: { $0 == .full }) {
+                () throws(RecordsError) in
+                try Records(
+                    opening: folder, id: id.bytes, key: key.bytes, noted: noted,
+                    keyGeneration: generation)
+            }
+            defer { records.close() }
+            return records.log
+        } catch {
+            switch error {
+            case .damaged, .missing: throw .damaged(.foreignMachineKey)
+            case .exists, .closed, .full, .readOnly, .busy, .outOfMemory, .outOfDescriptors,
+                .bufferTooSmall, .io:
+                throw .storage(PosixError("opening the records", error))
+            }
+        }
+    }
+
+    func take(_ adopted: Adopted, _ machine: MachineKey) async {
+        condition = .live(adopted.file)
+        snapshot = Self.snapshot(of: adopted.file)
+        lostTries = OwnerFile.LostTries()
+        records.log = adopted.log
+        records.take(adopted.size)
+        if adopted.log != .whole { whenLogWasDamaged?(self, adopted.log) }
+        // If this fails, the next start writes it.
+        _ = await write(identity, lostTries, machine)
+    }
+
+    struct Adopted: Sendable {
         let file: SlotFile
         let isRevoked: Bool
         /// What was found of the log, and what the records take since.
@@ -283,12 +301,14 @@ extension StoreHost {
     }
 
     package func rewrite(
-        _ during: Refusal.During = .chown, _ change: @escaping @Sendable (inout Identity) -> Void
+        _ during: Refusal.During = .chown, if isStillSo: Proviso = {},
+        _ change: @escaping @Sendable (inout Identity) -> Void
     ) async throws(Refusal) {
         // The next owner must not learn anything about the former owner's password.
         judgings += 1
         judged = nil
         try await inTurn(.own) { () async throws(Refusal) in
+            try isStillSo()
             let file = try requireLive()
             try await onDisk(file, during) { (file) throws(KeyError) in
                 var identity = file.identity

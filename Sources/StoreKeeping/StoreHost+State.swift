@@ -24,6 +24,7 @@ extension StoreHost {
         state.name = identity.storeName
         state.kind = kind
         state.parent = parent.map { isFollower ? $0.identity.storeName : [] } ?? []
+        state.members = UInt16(clamping: sharedWith.count)
         state.policyKey = identity.policyKey
         state.owner = Subject(name: identity.account, uid: identity.uid)
         let tally = tally(policy)
@@ -37,6 +38,7 @@ extension StoreHost {
         }
         state.records = records.count
         state.passcodeSetAt = snapshot.passcodes.first?.details.setAt ?? 0
+        state.passcodeSource = passcodeSource
         state.idleTimeout =
             isOpen ? policy.idleSeconds(ownerHasSession: sessions > 0) : policy.idleTimeout
         if let until = timekeeper.heldUntil {
@@ -68,8 +70,16 @@ extension StoreHost {
         entry.createdAt = identity.createdAt
         entry.records = records.count
         entry.bytes = UInt64(clamping: records.bytes)
-        entry.members = UInt16(clamping: members.count)
+        entry.members = UInt16(clamping: sharedWith.count)
         return entry
+    }
+
+    private var passcodeSource: State.Source {
+        switch snapshot.passcodes.first?.details.source {
+        case .user?: .user
+        case .device?: .device
+        case .unknown?, nil: .unknown
+        }
     }
 
     /// Unknown where no slot of its own opens it.

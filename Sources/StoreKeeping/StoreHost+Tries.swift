@@ -139,7 +139,11 @@ extension StoreHost {
         switch aftermath {
         case .left(0): throw limitReached(policy)
         case .left(let left): throw .invalidPasscode(left: left, forgotten(policy))
-        case .lock, .erase: throw limitReached(policy)
+        case .lock:
+            // Whoever is there has tried too often: it does not stay open for them either.
+            await lock()
+            throw limitReached(policy)
+        case .erase: throw limitReached(policy)
         }
     }
 
@@ -194,8 +198,11 @@ extension StoreHost {
             try await count(file, .count, from: tally(policy)) { tally in
                 tally.began(.recovery, Self.now())
             }
+            let unwrapping = unwrapping
             let opened = await workers.disk.run {
-                Result { () throws(KeyError) in try Self.tryAll(key, file, departures) }
+                Result { () throws(KeyError) in
+                    try Self.tryAll(key, file, departures, unwrapping)
+                }
             }
             switch opened {
             case .success(let opening):
@@ -215,15 +222,16 @@ extension StoreHost {
     }
 
     private nonisolated static func tryAll(
-        _ key: RecoveryKeyBox, _ file: SlotFile, _ departures: UInt64
+        _ key: RecoveryKeyBox, _ file: SlotFile, _ departures: UInt64, _ unwrapping: Unwrapping
     ) throws(KeyError) -> Opening {
         let slots = try file.recoverySlots
         guard !slots.isEmpty else { throw .noSuchSlot }
         for slot in slots {
             do throws(KeyError) {
+                let found = try unwrapping.key(StoreKey(try file.openRecovery(slot, key.key)))
                 return Opening(
-                    key: StoreKey(try file.openRecovery(slot, key.key)),
-                    ground: .recovery(slot.sequence), departures: departures)
+                    key: found.key, ground: .recovery(slot.sequence), departures: departures,
+                    generation: found.generation)
             } catch {
                 guard error == .wrongSecret else { throw error }
             }
@@ -236,13 +244,18 @@ extension StoreHost {
     ) async throws(Refusal) -> Opening {
         foreign.tally.began(.recovery, Self.now())
         let file = foreign.file
+        let unwrapping = unwrapping
         let opened = await workers.disk.run {
-            Result { () throws(KeyError) in StoreKey(try file.openRecovery(key.key)) }
+            Result { () throws(KeyError) in
+                try unwrapping.key(StoreKey(try file.openRecovery(key.key)))
+            }
         }
         switch opened {
-        case .success(let storeKey):
+        case .success(let found):
             foreign.tally.right(.recovery)
-            return Opening(key: storeKey, ground: .foreign, departures: departures)
+            return Opening(
+                key: found.key, ground: .foreign, departures: departures,
+                generation: found.generation)
         case .failure(.wrongSecret):
             _ = foreign.tally.wrong(.recovery, .builtIn)
             throw .recoveryKeyInvalid(.wrong)

@@ -100,8 +100,13 @@ package final class StoreHost {
     /// Whom it is shared with. While it is locked, nobody but the machine vouches for them.
     package internal(set) var members: [VouchedMember] = []
     /// Of the store key that opens it; known once it was open.
-    package internal(set) var keyGeneration = Records.firstKeyGeneration
+    package var keyGeneration: UInt32 { records.keyGeneration }
+    /// From the turn on in which the slots of the next key are written, until the records have it.
     package internal(set) var isGettingKey = false
+    var gettingKey: Task<Void, Never>?
+    private var needs = 0
+    /// The last of those has ended.
+    package var whenUnneeded: (@LoopActor () -> Void)?
 
     // MARK: fingers
 
@@ -154,6 +159,8 @@ package final class StoreHost {
         case fingerAdded
         /// Whom it is shared with.
         case members
+        /// Values were stored or deleted.
+        case records
         /// The store is no more.
         case removed
     }
@@ -249,9 +256,23 @@ package final class StoreHost {
     package func take(_ times: HandOver.Times) {
         let former = times.absences.map { ($0.leave.absence, $0) }
         absences.merge(former) { here, _ in here }
+        // What a finger opens is left after its store was closed, which ends a hold.
+        guard times.heldUntil != nil else { return }
         heldSince = times.heldSince
         heldUntil = times.heldUntil
     }
+
+    /// It stays open meanwhile, also where no member's store is.
+    package func needed<R, E: Error>(_ body: () async throws(E) -> R) async throws(E) -> R {
+        needs += 1
+        defer {
+            needs -= 1
+            if needs == 0 { whenUnneeded?() }
+        }
+        return try await body()
+    }
+
+    package var isNeeded: Bool { needs > 0 }
 
     /// Each request on the open store starts its idle time again.
     private func use() throws(Refusal) {
@@ -259,8 +280,12 @@ package final class StoreHost {
         timekeeper.lastUse = Clock.bootMilliseconds()
     }
 
-    package init(id: StoreID, folder: Folder, workers: Workers, contents: Contents) {
+    package init(
+        id: StoreID, folder: Folder, workers: Workers, contents: Contents,
+        members: [VouchedMember] = []
+    ) {
         self.id = id
+        self.members = members
         self.folder = folder
         self.workers = workers
         records = OpenRecordsQueue(workers: workers, folder: folder.path, id: id)
@@ -272,10 +297,10 @@ package final class StoreHost {
             snapshot = Snapshot(identity: identity)
             condition = .erased
         case .damaged(let unchecked, let what, isRecoverable: true):
-            snapshot = Snapshot(identity: unchecked.likely ?? Self.nobody)
+            snapshot = Snapshot(identity: Self.likely(unchecked, members))
             condition = .recoverable(Foreign(unchecked), what)
         case .damaged(let unchecked, let what, isRecoverable: false):
-            snapshot = Snapshot(identity: unchecked.likely ?? Self.nobody)
+            snapshot = Snapshot(identity: Self.likely(unchecked, members))
             condition = .damaged(unchecked, what)
         case .unreadable(let owner, let what):
             snapshot = Snapshot(identity: owner ?? Self.nobody)
@@ -285,6 +310,7 @@ package final class StoreHost {
             self?.ring = nil
             self?.tell(.locked)
         }
+        records.whenChanged = { [weak self] in self?.tell(.records) }
     }
 
     /// What was found in a store's folder.
@@ -299,6 +325,18 @@ package final class StoreHost {
     /// The owner of a store that does not say whose it is: no person has this uid or this name.
     static let nobody = Identity(
         uid: UInt32.max, account: [], createdAt: 0, way: .own, storeName: [], policyKey: [])
+
+    /// Only a shared store has a member that is a recovery key, whatever is legible of the rest.
+    private static func likely(
+        _ file: UncheckedSlotFile, _ members: [VouchedMember]
+    ) -> Identity {
+        var identity = file.likely ?? nobody
+        let isShared = members.contains {
+            if case .recoveryKey = $0.member.who { true } else { false }
+        }
+        if isShared { identity.kind = .shared }
+        return identity
+    }
 
     package nonisolated static func snapshot(of file: SlotFile) -> Snapshot {
         var snapshot = Snapshot(identity: file.identity, tally: file.tally)
@@ -347,7 +385,14 @@ package final class StoreHost {
     /// A store whose time is over is closed for all requests, even before it is locked.
     package var isOpen: Bool { records.isOpen && !isIdle && !isAway }
     package var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
-    package var hasRecovery: Bool { foreign != nil || !snapshot.recovery.isEmpty }
+    package var hasRecovery: Bool {
+        guard isShared else { return foreign != nil || !snapshot.recovery.isEmpty }
+        // Without its file among the members', the slot of a shared store opens nothing.
+        return members.contains { member in
+            guard case .recoveryKey(let block) = member.member.who else { return false }
+            return foreign != nil || snapshot.recovery.contains { $0.block == block }
+        }
+    }
     package var followsLogin: Bool { identity.way == .followsLogin }
     package var isRecoverable: Bool { foreign != nil }
     package var isUsable: Bool { health == .live }
@@ -492,7 +537,6 @@ package final class StoreHost {
         }
         cancelShut()
         let log = try await records.open(key, kind, file.commits, generation)
-        keyGeneration = generation
         self.ring = ring
         timekeeper.lastUse = Clock.bootMilliseconds()
         used()

@@ -1,3 +1,4 @@
+import KeySlots
 import Policy
 import Secrets
 import Words
@@ -7,6 +8,7 @@ import Words
 package final class TypedPasscode: Sendable, Redacted {
     /// As it came, byte for byte: a login password goes on to other modules, and its token is known again by these.
     package let bytes: SecretBytes
+    package let source: PasscodeSource
     private let form: Form
 
     private enum Form: ~Copyable {
@@ -15,15 +17,20 @@ package final class TypedPasscode: Sendable, Redacted {
         case refused(PasscodeRefusal)
     }
 
-    package init(_ bytes: consuming SecretBytes) throws(Refusal) {
+    package init(
+        _ bytes: consuming SecretBytes, from source: PasscodeSource = .user
+    ) throws(Refusal) {
         do throws(SecretsError) { form = try Self.form(of: bytes) } catch { throw .outOfMemory }
         self.bytes = bytes
+        self.source = source
     }
 
     /// What was in the box goes.
-    package convenience init(_ answer: SecretBox) throws(Refusal) {
+    package convenience init(
+        _ answer: SecretBox, from source: PasscodeSource = .user
+    ) throws(Refusal) {
         guard let bytes = answer.take() else { throw .unknown }
-        try self.init(bytes)
+        try self.init(bytes, from: source)
     }
 
     package var isEmpty: Bool { bytes.count == 0 }

@@ -48,6 +48,8 @@ package final class Vault {
         let folder: Folder
         let contents: StoreHost.Contents
         let members: [VouchedMember]
+        /// Files that are no member of this store.
+        let damagedMembers: [String]
         let footprint: Footprint
         let lostTries: OwnerFile.LostTries
     }
@@ -118,6 +120,9 @@ package final class Vault {
                         let damage = Refusal.storeDamaged(.slotsBlock(number))
                         found.notes.append((.fault, damage.message.english, name))
                     }
+                    for file in entry.damagedMembers {
+                        found.notes.append((.fault, "a member's file is damaged: \(file)", name))
+                    }
                 case .erased: break
                 }
                 found.stores.append(entry)
@@ -151,10 +156,11 @@ package final class Vault {
             }
         }
         let members = machine.flatMap {
-            try? MemberFolder(in: folder, store: id, machine: $0).all().latest
+            try? MemberFolder(in: folder, store: id, machine: $0).all()
         }
         return Entry(
-            id: id, folder: folder, contents: contents, members: members ?? [],
+            id: id, folder: folder, contents: contents, members: members?.latest ?? [],
+            damagedMembers: members?.damaged ?? [],
             footprint: Footprint(of: id, folder, in: state), lostTries: tries)
     }
 
@@ -241,9 +247,9 @@ package final class Vault {
 
     private func add(_ entry: Entry) {
         let host = StoreHost(
-            id: entry.id, folder: entry.folder, workers: workers, contents: entry.contents)
+            id: entry.id, folder: entry.folder, workers: workers, contents: entry.contents,
+            members: entry.members)
         host.lostTries = entry.lostTries
-        host.members = entry.members
         add(host, entry.footprint)
     }
 
@@ -266,8 +272,11 @@ package final class Vault {
     private func tie(_ uid: UInt32) {
         for host in stores(of: uid) {
             let parent = host.identity.kind.parent.flatMap { hosts[$0] }
-            // Only its own owner's store opens it, whatever root has done with that one.
-            host.parent = parent.flatMap { $0.owner == host.owner ? $0 : nil }
+            // Only its own owner's store opens it, whatever root has done with that one; and only
+            // one that slots of its own open, whatever the file says.
+            host.parent = parent.flatMap {
+                $0.owner == host.owner && $0.identity.kind == .own ? $0 : nil
+            }
         }
     }
 
@@ -276,14 +285,14 @@ package final class Vault {
         stores(of: host.identity.uid).filter { $0.parent === host && $0.isFollower }
     }
 
-    private func forget(_ host: StoreHost) {
+    private func forget(_ host: StoreHost, isGone: Bool = true) {
         hosts[host.id] = nil
         sharedStores.removeAll { $0 === host }
         // What still ends on this store now is on no person's quota.
         host.records.allotment = Allotment()
         byUID[host.identity.uid]?.removeAll { $0 === host }
         tie(host.identity.uid)
-        host.tell(.removed)
+        host.tell(isGone ? .removed : .changed)
     }
 
     /// The open stores, and all stores.
@@ -412,6 +421,12 @@ package final class Vault {
                 reason: follows ? .tooManyFollowers(most) : .tooManyStores(most))
         }
         if let id = label.id, hosts[id] != nil { throw .alreadyExists }
+        // Its person may have typed for minutes.
+        guard
+            !stores(of: person.uid).contains(where: {
+                $0.identity.storeName == name && $0.identity.account == person.name
+            })
+        else { throw .alreadyExists }
         // Two creations at once: the second is refused before anything is made.
         let place = Place(uid: person.uid, name: name, follows: follows)
         guard reserved.insert(place).inserted else { throw .alreadyExists }
@@ -716,13 +731,37 @@ package final class Vault {
         if let machine { _ = await host.write(host.identity, host.lostTries, machine) }
     }
 
-    /// A member of a shared store becomes its owner, and the owner before a member who writes.
-    package func handOn(_ host: StoreHost, to owner: Person) async throws(Refusal) {
+    /// Whether somebody may have one more store, and this one.
+    package func requireRoom(for host: StoreHost, of owner: Person) throws(Refusal) {
         guard !isTaken(host.identity.storeName, by: owner, besides: host) else {
             throw .alreadyExists
         }
+        let coming = reserved.count { $0.uid == owner.uid && !$0.follows }
+        guard stores(of: owner.uid).count(where: { !$0.isFollower }) + coming < Self.storesEach
+        else { throw .invalidAction(action: .share, reason: .tooManyStores(Self.storesEach)) }
+        let allotment = allotment(of: owner)
+        guard allotment.left.map({ $0 >= host.records.bytes }) ?? true else {
+            throw allotment.refusal
+        }
+    }
+
+    /// A member of a shared store becomes its owner, and the owner before a member who writes.
+    package func handOn(
+        _ host: StoreHost, to owner: Person, if isStillSo: StoreHost.Proviso
+    ) async throws(Refusal) {
+        try requireRoom(for: host, of: owner)
+        let name = host.identity.storeName
+        let place = Place(uid: owner.uid, name: name, follows: false)
+        guard reserved.insert(place).inserted else { throw .alreadyExists }
+        defer { reserved.remove(place) }
         let former = host.identity.uid
-        try await host.rewrite { identity in
+        let isPossible: StoreHost.Proviso = { () throws(Refusal) in
+            guard host.identity.storeName == name, host.identity.uid == former else {
+                throw .busy
+            }
+            try isStillSo()
+        }
+        try await host.rewrite(if: isPossible) { identity in
             identity.uid = owner.uid
             identity.account = owner.name
         }
@@ -739,7 +778,11 @@ package final class Vault {
         guard !isTaken(name, by: host.owner, besides: host), reserved.insert(place).inserted
         else { throw .alreadyExists }
         defer { reserved.remove(place) }
-        try await host.rewrite(.rename) { $0.storeName = name }
+        let owner = host.owner
+        let isPossible: StoreHost.Proviso = { () throws(Refusal) in
+            guard host.owner == owner else { throw .notPermitted(.ownerOnly) }
+        }
+        try await host.rewrite(.rename, if: isPossible) { $0.storeName = name }
         // If this fails, the next start writes it.
         if let machine { _ = await host.write(host.identity, host.lostTries, machine) }
     }
@@ -786,7 +829,7 @@ package final class Vault {
         switch result {
         case .failure(let error): throw StoreHost.refusal(error, .chown)
         case .success(let entry):
-            forget(host)
+            forget(host, isGone: false)
             add(entry)
         }
     }

@@ -31,6 +31,11 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         tool.notice.finger.body | \
         If that was not you: `appvault fingerprint list`, then `appvault passwd`.
         """
+    case noticeStillLocked = "tool.notice.still-locked | Still locked: {1}. | the names of stores"
+    case noticeStillLockedBody = """
+        tool.notice.still-locked.body | \
+        Since you came back, AppVault has seen neither your passcode nor your finger. `appvault unlock` asks for it.
+        """
     case noticeApp = "tool.notice.app | {1} is locked. | the id of an application"
     case noticeAppBody = "tool.notice.app.body | It goes on where it was as soon as you unlock it."
     case noticeAppOpen = "tool.notice.app.open | Unlock"
@@ -97,10 +102,20 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         without a passcode the store opens by itself, and whoever has the disk can read it
         """
     case agreeReset = "tool.agree.reset | the store and everything in it will be erased"
-    case agreeResetWith = """
-        tool.agree.reset.with | \
-        the store and everything in it will be erased, and nothing will open these any more: {1} | \
+    case resetShut = """
+        tool.reset.shut | \
+        these will not open for you any more, unless they have a recovery key of their own: {1} | \
         names of stores
+        """
+    case resetWaiting = """
+        tool.reset.waiting | \
+        you have no access to these any more, until another member shares them with you again: {1} | \
+        names of stores
+        """
+    case resetMembers = """
+        tool.reset.members | \
+        everybody it is shared with loses it, too: {1} | \
+        names of people and groups
         """
     case agreeMoveReplace = "tool.agree.replace | what the other store has by these names is lost"
     case agreeHandOn = """
@@ -217,6 +232,30 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         tool.create.exists.hint | \
         `appvault unlock` opens it; `appvault create --open-existing` opens or creates one
         """
+    case createNotShared = """
+        tool.create.not-shared | \
+        {1} does not exist, or is not shared with you | \
+        a store, as OWNER/NAME
+        """
+    case createNotSharedHint = """
+        tool.create.not-shared.hint | \
+        {1} shares it by `appvault share {2} {3}` | \
+        its owner | its name | the name of your account
+        """
+    case createOtherKind = """
+        tool.create.other-kind | \
+        {1} exists, and is of another kind | \
+        a store, as OWNER/NAME
+        """
+    case createOtherKindHint = """
+        tool.create.other-kind.hint | \
+        `appvault stores` lists them; --no-passcode is for shared configuration
+        """
+    case createNoOwn = """
+        tool.create.no-own | \
+        {1} opens with a store of your own, and you have none | \
+        a store, as OWNER/NAME
+        """
     case createFollows = """
         tool.create.follows | \
         logins here open stores with the login password, so yours will open this one
@@ -238,6 +277,42 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         the name of an account | what went wrong
         """
 
+    case storeNone = "tool.store.none | there is no store {1} | the name of a store"
+    case storeNoneHint = "tool.store.none.hint | `appvault stores` lists yours"
+
+    // MARK: `watch`
+
+    case watchOpened = "tool.watch.opened | {1} is open | the name of a store"
+    case watchLocked = "tool.watch.locked | {1} is locked | the name of a store"
+    case watchChanged = """
+        tool.watch.changed | \
+        something about {1} has changed; `appvault status` shows what | \
+        the name of a store
+        """
+    case watchFinger = """
+        tool.watch.finger | \
+        a finger was enrolled, and opens {1} from now on | \
+        the name of a store
+        """
+    case watchMembers = """
+        tool.watch.members | \
+        whom {1} is shared with has changed; `appvault members` lists them | \
+        the name of a store
+        """
+    case watchRecords = "tool.watch.records | values in {1} have changed | the name of a store"
+    case watchRemoved = "tool.watch.removed | {1} was removed | the name of a store"
+    case watchLeft = "tool.watch.left | you have left this machine, or its screen is locked"
+    case watchCameBack = "tool.watch.came-back | you are at this machine again"
+    case watchGoesOn = "tool.watch.goes-on | what happens next comes here; Ctrl-C ends this"
+    case watchEnded = """
+        tool.watch.ended | \
+        appvaultd has ended, so it does not tell any more what happens
+        """
+    case watchEndedHint = """
+        tool.watch.ended.hint | \
+        `appvault watch` again goes on as soon as it has started anew
+        """
+
     // MARK: The block of `status`
 
     case titleStore = "tool.title.store | store"
@@ -256,6 +331,8 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case titleExpires = "tool.title.expires | expires"
     case titleRules = "tool.title.rules | rules"
     case titleLocks = "tool.title.locks | locks"
+    case titleRole = "tool.title.role | role"
+    case titleMembers = "tool.title.members | members"
     case titlePolicy = "tool.title.policy | policy"
     case titleDue = "tool.title.due | due"
     case titleID = "tool.title.id | id"
@@ -275,6 +352,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case wayShortNone = "tool.way.short.none | nothing is asked"
     case wayShortOwn = "tool.way.short.own | passcode"
     case wayShortFinger = "tool.way.short.finger | passcode or finger"
+    case wayShortShared = "tool.way.short.shared | a member's store"
     case wayShared = "tool.way.shared | the stores of its members"
     case wayConfiguration = "tool.way.configuration | nothing is asked: its members read it"
     case wayNone = """
@@ -324,6 +402,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         date and time
         """
     case locksIdle = "tool.locks.idle | after {1} without a request | a time: tool.span.*"
+    case locksMembers = "tool.locks.members | with the last of its members' stores"
     case spanSeconds = "tool.span.seconds | {1} s | a number"
     case spanMinutes = "tool.span.minutes | {1} min | a number"
     case spanHours = "tool.span.hours | {1} h | a number"
@@ -770,6 +849,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case doctorMemory = "tool.doctor.memory | memory"
     case doctorClock = "tool.doctor.clock | clock"
     case doctorStore = "tool.doctor.store | your store"
+    case doctorStores = "tool.doctor.stores | stores"
     case doctorWell = "tool.doctor.well | everything is in order"
     case doctorBroken = "tool.doctor.broken | broken: {1} | a number"
     case doctorWarnings = "tool.doctor.warnings | warnings: {1} | a number"

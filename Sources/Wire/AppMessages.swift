@@ -1,6 +1,22 @@
 // For programs of their own; the module in other people's processes has no use for them.
 #if !hasFeature(Embedded)
 
+    /// What the peer wants to hear of.
+    public struct Watch: Body, Fields, Equatable {
+        /// Also each change of the values, which happens often.
+        public var records = false
+
+        public init(records: Bool = false) {
+            self.records = records
+        }
+
+        init() {}
+
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.flag(&records)
+        }
+    }
+
     /// Something has happened to one of the peer's stores, or to its owner.
     public struct Event: Body, Fields, Equatable {
         public enum What: UInt8, CaseIterable, Sendable {
@@ -18,6 +34,10 @@
             case told = 7
             /// Whom the store is shared with.
             case members = 8
+            /// Values were stored or deleted.
+            case records = 9
+            /// The store is no more.
+            case removed = 10
         }
 
         public var what = What.locked

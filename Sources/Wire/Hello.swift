@@ -9,6 +9,8 @@ public enum FrontEnd: UInt8, CaseIterable, Sendable {
     case program = 5
     /// A person answers in dialogs, and what is shown stays on a screen: never a secret.
     case dialog = 6
+    /// A program, for a store whose passcode it has made up itself.
+    case device = 7
 }
 
 public struct Hello: Body, Fields, Equatable {

@@ -1,14 +1,6 @@
 // For programs of their own; the module in other people's processes has no use for them.
 #if !hasFeature(Embedded)
 
-    /// What a member of a shared store may do. The lower number may do more.
-    public enum StoreRole: UInt8, CaseIterable, Sendable {
-        case none = 0
-        case owner = 1
-        case writer = 2
-        case reader = 3
-    }
-
     /// Somebody whom a store is shared with.
     public enum MemberKind: UInt8, CaseIterable, Sendable {
         case person = 1

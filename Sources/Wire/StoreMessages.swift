@@ -162,7 +162,15 @@ public enum StoreKind: UInt8, CaseIterable, Sendable {
     case configuration = 3
 }
 
-/// What `status` shows. Only the owner and root hear it.
+/// What a member of a shared store may do. The lower number may do more.
+public enum StoreRole: UInt8, CaseIterable, Sendable {
+    case none = 0
+    case owner = 1
+    case writer = 2
+    case reader = 3
+}
+
+/// What `status` shows. Only the owner, whoever it is shared with, and root hear it.
 public struct State: Body, Fields, Equatable {
     public enum Lock: UInt8, CaseIterable, Sendable {
         case absent = 0
@@ -180,6 +188,15 @@ public struct State: Body, Fields, Equatable {
         case none = 1
         case passcode = 2
         case passcodeAndFingerprint = 3
+    }
+
+    /// Who made the passcode up.
+    public enum Source: UInt8, CaseIterable, Sendable {
+        /// Nobody said, or there is none.
+        case unknown = 0
+        case user = 1
+        /// A program, for itself.
+        case device = 2
     }
 
     /// Why a flow is due.
@@ -210,6 +227,10 @@ public struct State: Body, Fields, Equatable {
     public var kind = StoreKind.own
     /// The name of the store that it follows; empty where it follows none, or that one is gone.
     public var parent: [UInt8] = []
+    /// What the person may do with it.
+    public var role = StoreRole.owner
+    /// How many it is shared with, its owner among them; 0 where it is not shared.
+    public var members: UInt16 = 0
     public var policyKey: [UInt8] = []
     /// -1 where there is no limit.
     public var ownTriesLeft: Int32 = -1
@@ -218,12 +239,14 @@ public struct State: Body, Fields, Equatable {
     public var throttledSeconds: UInt32 = 0
     public var apartThrottledSeconds: UInt32 = 0
     public var records: UInt64 = 0
-    /// Bytes that all stores of the owner take on the disk.
+    /// Bytes that all stores of the owner take on the disk. Whoever it is shared with hears what this
+    /// one takes.
     public var used: UInt64 = 0
-    /// Bytes that they may take; 0: no limit.
+    /// Bytes that they may take; 0: no limit, or not told.
     public var quota: UInt64 = 0
     /// Seconds since 1970; 0 where there is no passcode.
     public var passcodeSetAt: UInt64 = 0
+    public var passcodeSource = Source.unknown
     /// Seconds since 1970; 0: never.
     public var expiresAt: UInt64 = 0
     /// Seconds; 0: never.
@@ -259,6 +282,8 @@ public struct State: Body, Fields, Equatable {
         coder.part(&owner)
         coder.value(&kind)
         coder.text(&parent, limit: Limits.name)
+        coder.value(&role)
+        coder.u16(&members)
         coder.text(&policyKey, limit: Limits.policyKey)
         coder.i32(&ownTriesLeft)
         coder.i32(&apartTriesLeft)
@@ -268,6 +293,7 @@ public struct State: Body, Fields, Equatable {
         coder.u64(&used)
         coder.u64(&quota)
         coder.u64(&passcodeSetAt)
+        coder.value(&passcodeSource)
         coder.u64(&expiresAt)
         coder.u32(&idleTimeout)
         coder.u64(&heldUntil)

@@ -31,11 +31,17 @@ package enum Message: Sendable {
     case createdShared
     case shared
     case sharedPending
-    case handedOn
+    case handOnOffered(store: [UInt8], to: [UInt8])
+    case tookOver
+    case tookOverWithRecovery
+    case sharedAgain
     case unshared
     case unsharedWithNewKey
+    case unsharedButGroup
     case unsharedKeyDue(Refusal)
     case recoveryDeleted
+    case recoveredShared
+    case recoveredSharedAlone
     case cancelledChange
 
     // MARK: a new passcode
@@ -219,11 +225,18 @@ package enum Message: Sendable {
         case .createdShared: Phrase(.createDoneShared)
         case .shared: Phrase(.sharedDone)
         case .sharedPending: Phrase(.sharedPending)
-        case .handedOn: Phrase(.sharedHandedOn)
+        case .handOnOffered(let store, let person):
+            Phrase(.sharedOffered, .text(Text.clean(store)), .text(Text.clean(person)))
+        case .tookOver: Phrase(.sharedTaken)
+        case .tookOverWithRecovery: Phrase(.sharedTakenRecovery)
+        case .sharedAgain: Phrase(.sharedAgain)
         case .unshared: Phrase(.unsharedDone)
         case .unsharedWithNewKey: Phrase(.unsharedNewKey)
+        case .unsharedButGroup: Phrase(.unsharedButGroup)
         case .unsharedKeyDue(let refusal): Phrase(.unsharedKeyDue, .phrase(refusal.message))
         case .recoveryDeleted: Phrase(.recoveryDeleted)
+        case .recoveredShared: Phrase(.recoveredShared)
+        case .recoveredSharedAlone: Phrase(.recoveredSharedAlone)
         case .cancelledChange: Phrase(.cancelChangeTitle)
 
         case .rules(let rules): Phrase(.createRules, .phrases(rules.map(\.wish)))

@@ -27,7 +27,7 @@ extension Refusal {
 
     package enum Argument: CaseIterable, Sendable {
         case name, notText, control, export, exportCost, appID
-        case storeName, storeID, policyKey, parent, role
+        case storeName, defaultKind, storeID, policyKey, parent, role
     }
 
     package enum Why: CaseIterable, Sendable {
@@ -69,6 +69,12 @@ extension Refusal {
         case isDefault
         case lastWayIn
         case membershipPending
+        /// What a member had the store opened by is gone with their own store.
+        case membershipLost
+        /// They would be one again at once.
+        case memberByGroup
+        /// Another member's number is this account's by now.
+        case sameNumber(String)
         case tooManyMembers(Int)
         /// Only stores that were made to be shared can be.
         case notShared
@@ -159,6 +165,9 @@ extension Refusal.ActionReason {
         case .isDefault: Phrase(.reasonIsDefault)
         case .lastWayIn: Phrase(.reasonLastWayIn)
         case .membershipPending: Phrase(.reasonMembershipPending)
+        case .membershipLost: Phrase(.reasonMembershipLost)
+        case .memberByGroup: Phrase(.reasonMemberByGroup)
+        case .sameNumber(let name): Phrase(.reasonSameNumber, .text(name))
         case .tooManyMembers(let most): Phrase(.reasonTooManyMembers, .count(most))
         case .notShared: Phrase(.reasonNotShared)
         case .shared: Phrase(.reasonShared)

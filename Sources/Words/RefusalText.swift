@@ -20,6 +20,7 @@ extension Refusal {
         case .doesNotExist(.member): Phrase(.refusedDoesNotExistMember)
         case .invalidArgument(.role): Phrase(.refusedInvalidArgumentRole)
         case .invalidArgument(.storeName): Phrase(.refusedInvalidArgumentStoreName)
+        case .invalidArgument(.defaultKind): Phrase(.refusedInvalidArgumentDefaultKind)
         case .invalidArgument(.storeID): Phrase(.refusedInvalidArgumentStoreID)
         case .invalidArgument(.policyKey): Phrase(.refusedInvalidArgumentPolicyKey)
         case .invalidArgument(.parent): Phrase(.refusedInvalidArgumentParent)

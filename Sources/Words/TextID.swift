@@ -67,22 +67,43 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         The store is shared with them. They get access once they have a store with a passcode \
         and you both are logged in.
         """
-    case sharedHandedOn = """
-        share.handed-on | \
-        The store belongs to them now. You may still read and write it.
+    case sharedOffered = """
+        share.offered | \
+        The store is theirs as soon as they say yes: `appvault share {1} {2} --owner` | \
+        the store as they call it | their account
         """
+    case sharedTaken = """
+        share.taken | \
+        The store is yours now. Its former owner may still read and write it.
+        """
+    case sharedTakenRecovery = """
+        share.taken-recovery | \
+        The store is yours now. Its former owner may still read and write it, and has its recovery key: \
+        `appvault recovery new` makes another one.
+        """
+    case sharedAgain = "share.again | The store opens for them again."
     case unsharedDone = "unshare.done | The store is not shared with them any more."
     case unsharedNewKey = """
         unshare.new-key | \
-        The store is not shared with them any more, and has a new key. What they have read, they know.
+        The store is not shared with them any more, and has a new key. They know what they have read.
         """
     case unsharedKeyDue = """
         unshare.key-due | \
         The store is not shared with them any more. It could not get a new key yet: {1}. It is tried again when the store is opened. | \
         why: a refusal
         """
+    case unsharedButGroup = """
+        unshare.but-group | \
+        The store has a new key, but it is still shared with a group that they are in.
+        """
     case renamed = "store.renamed | The store has a new name."
     case recoveryDeleted = "recovery.deleted | The recovery key opens nothing any more."
+    case recoveredShared = "recovery.shared | This shared store opens with your own store again."
+    case recoveredSharedAlone = """
+        recovery.shared-alone | \
+        This shared store opens with your own store again. It is from another machine, so share it \
+        again with the others.
+        """
     case lockDone = "lock.done | The store is locked."
     case cancelOpenTitle = "cancel.open.title | cancelled; the store stays locked"
     case cancelChangeTitle = """
@@ -588,6 +609,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.InvalidArgument.store-name | \
         a store's name has no slash and no control character, and is not a store's id
         """
+    case refusedInvalidArgumentDefaultKind = """
+        refused.InvalidArgument.default-kind | \
+        `default` is the store that a login opens: it can neither follow another one nor be shared
+        """
     case refusedInvalidArgumentStoreID = """
         refused.InvalidArgument.store-id | \
         an id is 32 hexadecimal digits with hyphens (8-4-4-4-12), not all of them 0
@@ -1077,6 +1102,19 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case reasonMembershipPending = """
         reason.membership-pending | \
         you get access when another member has the store open
+        """
+    case reasonMembershipLost = """
+        reason.membership-lost | \
+        your own store was made anew since: a member has to share this one with you again
+        """
+    case reasonMemberByGroup = """
+        reason.member-by-group | \
+        it is shared with a group that you are in, and you have it as long as you are
+        """
+    case reasonSameNumber = """
+        reason.same-number | \
+        {1} is a member and had the same number: `appvault unshare` them first | \
+        an account or a group
         """
     case reasonTooManyMembers = """
         reason.too-many-members | \

@@ -43,8 +43,13 @@ final class PrivateBus: @unchecked Sendable {
         unsafe pclose(pipe)
     }
 
-    /// As one that hangs.
-    func halt() { kill(process, SIGSTOP) }
+    /// As one that hangs. It ends the system call that it is in first.
+    func halt() {
+        kill(process, SIGSTOP)
+        var what = unsafe siginfo_t()
+        // SAFETY: the kernel fills it in before the call returns.
+        _ = unsafe waitid(P_PID, id_t(process), &what, WSTOPPED | WNOWAIT)
+    }
     func resume() { kill(process, SIGCONT) }
 
     @LoopActor

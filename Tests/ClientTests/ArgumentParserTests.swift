@@ -51,6 +51,19 @@ struct ArgumentParserTests {
             CreateCommand(way: .configuration, existing: .refuse, name: bytes("shared"))
         ),
         (
+            "create alice/team --shared --open-existing",
+            CreateCommand(
+                way: .shared, existing: .open, name: bytes("team"), owner: bytes("alice"))
+        ),
+        ("watch", WatchCommand(depth: .stores)),
+        ("watch --records", WatchCommand(depth: .records)),
+        (
+            "copy a b a --to mail",
+            CopyCommand(
+                load: Carriage(
+                    what: .names([bytes("a"), bytes("b")]), to: bytes("mail"), clash: .refuse))
+        ),
+        (
             "share team bob",
             ShareCommand(store: bytes("team"), whom: .person(bytes("bob")), role: .writer)
         ),
@@ -336,6 +349,10 @@ struct ArgumentParserTests {
         (
             "run --file A true", "--file A cannot be",
             "--file NAME=RECORD, as in --file TOKEN=github"
+        ),
+        (
+            "create alice/team --shared", "alice/team can only be opened: its owner makes it",
+            "--shared --open-existing alone; without an owner it is a name of yours"
         ),
         (
             "run --app a/b true", "a/b is not the id of an application",

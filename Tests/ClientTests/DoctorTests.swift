@@ -97,7 +97,18 @@ struct FakeMachine {
         daemon.software = Array(Version.text.utf8)
         daemon.health = health
         daemon.policy = PolicyValues(mode: .standard, problem: [], values: [], rules: [])
+        daemon.stores = [Doctor.KnownStore(entry: store("default", of: "alice", 1000))]
         return daemon
+    }
+
+    static func store(
+        _ name: String, of owner: String, _ uid: UInt32, _ kind: StoreKind = .own
+    ) -> StoreList.Entry {
+        var entry = StoreList.Entry()
+        entry.name = Array(name.utf8)
+        entry.owner = Subject(name: Array(owner.utf8), uid: uid)
+        entry.kind = kind
+        return entry
     }
 
     func findings(
@@ -140,6 +151,56 @@ struct DoctorTests {
         daemon.store = store
         daemon.policy = FakeMachine.daemon.policy
         #expect(FakeMachine().found(.store, daemon)[0].text.contains("it opens by itself"))
+    }
+
+    @Test("stores that others open: what is gone, what is due, and who waits for more than a week")
+    func stores() {
+        var fake = FakeMachine()
+        fake.uid = 1000
+        var daemon = FakeMachine.daemon
+        var orphan = FakeMachine.store("mail", of: "alice", 1000, .follows)
+        var team = FakeMachine.store("team", of: "alice", 1000, .shared)
+        team.members = 2
+        var other = FakeMachine.store("crew", of: "bob", 1001, .shared)
+        (other.members, other.role) = (3, .reader)
+        func told(_ members: MemberList? = nil, _ others: MemberList? = nil) -> [String] {
+            daemon.stores = [
+                .init(entry: orphan), .init(entry: team, members: members),
+                .init(entry: other, members: others),
+            ]
+            return fake.found(.stores, daemon).map { "\($0.state): \($0.text)" }
+        }
+        var waits = MemberList.Entry()
+        (waits.isPending, waits.number, waits.addedAt) = (true, 1000, 1_800_000_000 - 8 * 86_400)
+        var owns = MemberList.Entry()
+        (owns.role, owns.number) = (.owner, 1001)
+        let list = MemberList(members: [owns, waits], newKeyIsDue: false)
+        let due = MemberList(members: [], newKeyIsDue: true)
+
+        #expect(told().map { $0.prefix(14) } == ["warning: mail:"])
+        orphan.parent = Array("default".utf8)
+        #expect(told() == ["ok: 3, of which 2 are shared"])
+        waits.number = 1002
+        let long = MemberList(members: [owns, waits], newKeyIsDue: false)
+        waits.number = 1000
+        #expect(told(long).map { $0.prefix(38) } == ["warning: team: for more than a week it"])
+        #expect(told(nil, list) == ["unseen: bob/crew: you have no access yet"])
+        waits.addedAt = 1_800_000_000
+        let few = MemberList(members: [owns, waits], newKeyIsDue: false)
+        #expect(told(few).map { $0.prefix(32) } == ["unseen: team: you have no access"])
+        let gone = MemberList(members: [waits], newKeyIsDue: false)
+        #expect(told(gone).map { $0.prefix(38) } == ["warning: team: none of its members has"])
+        #expect(told(due, due).first?.hasPrefix("warning: team, bob/crew: somebody was") == true)
+        team.lock = .unlocked
+        #expect(told(due).first?.hasSuffix("although it is open") == true)
+        // Root is told of everybody's.
+        fake.uid = 0
+        daemon.stores = (1...7).map {
+            .init(entry: FakeMachine.store("s\($0)", of: "bob", 1001, .follows))
+        }
+        #expect(
+            fake.found(.stores, daemon)[0].text.hasPrefix(
+                "bob/s1, bob/s2, bob/s3, bob/s4, bob/s5, and 2 more: the store"))
     }
 
     @Test("without a daemon the rest is looked at all the same, and the socket says what to do")
@@ -208,7 +269,13 @@ struct DoctorTests {
         "a locker that tells logind is fine; of others it says what helps",
         arguments: [
             ("/usr/bin/gnome-shell", .ok, "GNOME's lock screen locks"),
-            ("/usr/bin/python3 /usr/bin/cinnamon-screensaver", .warning, "tells nobody"),
+            (
+                "/usr/bin/python3 /usr/bin/cinnamon-screensaver", .warning,
+                "cinnamon-screensaver tells only the session bus"
+            ),
+            ("mate-screensaver", .warning, "appvault-agent does not run"),
+            ("xfce4-screensaver", .warning, "the store stays open"),
+            ("cinnamon --replace", .ok, "Cinnamon's lock screen locks"),
             ("xscreensaver -no-splash", .warning, "XScreenSaver tells nobody"),
             ("swayidle -w timeout 300 swaylock", .warning, "swayidle runs a locker"),
             ("xss-lock -- appvault screen -- i3lock -n", .ok, "xss-lock locks the store"),
@@ -221,6 +288,24 @@ struct DoctorTests {
         #expect(found.map(\.state) == [state], "\(found)")
         #expect(
             found.allSatisfy { $0.text.contains(text) && $0.text.contains("alice") }, "\(found)")
+    }
+
+    @Test(
+        "a locker that tells only the session bus is fine while the person's own agent runs",
+        arguments: [
+            "mate-screensaver", "xfce4-screensaver",
+            "/usr/bin/python3 /usr/bin/cinnamon-screensaver",
+        ])
+    func relayed(locker: String) {
+        var machine = FakeMachine()
+        let agent = "/usr/libexec/appvault/appvault-agent"
+        // An older Cinnamon has a locker beside it.
+        machine.sitsDown("alice", 1000, running: "cinnamon", locker, agent)
+        machine.sitsDown("bob", 2000, running: locker, "vim appvault-agent")
+        let found = machine.findings().filter { $0.link == .screen }
+        #expect(found.map(\.state) == [.ok, .warning], "\(found)")
+        #expect(found[0].text.hasSuffix("locks the store with the screen, through appvault-agent"))
+        #expect(found[1].mend == "`systemctl --user start appvault-agent` in bob's session")
     }
 
     @Test("a person is told of their own screen alone, and root of each")

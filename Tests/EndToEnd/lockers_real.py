@@ -12,7 +12,7 @@ import unittest
 
 import machine
 import packages
-from desktop import FOCUS, Desktop
+from desktop import FOCUS, XSERVER, Desktop
 from places import LABS
 
 NEEDS_ROOT = True
@@ -21,8 +21,34 @@ ALICE, WRONG = machine.PASSWORDS["alice"], "wrong-otter-9"
 SECRET = "an otter's secret"
 # What fills the screen while these have locked it.
 I3LOCK, SWAYLOCK, BLANK = "7a2048", "206a48", "000000"
+# What GNOME's lock screen asks in.
+ENTRY = "1a375d"
 
 machine.IMAGES["lockers"] = machine.Image("i3lock xscreensaver light-locker sway swaylock", parent="desktop")
+# gjs: what the key that locks the screen calls is written in it. The seat is one that has a graphics card, for GDM;
+# on any but seat0 GDM starts an X server itself, and wants no virtual terminal.
+machine.IMAGES["gnome"] = machine.Image(
+    "gdm3 gnome-session gnome-shell gjs xvfb xdotool imagemagick xterm x11-utils fonts-dejavu-core"
+    " libpam-gnome-keyring-",
+    XSERVER
+    + r"""
+ln -s /usr/local/bin/xserver /usr/bin/Xorg
+cat > /etc/tmpfiles.d/seat.conf <<'END'
+f /run/udev/data/c1:3 - - - - I:1\nE:ID_SEAT=seat1\nG:seat\nG:master-of-seat\nQ:seat\nQ:master-of-seat\nV:1\n
+f /run/udev/tags/seat/c1:3
+f /run/udev/tags/master-of-seat/c1:3
+END
+cat > /usr/local/bin/terminal <<'END'
+#!/bin/sh
+rm -f /tmp/terminal
+exec xterm -l -lf /tmp/terminal -fa 'DejaVu Sans Mono' -fs 11 -geometry 80x24
+END
+chmod +x /usr/local/bin/terminal
+printf '[Desktop Entry]\nType=Application\nName=Terminal\nExec=/usr/local/bin/terminal\n' \
+    > /etc/xdg/autostart/terminal.desktop
+: > /etc/default/locale
+""",
+    "base")
 
 
 class Lockers(Desktop):
@@ -32,8 +58,10 @@ class Lockers(Desktop):
         "front=$(loginctl show-seat -P ActiveSession seat0); display=$(loginctl show-session -P Display $front);"
         " export DISPLAY=${display:-:0}; export XAUTHORITY=/var/run/lightdm/root/$DISPLAY; ")
 
+    IMAGE = "lockers"
+
     def __init__(self):
-        machine.Machine.__init__(self, "lockers", bind=packages.BIND)
+        machine.Machine.__init__(self, self.IMAGE, bind=packages.BIND)
 
     def play_terminals(self):
         """From the next boot on LightDM has virtual terminals: see terminals.c."""
@@ -97,15 +125,52 @@ class Lockers(Desktop):
         self.again(lambda: "xdotool key alt+Tab", lambda: self.run(name)[1].startswith(title), f"the window {title}")
 
 
-class Lock(unittest.TestCase):
+class Gnome(Lockers):
+    """A desktop of GNOME's, with GDM."""
+
+    IMAGE = "gnome"
+    FRONT = "export DISPLAY=:0; export XAUTHORITY=$(ls /run/gdm3/auth-for-Debian-gdm-*/database); "
+
+    def bus(self, command):
+        """A command on alice's session bus."""
+        return self.run(f"export XDG_RUNTIME_DIR=/run/user/$(id -u); {command}", user="alice")
+
+    def is_locked(self):
+        name = "org.gnome.ScreenSaver /org/gnome/ScreenSaver org.gnome.ScreenSaver"
+        return "true" in self.bus(f"busctl --user call {name} GetActive")[1]
+
+    def greeter(self):
+        """GDM lists who may log in; its first is alice."""
+        def selected():
+            return self.run(f"{self.FRONT} xdotool getdisplaygeometry")[0] == 0 and self.colours()[FOCUS]
+
+        self.wait(lambda: selected() > 10_000, "GDM's list")
+        self.again(lambda: "xdotool key Return", lambda: 400 < selected() < 5_000, "GDM's question")
+
+    def session(self):
+        name = "org.gnome.Shell /org/gnome/Shell org.gnome.Shell OverviewActive"
+        self.wait(
+            lambda: self.run(f"{self.FRONT} xdotool search --name '^alice@'")[0] == 0, "a terminal of alice's")
+
+        def has_closed_overview():
+            self.bus(f"busctl --user set-property {name} b false")
+            return "false" in self.bus(f"busctl --user get-property {name}")[1]
+
+        self.wait(has_closed_overview, "a desktop without its overview")
+
+
+class Locking(unittest.TestCase):
+    """alice's desktop, with the packages on it."""
+
+    DESKTOP = Lockers
+
     @classmethod
     def setUpClass(cls):
         if os.environ.get("APPVAULT_LOCKERS") != "1":
             raise unittest.SkipTest("real screen lockers need an image of their own; `make lockers` tries them")
-        cls.desktop = Lockers()
+        cls.desktop = cls.DESKTOP()
         cls.addClassCleanup(cls.desktop.stop)
         packages.install(cls.desktop)
-        cls.desktop.play_terminals()
 
     def setUp(self):
         """alice logs in, and that opens her store."""
@@ -164,6 +229,13 @@ class Lock(unittest.TestCase):
         self.assertEqual(self.state(), "open")
         desktop.picture(f"locker-{name}-unlocked")
 
+
+class Lock(Locking):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.desktop.play_terminals()
+
     def test_i3lock(self):
         """i3lock, run by `appvault screen` in front and behind"""
         for name, command in (
@@ -215,6 +287,43 @@ class Lock(unittest.TestCase):
         desktop.wait(lambda: desktop.front() == "lightdm" and desktop.colours()[FOCUS] > 400, "the greeter's question")
         self.locks(
             "light-locker", "lightdm", lambda: desktop.front() != "alice" or desktop.shows_window("light-locker"))
+
+
+class LockGnome(Locking):
+    DESKTOP = Gnome
+
+    def test_gnome(self):
+        """GNOME's lock screen, at logind's word, by the key that locks it, and when nobody touches anything; and when
+        logind unlocks it"""
+        desktop = self.desktop
+        idle = "gsettings set org.gnome.desktop.session idle-delay"
+
+        def instead():
+            """A key shows the clock, and another one asks."""
+            if desktop.colours()[bytes.fromhex(ENTRY)] > 5_000:
+                return None
+            return "shift" if desktop.is_filled(BLANK) else "Return"
+
+        for name, lock in (
+            ("gnome", lambda: desktop.type("loginctl lock-session")),
+            ("gnome-key", lambda: desktop.key("super+l")),
+            ("gnome-idle", lambda: desktop.type(f"{idle} 2"))):
+            with self.subTest(name):
+                lock()
+                desktop.wait(lambda: desktop.is_locked() and self.is_hinted(), f"a screen that is locked: {name}")
+                desktop.bus(f"{idle} 0")
+                desktop.again(
+                    lambda: f"xdotool key {instead() or 'shift'}", lambda: instead() is None, "the screen's question")
+                self.locks(name, "gdm-password", desktop.is_locked, instead)
+
+        # logind can open the screen, and not the store.
+        desktop.type("loginctl lock-session")
+        desktop.wait(lambda: desktop.is_locked() and self.is_hinted(), "a locked screen")
+        desktop.check("loginctl unlock-session $(loginctl show-user -P Sessions alice)")
+        desktop.wait(lambda: not desktop.is_locked() and not self.is_hinted(), "a screen that logind unlocks")
+        self.assertEqual(self.state(), "locked")
+        self.assertEqual(self.happened()[-1], "locked")
+        desktop.picture("locker-gnome-by-logind")
 
 
 if __name__ == "__main__":

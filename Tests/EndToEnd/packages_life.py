@@ -1,12 +1,6 @@
 """The packages are installed, upgraded, half upgraded, removed, installed again and purged while
 people log in."""
 
-import functools
-import os
-import re
-import shutil
-import subprocess
-import tempfile
 import unittest
 
 import packages
@@ -18,26 +12,6 @@ NEWER = "9.9"
 # As on a kernel without secret memory.
 WITHOUT = "[Service]\nSystemCallFilter=~memfd_secret\n"
 LINGER = "[Service]\nExecStart=\nExecStart=/usr/libexec/appvault/appvaultd --deadline idle=1\n"
-
-
-@functools.cache
-def newer():
-    """A folder with the same packages, with a higher version."""
-    folder = tempfile.mkdtemp(prefix="appvault-newer-")
-    unittest.addModuleCleanup(shutil.rmtree, folder)
-    for name in packages.NAMES:
-        root = os.path.join(folder, name)
-        subprocess.run(["dpkg-deb", "-R", packages.file(name), root], check=True)
-        control = os.path.join(root, "DEBIAN", "control")
-        with open(control) as file:
-            text = file.read()
-        version = re.search(r"^Version: (.*)$", text, re.M).group(1)
-        with open(control, "w") as file:
-            file.write(text.replace(version, NEWER))
-        subprocess.run(
-            ["dpkg-deb", "-Znone", "--root-owner-group", "-b", root, folder], check=True, capture_output=True)
-        shutil.rmtree(root)
-    return folder
 
 
 # What PAM goes by, the files with our name, and what systemd, debconf and dpkg know of us.
@@ -56,7 +30,7 @@ class Life(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         packages.file("appvault")
-        cls.machine = Machine(bind={**packages.BIND, newer(): "/newer"}, release=cls.RELEASE)
+        cls.machine = Machine(bind={**packages.BIND, packages.newer(NEWER): "/newer"}, release=cls.RELEASE)
         cls.addClassCleanup(cls.machine.stop)
 
     def state(self, name="alice"):

@@ -12,10 +12,16 @@ TIMEOUT = 900
 # As on a kernel without secret memory.
 WITHOUT = "[Service]\nSystemCallFilter=~memfd_secret\n"
 DROP_IN = "/run/systemd/system/appvaultd.service.d/without.conf"
+NEWER, NEWEST = "9.8", "9.9"
 SURVIVES = "Open stores survive a restart (layout 2)."
 
 
 class Restart(installed.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.BIND = {**packages.BIND, packages.newer(NEWER): "/newer", packages.newer(NEWEST): "/newest"}
+        super().setUpClass()
+
     def setUp(self):
         self.who = self.with_store(self.person())
         self.shell = self.login(self.who)
@@ -126,13 +132,26 @@ class Restart(installed.Case):
         self.unlock()
 
     def test_upgrade(self):
-        """An upgrade restarts the daemon, and the stores stay open"""
-        before = self.shows("MainPID")
-        said = self.machine.check(f"{packages.APT} install --reinstall /packages/*.deb 2>&1", timeout=300)
-        self.assertIn("appvault: appvaultd was restarted; open stores stay open", said)
-        self.assertNotEqual(self.shows("MainPID"), before)
-        self.assertNotIn("(deleted)", self.machine.check(f"readlink /proc/{self.shows('MainPID')}/exe"))
-        self.assertOpen()
+        """An upgrade from the old to a new version and from there to a newer one, the same once more, and the way back:
+        each restarts the daemon, and the stores stay open"""
+        for words, folder, version in (
+            ("", "newer", NEWER),
+            ("", "newest", NEWEST),
+            ("--reinstall", "newest", NEWEST),
+            ("--allow-downgrades", "packages", self.version()),
+        ):
+            with self.subTest(version, words=words):
+                before = self.shows("MainPID")
+                said = self.machine.check(f"{packages.APT} install {words} /{folder}/*.deb 2>&1", timeout=300)
+                self.assertIn("appvault: appvaultd was restarted; open stores stay open", said)
+                self.assertEqual(self.version(), version)
+                self.assertNotEqual(self.shows("MainPID"), before)
+                self.assertNotIn("(deleted)", self.machine.check(f"readlink /proc/{self.shows('MainPID')}/exe"))
+                self.assertOpen()
+        self.assertEqual(self.status(self.who)["sessions"], 1)
+
+    def version(self):
+        return self.machine.check("dpkg -s appvault | sed -n 's/^Version: //p'").strip()
 
     def test_upgrade_without(self):
         """On a kernel without secret memory an upgrade restarts nothing and says so; a restart locks and says so"""

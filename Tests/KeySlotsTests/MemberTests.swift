@@ -117,6 +117,35 @@ struct MemberTests {
         }
     }
 
+    @Test("the file of a recovery key can be read on any machine, and is of this store key alone")
+    func recoveryKey() throws {
+        let team = try Team()
+        var member = Member(.recoveryKey(block: 6), .owner, addedAt: 1, addedBy: 2)
+        try member.seal(team.key, to: try SealedBox.publicKey(of: team.alice))
+        let vouched = try team.vouched(member)
+        try team.folder.write(vouched)
+        try team.folder.write(try team.vouched(try team.member()))
+        let elsewhere = MemberFolder(
+            in: team.made.folder, store: team.store,
+            machine: try MachineKey(try SecretBytes.random(32)))
+        let found = try elsewhere.all()
+        #expect(found.members == [vouched] && found.damaged == ["u1000.1"])
+        #expect(reveal(try vouched.open(with: team.alice, store: team.store)) == reveal(team.key))
+        let isGenuine = try found.members[0].isGenuine(team.key, store: team.store)
+        #expect(isGenuine)
+        // Not by a group, not of a block that holds no recovery slot, not without its slot.
+        let payload = try vouched.payload()
+        for (place, value): (Int, UInt8) in [(7, 1), (20, 3), (20, 8), (6, 0), (4, 1), (4, 2)] {
+            var wrong = payload
+            wrong[place] = value
+            #expect(throws: KeyError.self, "\(place) \(value)") {
+                _ = try VouchedMember(payload: wrong)
+            }
+        }
+        try elsewhere.remove(member.who)
+        #expect(try team.folder.all().members.map(\.member.who) != [member.who])
+    }
+
     @Test("a payload that cannot be is refused")
     func layouts() throws {
         let team = try Team()

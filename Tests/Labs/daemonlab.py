@@ -32,6 +32,7 @@ import time
 import loginlab
 import pamlab
 import wire
+from patience import Stopwatch
 
 ROOT = pamlab.ROOT
 IS_ROOT = os.getuid() == 0
@@ -59,14 +60,14 @@ def build(name):
 
 def wait_until(condition, what, seconds=10.0):
     """Polls a condition until it holds; returns its value. Fails with a message if the time is
-    over."""
-    end = time.monotonic() + seconds
+    over, without that in which others were served."""
+    stopwatch = Stopwatch()
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
+        if stopwatch.is_over(seconds):
+            raise AssertionError(f"not within {seconds} s, in {stopwatch.seconds:.1f} s: {what}")
         time.sleep(0.005)
 
 
@@ -105,12 +106,12 @@ def as_uid(uid, function, gid=None):
     return loginlab.in_child(f"as uid {uid}", become, function)
 
 
-def as_uid_connection(uid, daemon):
+def as_uid_connection(uid, daemon, frontEnd="program"):
     """A greeted connection that the kernel says is that uid's, for this process to use."""
     ours, theirs = socket.socketpair()
 
     def connect():
-        with daemon.client(frontEnd="program", realUID=uid) as client:
+        with daemon.client(frontEnd=frontEnd, realUID=uid) as client:
             socket.send_fds(theirs, [b"c"], [client.socket.fileno()])
 
     as_uid(uid, connect)
@@ -371,21 +372,35 @@ class Daemon:
         self.wait_ready()
         return self
 
-    def wait_ready(self, seconds=10.0):
+    def wait_ready(self, seconds=60.0):
         """Waits until it answers a greeting."""
         end = time.monotonic() + seconds
         while True:
             if self.process.poll() is not None:
                 raise AssertionError(f"appvaultd ended with {self.process.returncode}: {self.log()}")
             try:
-                with wire.Client(self.socket, 2.0) as client:
-                    if client.hello().name == "welcome":
+                with wire.Client(self.socket, seconds) as client:
+                    answer = client.hello()
+                    # One that ends has hung up; the next one takes its socket over.
+                    if answer is not None and answer.name == "welcome":
                         return
             except OSError:
                 pass
             if time.monotonic() > end:
                 raise AssertionError(f"appvaultd does not answer: {self.log()}")
             time.sleep(0.005)
+
+    @contextlib.contextmanager
+    def awake(self):
+        """Starts one that systemd would start on demand, for a peer who is at its socket already: while that is there
+        it does not end by itself, however late others come."""
+        self._listen()
+        with wire.Client(self.socket, 60.0) as peer:
+            peer.send("hello", 1, frontEnd="program", realUID=os.getuid())
+            self.start()
+            if peer.receive(60.0).name != "welcome":
+                raise AssertionError("the peer that came first is turned away")
+            yield
 
     @property
     def pid(self):
@@ -395,7 +410,7 @@ class Daemon:
     def is_running(self):
         return self.process is not None and self.process.poll() is None
 
-    def end(self, number=signal.SIGTERM, seconds=10.0):
+    def end(self, number=signal.SIGTERM, seconds=60.0):
         """Sends the signal and waits for the end; returns the exit status."""
         if self.is_running:
             self.process.send_signal(number)
@@ -415,7 +430,17 @@ class Daemon:
         return self.start()
 
     def pause(self):
+        """Returns when nothing of it runs any more: a thread ends its system call first."""
         self.process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: set(self._states()) <= set("tT"), "every thread has stopped", 60)
+
+    def _states(self):
+        """What each thread does, by the letters of proc(5)."""
+        for thread in os.listdir(f"/proc/{self.pid}/task"):
+            # A thread may end before its turn.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                with open(f"/proc/{self.pid}/task/{thread}/stat", encoding="ascii") as file:
+                    yield file.read().rpartition(")")[2].split()[0]
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)

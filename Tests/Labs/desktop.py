@@ -23,10 +23,8 @@ SCREENSHOTS = os.path.join(machine.CACHE, "screenshots")
 ROOTS = "DISPLAY=:0 XAUTHORITY=/var/run/lightdm/root/:0"
 READER = "/run/appvault-reader"
 
-machine.IMAGES["desktop"] = machine.Image(
-    "lightdm lightdm-gtk-greeter xvfb openbox xdotool imagemagick xterm x11-utils fonts-dejavu-core adwaita-icon-theme"
-    " libpam-gnome-keyring-",
-    r"""
+# An X server at /usr/local/bin/xserver, for an image's `prepare`.
+XSERVER = r"""
 # A display without hardware.
 cat > /usr/local/bin/xserver <<'END'
 #!/bin/sh
@@ -41,7 +39,13 @@ done
 exec Xvfb "$display" ${auth:+-auth "$auth"} -screen 0 1024x768x24 -nolisten tcp -noreset
 END
 chmod +x /usr/local/bin/xserver
-mkdir -p /etc/lightdm/lightdm.conf.d
+"""
+
+machine.IMAGES["desktop"] = machine.Image(
+    "lightdm lightdm-gtk-greeter xvfb openbox xdotool imagemagick xterm x11-utils fonts-dejavu-core adwaita-icon-theme"
+    " libpam-gnome-keyring-",
+    XSERVER
+    + r"""mkdir -p /etc/lightdm/lightdm.conf.d
 cat > /etc/lightdm/lightdm.conf.d/test.conf <<'END'
 [LightDM]
 logind-check-graphical=false

@@ -32,12 +32,12 @@ class Lab(Daemon):
                 self.close()
                 raise
 
-    def wait_ready(self, seconds=20.0):
+    def wait_ready(self, seconds=60.0):
         """Waits until it serves, as briefly as possible."""
         end = time.monotonic() + seconds
         while True:
             try:
-                with wire.Client(self.socket, 2.0):
+                with wire.Client(self.socket, seconds):
                     return
             except OSError:
                 if self.process.poll() is not None:

@@ -158,10 +158,19 @@ class Seated(Case):
 
     def hint(self, session, locked):
         """The locker says so."""
-        call, logind = "busctl call org.freedesktop.login1", "org.freedesktop.login1"
-        found = self.machine.check(f"{call} /org/freedesktop/login1 {logind}.Manager GetSession s {session}")
-        path = found.split('"')[1]
-        self.machine.check(f"{call} {path} {logind}.Session SetLockedHint b {str(locked).lower()}")
+        self.machine.check(f"{self.hints(session)} {str(locked).lower()}")
+
+    def path(self, session):
+        """The session's object at logind."""
+        found = self.machine.check(
+            "busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager"
+            f" GetSession s {session}")
+        return found.split('"')[1]
+
+    def hints(self, session):
+        """A command that wants one more word: whether the screen is locked."""
+        return (f"busctl call org.freedesktop.login1 {self.path(session)} org.freedesktop.login1.Session"
+                " SetLockedHint b")
 
     def in_session(self, session, person, command, stdin=""):
         """Runs a command of the person's as a part of that session, as a locker is."""

@@ -75,6 +75,8 @@ HOLDER = """
 mount -t tmpfs -o mode=755 none "$1"
 mkdir "$1/upper" "$1/work" "$1/root"
 mount -t overlay -o "lowerdir=$2,upperdir=$1/upper,workdir=$1/work" machine "$1/root"
+# Nothing can be fetched from in there, and apt would read all of Debian each time: a second of a processor.
+rm -f "$1/root"/var/lib/apt/lists/*_*
 echo ready
 leader=
 while read -r pid; do leader=$pid; done
@@ -146,6 +148,8 @@ systemctl mask --quiet e2scrub_reap.service e2scrub_all.timer apt-daily.timer ap
 rm -f /etc/update-motd.d/*
 """,
     ),
+    # With what a toolchain of Swift needs.
+    "swift": Image("git g++ libcurl4 libedit2 libncurses6 libuuid1 libxml2 zlib1g libz3-4", parent="debian"),
 }
 
 
@@ -183,10 +187,11 @@ def _inside(folder, script):
     return subprocess.run(
         ["systemd-nspawn", "-q", "--register=no", "--keep-unit", "--as-pid2", "--pipe", "-D", folder,
          "--setenv=DEBIAN_FRONTEND=noninteractive", f"--setenv=PATH={PATH}", "/bin/sh", "-e"],
-        input=script.encode(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_environment(), check=False)
+        input=script.encode(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(), check=False)
 
 
-def _environment():
+def environment():
+    """For systemd-nspawn."""
     return {**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"}
 
 
@@ -247,7 +252,7 @@ def why_not():
           "-D", "/", "/bin/true"], "systemd-nspawn cannot run here"),
     ):
         done = subprocess.run(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_environment(),
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(),
             check=False)
         if done.returncode != 0:
             return f"{what}: {_last_line(done.stdout)}"
@@ -397,7 +402,7 @@ class Machine:
             "--register=no", "--keep-unit", "--resolv-conf=off", "--private-network",
             "--system-call-filter=@memlock memfd_secret"]
         words += [f"--bind-ro={host}:{inside}" for host, inside in self.bind.items()]
-        self.console = Terminal(words, {**_environment(), "TERM": "dumb"})
+        self.console = Terminal(words, {**environment(), "TERM": "dumb"})
         try:
             self.console.expect(r"machine login: ", BOOT_TIMEOUT)
             pid = self.console.process.pid

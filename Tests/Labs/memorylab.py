@@ -66,6 +66,19 @@ def maps(pid):
             yield start, end, fields[1], fields[5].strip() if len(fields) > 5 else ""
 
 
+def guarded(pid):
+    """The mappings that are never written to a swap device and left out of cores, by their start."""
+    found, start = set(), None
+    with open(f"/proc/{pid}/smaps") as file:
+        for line in file:
+            begins = re.match(r"([0-9a-f]+)-[0-9a-f]+ ", line)
+            if begins:
+                start = begins[1]
+            elif line.startswith("VmFlags:") and {"lo", "dd"} <= set(line.split()):
+                found.add(start)
+    return found
+
+
 def open_files(pid):
     """What the descriptors of a process lead to. One that is closed meanwhile is left out."""
     folder, found = f"/proc/{pid}/fd", []

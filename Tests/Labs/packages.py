@@ -4,9 +4,14 @@
         packages.install(machine)
 """
 
+import functools
 import glob
 import os
+import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 
 from machine import LATER, ROOT
@@ -30,6 +35,26 @@ def install(machine):
     """Installs them with apt, from a folder."""
     names = " ".join(f"/packages/{os.path.basename(file(name))}" for name in NAMES)
     return machine.check(f"{APT} install {names} 2>&1", timeout=300)
+
+
+@functools.cache
+def newer(version):
+    """A folder with the same packages, as if they were of this version."""
+    folder = tempfile.mkdtemp(prefix="appvault-newer-")
+    unittest.addModuleCleanup(shutil.rmtree, folder)
+    for name in NAMES:
+        root = os.path.join(folder, name)
+        subprocess.run(["dpkg-deb", "-R", file(name), root], check=True)
+        control = os.path.join(root, "DEBIAN", "control")
+        with open(control) as text:
+            lines = text.read()
+        former = re.search(r"^Version: (.*)$", lines, re.M).group(1)
+        with open(control, "w") as text:
+            text.write(lines.replace(former, version))
+        subprocess.run(
+            ["dpkg-deb", "-Znone", "--root-owner-group", "-b", root, folder], check=True, capture_output=True)
+        shutil.rmtree(root)
+    return folder
 
 
 def on_later_releases(case):

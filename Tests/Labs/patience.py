@@ -46,6 +46,12 @@ class Stopwatch:
     def seconds(self):
         return (self.stopped or time.monotonic()) - self.began
 
+    def is_over(self, seconds):
+        """Whether so many seconds have passed, without those in which others were served, or ten times as many."""
+        passed = self.seconds
+        return passed > seconds and (
+            passed > 10 * seconds or passed - (others_took() - self.others) > seconds + ADDED_UP)
+
     def assert_within(self, seconds, *what):
         """Not more than so many seconds have passed, without those in which others were served.
         What waits for a deadline in vain waits as long on any machine, and is found."""

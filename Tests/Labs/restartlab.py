@@ -39,6 +39,8 @@ class Systemd:
         # As systemd does, to know who tells it something.
         self.notify.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.journal = self._bind("socket")
+        # Of those who wait until all is read that was sent before.
+        self.marks = []
         self.ends = os.pipe()
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
@@ -59,6 +61,15 @@ class Systemd:
             each.close()
         os.close(self.ends[0])
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def catch_up(self):
+        """Returns when it has read what a daemon that has ended told it: what a dead one has sent still arrives."""
+        mark = threading.Event()
+        self.marks.append(mark)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own:
+            own.sendto(b"MARK=1", os.path.join(self.folder, "notify"))
+        if not mark.wait(120):
+            raise AssertionError("what was told is not read")
 
     def drop(self):
         """What systemd does at a stop."""
@@ -85,6 +96,9 @@ class Systemd:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
                 numbers.frombytes(body[: len(body) // 4 * 4])
         fields = dict(line.split("=", 1) for line in data.decode().splitlines())
+        if "MARK" in fields:
+            self.marks.pop(0).set()
+            return
         if fields.get("FDSTORE") == "1" and self.takes and fields["FDNAME"] not in self.kept:
             self.kept[fields["FDNAME"]] = os.dup(numbers[0])
         if fields.get("FDSTOREREMOVE") == "1":
@@ -101,6 +115,8 @@ class Restarts:
 
     def __init__(self, *arguments, before=(), env=(), start=True, **settings):
         self.systemd = Systemd()
+        # Handed to the next daemon besides what systemd keeps, also under the same name.
+        self.more = []
         if settings.get("uid", os.getuid()) == 0:
             # Last: what goes before may cover /run.
             before = [*before, "unshare", "--mount", "sh", "-c", JOURNAL, "sh", self.systemd.folder]
@@ -118,7 +134,7 @@ class Restarts:
         return list(self.systemd.lines)
 
     def spawn(self):
-        self.handed = list(self.systemd.kept.items())
+        self.handed, self.more = [*self.systemd.kept.items(), *self.more], []
         return super().spawn()
 
     def start(self):
@@ -135,7 +151,9 @@ class Restarts:
         return self
 
     def end(self, number=signal.SIGTERM, seconds=120.0):
-        return super().end(number, seconds)
+        status = super().end(number, seconds)
+        self.systemd.catch_up()
+        return status
 
     @property
     def says(self):
@@ -198,6 +216,33 @@ class Bytes:
     BOOT = slice(34, 50)
     LENGTH = slice(58, 66)
     RECORDS = 66
+
+    STORE, RESIDENT = 1, 2
+
+    @classmethod
+    def keys(cls, data):
+        """The keys in it: of a store's records, and what a finger opens a store with."""
+        found, at = {}, cls.RECORDS
+        end = at + struct.unpack("<Q", data[cls.LENGTH])[0]
+        while at < end:
+            kind, size = struct.unpack_from("<BH", data, at)
+            body, at = data[at + 3 : at + 3 + size], at + 3 + size
+            if kind in (cls.STORE, cls.RESIDENT):
+                found["records" if kind == cls.STORE else "resident"] = cls._key(body)
+        return found
+
+    @staticmethod
+    def _key(body):
+        def counted(at):
+            end = at + 2 + struct.unpack_from("<H", body, at)[0]
+            return body[at + 2 : end], end
+
+        # Its id, two moments, the hold, how its owner left, and what it rests on.
+        _, at = counted(0)
+        at += 16 + 16
+        at += 1 + 9 * body[at]
+        _, at = counted(at + 1)
+        return counted(at)[0]
 
     @staticmethod
     def changed(data, place, value):

@@ -2,10 +2,10 @@
 machine."""
 
 import os
-import time
 
 from daemonlab import wait_until
 from loginlab import Logind
+from patience import Stopwatch
 
 MANAGER = "org.freedesktop.login1.Manager"
 SESSION = "org.freedesktop.login1.Session"
@@ -68,12 +68,12 @@ class SleepyLogind(Logind):
         return ("sleep", "AppVault", "delay") in self.delays()
 
     def falls_asleep(self, within=3.0):
-        """How long the sleep was delayed."""
+        """A stopwatch that has run for as long as the sleep was delayed."""
         wait_until(self.is_delayed, "the daemon delays sleep")
-        began = time.monotonic()
+        stopwatch = Stopwatch()
         self.says(True)
         wait_until(lambda: not self.is_delayed(), "the daemon lets the machine sleep", within)
-        return time.monotonic() - began
+        return stopwatch.stop()
 
     def is_asleep(self, asleep):
         """What it answers to whoever asks, without a signal."""
@@ -88,7 +88,10 @@ class SleepyLogind(Logind):
         """Who is connected to the bus."""
         return [str(name) for name in self.connection.list_names() if name.startswith(":")]
 
-
+    def name_of(self, pid):
+        """A process's name on the bus."""
+        bus = self.connection.get_object("org.freedesktop.DBus", "/org/freedesktop/DBus")
+        return next(name for name in self.peers() if bus.GetConnectionUnixProcessID(name) == pid)
 
     # screens
 
@@ -101,6 +104,10 @@ class SleepyLogind(Logind):
             dbus.Array([], signature="(ssss)"))
         if announced:
             self.announce("SessionNew", name)
+
+    def has(self, name):
+        """Whether there is such a session."""
+        return os.path.exists(os.path.join(self.folder, "run/sessions", name))
 
     def goes(self, name):
         """A session ends: its file goes, and logind says so."""

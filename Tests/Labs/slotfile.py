@@ -162,9 +162,11 @@ def open_passcode(data, machine_key, passcode, store=None):
     if not slots:
         raise Wrong("no passcode slot")
     for slot in sorted(slots, key=lambda slot: -slot.sequence):
-        generation, memory, passes, _way, _set_at, salt, _digest, wrapped = struct.unpack_from(
-            "<IIIIQ16s32s72s", slot.payload
+        generation, memory, passes, _way, source, zero, _set_at, salt, _digest, wrapped = struct.unpack_from(
+            "<IIIBBHQ16s32s72s", slot.payload
         )
+        if source > 2 or zero != 0:
+            raise Damaged(f"block {slot.number}")
         if not (8 <= memory <= 1048576 and 1 <= passes <= 16):
             raise Damaged(f"block {slot.number}")
         derived = argon(passcode, salt, passes, memory)
@@ -231,13 +233,16 @@ def member(data, machine_key, store):
     """A member's file: who, and what they may do."""
     if len(data) != BLOCK:
         raise Damaged("length")
-    payload = Block(data, MEMBER, store, Machine(machine_key)).payload
+    # That of a recovery slot can be read on any machine.
+    payload = Block(data, MEMBER, store, None if machine_key is None else Machine(machine_key)).payload
     generation, kind, role, sealed, by_group, added, by, number, length = struct.unpack_from("<IBBBBQIIB", payload)
     name, rest = payload[25 : 25 + length], payload[25 + length : 280]
     public, box, mac = payload[280:312], payload[312:392], payload[392:424]
-    if not (1 <= kind <= 3 and 1 <= role <= 3 and max(sealed, by_group) <= 1) or any(rest) or any(payload[424:]):
+    if not (1 <= kind <= 4 and 1 <= role <= 3 and max(sealed, by_group) <= 1) or any(rest) or any(payload[424:]):
         raise Damaged("member")
-    if bool(sealed) != any(public + box) or (kind != 1 and (sealed or by_group)) or (kind == 3) != (not name):
+    if bool(sealed) != any(public + box) or (kind != 1 and by_group) or (kind in (3, 4)) != (not name):
+        raise Damaged("member")
+    if sealed != (kind == 4) and kind != 1 or (kind == 4) != (machine_key is None):
         raise Damaged("member")
     return SimpleNamespace(
         generation=generation, kind=kind, role=role, by_group=by_group, added=added, by=by, number=number,
@@ -261,6 +266,17 @@ def open_member(data, machine_key, store, private):
     if not is_genuine(found, store, store_key):
         raise Wrong
     return store_key
+
+
+def open_shared_recovery(data, text, store, files):
+    """The keys of a shared store by their generation, with its recovery key; `files` are its `members/r*`."""
+    private, found = open_recovery(data, text, store), {}
+    for each in files:
+        try:
+            found[member(each, None, store).generation] = open_member(each, None, store, private)
+        except Wrong:
+            continue
+    return found
 
 
 def open_recovery(data, text, store=None):

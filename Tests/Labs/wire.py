@@ -44,7 +44,8 @@ PURPOSES = {
     "acknowledge": 10,
     "choice": 11,
 }
-FRONT_ENDS = {"pamAuth": 1, "pamPassword": 2, "pamSession": 3, "terminal": 4, "program": 5, "dialog": 6}
+FRONT_ENDS = {"pamAuth": 1, "pamPassword": 2, "pamSession": 3, "terminal": 4, "program": 5, "dialog": 6,
+              "device": 7}
 FINGER_USES = {"byService": 0, "first": 1, "onEmpty": 2, "only": 3, "off": 4}
 PRESENCES = {"unseen": 0, "aside": 1, "inFront": 2}
 FINGERS = {
@@ -76,10 +77,11 @@ DEMANDS = {"open": 1, "finger": 2, "passcode": 3}
 ON_LOCK = {"freeze": 1, "quit": 2, "stay": 3}
 BACKGROUNDS = {"never": 0, "immediate": 1, "timeout": 2}
 HAPPENINGS = {"locked": 1, "opened": 2, "changed": 3, "fingerAdded": 4, "left": 5, "cameBack": 6, "told": 7,
-              "members": 8}
+              "members": 8, "records": 9, "removed": 10}
 CHANGES = {"change": 1, "turnOff": 2, "turnOn": 3, "followLogin": 4, "ownPasscode": 5}
 KINDS = ["own", "follows", "shared", "configuration"]
 LOCKS = ["absent", "locked", "unlocked", "erased", "retryLocked", "damaged", "ownerChanged"]
+SOURCES = ["unknown", "user", "device"]
 PASSCODES = ["unknown", "none", "passcode", "passcodeAndFingerprint"]
 PENDING = ["none", "policy", "migration", "recovery", "expired"]
 MEETS = ["unknown", "yes", "no"]
@@ -405,7 +407,7 @@ MESSAGES = {
     "actions": Shape(0x38, TARGET),
     "mend": Shape(0x3A, TARGET),
     "hold": Shape(0x3C, TARGET + [("seconds", U32)]),
-    "watch": Shape(0x3E),
+    "watch": Shape(0x3E, [("records", FLAG)]),
     "rename": Shape(0x90, TARGET + [("name", SHORT)]),
     "stores": Shape(0x92, [("subject", SUBJECT), ("all", FLAG), ("cursor", U32)]),
     "recoveryDelete": Shape(0x94, TARGET),
@@ -461,6 +463,8 @@ MESSAGES = {
             ("owner", SUBJECT),
             ("kind", _choice(KINDS)),
             ("parent", SHORT),
+            ("role", _choice(ROLES)),
+            ("members", U16),
             ("policyKey", KEY),
             ("ownTriesLeft", I32),
             ("apartTriesLeft", I32),
@@ -470,6 +474,7 @@ MESSAGES = {
             ("used", U64),
             ("quota", U64),
             ("passcodeSetAt", U64),
+            ("passcodeSource", _choice(SOURCES)),
             ("expiresAt", U64),
             ("idleTimeout", U32),
             ("heldUntil", U64),
@@ -740,7 +745,7 @@ class Client(Channel):
     def __init__(self, path, timeout=10.0):
         connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connected.settimeout(timeout)
-        end = time.monotonic() + 2
+        end = time.monotonic() + timeout
         while True:
             try:
                 connected.connect(path)

@@ -221,4 +221,28 @@ struct InFrontTests {
         rules.onBackground = .never
         #expect(Leave.allCases.allSatisfy { rules.consequence(of: $0) == .stay })
     }
+
+    @Test("a finger opens what was locked for as long as the policy says, from the lock on")
+    func fingers() {
+        var rules = Policy.builtIn.leaving
+        let away = Away(.screenLock, since: 1_000)
+        let idle = Away(.screenLockByIdleness, since: 1_000)
+        rules.grace = 5
+        // Factory: half a day.
+        #expect(rules.fingerEnd(of: away) == 1_000 + 12 * 3_600_000)
+        rules.finger = .time(2)
+        #expect(rules.fingerEnd(of: away) == 3_000)
+        #expect(rules.fingerEnd(of: idle) == 8_000)
+        rules.finger = .never
+        #expect(rules.fingerEnd(of: away) == 1_000)
+        #expect(rules.fingerEnd(of: idle) == 6_000)
+        rules.finger = .always
+        #expect(rules.fingerEnd(of: away) == nil)
+        // A store that is not locked keeps it.
+        rules.finger = .never
+        (rules.onBackground, rules.timeout) = (.timeout, 90)
+        #expect(rules.fingerEnd(of: away) == 91_000)
+        rules.onBackground = .never
+        #expect(rules.fingerEnd(of: away) == nil)
+    }
 }

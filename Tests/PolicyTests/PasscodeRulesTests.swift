@@ -152,7 +152,10 @@ private let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}"
         for number in 0..<10_000 {
             let four = [number / 1000, number / 100 % 10, number / 10 % 10, number % 10]
             for digits in [four, Array(four.dropFirst())] {
-                let steps = Set((1..<digits.count).map { (digits[$0] - digits[$0 - 1] + 10) % 10 })
+                let steps = Set(
+                    zip(digits, digits.dropFirst()).map { (one: Int, next: Int) -> Int in
+                        (next - one + 10) % 10
+                    })
                 let text = digits.map(String.init).joined()
                 #expect(met(.sequence, text) == (steps.count > 1), "\(text)")
             }

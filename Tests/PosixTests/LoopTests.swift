@@ -80,6 +80,29 @@ func channelWakes() async throws {
     #expect(wakes == [.timedOut, .ready, .ready, .closed])
 }
 
+@Test("a channel that is full hears of room as often as its peer makes some, and of its deadline")
+func channelHearsOfRoom() async throws {
+    let wakes = await TestLoop.run { () -> [Channel.Wake] in
+        guard let (left, other) = try? SocketPair.make() else { return [] }
+        guard let channel = try? Channel(owning: FileDescriptor(owning: left)) else { return [] }
+        let bytes = [UInt8](repeating: 7, count: 4096)
+        var wakes: [Channel.Wake] = []
+        for _ in 0..<3 {
+            while case .bytes = channel.write(bytes.span) {}
+            wakes.append(await channel.writable(until: Clock.bootMilliseconds() + 20))
+            SocketPair.readAll(other)
+            wakes.append(await channel.writable(until: Clock.bootMilliseconds() + 60_000))
+            // There is room, and nobody waits for it.
+            if channel.write(bytes.span) != .bytes(bytes.count) { return [] }
+            SocketPair.readAll(other)
+        }
+        SocketPair.close(other)
+        channel.close()
+        return wakes
+    }
+    #expect(wakes == [.timedOut, .ready, .timedOut, .ready, .timedOut, .ready])
+}
+
 @Test("after the peer has left, a channel that was read by others is ready for ever")
 func readByOthers() async throws {
     let wakes = await TestLoop.run { () -> [Channel.Wake] in

@@ -24,6 +24,16 @@ enum SocketPair {
         }
     }
 
+    /// All that has come, without waiting for more.
+    static func readAll(_ descriptor: Int32) {
+        var room = [UInt8](repeating: 0, count: 65_536)
+        // SAFETY: at most the array's bytes are written.
+        let count = room.count
+        while unsafe room.withUnsafeMutableBytes({ bytes in
+            unsafe recv(descriptor, bytes.baseAddress, count, Int32(MSG_DONTWAIT))
+        }) > 0 {}
+    }
+
     static func close(_ descriptor: Int32) {
         _ = CLinux.close(descriptor)
     }

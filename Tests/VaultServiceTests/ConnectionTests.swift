@@ -96,11 +96,14 @@ struct ConnectionTests {
         try await Stage.run("") { stage in
             let records = try await opened(stage)
             let peer = try Peer()
+            var isSending = false
             let ends = begin(peer, records) { () async throws(ConnectionEnd) in
+                isSending = true
                 let value = WipedBuffer(bytes: [UInt8](repeating: 7, count: 1 << 20))
                 try await peer.connection.send(Empty(), .value, tag: 1, payload: value)
             }
-            await EventLoop.sleep(until: Clock.bootMilliseconds() + 10)
+            // It has sent what there is room for.
+            #expect(await stage.comes { isSending })
             #expect(ends.all.isEmpty)
             // One pass of the loop finds that the peer has room again, and a request to lock.
             let before = peer.read()

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
-#include <pwd.h>
 #include <security/pam_appl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,22 +18,6 @@
 #include "wire.h"
 
 int pam_start_confdir(const char *, const char *, const struct pam_conv *, const char *, pam_handle_t **);
-
-// Accounts that exist in the bench alone: bench0, bench1 ... with uids from 200000 on.
-int getpwnam_r(const char *name, struct passwd *account, char *buffer, size_t size, struct passwd **found) {
-    static int (*real)(const char *, struct passwd *, char *, size_t, struct passwd **);
-    if (strncmp(name, "bench", 5) != 0 || name[5] < '0' || name[5] > '9') {
-        if (!real) *(void **)&real = dlsym(RTLD_NEXT, "getpwnam_r");
-        return real ? real(name, account, buffer, size, found) : ENOENT;
-    }
-    int needed = snprintf(buffer, size, "%s", name);
-    if (needed < 0 || (size_t)needed >= size) return ERANGE;
-    static char nothing[] = "", home[] = "/nonexistent";
-    *account = (struct passwd){.pw_name = buffer, .pw_passwd = nothing, .pw_uid = 200000u + (uid_t)atoi(name + 5),
-                               .pw_gid = 65534, .pw_gecos = nothing, .pw_dir = home, .pw_shell = nothing};
-    *found = account;
-    return 0;
-}
 
 static double load_us(const char *path, size_t batch) {
     double began = now_us();

@@ -241,18 +241,11 @@ int do_create(char **words) {
 
 int do_fill(char **words) {
     enum { AT_ONCE = 12 };
-    size_t records = strtoul(words[1], NULL, 10);
     struct link *links[AT_ONCE];
     for (size_t each = 0; each < AT_ONCE; each++) {
         links[each] = link_open(words[0]);
         if (each == 0) open_store(links[each], "");
     }
-    for (size_t next = 0; next < records;) {
-        size_t sent = 0;
-        for (; sent < AT_ONCE && next < records; sent++, next++) {
-            write_all(links[sent]->fd, links[sent]->out, set_request(links[sent], next));
-        }
-        for (size_t each = 0; each < sent; each++) expect(links[each], DONE);
-    }
+    fill_store(links, AT_ONCE, strtoul(words[1], NULL, 10));
     return 0;
 }

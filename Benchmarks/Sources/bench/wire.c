@@ -40,7 +40,7 @@ static size_t end(struct link *link) {
 static void subject(struct link *link, const char *user, uint32_t uid) {
     text(link, user ? user : "");
     put32(link, user ? uid : UINT32_MAX);
-    text(link, "");
+    text(link, link->store ? link->store : "");
 }
 static void send_frame(struct link *link) { write_all(link->fd, link->out, end(link)); }
 
@@ -115,10 +115,17 @@ struct link *link_open(const char *path) {
     put8(link, 4);
     put8(link, 0);
     put8(link, 0);
-    put32(link, getuid());
+    put32(link, geteuid());
     for (int field = 0; field < 5; field++) text(link, "");
     send_frame(link);
     expect(link, WELCOME);
+    return link;
+}
+
+struct link *link_as(const char *path, uint32_t uid) {
+    if (seteuid(uid) != 0) die("seteuid");
+    struct link *link = link_open(path);
+    if (seteuid(0) != 0) die("seteuid");
     return link;
 }
 
@@ -167,10 +174,38 @@ void lock_store(struct link *link) {
     expect(link, DONE);
 }
 
+void send_rename(struct link *link, const char *name) {
+    begin(link, RENAME);
+    subject(link, NULL, 0);
+    text(link, name);
+    send_frame(link);
+}
+
+void rename_store(struct link *link, const char *name) {
+    send_rename(link, name);
+    expect(link, DONE);
+}
+
+void share_store(struct link *link, const char *name, int role, const char *passcode) {
+    begin(link, role ? SHARE : UNSHARE);
+    subject(link, NULL, 0);
+    put8(link, 1);
+    text(link, name);
+    if (role) put8(link, (uint8_t)role);
+    send_frame(link);
+    converse(link, passcode);
+}
+
+void watch(struct link *link) {
+    begin(link, WATCH);
+    put8(link, 0);
+    send_frame(link);
+}
+
 static void record(struct link *link, uint64_t number) {
     char name[NAME + 1];
     snprintf(name, sizeof name, "record-%09u", (unsigned)(number % 1000000000u));
-    text(link, "");
+    text(link, link->store ? link->store : "");
     text(link, name);
 }
 
@@ -202,4 +237,14 @@ void get_record(struct link *link, uint64_t number) {
 void set_record(struct link *link, uint64_t number) {
     write_all(link->fd, link->out, set_request(link, number));
     expect(link, DONE);
+}
+
+void fill_store(struct link **links, size_t count, size_t records) {
+    for (size_t next = 0; next < records;) {
+        size_t sent = 0;
+        for (; sent < count && next < records; sent++, next++) {
+            write_all(links[sent]->fd, links[sent]->out, set_request(links[sent], next));
+        }
+        for (size_t each = 0; each < sent; each++) expect(links[each], DONE);
+    }
 }

@@ -168,7 +168,7 @@ final class AppKeeper {
                     isStoreOpen: watch.isOpen(app.record.store), isAway: watch.isAway)
                 act(app.record.atReturn(sight), on: app)
             }
-        case .changed, .fingerAdded, .told, .members: break
+        case .changed, .fingerAdded, .told, .members, .records, .removed: break
         }
     }
 

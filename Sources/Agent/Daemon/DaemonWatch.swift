@@ -168,7 +168,8 @@ final class DaemonWatch {
         case .opened: stores[event.store] = Store(name: name, isOpen: true)
         case .left: isAway = true
         case .cameBack: isAway = false
-        case .changed, .fingerAdded, .told, .members: break
+        case .changed, .fingerAdded, .told, .members, .records: break
+        case .removed: stores[event.store] = nil
         }
         heard?(event)
     }

@@ -19,6 +19,11 @@ final class Notices {
     private var looking: Set<[UInt8]> = []
     private var again: Set<[UInt8]> = []
     private var texts: TextList?
+    private var lockedAway = LockedAway()
+    /// What the notice of these says, and its number at the server.
+    private var stillLocked: (names: [[UInt8]], number: UInt32) = ([], 0)
+    private var isRenewing = false
+    private var isToBeRenewed = false
     /// The notice of each locked application: its number at the server.
     private var shown: [String: UInt32] = [:]
     /// The person wants a locked application back.
@@ -44,6 +49,8 @@ final class Notices {
     // MARK: stores
 
     func hear(_ event: Event) {
+        lockedAway.hear(event)
+        renewStillLocked()
         switch event.what {
         case .locked, .opened, .changed: look(at: event)
         case .fingerAdded:
@@ -52,8 +59,40 @@ final class Notices {
                 let lines = AgentWords(self.texts).fingerAdded(event.name)
                 await self.show(lines.summary, lines.body)
             }
-        case .left, .cameBack, .told, .members: break
+        case .left, .cameBack, .told, .members, .records, .removed: break
         }
+    }
+
+    /// One notice for all of them. It goes when the last of them is opened, and when the person
+    /// leaves again.
+    private func renewStillLocked() {
+        isToBeRenewed = true
+        guard !isRenewing else { return }
+        isRenewing = true
+        EventLoop.shared.task {
+            while self.isToBeRenewed {
+                self.isToBeRenewed = false
+                await self.showStillLocked()
+            }
+            self.isRenewing = false
+        }
+    }
+
+    private func showStillLocked() async {
+        var names: [[UInt8]] = []
+        for name in lockedAway.stores.values.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            // Of one that was erased another notice tells.
+            if await ask(name)?.lock == .locked { names.append(name) }
+        }
+        guard names != stillLocked.names, !isToBeRenewed else { return }
+        let former = stillLocked.number
+        stillLocked.names = names
+        guard !names.isEmpty else {
+            stillLocked.number = 0
+            return await close(former)
+        }
+        let lines = AgentWords(texts).stillLocked(names)
+        stillLocked.number = await show(lines.summary, lines.body, insteadOf: former)
     }
 
     /// `status` says what has changed. One question at a time for each store.
@@ -130,12 +169,12 @@ final class Notices {
 
     @discardableResult
     private func show(
-        _ summary: [UInt8], _ body: [UInt8], actions: [String] = []
+        _ summary: [UInt8], _ body: [UInt8], actions: [String] = [], insteadOf former: UInt32 = 0
     ) async -> UInt32 {
         let answer = try? await bus.call(
             Self.name, Self.path, Self.name, "Notify",
             [
-                .string("AppVault"), .uint32(0), .string("dialog-password"),
+                .string("AppVault"), .uint32(former), .string("dialog-password"),
                 .string(String(decoding: summary, as: UTF8.self)),
                 .string(Self.plain(body)), .strings(actions),
                 .dictionary([:]), .int32(-1),

@@ -7,7 +7,7 @@ package enum Option: CaseIterable, Sendable {
     case off, on, replace, detach
     case require, onLock, app, variable, file
     case follow, id, policy, to, all
-    case shared, readOnly, owner, everybody
+    case shared, readOnly, owner, everybody, records
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -123,6 +123,8 @@ package enum Option: CaseIterable, Sendable {
             Entry(
                 flag: "--everybody", summary: "all accounts of this machine (configuration only)",
                 reach: .named)
+        case .records:
+            Entry(flag: "--records", summary: "also each change of values", reach: .named)
         case .to:
             Entry(flag: "--to", argument: "STORE", summary: "the other store", reach: .named)
         case .all: Entry(flag: "--all", summary: "all of them", reach: .named)
@@ -137,7 +139,7 @@ package enum Option: CaseIterable, Sendable {
         case .json, .store, .socket, .user, .yes, .passcodeDescriptor, .pamFolder, .help, .version,
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
             .require, .onLock, .app, .follow, .id, .policy, .to, .all, .shared,
-            .readOnly, .owner, .everybody:
+            .readOnly, .owner, .everybody, .records:
             false
         }
     }

@@ -13,6 +13,7 @@ struct Doctor {
         var health: Health?
         var policy: PolicyValues?
         var store: Wire.State?
+        var stores: [KnownStore]?
     }
 
     let machine: Machine
@@ -31,7 +32,7 @@ struct Doctor {
             + policyFindings() + pamFindings() + presenceFindings() + screenFindings()
             + readerFindings()
             + ruleFindings() + sandboxFindings() + memoryFindings() + clockFindings()
-            + storeFindings()
+            + storeFindings() + sharedFindings()
     }
 
     // MARK: socket, daemon

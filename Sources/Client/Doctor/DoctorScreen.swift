@@ -4,6 +4,8 @@ extension Doctor {
     private struct Locker {
         enum Manner {
             case tellsLogind
+            /// It tells the session bus alone, where the agent hears it.
+            case tellsSessionBus
             /// It locks when logind says so, and by itself tells nobody.
             case hearsLogind
             /// It runs another program as the locker.
@@ -19,11 +21,13 @@ extension Doctor {
             Locker("KDE's lock screen", ["plasmashell", "ksmserver"], .tellsLogind),
             Locker("light-locker", ["light-locker"], .tellsLogind),
             Locker("XScreenSaver", ["xscreensaver"], .hearsLogind),
-            Locker("xfce4-screensaver", ["xfce4-screensaver"], .hearsLogind),
-            Locker("mate-screensaver", ["mate-screensaver"], .hearsLogind),
+            Locker("xfce4-screensaver", ["xfce4-screensaver"], .tellsSessionBus),
+            Locker("mate-screensaver", ["mate-screensaver"], .tellsSessionBus),
             Locker(
                 "cinnamon-screensaver", ["cinnamon-screensaver", "cinnamon-screensaver-main.py"],
-                .hearsLogind),
+                .tellsSessionBus),
+            // Without that program beside it, it locks the screen itself.
+            Locker("Cinnamon's lock screen", ["cinnamon"], .tellsLogind),
             Locker("xss-lock", ["xss-lock"], .runsAnother),
             Locker("swayidle", ["swayidle"], .runsAnother),
             Locker("hypridle", ["hypridle"], .runsAnother),
@@ -77,6 +81,17 @@ extension Doctor {
         switch found.locker.manner {
         case .tellsLogind:
             return Finding(.screen, .ok, "\(person.name): \(name) locks the store with the screen")
+        case .tellsSessionBus:
+            guard commands.contains(where: { $0.first.map(Self.lastPart) == Self.agent }) else {
+                return Finding(
+                    .screen, .warning,
+                    "\(person.name): \(name) tells only the session bus when it locks the screen. "
+                        + "\(Self.agent) does not run, which hears it there, and the store stays open",
+                    mend: "`systemctl --user start \(Self.agent)` in \(person.name)'s session")
+            }
+            return Finding(
+                .screen, .ok,
+                "\(person.name): \(name) locks the store with the screen, through \(Self.agent)")
         case .hearsLogind:
             return Finding(
                 .screen, .warning,
@@ -98,6 +113,8 @@ extension Doctor {
             )
         }
     }
+
+    private static let agent = "appvault-agent"
 
     /// Everybody with a graphical session; for a person, only themselves.
     private var peopleAtScreens: [(uid: UInt32, name: String)] {

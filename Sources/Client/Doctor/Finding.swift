@@ -5,7 +5,7 @@ struct Finding: Equatable {
     enum Link: String, CaseIterable {
         case socket, daemon, users, state, key, policy, pam, presence, screen, reader, rules,
             sandbox,
-            memory, clock, store
+            memory, clock, store, stores
 
         var title: ToolText {
             switch self {
@@ -24,6 +24,7 @@ struct Finding: Equatable {
             case .memory: .doctorMemory
             case .clock: .doctorClock
             case .store: .doctorStore
+            case .stores: .doctorStores
             }
         }
     }

@@ -174,13 +174,20 @@ public final class Connection {
 
     /// From now on this connection only hears what happens to the person's stores; the descriptor
     /// is for whoever reads that. To be called instead of any further request.
-    public func watch() throws(ClientError) -> FileDescriptor {
-        try send(.watch, Empty())
+    public func watch(records: Bool = false) throws(ClientError) -> FileDescriptor {
+        try send(.watch, Watch(records: records))
         do throws(PosixError) {
             return try socket.duplicate()
         } catch {
             throw .unavailable(.notReachable(error))
         }
+    }
+
+    /// What a watch hears next, however long that takes; nil where nobody reads `output` any more.
+    func nextEvent(for output: Int32) throws(ClientError) -> Event? {
+        release()
+        if !holdsNews(), socket.wait(orEndOf: output) == .readerGone { return nil }
+        return try expect(.event, Event.self)
     }
 
     // MARK: Frames

@@ -25,9 +25,15 @@ enum StatusView {
         case .erased: id()
         case .locked, .unlocked, .retryLocked, .damaged, .ownerChanged:
             row(.titleOpensWith, way(state, words))
+            if isForMembers(state.kind) {
+                row(.titleRole, words(StoreListView.text(state.role)))
+                row(.titleMembers, Text(Int(state.members)).bytes)
+            }
             if hasPasscode(state) {
                 row(.titleFinger, words(finger(state)))
                 row(.titleTries, tries(state, words))
+            }
+            if hasPasscode(state) || state.kind == .shared {
                 row(.titleRecovery, words(state.hasRecoveryKey ? .recoveryYes : .recoveryNo))
             }
             if !isUnderDefaultPolicy(state) {
@@ -36,7 +42,10 @@ enum StatusView {
             if let wait = wait(state, words) { row(.titleWait, wait) }
             if state.lock == .unlocked {
                 row(.titleRecords, Text(state.records).bytes)
-                row(.titleSessions, Text(Int(state.sessions)).bytes)
+                // They keep a member's own store open.
+                if !isForMembers(state.kind) {
+                    row(.titleSessions, Text(Int(state.sessions)).bytes)
+                }
             }
             if state.used > 0 { row(.titleSpace, space(state, words)) }
             if hasPasscode(state) {
@@ -46,11 +55,7 @@ enum StatusView {
                 if state.expiresAt > 0 { row(.titleExpires, expiry(state, words)) }
                 if state.followsLogin { row(.titleRules, words(rules(state))) }
             }
-            if state.heldUntil > 0 {
-                row(.titleLocks, words(.locksHeld, ToolIO.localTime(state.heldUntil)))
-            } else if state.idleTimeout > 0 {
-                row(.titleLocks, words(.locksIdle, span(state.idleTimeout, words)))
-            }
+            if let locks = locks(state, words) { row(.titleLocks, locks) }
             if !state.pending.isEmpty { row(.titleDue, painted(due(state, words), .yellow)) }
             id()
         }
@@ -65,6 +70,27 @@ enum StatusView {
         case .passcode, .passcodeAndFingerprint: true
         case .unknown, .none: false
         }
+    }
+
+    private static func isForMembers(_ kind: StoreKind) -> Bool {
+        switch kind {
+        case .shared, .configuration: true
+        case .own, .follows: false
+        }
+    }
+
+    /// When it locks by itself; nil where it does not.
+    private static func locks(_ state: State, _ words: OwnWords) -> [UInt8]? {
+        switch state.kind {
+        case .shared: return words(.locksMembers)
+        case .configuration: return nil
+        case .own, .follows: break
+        }
+        if state.heldUntil > 0 {
+            return words(.locksHeld, ToolIO.localTime(state.heldUntil))
+        }
+        return state.idleTimeout > 0
+            ? words(.locksIdle, span(state.idleTimeout, words)) : nil
     }
 
     private static func isUnderDefaultPolicy(_ state: State) -> Bool {
@@ -113,7 +139,9 @@ enum StatusView {
 
     private static func way(_ state: State, _ words: OwnWords) -> [UInt8] {
         switch state.kind {
-        case .own, .shared, .configuration: break
+        case .own: break
+        case .shared: return words(.wayShared)
+        case .configuration: return words(.wayConfiguration)
         case .follows:
             return state.parent.isEmpty
                 ? words(.wayParentGone) : words(.wayParent, Printable.escaped(state.parent))
@@ -200,6 +228,10 @@ enum StatusView {
 
     private static func space(_ state: State, _ words: OwnWords) -> [UInt8] {
         let used = ByteAmount.text(state.used)
+        switch state.role {
+        case .owner, .none: break
+        case .writer, .reader: return Text(used).bytes
+        }
         if state.quota == 0 { return words(.spaceAll, used) }
         return words(.spaceQuota, used, ByteAmount.text(state.quota))
     }
@@ -232,6 +264,8 @@ enum StatusView {
         }
         json.field("kind", name(state.kind))
         json.fieldOrNull("parent", state.parent.isEmpty ? nil : state.parent)
+        json.field("role", StoreListView.name(state.role))
+        json.field("members", Int(state.members))
         json.field("policyKey", state.policyKey)
         json.field("ownTriesLeft", Int(state.ownTriesLeft))
         json.field("apartTriesLeft", Int(state.apartTriesLeft))
@@ -241,6 +275,7 @@ enum StatusView {
         json.field("used", state.used)
         json.field("quota", state.quota)
         json.field("passcodeSetAt", state.passcodeSetAt)
+        json.field("passcodeSource", "\(state.passcodeSource)")
         json.field("expiresAt", state.expiresAt)
         json.field("idleTimeout", Int(state.idleTimeout))
         json.field("heldUntil", state.heldUntil)

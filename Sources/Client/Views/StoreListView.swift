@@ -6,7 +6,8 @@ import Wire
 /// `stores`: a table for a person, lines or an object for a program.
 enum StoreListView {
     static func table(
-        _ stores: [StoreList.Entry], showsOwner: Bool, _ voice: Voice, _ words: OwnWords
+        _ stores: [StoreList.Entry], showsOwner: Bool, columns: Int, _ voice: Voice,
+        _ words: OwnWords
     ) -> [UInt8] {
         guard !stores.isEmpty else { return words(.storesNone) + [0x0A] }
         let paint = voice.outputPaint
@@ -48,11 +49,36 @@ enum StoreListView {
                     default: cell
                     }
                 }
+                    + more(store, showsOwner, columns, words).flatMap {
+                        painted($0, .faint) + [0x0A]
+                    }
             }
     }
 
+    /// Lines below a store of which there is more to say than of most.
+    private static func more(
+        _ store: StoreList.Entry, _ showsOwner: Bool, _ columns: Int, _ words: OwnWords
+    ) -> [[UInt8]] {
+        var facts: [Text] = []
+        func fact(_ title: ToolText, _ value: [UInt8]) {
+            facts.append(Text(words(title), ": ", value))
+        }
+        switch store.kind {
+        case .shared, .configuration:
+            fact(.titleMembers, Text(Int(store.members)).bytes)
+            if !showsOwner { fact(.titleRole, words(text(store.role))) }
+        case .own, .follows: break
+        }
+        if store.policyKey != Array("default".utf8), !store.policyKey.isEmpty {
+            fact(.titlePolicy, Printable.escaped(store.policyKey))
+        }
+        guard !facts.isEmpty else { return [] }
+        let line = Array(facts.map(\.bytes).joined(separator: Array(", ".utf8)))
+        return Layout.wrapped(line, columns - 2).map { Layout.spaces(2) + $0 }
+    }
+
     /// As the person types it.
-    private static func name(_ store: StoreList.Entry, _ showsOwner: Bool) -> [UInt8] {
+    static func name(_ store: StoreList.Entry, _ showsOwner: Bool = false) -> [UInt8] {
         let name = Printable.escaped(store.name)
         return store.role == .owner || showsOwner
             ? name : Printable.escaped(store.owner.name) + [UInt8(ascii: "/")] + name
@@ -69,9 +95,17 @@ enum StoreListView {
             }
         case .follows:
             store.parent.isEmpty
-                ? words(.wayParentGone) : words(.wayParent, Printable.escaped(store.parent))
-        case .shared: words(.wayShared)
-        case .configuration: words(.wayConfiguration)
+                ? words(.wayParentGone) : Printable.escaped(store.parent)
+        case .shared: words(.wayShortShared)
+        case .configuration: words(.wayShortNone)
+        }
+    }
+
+    static func text(_ role: StoreRole) -> ToolText {
+        switch role {
+        case .none, .reader: .roleReader
+        case .owner: .roleOwner
+        case .writer: .roleWriter
         }
     }
 
@@ -89,7 +123,8 @@ enum StoreListView {
             Layout.fields([
                 store.name, Array(StatusView.name(store.lock).utf8),
                 Array(StatusView.name(store.kind).utf8), store.owner.name,
-                Array(StoreIDText.text(store.store).utf8),
+                Array(StoreIDText.text(store.store).utf8), Array(name(store.role).utf8),
+                Text(Int(store.members)).bytes, store.policyKey,
             ])
         }
     }

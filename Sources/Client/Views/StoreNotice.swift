@@ -47,6 +47,11 @@ package struct AgentWords {
         (words(.noticeFinger, Printable.escaped(store)), words(.noticeFingerBody))
     }
 
+    package func stillLocked(_ stores: [[UInt8]]) -> (summary: [UInt8], body: [UInt8]) {
+        let names = stores.map { Printable.escaped($0) }.joined(separator: Array(", ".utf8))
+        return (words(.noticeStillLocked, Array(names)), words(.noticeStillLockedBody))
+    }
+
     package func appLocked(_ id: String) -> (summary: [UInt8], body: [UInt8], open: [UInt8]) {
         (words(.noticeApp, id), words(.noticeAppBody), words(.noticeAppOpen))
     }

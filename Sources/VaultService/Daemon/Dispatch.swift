@@ -139,7 +139,7 @@ final class Dispatcher {
             try await pam(request, caller, tag)
             // A module's connection never outlives one call of PAM.
             return false
-        case .watch: try await watch(caller, tag)
+        case .watch(let wish): try await watch(wish, caller, tag)
         case .hello, .reply, .abort, .exportNext, .importChunk:
             throw .notUnderstood(.unknownValue)
         }
@@ -155,7 +155,9 @@ final class Dispatcher {
     // MARK: a watch
 
     /// One task goes on reading, so that the end of the peer is seen at once; another one tells.
-    private func watch(_ caller: Caller, _ tag: UInt32) async throws(ConnectionEnd) {
+    private func watch(
+        _ wish: Watch, _ caller: Caller, _ tag: UInt32
+    ) async throws(ConnectionEnd) {
         let watcher: Watcher
         do throws(Interruption) {
             let person = try await house.desk.person(Subject(), caller)
@@ -165,9 +167,9 @@ final class Dispatcher {
             let stores =
                 house.desk.vault.stores(of: person.uid)
                 + house.desk.vault.sharedStores.filter { $0.owner != person }
-            guard let made = house.upkeep.watchers.watch(person, stores, isAway: isAway) else {
-                throw .refused(.busy)
-            }
+            guard
+                let made = house.upkeep.watchers.watch(person, stores, isAway: isAway, wish: wish)
+            else { throw .refused(.busy) }
             watcher = made
         } catch {
             return try await refuse(error, caller, tag)

@@ -43,9 +43,10 @@ struct Inherited {
         guard name == Succession.name else {
             return left = .refused("it is called \(name)")
         }
-        guard case .nothing = left else { return left = .refused("there is more than one") }
         do throws(SecretArea.Refusal) {
+            // It is wiped when this is over, also where it is one too many.
             let area = try SecretArea(taking: descriptor)
+            guard case .nothing = left else { return left = .refused("there is more than one") }
             do throws(HandOver.Fault) {
                 left = .taken(
                     try area.withBytes { (bytes) throws(HandOver.Fault) in

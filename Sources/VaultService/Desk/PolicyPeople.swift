@@ -92,6 +92,24 @@ final class PolicyPeople {
 
     // MARK: groups
 
+    private var numbers: [[UInt8]: (answer: Groups.Number, until: UInt64)] = [:]
+
+    /// As fresh as the groups of a person are.
+    func number(ofGroup name: [UInt8]) async -> Groups.Number {
+        if let known = numbers[name], Clock.bootMilliseconds() < known.until {
+            return known.answer
+        }
+        let answer = await directory.group(named: name)
+        let good =
+            switch answer {
+            case .found, .none: Self.fresh
+            case .unknown: Self.silence
+            }
+        if numbers.count >= Self.most { numbers.removeAll() }
+        numbers[name] = (answer, Clock.bootMilliseconds() + good)
+        return answer
+    }
+
     /// Asks if no fresh answer is known. All who wait share one question.
     private func learn(_ person: Person) async {
         let now = Clock.bootMilliseconds()

@@ -63,11 +63,66 @@ extension Desk {
     private static let machineWide = Array("shared".utf8)
 
     func role(of person: Person, in host: StoreHost) async -> Member.Role? {
-        let asksGroups = host.members.contains { entry in
-            if case .group = entry.member.who { true } else { false }
+        let role = host.role(of: person, groups: await groups(of: person, for: host))
+        // Root may change the machine's configuration in any case.
+        return host.isConfiguration && person.uid == 0 && role != .owner ? .writer : role
+    }
+
+    /// Those that the store is shared with and the person is in; nil where nobody can tell. A group
+    /// that was made anew under the name of a former one is another group.
+    private func groups(
+        of person: Person, for host: StoreHost, without gone: [Member.Who] = []
+    ) async -> [[UInt8]]? {
+        let shared = host.sharedWith.compactMap { member -> (gid: UInt32, name: [UInt8])? in
+            guard case .group(let gid, let name) = member.who, !gone.contains(member.who)
+            else { return nil }
+            return (gid, name)
         }
-        return host.role(
-            of: person, groups: asksGroups ? await people.groups(of: person) : [])
+        guard !shared.isEmpty else { return [] }
+        guard let all = await people.groups(of: person) else { return nil }
+        var groups: [[UInt8]] = []
+        for (gid, name) in shared where all.contains(name) {
+            switch await people.number(ofGroup: name) {
+            // A group that is gone is not among theirs. Who does not know it may not be up yet.
+            case .found(gid), .unknown, .none: groups.append(name)
+            case .found: break
+            }
+        }
+        return groups
+    }
+
+    /// As it is now: the person may have typed for minutes, or gone on for hours.
+    func renewed(
+        _ access: Access, _ person: Person, least: Member.Role = .reader
+    ) async throws(Interruption) -> Access {
+        guard let role = await role(of: person, in: access.host) else {
+            throw .refused(.doesNotExist(.store))
+        }
+        let access = Access(host: access.host, role: role)
+        try access.require(least)
+        return access
+    }
+
+    /// Where the store is shared at all.
+    func requireStill(
+        _ least: Member.Role, _ person: Person, in host: StoreHost
+    ) async throws(Interruption) {
+        guard host.isShared || host.isConfiguration else { return }
+        _ = try await renewed(Access(host: host, role: .reader), person, least: least)
+    }
+
+    /// To which what is shared with this person is sealed. Their store opens it, so that one has to
+    /// have been open once.
+    func requirePublicKey(of person: Person) throws(Interruption) -> [UInt8] {
+        guard let own = try ownStore(of: person) else {
+            throw .refused(.doesNotExist(.store))
+        }
+        return try refusing { () throws(Refusal) in
+            try own.requireUsable()
+            guard own.hasPasscode else { throw .doesNotExist(.passcode) }
+            guard let publicKey = vault.publicKey(of: person) else { throw .locked }
+            return publicKey
+        }
     }
 
     /// Those that are shared with this person, their own among them.
@@ -91,32 +146,74 @@ extension Desk {
                 return try await host.open(try await host.deviceKey())
             }
             guard let ring = vault.ring(of: person) else { throw .locked }
-            try await self.admit(person, to: host, access.role)
+            if !host.opens(for: person, vault.publicKey(of: person)) {
+                try await self.admit(person, to: host)
+            }
             // Also where another member has it open: everybody reads with a slot of their own.
-            guard host.member(person)?.member.isSealed(to: vault.publicKey(of: person)) == true
-            else { throw .invalidAction(action: .unlock, reason: .membershipPending) }
+            guard host.opens(for: person, vault.publicKey(of: person)) else {
+                let waits = !host.hasSlot(person) && host.owner != person
+                throw .invalidAction(
+                    action: .unlock, reason: waits ? .membershipPending : .membershipLost)
+            }
             try await host.openShared(ring, person)
+            // Their store was locked meanwhile.
+            guard vault.ring(of: person) === ring else {
+                if !host.isNeeded, !hasOpenMember(host) { await host.lock() }
+                throw .locked
+            }
         }
     }
 
-    /// A member who has no slot yet, or one for a key that they no longer have, gets one, where
-    /// another member's store is open.
-    private func admit(
-        _ person: Person, to host: StoreHost, _ role: Member.Role
-    ) async throws(Refusal) {
-        guard let publicKey = vault.publicKey(of: person),
-            host.member(person)?.member.isSealed(to: publicKey) != true,
+    /// A member who has no slot yet gets one, where another member's store is open.
+    private func admit(_ person: Person, to host: StoreHost) async throws(Refusal) {
+        let groups = await groups(of: person, for: host)
+        guard let publicKey = vault.publicKey(of: person), !host.hasSlot(person),
             let (ring, other) = ringOfAnother(than: person, in: host)
         else { return }
-        let (key, _) = try await host.memberKey(ring, other)
-        // Nobody has shown it for this generation yet.
-        if !host.records.isOpen { try await host.openShared(ring, other) }
-        let member =
-            host.member(person)?.member
-            ?? Member(
-                .person(uid: person.uid, name: person.name), role,
-                addedAt: Clock.wallSeconds(), addedBy: host.owner.uid, isByGroup: true)
-        try await host.add(member, key, sealedTo: publicKey)
+        do throws(Refusal) {
+            let key = try await host.memberKey(ring, other)
+            // That one's store was locked meanwhile.
+            guard vault.ring(of: other) === ring else { throw .locked }
+            // Nobody has shown it for this generation yet.
+            if !host.records.isOpen { try await host.openShared(ring, other) }
+            try await host.admit(person, groups: groups, key, sealedTo: publicKey)
+        } catch {
+            if !host.isNeeded, !hasOpenMember(host) { await host.lock() }
+            throw error
+        }
+    }
+
+    /// Whether somebody's store is open that opens this one.
+    func hasOpenMember(_ host: StoreHost) -> Bool {
+        host.sharedWith.contains { member in
+            guard case .person(let uid, let name) = member.who else { return false }
+            let person = Person(uid: uid, name: name)
+            return vault.ring(of: person) != nil && member.isSealed(to: vault.publicKey(of: person))
+        }
+    }
+
+    /// Whoever has left a group that the store is shared with.
+    func removeGone(from host: StoreHost) async throws(Refusal) {
+        let gone = await gone(from: host)
+        // Unless somebody has made them a member themselves meanwhile.
+        let byGroup = Set(host.sharedWith.filter(\.isByGroup).map(\.who))
+        try await host.remove(gone.filter(byGroup.contains))
+    }
+
+    /// Who came by a group and is in none any more that it is shared with, once it is no longer
+    /// shared with these. Where nobody can tell, they stay.
+    func gone(
+        from host: StoreHost, without groups: [Member.Who] = []
+    ) async -> [Member.Who] {
+        var gone: [Member.Who] = []
+        for member in host.sharedWith where member.isByGroup {
+            guard case .person(let uid, let name) = member.who else { continue }
+            let person = Person(uid: uid, name: name)
+            guard let left = await self.groups(of: person, for: host, without: groups)
+            else { continue }
+            if left.isEmpty { gone.append(member.who) }
+        }
+        return gone
     }
 
     private func ringOfAnother(

@@ -1,3 +1,4 @@
+import KeySlots
 import Policy
 import Posix
 import StoreKeeping
@@ -13,6 +14,20 @@ final class Caller {
     /// The peer's own account, once it was looked up, so that a get does not ask the directory
     /// service each time.
     var account: Person?
+    /// The stores whose names it is listing, and their keys: under another one the names have other
+    /// places, so no listing goes on.
+    private var listings: [StoreID: UInt32] = [:]
+
+    func isListing(_ store: StoreID, under keyGeneration: UInt32) -> Bool {
+        (listings[store] ?? keyGeneration) == keyGeneration
+    }
+
+    func lists(_ store: StoreID, under keyGeneration: UInt32) {
+        // More than anybody has.
+        if listings.count >= 256 { listings = [:] }
+        listings[store] = keyGeneration
+    }
+
     private let findProcess: () -> PeerProcess
     private let hangsUp: () -> Bool
     /// The peer's process. A process of root's is held from the greeting on: it speaks for others,
@@ -51,7 +66,7 @@ final class Caller {
     var isPAM: Bool {
         switch hello.frontEnd {
         case .pamAuth, .pamPassword, .pamSession: true
-        case .terminal, .program, .dialog: false
+        case .terminal, .program, .device, .dialog: false
         }
     }
 
@@ -62,7 +77,7 @@ final class Caller {
     var isTerminal: Bool {
         switch hello.frontEnd {
         case .terminal: true
-        case .program, .dialog, .pamAuth, .pamPassword, .pamSession: false
+        case .program, .device, .dialog, .pamAuth, .pamPassword, .pamSession: false
         }
     }
 
@@ -70,7 +85,16 @@ final class Caller {
     var hasPerson: Bool {
         switch hello.frontEnd {
         case .terminal, .dialog: true
-        case .program, .pamAuth, .pamPassword, .pamSession: false
+        case .program, .device, .pamAuth, .pamPassword, .pamSession: false
+        }
+    }
+
+    /// Of the passcodes that it answers with.
+    var source: PasscodeSource {
+        switch hello.frontEnd {
+        case .pamAuth, .pamPassword, .pamSession, .terminal, .dialog: .user
+        case .program: .unknown
+        case .device: .device
         }
     }
 
@@ -78,7 +102,7 @@ final class Caller {
     var cancelsByEnter: Bool {
         switch hello.frontEnd {
         case .dialog: false
-        case .terminal, .program, .pamAuth, .pamPassword, .pamSession: true
+        case .terminal, .program, .device, .pamAuth, .pamPassword, .pamSession: true
         }
     }
 }

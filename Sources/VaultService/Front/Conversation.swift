@@ -46,7 +46,9 @@ extension Conversation {
         -> TypedPasscode
     {
         let answer = try await ask(message, purpose)
-        return try refusing { () throws(Refusal) in try TypedPasscode(answer) }
+        return try refusing { () throws(Refusal) in
+            try TypedPasscode(answer, from: caller.source)
+        }
     }
 }
 

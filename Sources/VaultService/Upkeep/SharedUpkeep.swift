@@ -12,7 +12,8 @@ extension Upkeep {
         EventLoop.shared.task {
             for access in await self.desk.allShared(with: person) where access.host.isShared {
                 try? await self.desk.open(access, person)
-                await self.settle(access.host, person)
+                // A new key may take long, and their other stores do not wait for it.
+                EventLoop.shared.task { await self.settle(access.host, person) }
             }
         }
     }
@@ -21,8 +22,10 @@ extension Upkeep {
     private func settle(_ host: StoreHost, _ person: Person) async {
         guard host.records.isOpen, let ring = desk.vault.ring(of: person) else { return }
         do throws(Refusal) {
-            let (key, _) = try await host.memberKey(ring, person)
+            let key = try await host.memberKey(ring, person)
+            try await host.settleMembers(key)
             try await host.sealPending(key) { desk.vault.publicKey(of: $0) }
+            try await desk.removeGone(from: host)
             guard host.isNewKeyDue else { return }
             try await host.giveNewKey()
             desk.audit.note(
@@ -34,23 +37,18 @@ extension Upkeep {
         }
     }
 
-    /// Somebody's store was locked.
+    /// Somebody's store was locked, or somebody is no member any more.
     @discardableResult
     func lockShared() -> [Task<Void, Never>] {
-        desk.vault.sharedStores.filter {
-            $0.isShared && $0.records.isOpen && !hasOpenMember($0)
-        }.map { host in
+        desk.vault.sharedStores.filter(isLeftOpen).map { host in
             EventLoop.shared.task {
-                guard !self.hasOpenMember(host) else { return }
+                guard self.isLeftOpen(host) else { return }
                 await host.lock()
             }
         }
     }
 
-    private func hasOpenMember(_ host: StoreHost) -> Bool {
-        host.members.contains { entry in
-            guard case .person(let uid, let name) = entry.member.who else { return false }
-            return desk.vault.ring(of: Person(uid: uid, name: name)) != nil
-        }
+    private func isLeftOpen(_ host: StoreHost) -> Bool {
+        host.isShared && host.records.isOpen && !host.isNeeded && !desk.hasOpenMember(host)
     }
 }

@@ -168,19 +168,19 @@ extension Upkeep {
     }
 
     /// Those that cannot be opened now are opened when they are asked for, and refused then.
-    private func openFollowers(of host: StoreHost) {
-        for follower in desk.vault.followers(of: host) where follower.isUsable {
-            EventLoop.shared.task { try? await follower.openAlong() }
+    private func open(_ followers: [(host: StoreHost, closings: UInt64)]) {
+        for follower in followers where follower.host.isUsable {
+            EventLoop.shared.task { try? await follower.host.openAlong(since: follower.closings) }
         }
     }
 
-    func opened(_ host: StoreHost) async {
+    func opened(_ host: StoreHost, _ followers: [(host: StoreHost, closings: UInt64)]) async {
         sleep.look()
         // It was opened too late, when a sleep is coming already: lock it again.
         if sleep.isComing { return await host.lock() }
         if host.isAway { await lockLeft(host) }
         await followTimes(host)
-        openFollowers(of: host)
+        open(followers)
         openShared(with: host)
         await desk.followQuota(of: host.owner)
     }

@@ -94,7 +94,11 @@ final class Upkeep {
     func follow(_ host: StoreHost) {
         host.whenOpened = { host in
             self.watchers.note(host, .opened)
-            EventLoop.shared.task { await self.opened(host) }
+            // All that is done before these are opened takes a moment, and one may be locked in it.
+            let followers = self.desk.vault.followers(of: host).map {
+                (host: $0, closings: $0.records.closings)
+            }
+            EventLoop.shared.task { await self.opened(host, followers) }
         }
         host.whenHappens = { host, happening in
             switch happening {
@@ -103,10 +107,14 @@ final class Upkeep {
                 self.lockShared()
             case .changed: self.watchers.note(host, .changed)
             case .fingerAdded: self.watchers.note(host, .fingerAdded)
-            case .members: self.watchers.note(host, .members)
+            case .members:
+                self.watchers.note(host, .members)
+                self.lockShared()
+            case .records: self.watchers.note(host, .records)
             case .removed: self.watchers.note(host, .removed)
             }
         }
+        host.whenUnneeded = { self.lockShared() }
         host.whenTimesChange = { host in
             self.timedLocks.follow(host)
             self.residents.follow(host)

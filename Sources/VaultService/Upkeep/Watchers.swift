@@ -11,10 +11,12 @@ final class Watchers {
     private var all: [UInt32: [Watcher]] = [:]
 
     /// Nil if the person has as many as they may have.
-    func watch(_ person: Person, _ stores: [StoreHost], isAway: Bool) -> Watcher? {
+    func watch(
+        _ person: Person, _ stores: [StoreHost], isAway: Bool, wish: Watch = Watch()
+    ) -> Watcher? {
         let others = all[person.uid] ?? []
         guard others.count < Limits.watchers else { return nil }
-        let watcher = Watcher(person)
+        let watcher = Watcher(person, wish)
         for host in stores where host.isKnown(to: person) { watcher.begin(with: host) }
         if isAway { watcher.note(isAway: true) }
         all[person.uid] = others + [watcher]
@@ -28,12 +30,14 @@ final class Watchers {
     }
 
     func note(_ host: StoreHost, _ news: Watcher.News) {
-        for watcher in all[host.identity.uid] ?? [] where host.owner == watcher.person {
+        for watcher in all[host.identity.uid] ?? []
+        where host.owner == watcher.person && watcher.wants(news) {
             watcher.note(host, news)
         }
         guard host.isShared || host.isConfiguration else { return }
         // Also who is no member any more, and has not heard of that.
-        for watcher in all.values.joined() where watcher.person != host.owner {
+        for watcher in all.values.joined()
+        where watcher.person != host.owner && watcher.wants(news) {
             guard host.isKnown(to: watcher.person) || watcher.keeps(host) else { continue }
             watcher.note(host, news)
         }
@@ -58,10 +62,12 @@ final class Watcher {
         case changed
         case fingerAdded
         case members
+        case records
         case removed
     }
 
     let person: Person
+    private let wish: Watch
     private var stores: [StoreID: Store] = [:]
     private var isAway = false
     private var isAwayTold = false
@@ -78,11 +84,20 @@ final class Watcher {
         var wasChanged = false
         var wasFingerAdded = false
         var wereMembersChanged = false
+        var wereRecordsChanged = false
         var isRemoved = false
     }
 
-    init(_ person: Person) {
+    init(_ person: Person, _ wish: Watch) {
         self.person = person
+        self.wish = wish
+    }
+
+    func wants(_ news: News) -> Bool {
+        switch news {
+        case .records: wish.records
+        case .opened, .locked, .changed, .fingerAdded, .members, .removed: true
+        }
     }
 
     /// Those that it keeps something of.
@@ -103,6 +118,7 @@ final class Watcher {
         case .changed: store.wasChanged = true
         case .fingerAdded: store.wasFingerAdded = true
         case .members: store.wereMembersChanged = true
+        case .records: store.wereRecordsChanged = true
         case .removed:
             // Nobody has heard of it, so there is nothing to take back. A person who makes and
             // removes stores must not fill memory with them.
@@ -179,6 +195,8 @@ final class Watcher {
         if store.wasChanged { whats.append(.changed) }
         if store.wasFingerAdded { whats.append(.fingerAdded) }
         if store.wereMembersChanged { whats.append(.members) }
+        if store.wereRecordsChanged { whats.append(.records) }
+        if store.isRemoved { whats.append(.removed) }
         stores[id] = store.isRemoved ? nil : Store(host: host, isOpenTold: isOpen)
         return whats.map { Event($0, store: id.bytes, name: name) }
     }

@@ -9,6 +9,7 @@ import unittest
 from agentlab import NAME, PATH, Session
 from clilab import Lab
 from daemonlab import wait_until
+from dbus.lowlevel import MethodCallMessage
 from pinentrylab import Pinentry
 
 TIMEOUT = 120
@@ -56,6 +57,23 @@ class Questions(unittest.TestCase):
         self.addCleanup(put_away)
         return process
 
+    def calls(self, store):
+        """The same, and the agent has got it: the program's connection, and what its answer comes to."""
+        connection = self.session.bus.connect()
+        self.addCleanup(connection.close)
+        call = MethodCallMessage(NAME, PATH, NAME, "Unlock")
+        call.append(store, signature="s")
+        answers = []
+        waiting = connection.send_message_with_reply(call, lambda reply: answers.append(reply.get_args_list()), 60)
+        # It is answered after what was sent before it.
+        self.session.call("Ping", "org.freedesktop.DBus.Peer", connection=connection)
+
+        def answer():
+            waiting.block()
+            return answers[0]
+
+        return connection, answer
+
     def ended(self, process):
         out, err = process.communicate(timeout=60)
         return process.returncode, out, err
@@ -90,16 +108,14 @@ class Questions(unittest.TestCase):
         """several who wait for one store have one dialog; it stays as long as one of them does"""
         self.agent()
         self.pinentry.answers(["wait"])
-        asking = [self.asks(store) for store in ("", "default", "")]
+        asking = [self.calls(store) for store in ("", "default", "")]
         dialog = self.pinentry.wait(1)
-        time.sleep(0.5)
-        asking[0].kill()
-        asking[0].wait()
+        asking[0][0].close()
         time.sleep(0.5)
         self.assertTrue(dialog.lives)
         dialog.go("right")
-        for each in asking[1:]:
-            self.assertRegex(self.ended(each)[1], "^is 0 ")
+        for _, answer in asking[1:]:
+            self.assertEqual(answer()[0], 0)
         self.assertEqual(len(self.pinentry.dialogs), 1)
 
     def test_long_name(self):

@@ -6,6 +6,7 @@ import sys
 import unittest
 
 from places import ROOT
+from restartlab import has_secret_memory
 
 # Only root may open other people's stores, which one of the rows does.
 NEEDS_ROOT = True
@@ -22,7 +23,8 @@ class Rows(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^pam_start\.\.pam_end")
         self.assertRegex(done.stdout, r"(?m)^64 characters judged by all built-in rules")
         left_out = [line for line in done.stdout.splitlines() if "skipped: " in line]
-        self.assertLessEqual(len(left_out), int(len(os.sched_getaffinity(0)) == 1), left_out)
+        may = int(len(os.sched_getaffinity(0)) == 1) + int(not has_secret_memory())
+        self.assertLessEqual(len(left_out), may, left_out)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,11 @@ import concurrent.futures
 import json
 import os
 import re
+import time
 import unittest
 
 import clilab
-from realcli import SECRET, Real
+from realcli import POLICY, SECRET, Real
 
 OTHER = b"another long passcode"
 PHRASE = b"a phrase for the file"
@@ -151,6 +152,59 @@ class Life(unittest.TestCase):
                 self.assertEqual(screen.end(), 130, arguments)
                 self.assertTrue(screen.is_restored)
         self.assertEqual(self.state(), before)
+class Held(unittest.TestCase):
+    def setUp(self):
+        self.lab = Real(POLICY + "HoldMax=1h\n")
+        self.addCleanup(self.lab.__exit__)
+        self.assertEqual(self.lab.run("create", "--own-passcode", passcodes=[SECRET]).status, 0)
+
+    def run_it(self, *arguments, status=0, **more):
+        result = self.lab.run(*arguments, **more)
+        self.assertEqual(result.status, status, result)
+        return result
+
+    def held_until(self):
+        """As `status` says it, with and without --json, and `policy show`. Each is told anew by two clocks, whose
+        seconds do not begin together: one second more or less is the same moment."""
+        until = json.loads(self.run_it("--json", "status").out)["heldUntil"]
+        near = [until - 1, until, until + 1] if until else [0]
+        self.assertIn(json.loads(self.run_it("--json", "policy", "show").out)["heldUntil"], near)
+        status, shown = self.run_it("status").out, self.run_it("policy", "show").out
+        rows = [
+            time.strftime(
+                "locks      not by itself until %Y-%m-%d %H:%M (`appvault resume` ends that)\n",
+                time.localtime(each)).encode() for each in near]
+        self.assertEqual(any(row in status for row in rows), until > 0)
+        self.assertEqual(any(f"# held until {each}\n".encode() in shown for each in near), until > 0)
+        return until
+
+    def hold(self, *arguments, seconds):
+        began = int(time.time())
+        self.run_it("hold", *arguments, passcodes=[SECRET])
+        # The daemon counts in whole seconds.
+        until = self.held_until()
+        self.assertTrue(began + seconds - 1 <= until <= time.time() + seconds + 1, (began, until))
+
+    def test_a_store_is_held_as_long_as_the_person_says_or_the_policy_allows(self):
+        self.assertEqual(self.held_until(), 0)
+        self.hold("30min", seconds=1800)
+        # A further one counts from its own moment.
+        self.hold("90", seconds=90)
+        self.hold(seconds=3600)
+        self.run_it("resume")
+        self.assertEqual(self.held_until(), 0)
+
+    def test_only_the_passcode_holds_it_and_every_lock_ends_that(self):
+        self.assertIn(b"wrong passcode", self.run_it("hold", status=1, passcodes=[b"not the passcode"]).err)
+        too_long = self.run_it("hold", "2h", status=1, passcodes=[SECRET])
+        self.assertIn(b"the policy allows 60 min at most", too_long.err)
+        self.assertEqual(self.held_until(), 0)
+        self.hold(seconds=3600)
+        self.run_it("lock")
+        self.run_it("unlock", passcodes=[SECRET])
+        self.assertEqual(self.held_until(), 0)
+
+
 
 
 if __name__ == "__main__":

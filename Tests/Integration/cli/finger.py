@@ -5,10 +5,12 @@ import json
 import select
 import signal
 import termios
+import threading
 import time
 import unittest
 
 from clilab import FINGERS, INTERRUPT, Lab
+from daemonlab import wait_until
 from patience import Stopwatch
 
 PLAIN = {"NO_COLOR": "1"}
@@ -141,8 +143,12 @@ class Keys(Case):
                 self.assertTrue(screen.is_restored)
 
     def test_other_keys_do_not_show_and_are_no_answer_later(self):
+        pressed = threading.Event()
+
         def unlocking(daemon, request):
             scan(daemon, "place", "Place your finger, or press Enter")
+            while not pressed.wait(0.5):
+                daemon.reply("working")
             gave_up = aborted(daemon, 1)
             scan(daemon, "ended")
             daemon.refuse(29, "no match") if not gave_up else daemon.done()
@@ -150,22 +156,31 @@ class Keys(Case):
         self.lab.answer("openStore", unlocking)
         with self.lab.terminal("unlock", env=PLAIN) as screen:
             screen.expect("press Enter")
+            self.addCleanup(pressed.set)
+            wait_until(lambda: not screen.echoes, "keys do not show")
             screen.type("secret\x04\x7f")
+            wait_until(lambda: not select.select([screen.slave], [], [], 0)[0], "they are read")
+            pressed.set()
             self.assertEqual(screen.end(), 1)
             self.assertNotIn(b"secret", screen.seen)
             self.assertTrue(screen.is_restored)
             self.assertFalse(select.select([screen.slave], [], [], 0)[0])
 
     def test_the_daemon_goes_away_and_the_terminal_is_put_back(self):
+        seen = threading.Event()
+
         def leaving(daemon, request):
             scan(daemon, "place", "Place your finger")
-            time.sleep(0.3)
+            while not seen.wait(0.5):
+                daemon.reply("working")
             raise OSError
 
         self.lab.answer("openStore", leaving)
         with self.lab.terminal("unlock") as screen:
+            self.addCleanup(seen.set)
             screen.expect("Place your finger")
-            self.assertFalse(screen.settings[3] & termios.ICANON)
+            wait_until(lambda: not screen.settings[3] & termios.ICANON, "each key is read")
+            seen.set()
             self.assertEqual(screen.end(), 5)
             self.assertTrue(screen.is_restored)
 

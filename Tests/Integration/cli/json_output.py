@@ -50,6 +50,10 @@ class Shapes(unittest.TestCase):
         for request, (answer, fields) in reply.items():
             self.lab.answer(
                 request, lambda daemon, request, answer=answer, fields=fields: daemon.reply(answer, **fields))
+        # What is copied goes to another store.
+        state = reply["status"][1]
+        self.lab.answer("status", lambda daemon, request: daemon.reply(
+            "state", **{**state, "store": bytes(16) if request.store == "mail" else STORE}))
         applications = os.path.join(self.lab.folder, "applications")
         os.mkdir(applications)
         with open(os.path.join(applications, "a.desktop"), "w") as file:
@@ -92,6 +96,7 @@ class Shapes(unittest.TestCase):
     }
     # Shown in suites of their own: a conversation over files, a verb whose output is its command's, and applications.
     ELSEWHERE = {
+        "watch": {"event", "name", "store", "at"},
         "export": DONE, "import": DONE, "screen": set(), "run": set(), "app add": DONE, "app remove": DONE,
         "app open": DONE}
 

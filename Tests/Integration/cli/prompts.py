@@ -415,19 +415,23 @@ class Waits(unittest.TestCase):
         os.unlink(self.lab.path)
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(self.lab.path)
+        listens, told = os.pipe()
+        self.addCleanup(os.close, listens)
         child = os.fork()
         if child == 0:
             status = 1
-            signal.alarm(15)
+            signal.alarm(60)
             try:
                 os.setuid(54321)
                 listener.listen(1)
+                os.write(told, b"+")
                 connected, _ = listener.accept()
-                connected.settimeout(10)
+                connected.settimeout(60)
                 status = 0 if connected.recv(1) == b"" else 2
             finally:
                 os._exit(status)
-        time.sleep(0.3)
+        os.close(told)
+        self.assertEqual(os.read(listens, 1), b"+")
         result = self.lab.run("unlock")
         _, status = os.waitpid(child, 0)
         listener.close()

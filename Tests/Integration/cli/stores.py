@@ -2,6 +2,8 @@
 
 import json
 import os
+import pwd
+import re
 import unittest
 
 from realcli import POLICY, SECRET, Real
@@ -75,6 +77,30 @@ class Stores(unittest.TestCase):
         self.assertEqual(self.ok("list"), b"")
         self.assertEqual(self.ok("--store", "mail", "list").split(), [b"a", b"b", b"\xff"])
 
+    def test_nothing_is_moved_onto_itself(self):
+        """a store that is shared has several names"""
+        self.ok("create", "team", "--shared")
+        for name in ("a", "b"):
+            self.ok("--store", "team", "set", name, input=b"value")
+        ident = self.stores()["team"]["store"]
+        names = ["team", f"{pwd.getpwuid(os.getuid()).pw_name}/team", ident]
+        for here in names:
+            for there in names:
+                with self.subTest(here=here, there=there):
+                    refused = self.fails(2, "move", "--all", "--store", here, "--to", there, "--replace", "--yes")
+                    self.assertEqual(refused["name"], "InvalidArgument")
+                    refused = self.fails(2, "copy", "a", "--store", here, "--to", there)
+                    self.assertEqual(refused["name"], "InvalidArgument")
+                    self.assertEqual(self.ok("--store", "team", "list").split(), [b"a", b"b"])
+        self.assertEqual(self.fails(2, "move", "--all", "--to", "default", "--yes")["name"], "InvalidArgument")
+
+    def test_a_name_that_is_given_twice_is_moved_once(self):
+        self.ok("create", "mail")
+        self.ok("set", "a", input=b"value")
+        self.ok("move", "a", "a", "--to", "mail")
+        self.assertEqual(self.ok("list"), b"")
+        self.assertEqual(self.ok("--store", "mail", "get", "a"), b"value")
+
     def test_names_and_ids(self):
         ident = "00010203-0405-4607-8809-0a0b0c0d0e0f"
         self.ok("create", "mail", "--follow=default", "--id", ident.upper())
@@ -103,13 +129,24 @@ class Stores(unittest.TestCase):
 
     def test_a_person_sees_a_table(self):
         self.ok("create", "mail")
-        with self.lab.terminal("stores") as screen:
-            screen.expect("opens with")
-            screen.expect("default: opens and locks with it")
+        self.ok("create", "taxes", "--own-passcode", "--policy", "secrets", passcodes=[OTHER])
+        self.ok("create", "team", "--shared")
+        with self.lab.terminal("stores", env={"NO_COLOR": "1"}) as screen:
             self.assertEqual(screen.end(), 0)
-        rows = [line.split(b"\t")[:4] for line in self.ok("stores").splitlines()]
+            rows = screen.seen.decode().splitlines()
         self.assertEqual(
-            [row[:3] for row in rows], [[b"default", b"unlocked", b"own"], [b"mail", b"unlocked", b"follows"]])
+            [re.sub(" +", " ", re.sub(r"\d+ KiB", "N KiB", row)) for row in rows],
+            ["store state opens with records space", "default open passcode 0 N KiB", "mail open default 0 N KiB",
+             "taxes open passcode 0 N KiB", " policy: secrets", "team open a member's store 0 N KiB",
+             " members: 1, role: owner"])
+        self.assertLessEqual(max(map(len, rows)), 80)
+        rows = [line.split(b"\t") for line in self.ok("stores").splitlines()]
+        self.assertEqual(
+            [row[:3] + row[5:] for row in rows],
+            [[b"default", b"unlocked", b"own", b"owner", b"0", b"default"],
+             [b"mail", b"unlocked", b"follows", b"owner", b"0", b"default"],
+             [b"taxes", b"unlocked", b"own", b"owner", b"0", b"secrets"],
+             [b"team", b"unlocked", b"shared", b"owner", b"1", b"default"]])
 
     def test_a_reset_names_what_is_lost_with_it(self):
         self.ok("create", "mail")

@@ -173,6 +173,19 @@ class Status(unittest.TestCase):
         self.assertEqual(set(other), set(told))
         self.assertEqual(told["store"], "00010203-0405-0607-0809-0a0b0c0d0e0f")
 
+    def test_what_is_printed_goes_nowhere_else(self):
+        """where the caller has closed standard output, its number is not the connection's"""
+        self.lab.answer("get", lambda daemon, request: daemon.reply("value", [b"\x01\0\0\0secret"]))
+        for closed, status in ((">&-", 5), ("<&-", 0), ("2>&-", 0)):
+            command = " ".join(self.lab.command("get", "name", closed))
+            done = subprocess.run(
+                ["bash", "-c", command], capture_output=True, timeout=30, env=self.lab.environment())
+            self.assertEqual(done.returncode, status, done)
+            if status == 0:
+                self.assertEqual(done.stdout, b"\x01\0\0\0secret")
+            else:
+                self.assertIn(b"Bad file descriptor", done.stderr)
+
 
 class Agreement(unittest.TestCase):
     VERBS = [

@@ -9,6 +9,7 @@ import unittest
 import wire
 from daemonlab import answers, as_uid
 from fairlab import BEAT, CROWD, EACH, FULL_COST, OWNER, PASSCODE, POLICY, STRANGERS, Machine, Sink, goes_first
+from patience import ADDED_UP, Stopwatch, others_took
 
 NEEDS_ROOT = True
 TIMEOUT = 1500
@@ -42,7 +43,8 @@ class Crowd(unittest.TestCase):
         attack = self.machine.attack(mode, 300, **more)
         try:
             time.sleep(BUILDS_UP)
-            began = time.monotonic()
+            stopwatch = Stopwatch()
+            began = stopwatch.began
             result = work()
             resident = []
             for _ in range(10):
@@ -55,7 +57,10 @@ class Crowd(unittest.TestCase):
             attack.wait()
             attack.stdout.close()
         print(f"        {mode}: the watchdog {late:.2f} s late, {max(resident):.0f} MiB", flush=True)
-        self.assertLess(late, 1)
+        if late >= 1:
+            # This computer may have stood still itself.
+            time.sleep(ADDED_UP)
+            self.assertLess(late - (others_took() - stopwatch.others), 1)
         self.assertLess(max(resident), MEMORY)
         return result
 

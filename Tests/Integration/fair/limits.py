@@ -124,9 +124,9 @@ class Places(Case):
         # If the daemon did not read the rest, the test may see the end of the connection before the
         # words.
         with contextlib.suppress(ConnectionResetError):
-            answer = client.receive(5)
+            answer = client.receive(60)
             self.assertEqual((answer.name, answer.code), ("refused", PROTOCOL_ERROR))
-        self.assertTrue(has_ended(client, 5))
+        self.assertTrue(has_ended(client, 60))
 
 
 class Memory(Case):
@@ -186,6 +186,17 @@ class Waits(Case):
 
     def test_half_a_frame(self):
         """half a frame, small or large, and one that comes byte by byte, end the connection after ten seconds"""
+        # Once more on a machine that takes those ten seconds itself.
+        while not (clients := self.half_sent()):
+            self.leave()
+        self.later(3)
+        for name, client in clients.items():
+            with self.subTest(name):
+                self.ends(client)
+
+    def half_sent(self):
+        """Connections, each with a part of a frame that is there for at least eight seconds; None if it was too long to
+        say of them that they stay."""
         frames = {
             "small": wire.encode("status", 2, subject=OWN)[:7],
             "large": wire.encode("set", 2, [b"v" * (1 << 20)], name="a")[:-1],
@@ -193,19 +204,24 @@ class Waits(Case):
         }
         clients = {name: self.come(FIRST + number) for number, name in enumerate(frames)}
         whole = wire.encode("status", 2, subject=OWN)
+        began = time.monotonic()
         for name, client in clients.items():
             client.socket.sendall(frames[name] or whole[:1])
-            wait_until(lambda: not unsent(client.socket), "the daemon has read it")
+            wait_until(lambda client=client: not unsent(client.socket), "the daemon has read it")
         self.later(8)
-        clients["dripping"].socket.sendall(whole[1:2])
-        time.sleep(1)
-        self.assertEqual(clients["dripping"].socket.send(whole[2:3]), 1)
-        for client in clients.values():
-            self.assertFalse(has_ended(client))
-        self.later(3)
-        for name, client in clients.items():
-            with self.subTest(name):
-                self.assertTrue(has_ended(client, 3))
+        drips = clients["dripping"].socket
+        with contextlib.suppress(BrokenPipeError):
+            drips.sendall(whole[1:2])
+            time.sleep(1)
+            drips.send(whole[2:3])
+        ended = [name for name, client in clients.items() if has_ended(client)]
+        if time.monotonic() - began >= 2:
+            return None
+        self.assertEqual(ended, [])
+        return clients
+
+    def ends(self, client):
+        wait_until(lambda: has_ended(client), "the daemon hangs up", 3)
 
     def test_idle(self):
         """a connection without requests is closed after five minutes, and not before"""
@@ -234,7 +250,7 @@ class Waits(Case):
             for _ in range(2000):
                 client.socket.sendall(request * 100)
         self.later(11)
-        self.assertTrue(has_ended(client, 3))
+        self.ends(client)
 
     def test_greeting(self):
         """a peer that does not greet within two seconds is disconnected"""
@@ -242,7 +258,7 @@ class Waits(Case):
             client = wire.Client(self.daemon.socket, 10)
         self.held.append(client)
         self.later(3)
-        self.assertTrue(has_ended(client, 3))
+        self.ends(client)
 
 
 def unread(connected):

@@ -376,13 +376,15 @@ class OneOfAThousand(unittest.TestCase):
         is_done, left = mend(10000)
         self.assertTrue(is_done)
         self.assertEqual(self.listed(status=0)[1], [])
-        count = 10000 - left
-        self.assertGreater(count, 10)
+        count, killed = 10000 - left, 0
         outcomes = set()
         for step in range(count):
             with self.subTest(step=step):
                 is_done, left = mend(step)
-                self.assertEqual(left, 0, "it was killed at this very step")
+                if left:
+                    # What an earlier commit writes behind its answer was written before this began.
+                    self.assertTrue(is_done)
+                killed += left == 0
                 told = json.loads(self.lab.run("--json", "list").out)
                 names = {entry["name"].encode() for entry in told["names"]}
                 self.assertEqual(len(names), 999)
@@ -394,6 +396,7 @@ class OneOfAThousand(unittest.TestCase):
                     self.ok("mend", "--yes", passcodes=[SECRET])
                 self.assertEqual(self.listed(status=0)[1], [])
         self.assertEqual(outcomes, {True, False})
+        self.assertGreater(killed, 10)
 
 
 if __name__ == "__main__":

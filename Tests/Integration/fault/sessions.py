@@ -10,15 +10,18 @@ import unittest
 import wire
 from daemonlab import IS_ROOT, as_uid, wait_until
 from faultlab import ME, Lab, code, policy
+from patience import Stopwatch
 
 PASSCODE = "correct horse"
 LOGIN = {"frontEnd": "pamAuth", "service": "login", "tty": "tty1"}
 SESSION = {"frontEnd": "pamSession", "service": "login", "tty": "tty1"}
+# Within so many seconds a session follows a login.
+DEADLINE = 1
 
 
 class Sessions(unittest.TestCase):
     def setUp(self):
-        self.lab = Lab(policy(), options=["--deadline", "session=1"])
+        self.lab = Lab(policy(), options=["--deadline", f"session={DEADLINE}"])
         self.addCleanup(self.lab.close)
         self.lab.make(PASSCODE)
         self.lab.lock()
@@ -39,6 +42,30 @@ class Sessions(unittest.TestCase):
     def closed(self, id_="c1", **more):
         self.session("sessionClose", id_, **more)
 
+    def in_time(self, act, undo=lambda: None):
+        """Logs in and does this within the deadline; returns what it gives, and when that began. A machine that has
+        others to serve may take longer: then once more."""
+        while True:
+            began = time.monotonic()
+            self.login()
+            found = act()
+            if time.monotonic() - began < DEADLINE:
+                return found, began
+            undo()
+
+    def followed(self, *ids):
+        """A login, and these sessions within the deadline."""
+        def follow():
+            for id_ in ids:
+                self.opened(id_)
+
+        def end():
+            for id_ in ids:
+                self.closed(id_)
+            self.assertEqual(self.lock(), "locked")
+
+        self.in_time(follow, end)
+
     def lock(self):
         return self.lab.state_of().lock
 
@@ -49,21 +76,19 @@ class Sessions(unittest.TestCase):
             self.assertEqual(self.lock(), "unlocked")
             time.sleep(0.1)
 
-    def is_shut(self, seconds=5.0):
-        wait_until(lambda: self.lock() == "locked", "the store is shut", seconds)
+    def is_shut(self):
+        wait_until(lambda: self.lock() == "locked", "the store is shut", 5)
 
     def test_no_session(self):
         """a store that a login opened is locked at the deadline if no session follows"""
-        began = time.monotonic()
-        self.login()
-        self.assertEqual(self.lock(), "unlocked")
+        found, began = self.in_time(self.lock)
+        self.assertEqual(found, "unlocked")
         self.is_shut()
         self.assertGreater(time.monotonic() - began, 0.8)
 
     def test_followed(self):
         """a session within the deadline keeps the store open, and its end locks it"""
-        self.login()
-        self.opened()
+        self.followed("c1")
         self.stays_open()
         self.assertEqual(self.lab.state_of().sessions, 1)
         self.closed()
@@ -78,9 +103,7 @@ class Sessions(unittest.TestCase):
 
     def test_last(self):
         """with two sessions the end of the last one locks the store, and the end of the first one does not"""
-        self.login()
-        self.opened("c1")
-        self.opened("c2")
+        self.followed("c1", "c2")
         self.closed("c1")
         self.stays_open()
         self.closed("c2")
@@ -90,7 +113,7 @@ class Sessions(unittest.TestCase):
         """a session that logind no longer lists is over, however often PAM began it and whatever PAM has said since"""
         with tempfile.TemporaryDirectory() as listed:
             os.chmod(listed, 0o755)
-            lab = Lab(policy(), options=["--deadline", "session=1", "--session-dir", listed])
+            lab = Lab(policy(), options=["--deadline", f"session={DEADLINE}", "--session-dir", listed])
             self.addCleanup(lab.close)
             lab.make(PASSCODE)
             lab.lock()
@@ -98,9 +121,7 @@ class Sessions(unittest.TestCase):
             for name in ("c1", "c2"):
                 with open(os.path.join(listed, name), "w"):
                     pass
-            self.login()
-            for id_ in ("c1", "c2", "c2", "unlisted"):
-                self.opened(id_)
+            self.followed("c1", "c2", "c2", "unlisted")
             self.assertEqual(lab.state_of().sessions, 3)
             os.remove(os.path.join(listed, "c2"))
             wait_until(lambda: lab.state_of().sessions == 2, "the session is over")
@@ -118,8 +139,7 @@ class Sessions(unittest.TestCase):
 
     def test_unknown(self):
         """the end of a session that was never registered locks nothing"""
-        self.login()
-        self.opened("c1")
+        self.followed("c1")
         self.closed("c9")
         self.stays_open(0.3)
         self.closed("c1")
@@ -148,8 +168,7 @@ class Sessions(unittest.TestCase):
     @unittest.skipUnless(IS_ROOT, "needs another user's peer")
     def test_not_root(self):
         """a peer that is not root registers no session and ends none"""
-        self.login()
-        self.opened()
+        self.followed("c1")
 
         def ask():
             codes = []
@@ -225,12 +244,11 @@ class Notify(unittest.TestCase):
         lab = self.lab(WATCHDOG_USEC=str(int(interval * 1_000_000)))
         lab.start()
         self.assertIn("READY=1", self.next())
-        times = []
-        while len(times) < 4:
-            if "WATCHDOG=1" in self.next():
-                times.append(time.monotonic())
-        gaps = [later - earlier for earlier, later in zip(times, times[1:])]
-        self.assertLess(max(gaps), interval * 0.75, gaps)
+        for _ in range(4):
+            stopwatch = Stopwatch()
+            while "WATCHDOG=1" not in self.next():
+                pass
+            stopwatch.stop().assert_within(interval * 0.75)
         lab.pause()
         self.socket.setblocking(False)
         while True:

@@ -280,7 +280,7 @@ class Matching(Case):
 
     def test_quick(self):
         """A match is reported the moment that the reader has it"""
-        took = []
+        took, stopwatch = [], Stopwatch()
         for _ in range(20):
             self.link.begin_match("device", [self.alice])
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as finger:
@@ -290,7 +290,9 @@ class Matching(Case):
                 finger.shutdown(socket.SHUT_WR)
                 self.assertEqual(self.link.next(), ("matched", 0))
                 took.append(time.monotonic() - began)
-        self.assertLess(sorted(took)[10], 0.05, took)
+        stopwatch.stop()
+        if sorted(took)[10] >= 0.05:
+            stopwatch.assert_within(10 * 0.05, took)
 
 
 class Stops(Case):
@@ -372,8 +374,15 @@ class Stops(Case):
         for _ in range(3):
             time.sleep(0.5)
             self.worker.play("device", "RETRY 1")
-            self.link.event("retry")
-        self.assertEqual(self.link.last(), ("failed", "timedOut"))
+            said = self.link.next()
+            if said[0] != "scan":
+                # This process comes to it only now.
+                self.assertGreater(stopwatch.seconds, 1.9)
+                break
+            self.assertEqual(said[1], "retry")
+        else:
+            said = self.link.last()
+        self.assertEqual(said, ("failed", "timedOut"))
         stopwatch.assert_within(4)
         self.assertEqual(self.worker.match(self.link, [self.alice], "alice"), ("matched", 0))
 
@@ -690,7 +699,7 @@ class Peers(unittest.TestCase):
                 stopwatch = Stopwatch()
                 if not connect:
                     link.close()
-                self.assertEqual(worker.process.wait(5), 0)
+                self.assertEqual(worker.process.wait(60), 0)
                 self.assertGreater(stopwatch.seconds, 0.9)
                 stopwatch.assert_within(3)
                 link.close()

@@ -40,6 +40,23 @@ class Typed(unittest.TestCase):
             with self.assertRaises(Wrong):
                 open_passcode(slots, key, OTHER.encode())
 
+    def test_source(self):
+        """who has made a passcode up is kept with its slot, as the front end says; a slot from before says nothing"""
+        lab = self.lab()
+        sources = {"terminal": "user", "dialog": "user", "program": "unknown", "device": "device"}
+        for front_end, source in sources.items():
+            with self.subTest(front_end), lab.client(frontEnd=front_end) as client:
+                made = client.run("create", answers("correct horse"), way="ownPasscode", store=front_end)
+                self.assertEqual(made.name, "done", made)
+                self.assertEqual(client.run("status", store=front_end).passcodeSource, source)
+        # It goes with the next one, and survives a restart.
+        with lab.client(frontEnd="device") as client:
+            script = answers("correct horse", newPasscode="another horse")
+            self.assertEqual(client.run("passcode", script, change="change", store="terminal").name, "done")
+        lab.restart()
+        for store, source in {**sources, "terminal": "device"}.items():
+            self.assertEqual(lab.state_of(store).passcodeSource, source)
+
     def test_export(self):
         """so is the key of an export; a passphrase that cannot be normalised counts byte for byte"""
         lab = self.lab()

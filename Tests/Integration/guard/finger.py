@@ -3,8 +3,10 @@ the passcode: quick requests, a worker that sends byte by byte, a store that cha
 waits."""
 
 import errno
+import fcntl
 import os
 import struct
+import termios
 import threading
 import time
 import unittest
@@ -19,6 +21,11 @@ from patience import Stopwatch
 from wayslab import PASSCODE, Machine, account
 
 TIMEOUT = 300
+
+
+def unread(connected):
+    """What the peer has not read of what was sent."""
+    return struct.unpack("i", fcntl.ioctl(connected, termios.TIOCOUTQ, b"\0" * 4))[0]
 
 
 class Case(unittest.TestCase):
@@ -122,7 +129,7 @@ class Meanwhile(Case):
         self.desk.lock()
         asked, go = self.hold_list()
         opening = self.behind(self.desk.open)
-        self.assertTrue(asked.wait(5))
+        self.assertTrue(asked.wait(60))
         done = self.desk.ask("fingerprintDelete", answers(), finger=6)
         self.assertEqual(done.last.name, "done")
         self.worker.touches("match 0")
@@ -137,12 +144,18 @@ class Meanwhile(Case):
         """the newer request gets the reader, and the older one is told so"""
         asked, go = self.hold_list()
         older = self.behind(self.desk.open)
-        self.assertTrue(asked.wait(5))
-        newer = self.behind(self.desk.open)
-        time.sleep(0.3)
+        self.assertTrue(asked.wait(60))
+        sent, finger = threading.Event(), self.desk.finger()
+        self.addCleanup(finger.client.close)
+        send = finger.client.send
+        finger.client.send = lambda *words, **more: (send(*words, **more), sent.set())
+        newer = self.behind(finger.run, "openStore", subject=self.desk.person)
+        self.assertTrue(sent.wait(60))
+        wait_until(lambda: not unread(finger.client.socket), "the daemon has read it")
+        self.assertEqual(self.desk.daemon.status().name, "state")
         self.worker.touches("match")
         go.set()
-        self.assertEqual(newer().last.name, "done")
+        self.assertEqual(newer().name, "done")
         self.assertEqual(older().last.code, 27)
         self.assertEqual(older().events, [])
 

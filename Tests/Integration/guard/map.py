@@ -99,6 +99,20 @@ class MemoryMap(unittest.TestCase):
         self.assertGreater(len(loop.waits), len(PEOPLE), "the loop was watched")
         self.assertEqual(loop.changes, [])
 
+    def test_an_answer_that_is_read_wakes_nothing(self):
+        """The kernel could tell the loop each time that a peer has made room: once more for each answer."""
+        daemon = Daemon(POLICY)
+        self.addCleanup(daemon.close)
+        daemon.create(way="noPasscode", subject=READER)
+        done = daemon.ask("set", payloads=[b"a value"], store="", name="a name")
+        self.assertEqual(done.name, "done", done)
+        with daemon.client() as client, Watched(daemon) as loop:
+            for _ in range(50):
+                self.assertEqual(client.run("get", (), store="", name="a name").name, "value")
+        waits = " ".join(loop.waits)
+        self.assertIn("EPOLLIN", waits)
+        self.assertNotIn("EPOLLOUT", waits)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,6 +2,7 @@
 that a person at the machine is told of a wrong passcode. Each line is first heard at the machine, so that it is known
 to be said."""
 
+import time
 import unittest
 
 from daemonlab import answers
@@ -50,10 +51,16 @@ class Lines(Case):
     ]
 
     def enter(self, policy, before, typed, **items):
-        machine = self.machine(policy)
-        for _ in range(before):
-            machine.enter(typed=[WRONG], **items)
-        return self.heard(machine.enter(typed=[typed], **items)), machine
+        """Once more where the wait after the last wrong one may have been over when the answer came."""
+        while True:
+            machine = self.machine(policy)
+            began = time.monotonic()
+            for _ in range(before):
+                machine.enter(typed=[WRONG], **items)
+            said = self.heard(machine.enter(typed=[typed], **items))
+            if policy != "ThrottleAfter=1" or time.monotonic() - began < 1:
+                return said, machine
+            machine.close()
 
     def test_lines(self):
         """what a person at the machine is told about a try, and that nothing of it is told elsewhere"""
@@ -135,17 +142,25 @@ class Wire(Case):
             ("RetryLimit=9\nThrottleAfter=2\nThrottleMax=1h", [INVALID, INVALID, THROTTLED]),
         ):
             with self.subTest(policy=policy):
-                machine = self.machine(policy)
-                told = [self.ask(machine, WRONG) for _ in range(3)]
+                told = self.told(policy, 3)
                 self.assertEqual([code for code, _ in told], near)
                 self.assertTrue(all(lines for code, lines in told if code != DELETED), told)
-                machine.close()
-                machine = self.machine(policy)
                 # While a stranger is asked, the answer is a wrong passcode; once they are not asked
                 # any more, it is that there is no store.
-                told = [self.ask(machine, WRONG, remoteHost=FAR) for _ in range(4)]
+                told = self.told(policy, 4, remoteHost=FAR)
                 self.assertEqual(told, [(INVALID, [])] * 2 + [(UNKNOWN, [])] * 2)
-                machine.close()
+
+    def told(self, policy, count, **hello):
+        """What so many wrong tries are told within a second, which is the wait after the second one."""
+        while True:
+            machine = self.machine(policy)
+            told = [self.ask(machine, WRONG, **hello)]
+            began = time.monotonic()
+            told += [self.ask(machine, WRONG, **hello) for _ in range(count - 1)]
+            took = time.monotonic() - began
+            machine.close()
+            if took < 1:
+                return told
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ NEEDS_ROOT = True
 TIMEOUT = 180
 POLICY = "RetryLimit=100\nThrottleAfter=0\nOnRetryLimit=lock\n"
 LOCAL = "login gdm-password lightdm sddm greetd sudo sudo-i su su-l polkit-1".split()
-LOCKERS = "swaylock i3lock xscreensaver kde cinnamon-screensaver mate-screensaver".split()
+LOCKERS = (
+    "swaylock i3lock xscreensaver kde cinnamon-screensaver mate-screensaver xfce4-screensaver gtklock hyprlock vlock "
+    "physlock").split()
 OWN, APART, STRANGER = "own", "apart", "stranger"
 
 # A process of root's (real uid 0) in each place that a session's process can have.
@@ -532,16 +534,29 @@ class Counts(Case):
         self.assertEqual(as_uid(self.uid, locker), "success")
         self.assertEqual(self.daemon.tally().stranger.count, 0, "whoever knows the passcode clears every count")
 
+    def too_early(self, ask):
+        """The answer to the person's program, if it came within ThrottleMax after the last try."""
+        last = self.daemon.tally().apart.at
+        answer = as_uid(self.uid, ask)
+        return answer if time.clock_gettime(time.CLOCK_BOOTTIME) * 1000 < last + 2000 else None
+
     def test_full_count_of_the_person(self):
         """The person's own full count slows them down, and never shuts them out for good"""
         self.limit("RetryLimit=3\nThrottleAfter=0\nThrottleMax=2s\n")
         wrong = lambda: as_uid(self.uid, lambda: self.daemon.unlock("wrong").code)
-        self.assertEqual([wrong() for _ in range(3)], [5] * 3)
-        refused = as_uid(self.uid, lambda: self.daemon.unlock().code)
-        self.assertEqual(refused, 24, "one try per ThrottleMax")
+        refused = None
+        while refused is None:
+            self.assertEqual([wrong() for _ in range(3)], [5] * 3)
+            refused = self.too_early(lambda: self.daemon.unlock())
+        self.assertEqual(refused.code, 24, "one try per ThrottleMax")
         time.sleep(2.1)
-        self.assertEqual(wrong(), 5)
-        self.assertEqual(wrong(), 24)
+        refused = None
+        while refused is None:
+            self.assertEqual(wrong(), 5)
+            refused = self.too_early(lambda: self.daemon.unlock("wrong"))
+            if refused is None:
+                time.sleep(2.1)
+        self.assertEqual(refused.code, 24)
         self.assertEqual(self.daemon.authenticate("wrong").code, 5, "an own try waits for none of it")
         time.sleep(2.1)
         self.assertEqual(as_uid(self.uid, lambda: self.daemon.unlock().name), "done")

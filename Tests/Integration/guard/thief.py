@@ -2,7 +2,6 @@
 where in the daemon's memory a member's private key is."""
 
 import os
-import re
 import shutil
 import signal
 import unittest
@@ -139,6 +138,52 @@ class Thief(unittest.TestCase):
         again = self.disk()
         self.assertEqual(self.records(again, self.keys(again, "bob")), {b"before", b"after"})
 
+    def recovery_key(self):
+        def run():
+            with self.server.client(frontEnd="terminal") as client:
+                script = answers(self.passcodes["alice"])
+                self.assertEqual(client.run("recoveryNew", script, subject=NO_ONE, store="team").name, "done")
+                return client.revealed[0].decode()
+
+        return as_uid(self.people["alice"][1], run)
+
+    def recovered(self, disk, text):
+        """The keys of the shared store that a recovery key gives, without the machine key."""
+        team = self.team(disk)
+        members = os.path.join(team, "members")
+        files = [self.file(members, name) for name in os.listdir(members) if name.startswith("r")]
+        ident = bytes.fromhex(os.path.basename(team).replace("-", ""))
+        return slotfile.open_shared_recovery(self.file(team, "slots"), text, ident, files)
+
+    def test_a_recovery_key_opens_each_new_key_and_a_former_one_nothing(self):
+        former = self.recovery_key()
+        first = self.disk()
+        self.assertEqual(self.records(first, self.recovered(first, former)), {b"before"})
+        key = self.recovery_key()
+        self.share("share")
+        self.share("unshare")
+        self.store("after")
+        later = self.disk()
+        found = self.recovered(later, key)
+        self.assertEqual(list(found), [2])
+        self.assertEqual(self.records(later, found), {b"before", b"after"})
+        with self.assertRaises(slotfile.Wrong):
+            self.recovered(later, former)
+        # A file that was kept is one of another key.
+        team = self.team(later)
+        for name in os.listdir(os.path.join(self.team(first), "members")):
+            if name.startswith("r"):
+                shutil.copy(os.path.join(self.team(first), "members", name), os.path.join(team, "members"))
+        self.assertEqual(list(self.recovered(later, key)), [2])
+        # Nobody without the recovery key has what its file is sealed to.
+        ident = bytes.fromhex(os.path.basename(team).replace("-", ""))
+        for name in os.listdir(os.path.join(team, "members")):
+            if name.startswith("r"):
+                for who in self.people:
+                    with self.assertRaises(slotfile.Wrong):
+                        slotfile.open_member(
+                            self.file(team, "members", name), None, ident, self.private(later, who))
+
     def test_a_slot_that_was_put_back_lets_nobody_in(self):
         self.share("share")
         slot = os.path.join(self.team(self.server.state), "members", f"u{self.people['bob'][1]}.1")
@@ -165,18 +210,6 @@ class Thief(unittest.TestCase):
 
     # memory
 
-    def locked_mappings(self, pid):
-        """Those that are locked and left out of a core."""
-        found, name = set(), None
-        with open(f"/proc/{pid}/smaps") as file:
-            for line in file:
-                start = re.match(r"([0-9a-f]+)-[0-9a-f]+ ", line)
-                if start:
-                    name = start.group(1)
-                elif line.startswith("VmFlags:") and {"lo", "dd"} <= set(line.split()):
-                    found.add(name)
-        return found
-
     def test_a_members_private_key_is_in_guarded_memory_alone_and_goes_with_the_lock(self):
         self.share("share")
         private = self.private(self.disk(), "bob")
@@ -186,7 +219,7 @@ class Thief(unittest.TestCase):
         self.done("bob", "get", store=f"{self.people['alice'][0]}/team", name="before")
         found = memorylab.scan(pid, needles)
         self.assertTrue(found, "the key is nowhere, so this test sees nothing")
-        guarded = self.locked_mappings(pid)
+        guarded = memorylab.guarded(pid)
         for place in found["private"]:
             self.assertIn(place.split()[1], guarded, place)
         self.done("bob", "lock")

@@ -641,10 +641,8 @@ class Killed(Case):
 
 class Idle(unittest.TestCase):
     def activated(self, *options):
-        daemon = Daemon(POLICY, socket_activated=True, options=["--deadline", "idle=1", *options])
+        daemon = Daemon(POLICY, socket_activated=True, options=["--deadline", "idle=1", *options], start=False)
         self.addCleanup(daemon.close)
-        daemon.create()
-        daemon.lock()
         return daemon
 
     def fail_with(self, daemon):
@@ -655,19 +653,26 @@ class Idle(unittest.TestCase):
     def test_leaves(self):
         """a daemon that remembers failed tokens ends if nothing is lost by it, and the next one knows them"""
         daemon = self.activated("--stopped-before-hibernation")
-        self.assertEqual(self.fail_with(daemon), 1)
-        self.assertEqual(daemon.process.wait(10), 0)
-        daemon.start()
-        self.assertEqual(self.fail_with(daemon), 0)
+        with daemon.awake():
+            daemon.create()
+            daemon.lock()
+            self.assertEqual(self.fail_with(daemon), 1)
+        self.assertEqual(daemon.process.wait(60), 0)
+        with daemon.awake():
+            self.assertEqual(self.fail_with(daemon), 0)
 
     def test_stays(self):
         """it stays if it has to wipe them itself before a hibernation, or could not keep them"""
         for options, spoil in (((), False), (("--stopped-before-hibernation",), True)):
             daemon = self.activated(*options)
+            with daemon.awake():
+                daemon.create()
+                daemon.lock()
             if spoil:
                 os.chmod(daemon.runtime, 0o755)
-                daemon.restart()
-            self.assertEqual(self.fail_with(daemon), 1)
+            daemon.end()
+            with daemon.awake():
+                self.assertEqual(self.fail_with(daemon), 1)
             with self.assertRaises(subprocess.TimeoutExpired):
                 daemon.process.wait(3)
 

@@ -325,6 +325,32 @@ class Polkit(unittest.TestCase):
         self.assertIn("usr/share/polkit-1/actions", read("debian", "appvault.install").splitlines())
 
 
+class SystemBus(unittest.TestCase):
+    def test_signals(self):
+        """the bus hands the daemon's user the signals of those whom the daemon asks for some, and nobody else's"""
+        (policy,) = ElementTree.parse(
+            os.path.join(ROOT, "config", "dbus-system", "org.appvault.conf")).getroot().findall("policy")
+        self.assertEqual(policy.attrib, {"user": directives("appvaultd.service")["User"][0]})
+        # The last one that fits decides.
+        first, *rest = [(each.tag, each.attrib) for each in policy]
+        self.assertEqual(first, ("deny", {"receive_type": "signal"}))
+        asked = set()
+        for name in ("shim.h", "logind.h", "polkit.h"):
+            source = read("Sources", "CSystemd", name)
+            asked |= set(re.findall(r"sender='([^']+)'", source))
+            asked |= {
+                {"appvault_login": "org.freedesktop.login1"}[each]
+                for each in re.findall(r"sd_bus_match_signal\w*\([^,]+, NULL, (\w+)", source)}
+        self.assertEqual(
+            sorted(rest, key=str),
+            sorted([("allow", {"receive_type": "signal", "receive_sender": name}) for name in asked], key=str))
+        self.assertIn("/share/dbus-1/system.d/org.appvault.conf", read("Makefile"))
+        self.assertIn("usr/share/dbus-1", read("debian", "appvault.install").splitlines())
+        # The bus leaves out what is for an account that is not there yet.
+        script = read("debian", "appvault.postinst")
+        self.assertGreater(script.index(" ReloadConfig"), script.index("#DEBHELPER#"))
+
+
 class Readers(unittest.TestCase):
     HWDB = """# Supported by libfprint driver aes1610
 usb:v08FFp1600*

@@ -7,6 +7,7 @@ import time
 import unittest
 
 import wire
+from daemonlab import wait_until
 from pamlab import PAM_AUTHINFO_UNAVAIL, Lab, compiled, module_path
 from patience import Stopwatch
 
@@ -376,16 +377,16 @@ class Clock(Case):
                 time.sleep(0.2)
 
         self.advance(0)
-        self.lab.daemon(handler)
+        daemon = self.lab.daemon(handler)
         self.lab.stack("auth required {ours}")
         process = self.drive("x")
         self.addCleanup(process.kill)
-        time.sleep(1)
+        wait_until(lambda: daemon.messages("hello"), "the module has connected", 60)
         self.advance(580)
         time.sleep(1)
         self.assertIsNone(process.poll(), self.lines())
         self.advance(601)
-        out, _ = process.communicate(timeout=5)
+        out, _ = process.communicate(timeout=60)
         self.assertEqual(out.split()[0], str(PAM_AUTHINFO_UNAVAIL))
         self.assertEqual(len([line for line in self.lines() if "come to an end" in line]), 1)
 

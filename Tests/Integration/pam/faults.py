@@ -28,7 +28,7 @@ from pamlab import (
     Talk,
     as_user,
 )
-from patience import Stopwatch
+from patience import ADDED_UP, Stopwatch, others_took
 
 ROOT = os.geteuid() == 0
 HANDLE = bytes(range(1, 17))
@@ -154,14 +154,21 @@ class Faults(Case):
     def test_room_again(self):
         """a backlog that gets room within the second is used"""
         daemon = self.lab.daemon(lambda peer: (peer.greet(), peer.verdict("permissionDenied")), backlog=0)
-        daemon.kill(signal.SIGSTOP)
-        self.fill()
-        timer = threading.Timer(0.4, lambda: daemon.kill(signal.SIGCONT))
-        timer.start()
-        self.addCleanup(timer.join)
         self.lab.stack("auth required {ours}", name="alone")
-        with self.lab.transaction("alone") as pam:
-            self.assertEqual(pam.authenticate(), PAM_PERM_DENIED)
+        result = None
+        while result != PAM_PERM_DENIED:
+            daemon.kill(signal.SIGSTOP)
+            self.fill()
+            stopwatch = Stopwatch()
+            timer = threading.Timer(0.4, lambda: daemon.kill(signal.SIGCONT))
+            timer.start()
+            with self.lab.transaction("alone") as pam:
+                result = pam.authenticate()
+            timer.join()
+            if result != PAM_PERM_DENIED:
+                # The room came too late, because others were served. Then once more.
+                time.sleep(ADDED_UP)
+                self.assertGreater(others_took() - stopwatch.others, 0.3, result)
 
     def test_silent(self):
         """accepted and silent: two seconds"""
@@ -718,7 +725,7 @@ class Processes(Case):
             each.join()
         self.assertEqual(failures, [])
         # A thread that was joined may remain in the kernel's list for a moment.
-        end = time.monotonic() + 2
+        end = time.monotonic() + 60
         while before != Footprint() and time.monotonic() < end:
             time.sleep(0.01)
         self.assertEqual(before, Footprint())

@@ -106,11 +106,13 @@ class Case(unittest.TestCase):
 
 
 class Finger(Case):
-    def matches(self, wait=0.0, **more):
+    def matches(self, touched=None, **more):
+        """`touched`: the finger waits until something can be read there."""
         def handler(peer):
             peer.greet()
             scan(peer, "place", line=LINE)
-            time.sleep(wait)
+            while touched is not None and not select.select([touched], [], [], 0.5)[0]:
+                peer.send("working", 2)
             scan(peer, "retry", line="too short: once more")
             scan(peer, "ended", **more)
             peer.verdict("success", handle=HANDLE)
@@ -119,9 +121,13 @@ class Finger(Case):
 
     def test_match(self):
         """a match lets the person in: the line is shown, nothing is asked, nothing is left behind"""
-        daemon = self.matches(0.5)
+        touched, touches = os.pipe()
+        for end in (touched, touches):
+            self.addCleanup(os.close, end)
+        daemon = self.matches(touched)
         person = self.person()
         person.wait(person.is_raw)
+        os.write(touches, b"+")
         done = person.result()
         self.assertEqual(done["code"], PAM_SUCCESS)
         self.assertEqual(done["messages"], [[TEXT_INFO, LINE], [TEXT_INFO, "too short: once more"]])

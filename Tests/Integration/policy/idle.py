@@ -21,6 +21,21 @@ class Idle(unittest.TestCase):
         self.assertEqual(lab.set("a", b"1").name, "done")
         return lab
 
+    def in_use(self, lab, seconds, idle, store=""):
+        """Somebody asks for a value all the time. On a machine that leaves the store alone for its whole idle time
+        meanwhile, once more from the beginning. Returns when the last one was sent."""
+        began = last = time.monotonic()
+        while last < began + seconds:
+            before, last = last, time.monotonic()
+            answer = lab.get("a", store)
+            if answer.name != "value" and time.monotonic() - before >= idle:
+                lab.open(PASSCODE, store)
+                began = last = time.monotonic()
+                continue
+            self.assertEqual(answer.name, "value", answer)
+            time.sleep(0.1)
+        return last
+
     def locks(self, lab, seconds=10):
         wait_until(lambda: lab.state_of().lock == "locked", "the store locks", seconds)
 
@@ -49,10 +64,7 @@ class Idle(unittest.TestCase):
     def test_each_request(self):
         """each request to the store restarts its time, and looking at its state does not"""
         lab = self.lab(IdleTimeout="2s")
-        end = time.monotonic() + 5
-        while time.monotonic() < end:
-            self.assertEqual(lab.get("a").name, "value")
-            time.sleep(0.1)
+        self.in_use(lab, 5, 2)
         self.locks(lab, 4)
 
     def test_asleep(self):
@@ -79,11 +91,17 @@ class Idle(unittest.TestCase):
     def test_policy_changes(self):
         """a policy that changes applies to what is open, at once, in both directions"""
         lab = self.lab()
-        lab.write(policy(IdleTimeout="2s"))
-        self.locks(lab)
-        lab.open(PASSCODE)
-        lab.write(policy(IdleTimeout="1h"))
-        wait_until(lambda: lab.state_of().idleTimeout == 3600, "the policy is read")
+        is_read = False
+        while not is_read:
+            lab.write(policy(IdleTimeout="2s"))
+            self.locks(lab, 20)
+            began = time.monotonic()
+            lab.open(PASSCODE)
+            lab.write(policy(IdleTimeout="1h"))
+            wait_until(lambda: lab.state_of().idleTimeout != 2, "the policy is read, or the time is over")
+            # Once more where this machine took longer than the store may be idle.
+            is_read = lab.state_of().idleTimeout == 3600
+            self.assertTrue(is_read or time.monotonic() - began >= 2)
         time.sleep(2.5)
         self.assertEqual(lab.state_of().lock, "unlocked")
 
@@ -92,12 +110,12 @@ class Idle(unittest.TestCase):
         lab = self.lab(IdleTimeout="2s")
         lab.make(PASSCODE, "second")
         lab.set("a", b"2", "second")
-        end = time.monotonic() + 4
-        while time.monotonic() < end:
-            self.assertEqual(lab.get("a", "second").name, "value")
-            time.sleep(0.1)
-        self.assertEqual(lab.state_of().lock, "locked")
-        self.assertEqual(lab.state_of("second").lock, "unlocked")
+        locks = None
+        while locks is None or time.monotonic() - last >= 2:
+            last = self.in_use(lab, 4, 2, "second")
+            locks = lab.state_of().lock, lab.state_of("second").lock
+            lab.open(PASSCODE, "second")
+        self.assertEqual(locks, ("locked", "unlocked"))
 
     def test_without_passcode(self):
         """a store without a passcode locks, too, and opens for its owner without a question"""

@@ -101,15 +101,17 @@ class Reload(unittest.TestCase):
 
     def test_flood(self):
         """a file that is written all the time is read once a second, and its last content is in force"""
-        end = time.monotonic() + 3
+        began = time.monotonic()
         number = 0
-        while time.monotonic() < end:
+        while time.monotonic() < began + 3:
             number = 30 + (number + 1) % 50
             self.write(self.file + ".new", number)
             os.rename(self.file + ".new", self.file)
             time.sleep(0.002)
         self.becomes(number)
-        self.assertLessEqual(self.lab.log().count("the policy was read"), 6)
+        # At the start, at once, and then so often; a machine with others to serve takes longer than these seconds.
+        most = 3 + int(time.monotonic() - began)
+        self.assertLessEqual(self.lab.log().count("the policy was read"), most)
 
     def test_open_conversation(self):
         """nobody is dropped: a person who is asked meanwhile answers, and a new passcode is judged by what then

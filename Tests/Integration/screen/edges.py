@@ -1,13 +1,17 @@
 """A person leaves the screen and comes back: what the daemon does to their open stores, with a logind that says what
 the test wants."""
 
+import contextlib
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 import unittest
 
-from daemonlab import answers, wait_until
+import pamlab
+from daemonlab import answers, derivation_counter, wait_until
 from fingerlab import Desk, FakeWorker, Finger, effective
 from screenlab import SESSION, SleepyLogind, path
 
@@ -18,6 +22,12 @@ BOB = 47999
 ROUNDS = int(os.environ.get("ROUNDS") or 100)
 
 
+def memory(pid):
+    """What a process has of its own in memory, in bytes."""
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        return sum(int(line.split()[1]) for line in file if line.startswith("Private_")) * 1024
+
+
 class Case(unittest.TestCase):
     policy = "LockGrace=0\n"
 
@@ -26,7 +36,12 @@ class Case(unittest.TestCase):
         self.addCleanup(self.logind.close)
         self.worker = FakeWorker()
         self.addCleanup(self.worker.close)
-        self.desk = Desk(self.worker, policy=self.policy, env=self.logind.env, before=self.logind.before)
+        self.slept = os.path.join(self.logind.folder, "slept")
+        with open(self.slept, "w"):
+            pass
+        shim = pamlab.compiled("slept.c", "slept.so", "-shared", "-fPIC", "-ldl")
+        env = {**self.logind.env, "LD_PRELOAD": f"{derivation_counter()}:{shim}", "SLEPT": self.slept}
+        self.desk = Desk(self.worker, policy=self.policy, env=env, before=self.logind.before)
         self.addCleanup(self.desk.close)
         self.uid = self.desk.person[1]
         self.arrives("c7")
@@ -38,14 +53,19 @@ class Case(unittest.TestCase):
         self.logind.appears(name, announced=True)
         self.logind.shows(name, uid)
 
+    def lasts(self, seconds):
+        """The machine sleeps for so long: only the boot clock goes on."""
+        os.truncate(self.slept, os.path.getsize(self.slept) + seconds)
+
     def is_shut(self, why=""):
-        wait_until(lambda: not self.desk.is_open(), f"the store is shut {why}\n{self.desk.daemon.log()}")
+        wait_until(lambda: not self.desk.is_open(), f"the store is shut {why}\n{self.desk.daemon.log()}", 60)
 
     def is_open(self):
         self.assertTrue(self.desk.is_open(), self.desk.daemon.log())
 
     def unlock(self):
-        last = self.desk.open(answers()).last
+        """By the passcode: Enter ends the wait for a finger."""
+        last = self.desk.open(answers(), enter=lambda scan: True).last
         self.assertEqual(last.name, "done", last)
         self.is_open()
 
@@ -186,6 +206,126 @@ class Edges(Case):
         self.unlock()
 
 
+class Silent(Case):
+    """logind is silent in the middle of an edge: the daemon serves, and nothing is open that should not be."""
+
+    @contextlib.contextmanager
+    def silent(self, after):
+        """logind says this, and hangs before it can answer what the daemon asks then."""
+        self.desk.daemon.pause()
+        after()
+        logind = self.logind.processes[-1]
+        logind.send_signal(signal.SIGSTOP)
+        self.addCleanup(logind.send_signal, signal.SIGCONT)
+        self.desk.daemon.resume()
+        yield
+        logind.send_signal(signal.SIGCONT)
+
+    def is_usable(self):
+        self.assertEqual(self.desk.ask("status").last.name, "state")
+        self.unlock()
+        self.desk.lock()
+        self.unlock()
+
+    def test_session(self):
+        """before it has said of a new session whether its screen is locked"""
+        def appears():
+            self.logind.session("c8", self.uid)
+            self.logind.appears("c8", announced=True)
+            self.logind.shows("c8", self.uid)
+
+        with self.silent(appears):
+            self.is_usable()
+        self.logind.hints("c8", locked=True)
+        self.is_shut()
+        self.unlock()
+        self.logind.shows(None)
+        self.logind.shows("c7", self.uid)
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+
+    def test_sleep(self):
+        """before it has said whether memory goes to the disk: it may, so what a finger opens is wiped as well"""
+        self.desk.enroll()
+        with self.silent(lambda: self.logind.says(True)):
+            self.is_shut()
+            wait_until(lambda: not self.desk.daemon.status().fingerOpens, "no finger opens it", 60)
+            # What somebody opens meanwhile is shut again.
+            self.assertEqual(self.desk.open(answers()).last.name, "done")
+            self.is_shut()
+        self.logind.wakes()
+        wait_until(lambda: self.desk.open(answers()).last.name == "done" and self.desk.is_open(), "it opens", 60)
+
+
+class SilentWithTimeout(Silent):
+    policy = "LockOnBackground=timeout\nLockTimeout=3s\n"
+
+    def test_screen(self):
+        """after the screen's lock: the policy's time goes on, and what is opened behind the screen stays open"""
+        with self.silent(lambda: self.logind.hints("c7", locked=True)):
+            self.is_shut()
+            self.is_usable()
+        self.logind.hints("c7", locked=False)
+        self.is_open()
+
+
+class SilentWithNever(Silent):
+    policy = "LockOnBackground=never\n"
+    test_session = None
+
+
+# Signals as logind sends them, to one connection.
+FLOOD = """
+import os, sys, dbus
+from dbus.lowlevel import SignalMessage
+
+os.setresuid(65534, 65534, 65534)
+address, destination, path = sys.argv[1:]
+bus = dbus.bus.BusConnection(address)
+sent = 0
+while True:
+    signal = SignalMessage(path, "org.freedesktop.DBus.Properties", "PropertiesChanged")
+    signal.append("org.freedesktop.login1.Session", {"LockedHint": True}, [], signature="sa{sv}as")
+    signal.set_destination(destination)
+    bus.send_message(signal)
+    sent += 1
+    if sent % 100 == 0:
+        bus.flush()
+    if sent == 5000:
+        print("flows", flush=True)
+"""
+
+
+class Flooded(Case):
+    def test_stranger(self):
+        """somebody who sends the daemon signals without pause keeps nobody from it: a lock is heard, and memory does
+        not grow"""
+        before = memory(self.desk.daemon.pid)
+        flood = subprocess.Popen(
+            [sys.executable, "-c", FLOOD, self.logind.address, self.logind.name_of(self.desk.daemon.pid), path("c7")],
+            stdout=subprocess.PIPE)
+        self.addCleanup(flood.stdout.close)
+        self.addCleanup(flood.wait)
+        self.addCleanup(flood.kill)
+        self.assertEqual(flood.stdout.readline(), b"flows\n")
+        times = []
+        for _ in range(5):
+            self.is_open()
+            began = time.monotonic()
+            self.logind.hints("c7", locked=True)
+            wait_until(lambda: not self.desk.is_open(), "the lock is heard", 120)
+            times.append(time.monotonic() - began)
+            self.unlock()
+            self.logind.hints("c7", locked=False)
+        self.assertIsNone(flood.poll())
+        after = memory(self.desk.daemon.pid)
+        print("a lock was heard after " + ", ".join(f"{each * 1000:.0f} ms" for each in times))
+        # A signal is some 300 bytes, and there are many thousands.
+        self.assertLess(after - before, 16 << 20)
+        # Only logind's own word has locked it.
+        wait_until(lambda: self.desk.daemon.log().count("the screen was locked") == 5, "it says so", 60)
+
+
 class Timeout(Case):
     policy = "LockOnBackground=timeout\nLockTimeout=1h\n"
 
@@ -206,6 +346,66 @@ class Timeout(Case):
         self.logind.hints("c7", locked=True)
         self.is_shut()
         wait_until(lambda: "the screen was locked" in self.desk.daemon.log(), "it says so")
+
+
+class Suspended(Case):
+    """LockTimeout counts what the machine sleeps."""
+
+    policy = "LockOnBackground=timeout\nLockTimeout=10min\nIdleTimeout=1d\n"
+
+    def sleeps(self, seconds):
+        self.logind.falls_asleep(within=120)
+        self.is_open()
+        self.lasts(seconds)
+
+    def wakes(self):
+        self.logind.wakes()
+        # It delays the next sleep once it has heard that this one is over.
+        wait_until(self.logind.is_delayed, "the daemon has heard it", 60)
+
+    def is_closed(self):
+        """For the first request already, before the daemon has heard of anything."""
+        self.assertFalse(self.desk.is_open(), self.desk.daemon.log())
+
+    def test_too_long(self):
+        """asleep for longer than that, behind a locked screen: the store is shut"""
+        self.logind.hints("c7", locked=True)
+        self.sleeps(601)
+        self.is_closed()
+        self.logind.wakes()
+        self.logind.hints("c7", locked=False)
+        self.is_closed()
+
+    def test_too_long_in_front(self):
+        """and in front of it"""
+        self.sleeps(601)
+        self.is_closed()
+        self.logind.wakes()
+        self.is_closed()
+
+    def test_in_time(self):
+        """asleep for less: it stays open, and who is back before the time is over has it open from then on"""
+        self.logind.hints("c7", locked=True)
+        self.sleeps(300)
+        self.wakes()
+        self.is_open()
+        self.logind.hints("c7", locked=False)
+        # Without a locked screen the end of a sleep is the return.
+        for _ in range(3):
+            self.sleeps(250)
+            self.wakes()
+            self.is_open()
+        self.lasts(601)
+        self.is_open()
+
+    def test_behind_the_screen(self):
+        """a sleep that was short does not end the time behind the locked screen, which runs on"""
+        self.logind.hints("c7", locked=True)
+        self.sleeps(300)
+        self.wakes()
+        self.is_open()
+        self.lasts(301)
+        self.is_closed()
 
 
 class Restarted(Case):
@@ -286,6 +486,51 @@ class Fingers(Case):
         self.is_open()
 
 
+class FingersForATime(Case):
+    policy = "LockGrace=0\nFingerprintAfterLock=2s\n"
+
+    def test_time(self):
+        """if the policy has a time, a finger opens it again until that is over"""
+        self.desk.enroll()
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        wait_until(lambda: not self.desk.daemon.status().fingerOpens, "no finger opens it", 60)
+        found = self.desk.open(answers())
+        self.assertEqual(found.last.name, "done")
+        self.assertEqual([ask.purpose for ask in found.client.asked], ["passcode"])
+
+    def test_back_in_time(self):
+        """who opens it before that ends the time"""
+        self.desk.daemon.policy("LockGrace=0\nFingerprintAfterLock=1h\n", reload=True)
+        wait_until(lambda: "the policy was read" in self.desk.daemon.log(), "the policy is read")
+        self.desk.enroll()
+        for _ in range(2):
+            self.logind.hints("c7", locked=True)
+            self.is_shut()
+            self.worker.touches("match")
+            found = self.desk.open()
+            self.assertEqual((found.last.name, found.client.asked), ("done", []))
+            self.logind.hints("c7", locked=False)
+            self.is_open()
+
+
+class FingersForGood(FingersForATime):
+    """Whatever time has passed: only the passcode's own time ends it."""
+
+    policy = "LockGrace=0\nFingerprintAfterLock=yes\n"
+
+    def test_time(self):
+        """if the policy has no time, a finger opens it the next day, too"""
+        self.desk.enroll()
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        self.lasts(24 * 3600)
+        self.assertTrue(self.desk.daemon.status().fingerOpens)
+        self.worker.touches("match")
+        found = self.desk.open()
+        self.assertEqual((found.last.name, found.client.asked), ("done", []))
+
+
 class NoFingers(Case):
     policy = "LockGrace=0\nFingerprintAfterLock=no\n"
 
@@ -308,6 +553,9 @@ class Model:
     def sees_the_desktop(self):
         return self.shown in self.locked and not self.locked[self.shown]
 
+    def sees_a_screen_of_theirs(self):
+        return self.shown in self.locked
+
     def lock(self, name):
         self.locked[name] = True
         if not self.sees_the_desktop():
@@ -322,10 +570,28 @@ class Model:
         if was != name and was in self.locked and not self.sees_the_desktop():
             self.open = False
 
+    def sleep(self):
+        self.open = False
+
+    def end(self, name):
+        del self.locked[name]
+        if self.shown == name:
+            self.shown = None
+        if not self.sees_the_desktop():
+            self.open = False
+
+    def arrive(self, name):
+        self.locked[name] = False
+        self.show(name)
+
 
 class AtRandom(Case):
     # Seconds, as the policy has them.
     grace, rounds = 0, ROUNDS
+    # How many of a hundred edges are of which kind.
+    KINDS = {
+        "lock": 16, "unlock": 8, "told": 8, "show": 8, "away": 8, "open": 9, "finger": 9, "blank": 6, "idle lock": 9,
+        "restart": 6, "sleep": 7, "end": 6}
 
     def test_model(self):
         """edges in any order, against a model: never open when the model says shut, and open when it says open"""
@@ -333,23 +599,28 @@ class AtRandom(Case):
         self.logind.shows("c7", self.uid)
         self.logind.session("b1", BOB)
         self.logind.appears("b1", announced=True)
+        self.desk.enroll()
         model, seed = Model(), int(os.environ.get("SEED") or random.randrange(1 << 32))
         # logind has said all of this before the first edge.
         self.logind.hints("b1", idle=True)
         dice = random.Random(seed)
+        # Each kind is among them, however few there are.
+        edges = [kind for kind, share in self.KINDS.items() for _ in range(max(1, share * self.rounds // 100))]
+        dice.shuffle(edges)
         done = []
-        for _ in range(self.rounds):
-            self.play(dice, model, done)
+        for edge in edges:
+            self.play(edge, dice, model, done)
             with self.subTest(seed=seed, done=done[-12:]):
                 if model.open:
                     self.is_open()
                 else:
                     self.is_shut(f"seed {seed}, after {done[-12:]}")
+                # A sleep leaves it, too: this machine cannot hibernate.
+                self.assertEqual(self.desk.daemon.status().fingerOpens, not model.open)
+        self.assertEqual({edge for edge, _ in done}, set(self.KINDS))
 
-    def play(self, dice, model, done):
-        name = dice.choice(["c7", "c8"])
-        edge = dice.choice([
-            "lock", "lock", "unlock", "told", "show", "away", "open", "open", "restart", "blank", "idle lock"])
+    def play(self, edge, dice, model, done):
+        name = dice.choice(sorted(model.locked))
         done.append((edge, name))
         if edge == "lock":
             self.logind.hints(name, locked=True)
@@ -364,11 +635,16 @@ class AtRandom(Case):
         elif edge == "idle lock":
             # Only whoever sees the desktop may still touch the mouse.
             waits = self.grace and model.sees_the_desktop() and not model.locked[name]
+            began = time.monotonic()
             self.logind.hints(name, idle=True)
             self.logind.hints(name, locked=True)
             if waits and dice.random() < 0.9:
                 # The person touches the mouse at once.
                 self.logind.hints(name, idle=False, locked=False)
+                if time.monotonic() - began >= self.grace:
+                    # Or too late, on a machine that has others to serve: then the screen is locked for good.
+                    self.logind.hints(name, locked=True)
+                    model.lock(name)
             else:
                 model.lock(name)
                 if not model.open:
@@ -386,9 +662,37 @@ class AtRandom(Case):
         elif edge == "open":
             self.unlock()
             model.open = True
-        elif dice.random() < 0.2:
+        elif edge == "finger":
+            self.touch(model)
+            model.open = True
+        elif edge == "sleep":
+            self.logind.falls_asleep(within=120)
+            model.sleep()
+            self.is_shut("asleep")
+            self.logind.wakes()
+            # What is opened during a sleep is shut again.
+            wait_until(self.logind.is_delayed, "the daemon has heard that it is over", 60)
+        elif edge == "end":
+            self.logind.goes(name)
+            if model.shown == name:
+                self.logind.shows(None)
+            model.end(name)
+            if not model.open:
+                self.is_shut("after the session's end")
+            # The person logs in again.
+            new = f"d{len(done)}"
+            self.arrives(new)
+            model.arrive(new)
+        else:
             # Its new life knows of no lock, but whoever has seen the screen does.
             self.logind.restarts()
+
+    def touch(self, model):
+        """At the locker, or where a program asks. A finger is asked for only where the person is at the reader."""
+        self.worker.touches("match")
+        last = self.desk.open(() if model.sees_a_screen_of_theirs() else answers()).last
+        self.assertEqual(last.name, "done", last)
+        self.worker.forget()
 
 
 class AtRandomWithGrace(AtRandom):
@@ -400,3 +704,7 @@ class AtRandomWithGrace(AtRandom):
     def arrives(self, name, uid=None, **how):
         # At a console nobody says when it is used.
         super().arrives(name, uid, screen="x11", **how)
+
+
+if __name__ == "__main__":
+    unittest.main()

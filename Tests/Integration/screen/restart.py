@@ -1,6 +1,5 @@
 """A person leaves the screen while no daemon runs, or left it before: a restart opens nothing that would be shut."""
 
-import time
 import unittest
 
 from daemonlab import answers, wait_until
@@ -77,16 +76,32 @@ class Restart(unittest.TestCase):
         desk = self.desk()
         desk.daemon.policy("LockOnBackground=timeout\nLockTimeout=4s\n")
         desk.daemon.restart()
-        self.logind.hints("c7", locked=True)
-        # The daemon has heard it when the next one, too, finds the person away.
-        time.sleep(0.5)
+        with effective(desk.person[1]):
+            client = desk.daemon.client()
+        with client:
+            client.tag += 1
+            client.send("watch", client.tag)
+            while client.receive(60).what != "told":
+                pass
+            self.logind.hints("c7", locked=True)
+            # The daemon has heard it when those who watch have.
+            while client.receive(60).what != "left":
+                pass
         desk.daemon.restart()
         wait_until(lambda: not desk.is_open(), "the store is shut", 120)
         self.says(desk, "a store was locked: the screen was locked")
 
     def test_hold(self):
         """a hold goes on over the restart behind the locked screen, and when it is over the store is locked"""
+        self.holds_on(self.desk("LockGrace=0\nHoldMax=1h\n"))
+
+    def test_hold_with_a_finger(self):
+        """so it does if a finger opens the store, too: that key is left beside the store, and knows of no hold"""
         desk = self.desk("LockGrace=0\nHoldMax=1h\n")
+        desk.enroll()
+        self.holds_on(desk)
+
+    def holds_on(self, desk):
         with effective(desk.person[1]):
             client = desk.daemon.client(frontEnd="terminal")
         with client:

@@ -28,15 +28,24 @@ class Case(unittest.TestCase):
 class Silence(Case):
     def test_opens(self):
         """a login opens the store without a question, its session keeps it open, and the session's end locks it"""
+        # Once more on a machine that takes longer than a login may last without its session.
+        while not self.opens():
+            pass
+
+    def opens(self):
         machine = self.machine(options=["--deadline", "session=1"])
         machine.way_a()
         with machine.login(typed=[LOGIN]) as login:
+            began = time.monotonic()
             count, code = machine.derivations(login.authenticate)
             self.assertEqual((code, count), (PAM_SUCCESS, 1))
-            self.assertTrue(machine.is_open)
+            was_open = machine.is_open
             self.assertEqual(login.setcred(), PAM_SUCCESS)
             login.putenv("XDG_SESSION_ID=c1")
             self.assertEqual(login.open_session(), PAM_SUCCESS)
+            if time.monotonic() - began >= 1:
+                return False
+            self.assertTrue(was_open)
             self.assertEqual(machine.daemon.status().fields["sessions"], 1)
             # Longer than a store stays open without a session.
             time.sleep(1.5)
@@ -44,6 +53,7 @@ class Silence(Case):
             self.assertEqual(login.close_session(), PAM_SUCCESS)
             self.assertFalse(machine.is_open)
             self.assertEqual((login.talk.prompts, login.talk.lines), (["Password: "], []))
+        return True
 
     def test_last_session(self):
         """the end of the last of two sessions locks the store, and a session that ends in another process counts as

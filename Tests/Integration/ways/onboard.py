@@ -54,19 +54,27 @@ class Case(unittest.TestCase):
 class Silent(Case):
     def test_first_login(self):
         """the first login makes the store from its password, asks nothing, and every later one opens it"""
+        # Once more on a machine that takes longer than a login may last without its session.
+        while not self.first_login():
+            pass
+
+    def first_login(self):
         machine = self.machine(options=["--deadline", "session=1"])
         self.assertEqual(self.stores(machine), [])
         with machine.login(typed=[LOGIN]) as login:
             count, code = machine.derivations(login.authenticate)
             self.assertEqual((code, count, self.stores(machine)), (PAM_SUCCESS, 0, []))
+            began = time.monotonic()
             count, code = machine.derivations(login.setcred)
             self.assertEqual((code, count), (PAM_SUCCESS, 1))
             state = self.state(machine)
+            login.putenv("XDG_SESSION_ID=c1")
+            login.open_session()
+            if time.monotonic() - began >= 1:
+                return False
             self.assertEqual((state["lock"], state["passcode"]), ("unlocked", "passcode"))
             self.assertTrue(state["followsLogin"])
             self.assertFalse(state["hasRecoveryKey"])
-            login.putenv("XDG_SESSION_ID=c1")
-            login.open_session()
             time.sleep(1.3)
             self.assertTrue(machine.is_open, "its session keeps it open")
             login.close_session()
@@ -76,12 +84,18 @@ class Silent(Case):
         self.assertTrue(machine.is_open)
         self.assertEqual(len(self.stores(machine)), 1)
         self.assertTrue(machine.opens_with(LOGIN))
+        return True
 
     def test_no_session(self):
         """without a session it is locked again, as after any login"""
-        machine = self.machine(options=["--deadline", "session=1"])
-        machine.enter(typed=[LOGIN])
-        self.assertTrue(machine.is_open)
+        is_late = True
+        while is_late:
+            machine = self.machine(options=["--deadline", "session=1"])
+            began = time.monotonic()
+            machine.enter(typed=[LOGIN])
+            is_open = machine.is_open
+            is_late = time.monotonic() - began >= 1
+        self.assertTrue(is_open)
         wait_until(lambda: not machine.is_open, "the store is shut", 3)
 
     def test_follows(self):

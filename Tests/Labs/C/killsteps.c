@@ -48,13 +48,15 @@ static void count_down(void)
     FILE *file = fopen(path, "r+e");
     if (file != NULL) {
         long left = 0;
-        if (fscanf(file, "%ld", &left) != 1) abort();
-        if (left <= 0) {
-            kill(getpid(), SIGKILL);
-            pause();
+        /* Where there is no number yet, it is just being written. */
+        if (fscanf(file, "%ld", &left) == 1) {
+            if (left <= 0) {
+                kill(getpid(), SIGKILL);
+                pause();
+            }
+            rewind(file);
+            fprintf(file, "%ld \n", left - 1);
         }
-        rewind(file);
-        fprintf(file, "%ld \n", left - 1);
         fclose(file);
     }
     pthread_mutex_unlock(&one_at_a_time);

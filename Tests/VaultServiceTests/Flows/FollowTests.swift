@@ -51,6 +51,25 @@ struct FollowTests {
         }
     }
 
+    @Test("what is locked right after both were opened stays locked")
+    func lockedAtOnce() async throws {
+        try await Stage.run("") { stage in
+            await stage.sitDown()
+            #expect(await stage.opens())
+            await stage.follow("mail")
+            let mail = Target(store: Array("mail".utf8))
+            for _ in 0..<20 {
+                await stage.run(.lock(Target()), stage.script([:]))
+                let opens = stage.script(["match.prompt": Stage.passcode])
+                #expect(await stage.run(.openStore(mail), opens) == .success("match.done"))
+                await stage.run(.lock(mail), stage.script([:]))
+                // Those that follow a store are opened in the background with it.
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + 20)
+                #expect(stage.named("mail")?.isOpen == false && stage.store?.isOpen == true)
+            }
+        }
+    }
+
     @Test("a wrong passcode is a try at the other one, and counts there alone")
     func counted() async throws {
         try await Stage.run("") { stage in

@@ -157,6 +157,8 @@ struct MendTests {
             let host = try await damaged(stage)
             let gate = Self.holdDisks(stage)
             let ends = Ended()
+            let before = host.lastUse
+            #expect(await stage.comes { Clock.bootMilliseconds() > before })
             EventLoop.shared.task {
                 do throws(Interruption) {
                     _ = try await stage.house.records.list(
@@ -166,7 +168,7 @@ struct MendTests {
                     ends.all.append(error)
                 }
             }
-            await EventLoop.sleep(until: Clock.bootMilliseconds() + 5)
+            #expect(await stage.comes { host.lastUse > before })
             EventLoop.shared.task { await host.lock() }
             #expect(await stage.comes { !host.isOpen })
             #expect(ends.all.isEmpty)

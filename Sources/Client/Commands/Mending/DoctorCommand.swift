@@ -6,8 +6,8 @@ struct DoctorCommand: PlainCommand {
         summary: "look at every link between a login and your store",
         text: [
             "It looks at the socket, daemon, users, state folder, machine key, policy, PAM services, screen lock, "
-                + "reader, rules worker, sandbox, memory, clock and your own store. For each it says whether it is "
-                + "fine, a warning or broken, and what to do. It changes nothing. Anybody may run it, also without a "
+                + "reader, rules worker, sandbox, memory, clock, your own store, and stores that another store or other people "
+                + "open (root: everybody's). For each it says whether it is fine, a warning or broken, and what to do. It changes nothing. Anybody may run it, also without a "
                 + "daemon; some things only root can see.",
             "For each PAM service it follows every way that libpam could take through the service's files. If nobody "
                 + "could log in there without AppVault, that is broken where AppVault alone authenticates, and a "
@@ -25,7 +25,7 @@ struct DoctorCommand: PlainCommand {
             .init(
                 "checks[].link",
                 "`socket`, `daemon`, `users`, `state`, `key`, `policy`, `pam`, `presence`, `screen`, `reader`, "
-                    + "`rules`, `sandbox`, `memory`, `clock` or `store`"),
+                    + "`rules`, `sandbox`, `memory`, `clock`, `store` or `stores`"),
             .init("checks[].service", "the PAM service, where it is about one"),
             .init("checks[].text", "what was found"),
             .init("checks[].mend", "what to do"),
@@ -70,6 +70,17 @@ struct DoctorCommand: PlainCommand {
         // Asked last, because an older daemon ends the connection at this request.
         daemon.health = ask(run) { connection throws(ClientError) in
             try connection.ask(.health, Empty(), for: .healthReport, Health.self)
+        }
+        let isRoot = run.environment.uid == 0
+        let stores = ask(run) { connection throws(ClientError) in
+            try connection.stores(of: Subject(), all: isRoot)
+        }
+        daemon.stores = stores?.map { entry in
+            guard entry.members > 0 else { return Doctor.KnownStore(entry: entry) }
+            let members = ask(run) { connection throws(ClientError) in
+                try connection.members(of: entry, isRoot ? entry.owner : Subject())
+            }
+            return Doctor.KnownStore(entry: entry, members: members)
         }
         return daemon
     }

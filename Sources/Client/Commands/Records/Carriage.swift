@@ -30,7 +30,9 @@ struct Carriage: Equatable {
                 Text(verb, " needs names, or --all"), hint: Text("`appvault help ", verb, "`"))
         }
         for name in names { try Arguments.checkRecord(name) }
-        what = arguments.has(.all) ? .everything : .names(names)
+        // What has been moved is not there to be moved again.
+        var once: Set<[UInt8]> = []
+        what = arguments.has(.all) ? .everything : .names(names.filter { once.insert($0).inserted })
         self.to = try Arguments.shared(to, "--to")
         clash = arguments.has(.replace) ? .replace : .refuse
     }
@@ -42,7 +44,7 @@ struct Carriage: Equatable {
     ) throws(ClientError) -> Int {
         let connection = try run.connect()
         let from = run.settings.store
-        guard !isSame(from, to) else {
+        guard try !isSame(from, to, connection) else {
             throw .refused(Refused(.invalidArgument, run.words(.carrySame)))
         }
         if clash == .replace { try run.agree(verb, run.words(.agreeMoveReplace)) }
@@ -60,9 +62,15 @@ struct Carriage: Equatable {
         return names.count
     }
 
-    private func isSame(_ here: [UInt8], _ there: [UInt8]) -> Bool {
-        let usual = Array("default".utf8)
-        return (here.isEmpty ? usual : here) == (there.isEmpty ? usual : there)
+    /// Several names lead to a store that is shared. `move` would store each value where it is, and
+    /// then delete it.
+    private func isSame(
+        _ here: [UInt8], _ there: [UInt8], _ connection: Connection
+    ) throws(ClientError) -> Bool {
+        let from = try connection.status(Target(store: here)).store
+        let to = try connection.status(Target(store: there)).store
+        // A store that does not exist is refused when it is read or written.
+        return from == to && from.contains { $0 != 0 }
     }
 
     private func names(

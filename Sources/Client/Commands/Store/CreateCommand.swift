@@ -17,6 +17,8 @@ struct CreateCommand: Command {
                 + "this store, too; otherwise the store gets a passcode of its own.",
             "It checks a login password before it uses it, so that a typing mistake cannot shut you out.",
             "On a terminal it shows a recovery key, once. Write it down: it is the only way in if you forget the passcode.",
+            "OWNER/NAME is one that somebody else has made: with --shared --open-existing it is opened where it is shared with "
+                + "you. OWNER may be yourself, so that one command line fits every member.",
             "With an option it makes exactly that store or refuses: if the policy asks for no passcodes, you cannot choose "
                 + "one.",
         ],
@@ -38,6 +40,8 @@ struct CreateCommand: Command {
     var way: Create.Way?
     var existing: Existing
     var name: [UInt8] = []
+    /// Whose it is, where it was typed.
+    var owner: [UInt8] = []
     /// The store that it follows; empty is `default`.
     var parent: [UInt8] = []
     var id: [UInt8]?
@@ -51,6 +55,7 @@ struct CreateCommand: Command {
         if arguments.has(.shared) { try command.beShared() }
         if let name = arguments.operands.first {
             command.name = try Arguments.store(name, "create")
+            if name.contains(0x2F) { try command.beOfAnother(arguments) }
             if let other = arguments.options[.store], other != name {
                 throw UsageError(
                     Text("create NAME and --store say two names"), hint: Text("give one of them"))
@@ -83,6 +88,22 @@ struct CreateCommand: Command {
         }
     }
 
+    /// Nobody makes a store for another person.
+    private mutating func beOfAnother(_ arguments: Arguments) throws(UsageError) {
+        guard let slash = name.firstIndex(of: 0x2F) else { return }
+        name = try Arguments.shared(name, "create")
+        guard arguments.has(.shared), existing == .open, !arguments.has(.id),
+            !arguments.has(.policy)
+        else {
+            throw UsageError(
+                Text(Printable.escaped(name), " can only be opened: its owner makes it"),
+                hint: Text("--shared --open-existing alone; without an owner it is a name of yours")
+            )
+        }
+        owner = Array(name[..<slash])
+        name = Array(name[(slash + 1)...])
+    }
+
     private mutating func take(policy key: [UInt8]) throws(UsageError) {
         guard key == Array("none".utf8) else {
             guard !key.isEmpty, key.count <= Limits.policyKey else {
@@ -103,6 +124,10 @@ struct CreateCommand: Command {
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         var target = try run.target()
         if !name.isEmpty { target.store = name }
+        if !owner.isEmpty, owner != run.accountName() {
+            target.store = owner + [0x2F] + name
+            return try open(target, run)
+        }
         let way = if let way = self.way { way } else { try usualWay(target, run) }
         let conversation = try run.conversation()
         var request = Create(target: target, way: way, openExisting: existing == .open)
@@ -121,6 +146,35 @@ struct CreateCommand: Command {
                     parameters: refused.parameters))
         }
         return .success
+    }
+
+    private func open(_ target: Target, _ run: Run) throws(ClientError) -> ExitStatus {
+        let shown = Printable.escaped(target.store)
+        let state = try run.connect().status(target)
+        guard state.lock != .absent else {
+            throw .refused(
+                Refused(
+                    .doesNotExist, run.words(.createNotShared, shown),
+                    hint: run.words(
+                        .createNotSharedHint, Printable.escaped(owner), Printable.escaped(name),
+                        run.accountName().map { Printable.escaped($0) } ?? [])))
+        }
+        guard (way == .configuration) == (state.kind == .configuration) else {
+            throw .refused(
+                Refused(
+                    .alreadyExists, run.words(.createOtherKind, shown),
+                    hint: run.words(.createOtherKindHint)))
+        }
+        do throws(ClientError) {
+            return try run.act(Self.entry.name, .openStore, target)
+        } catch {
+            guard case .refused(let refused) = error, refused.known == .doesNotExist else {
+                throw error
+            }
+            throw .refused(
+                Refused(
+                    .doesNotExist, run.words(.createNoOwn, shown), hint: run.words(.nextCreate)))
+        }
     }
 
     /// A further store follows the first one, where there is one.

@@ -51,10 +51,8 @@ struct MembersCommand: Command {
     }
 
     private static func table(_ list: MemberList, _ words: OwnWords) -> [UInt8] {
-        let names = list.members.map {
-            $0.kind == .everybody ? words(.memberEverybody) : Printable.escaped(name($0))
-        }
-        let roles = list.members.map { words(text($0.role)) }
+        let names = list.members.map { text($0, words) }
+        let roles = list.members.map { words(StoreListView.text($0.role)) }
         let widest = names.map(Layout.width).max() ?? 0
         let second = roles.map(Layout.width).max() ?? 0
         var lines: [UInt8] = []
@@ -70,6 +68,11 @@ struct MembersCommand: Command {
             lines += line + [0x0A]
         }
         return lines
+    }
+
+    /// As a person reads it.
+    static func text(_ member: MemberList.Entry, _ words: OwnWords) -> [UInt8] {
+        member.kind == .everybody ? words(.memberEverybody) : Printable.escaped(name(member))
     }
 
     private static func json(_ list: MemberList) -> SecretBuffer {
@@ -102,12 +105,15 @@ struct MembersCommand: Command {
         case .everybody: "everybody"
         }
     }
+}
 
-    private static func text(_ role: StoreRole) -> ToolText {
-        switch role {
-        case .none, .reader: .roleReader
-        case .owner: .roleOwner
-        case .writer: .roleWriter
-        }
+extension Connection {
+    /// Whom a store of this person's list is shared with.
+    func members(
+        of store: StoreList.Entry, _ subject: Subject
+    ) throws(ClientError) -> MemberList {
+        let name = store.role == .owner ? store.name : store.owner.name + [0x2F] + store.name
+        return try ask(
+            .members, Target(subject: subject, store: name), for: .memberList, MemberList.self)
     }
 }

@@ -10,7 +10,9 @@ struct ShareCommand: Command {
                 + "the store. Everybody it is shared with opens it with a store of their own, which needs a passcode; until "
                 + "they have one, and until you both are logged in once, they wait.",
             "They call it OWNER/NAME, as in `appvault --store alice/team list`.",
-            "Without an option they may read and write. --owner makes them the owner, and you one who may read and write.",
+            "Without an option they may read and write. --owner offers them the store: once they say yes, with the same command about "
+                + "themselves, it is theirs, and you are one who may read and write.",
+            "A member whose own store was made anew needs it to be shared with them again. Any member who may write can do that.",
         ],
         examples: [
             .init(command: "appvault create team --shared", meaning: "a store to share"),
@@ -38,7 +40,8 @@ struct ShareCommand: Command {
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         var target = try run.target()
         target.store = store
-        if role == .owner {
+        // Whoever takes what is offered calls it by its owner, and loses nothing.
+        if role == .owner, !store.contains(UInt8(ascii: "/")) {
             try run.agree(Self.entry.name, run.words(.agreeHandOn, Printable.escaped(whom.name)))
         }
         return try run.act(

@@ -23,15 +23,23 @@ struct StatusCommand: PlainCommand {
             .init("uid", "its number, or null"),
             .init("kind", "`own`, `follows`, `shared` or `configuration`: what opens it"),
             .init("parent", "the name of the store that it follows; else null"),
+            .init("role", "`owner`, `writer` or `reader`: what you may do with it"),
+            .init("members", "how many it is shared with, its owner among them; else 0"),
             .init("policyKey", "the policy's section [Passcode store:KEY] that it is under"),
             .init("ownTriesLeft", "at this machine; -1 is no limit"),
             .init("apartTriesLeft", "from elsewhere; -1 is no limit"),
             .init("throttledSeconds", "until the next try at this machine; 0 is now"),
             .init("apartThrottledSeconds", "until the next try from elsewhere; 0 is now"),
             .init("records", "how many, where it is open"),
-            .init("used", "bytes that all stores of the owner take on the disk"),
-            .init("quota", "bytes that they may take; 0 is no limit"),
+            .init(
+                "used",
+                "bytes that all stores of the owner take on the disk; where another person shares it, what this one takes"
+            ),
+            .init("quota", "bytes that they may take; 0 is no limit, or not told"),
             .init("passcodeSetAt", "seconds since 1970; 0 where there is no passcode"),
+            .init(
+                "passcodeSource",
+                "who made it up: user (a person typed it), device (a program, for itself), unknown"),
             .init("expiresAt", "seconds since 1970; 0 is never"),
             .init("idleTimeout", "seconds without a request after which it locks; 0 is never"),
             .init(

@@ -9,7 +9,9 @@ struct StoresCommand: Command {
             "It says what each store is called, whether it is open, what opens it, and what it takes on the disk. It never "
                 + "says what is in one.",
             "Root sees everybody's with --all.",
-            "Into a pipe: name, state, kind, owner and id, with tabs between them.",
+            "Below a store that is shared it says how many it is shared with and what you may do with it, and below one that "
+                + "is under rules of its own which section of the policy these are.",
+            "Into a pipe: name, state, kind, owner, id, role, members and policy key, with tabs between them.",
         ],
         json: [
             .init("stores[].name", "the store's name"),
@@ -54,7 +56,8 @@ struct StoresCommand: Command {
         case (.json, _): run.voice.print(StoreListView.json(stores))
         case (.plain, true):
             run.voice.print(
-                StoreListView.table(stores, showsOwner: reach == .all, run.voice, run.words))
+                StoreListView.table(
+                    stores, showsOwner: reach == .all, columns: run.columns, run.voice, run.words))
             if stores.isEmpty { run.voice.hint(run.words(.nextCreate)) }
         case (.plain, false): run.voice.print(StoreListView.lines(stores))
         }

@@ -7,7 +7,7 @@ struct UnshareCommand: Command {
         summary: "share a store with them no more",
         text: [
             "They have no access from then on, and the store gets a new key: what is stored later opens neither with a key nor "
-                + "with a backup that they may have kept. What they have read, they know.",
+                + "with a backup that they may have kept. They know what they have read.",
             "Any member may leave by naming themselves: `appvault unshare alice/team bob`.",
         ])
     static let offer = RecoveryOffer.never

@@ -208,7 +208,7 @@ final class Enrolment {
         let hello = exchange.caller.hello
         let place: Message =
             switch hello.frontEnd {
-            case .terminal, .program, .dialog: .fingerEnrollPlace(reader.scan, finger)
+            case .terminal, .program, .device, .dialog: .fingerEnrollPlace(reader.scan, finger)
             case .pamAuth, .pamPassword, .pamSession:
                 FingerTurn.isAtDisplay(hello.service, tty: hello.tty)
                     ? .fingerEnrollPlace(reader.scan, finger)

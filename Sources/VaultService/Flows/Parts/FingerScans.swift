@@ -217,7 +217,7 @@ final class FingerScans {
         }
         let service = visit.caller.hello.service
         return switch visit.caller.hello.frontEnd {
-        case .terminal, .program: .fingerPlace(scan, service: nil)
+        case .terminal, .program, .device: .fingerPlace(scan, service: nil)
         case .dialog: .fingerPlaceOrType(scan)
         case .pamAuth, .pamPassword, .pamSession:
             Self.isDisplay(visit)

@@ -157,7 +157,7 @@ extension Caller {
     var isConversation: Bool {
         switch hello.frontEnd {
         case .terminal, .dialog, .pamAuth, .pamPassword: true
-        case .program, .pamSession: false
+        case .program, .device, .pamSession: false
         }
     }
 }

@@ -53,9 +53,10 @@ final class Proving {
         return try await refusingAsync { () async throws(Refusal) in
             guard let ring = try await own.ring(of: opening) else { throw .unknown }
             let departures = visit.host.departures
+            let shared = try await visit.host.memberKey(ring, visit.person)
             return Opening(
-                key: try await visit.host.memberKey(ring, visit.person).key,
-                ground: .member(proven: opening.ground), departures: departures)
+                key: shared.key, ground: .member(proven: opening.ground), departures: departures,
+                generation: shared.generation)
         }
     }
 
@@ -64,7 +65,11 @@ final class Proving {
         _ visit: Visit, _ prompt: Message
     ) async throws(Interruption) -> (StoreHost, Opening) {
         let own = try await ownVisit(visit)
-        return (own.host, try await admit(own, prompt))
+        let opening = try await admit(own, prompt)
+        await visit.host.newKeyEnds()
+        // They may have handed it on while they typed.
+        try await desk.requireStill(.owner, visit.person, in: visit.host)
+        return (own.host, opening)
     }
 
     private func ownVisit(_ visit: Visit) async throws(Interruption) -> Visit {
@@ -225,20 +230,23 @@ extension Proving {
         if let access = await desk.shared(with: person, named: target.store) {
             try access.require(role)
             let visit = try await desk.visit(access.host, person, exchange)
-            return (visit, try await openShared(access, visit))
+            return (visit, try await openShared(access, role, visit))
         }
         let visit = try await desk.visit(target, exchange)
         return (visit, try await openOwn(visit))
     }
 
-    private func openShared(_ access: Access, _ visit: Visit) async throws(Interruption) -> Ground {
+    private func openShared(
+        _ access: Access, _ role: Member.Role, _ visit: Visit
+    ) async throws(Interruption) -> Ground {
         guard access.host.isShared else {
             try await desk.open(access, visit.person)
             return .device
         }
         let ground = try await openOwn(try await ownVisit(visit))
         let wasOpen = visit.host.isOpen
-        try await desk.open(access, visit.person)
+        // They may have been removed while they typed.
+        try await desk.open(try await desk.renewed(access, visit.person, least: role), visit.person)
         if !wasOpen { noteOpened(visit) }
         await visit.tellLog()
         return .member(proven: ground)

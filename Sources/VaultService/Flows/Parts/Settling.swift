@@ -302,7 +302,7 @@ final class Settling {
     func converses(_ visit: Visit) -> Bool {
         let caller = visit.caller
         switch caller.hello.frontEnd {
-        case .terminal, .program, .dialog: return true
+        case .terminal, .program, .device, .dialog: return true
         case .pamPassword, .pamSession: return false
         case .pamAuth:
             return caller.isTrusted && !caller.hello.oneSecret

@@ -25,13 +25,16 @@ final class StatusQuery {
         self.failedTokens = failedTokens
     }
 
-    /// What `status` shows. Only the owner and root are told.
+    /// What `status` shows. Only the owner, whoever it is shared with, and root are told.
     func status(_ target: Target, for caller: Caller) async throws(Interruption) -> State {
         let person = try await desk.person(target.subject, caller)
         let voice = desk.speech.voice(of: caller)
         var host = desk.vault.ownStore(of: person, named: target.store)
-        if host == nil, caller.credentials.uid == person.uid {
-            host = await desk.shared(with: person, named: target.store)?.host
+        var role = Member.Role.owner
+        if host == nil, caller.credentials.uid == person.uid,
+            let access = await desk.shared(with: person, named: target.store)
+        {
+            (host, role) = (access.host, access.role)
         }
         let inForce = await desk.policyAnswer(for: person, host).policy
         let allotment = desk.quotaNow(of: person)
@@ -55,8 +58,14 @@ final class StatusQuery {
             inForce, voice, readers.hardware(inForce.policy),
             sessions: sessions.count(of: person.uid),
             lock: nil)
-        state.used = UInt64(clamping: allotment.used)
-        state.quota = UInt64(clamping: allotment.quota)
+        state.role = StoreRole(role)
+        switch role {
+        case .owner:
+            state.used = UInt64(clamping: allotment.used)
+            state.quota = UInt64(clamping: allotment.quota)
+        // It counts for its owner, and what else the owner has is not theirs to know.
+        case .writer, .reader: state.used = UInt64(clamping: host.records.bytes)
+        }
         if state.trouble.isEmpty, host.followsLogin, !host.isOpen, failedTokens.hasDrifted(host) {
             state.trouble = voice.bytes(Phrase(.troubleDrift))
             state.advice = voice.bytes(Phrase(.adviceDrift))
@@ -100,6 +109,8 @@ final class StatusQuery {
         for host in page {
             var entry = await entry(of: host)
             if let role = roles[host.id] { entry.role = StoreRole(role) }
+            // What is in another person's is not root's.
+            if request.all, host.owner.uid != caller.credentials.uid { entry.role = .none }
             list.stores.append(entry)
         }
         return list
@@ -109,7 +120,7 @@ final class StatusQuery {
     func members(_ target: Target, for caller: Caller) async throws(Interruption) -> MemberList {
         let person = try await desk.person(target.subject, caller)
         let host = try await desk.requireShared(target, person).host
-        let entries = host.members.map(\.member).map { member in
+        let entries = host.sharedWith.map { member in
             var entry = MemberList.Entry()
             switch member.who {
             case .person(let uid, let name):
@@ -117,6 +128,7 @@ final class StatusQuery {
             case .group(let gid, let name):
                 (entry.kind, entry.name, entry.number) = (.group, name, gid)
             case .everybody: entry.kind = .everybody
+            case .recoveryKey: break
             }
             entry.role = StoreRole(
                 host.owner == self.person(member)

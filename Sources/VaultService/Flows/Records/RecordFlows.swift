@@ -87,9 +87,16 @@ final class RecordFlows {
         _ list: List, for caller: Caller
     ) async throws(Interruption) -> (page: Records.Page, of: OpenRecordsQueue, opening: Int) {
         let host = try await openStore(list.store, caller)
-        let page = try await refusingAsync { () async throws(Refusal) in
-            try await host.names(prefix: list.prefix, cursor: list.cursor)
+        let keyGeneration = host.keyGeneration
+        guard list.cursor == 0 || caller.isListing(host.id, under: keyGeneration) else {
+            throw .refused(.busy)
         }
+        let page = try await refusingAsync { () async throws(Refusal) in
+            let page = try await host.names(prefix: list.prefix, cursor: list.cursor)
+            guard list.cursor == 0 || host.keyGeneration == keyGeneration else { throw .busy }
+            return page
+        }
+        caller.lists(host.id, under: host.keyGeneration)
         if host.records.note(page.damaged) { desk.noteDamage(host, caller) }
         return (page, host.records, host.records.opening)
     }

@@ -22,6 +22,7 @@ final class Export {
     let total: UInt64
     let header: WipedBuffer
     private let desk: Desk
+    private let person: Person
     private let host: StoreHost
     let opening: Int
     /// Holds records that were read and not sealed yet. Nil after the end.
@@ -30,10 +31,12 @@ final class Export {
     private var ahead: [UInt8]?
 
     init(
-        desk: Desk, caller: Caller, host: StoreHost, writer: ExportWriter, total: UInt64
+        desk: Desk, caller: Caller, person: Person, host: StoreHost, writer: ExportWriter,
+        total: UInt64
     ) {
         self.desk = desk
         self.caller = caller
+        self.person = person
         self.host = host
         opening = host.records.opening
         self.writer = writer
@@ -52,6 +55,7 @@ final class Export {
     }
 
     func next() async throws(Interruption) -> Piece {
+        try await desk.requireStill(.reader, person, in: host)
         guard let writer else { throw .refused(.locked) }
         let current: [UInt8]
         if let ahead {
@@ -100,6 +104,8 @@ final class Import {
     }
 
     let caller: Caller
+    private let desk: Desk
+    private let person: Person
     private let host: StoreHost
     private let header: ExportHeader
     private let key: SecretBox
@@ -109,9 +115,12 @@ final class Import {
     private var isChecked = false
 
     init(
-        caller: Caller, host: StoreHost, header: ExportHeader, key: SecretBox, replace: Bool
+        desk: Desk, caller: Caller, person: Person, host: StoreHost, header: ExportHeader,
+        key: SecretBox, replace: Bool
     ) throws(Refusal) {
+        self.desk = desk
         self.caller = caller
+        self.person = person
         self.host = host
         self.header = header
         self.key = key
@@ -139,6 +148,7 @@ final class Import {
 
     /// Takes one piece of the file.
     func take(_ bytes: WipedBuffer, last: Bool) async throws(Interruption) -> Progress {
+        try await desk.requireStill(.writer, person, in: host)
         let reader = reader
         let isChecked = isChecked
         let replace = replace
@@ -232,6 +242,7 @@ final class Transfers {
         let (visit, ground) = try await proving.openOwn(target, exchange, least: .reader)
         let host = visit.host
         let passphrase = try await askNewPassphrase(exchange)
+        try await desk.requireStill(.reader, visit.person, in: host)
         return try await refusingAsync { () async throws(Refusal) in
             let cost = desk.cost(visit.policy)
             let salt: [UInt8]
@@ -239,14 +250,14 @@ final class Transfers {
                 throw .outOfMemory
             }
             let key = try await self.desk.vault.workers.deriveKey(
-                passphrase, salt, cost, .apart, of: host.identity.uid)
+                passphrase, salt, cost, .apart, of: visit.person.uid)
             guard let secret = key.take() else { throw .unknown }
             try host.require(ground)
             do throws(ExportError) {
                 let writer = try ExportWriter(key: secret, salt: salt, cost: cost)
                 return Export(
-                    desk: desk, caller: exchange.caller, host: host, writer: writer,
-                    total: host.records.count)
+                    desk: desk, caller: exchange.caller, person: visit.person, host: host,
+                    writer: writer, total: host.records.count)
             } catch {
                 throw TransferRefusal.of(error, .export)
             }
@@ -301,7 +312,7 @@ final class Transfers {
             throw .refused(.notPermitted(.notYours))
         }
         let host = try await target(of: request, person)
-        desk.quotaNow(of: person)
+        desk.quotaNow(of: host.owner)
         let cost = desk.cost(try await desk.visit(host, person, exchange).policy)
         // The file says what its key costs. A file from a stranger must not be able to take minutes
         // of everybody's processors.
@@ -310,13 +321,15 @@ final class Transfers {
             throw .refused(.invalidArgument(.exportCost))
         }
         let passphrase = try await exchange.askPasscode(.passphrase, .passphrase)
+        try await desk.requireStill(.writer, person, in: host)
         return try await refusingAsync { () async throws(Refusal) in
             let key = try await host.inTurn(.apart) { () async throws(Refusal) in
                 try await self.desk.vault.workers.deriveKey(
-                    passphrase, read.salt, read.cost, .apart, of: host.identity.uid)
+                    passphrase, read.salt, read.cost, .apart, of: person.uid)
             }
             return try Import(
-                caller: exchange.caller, host: host, header: read, key: key,
+                desk: self.desk, caller: exchange.caller, person: person, host: host, header: read,
+                key: key,
                 replace: request.replace)
         }
     }

@@ -23,6 +23,10 @@ final class NamingFlow {
         try refusing { () throws(Refusal) in
             try host.requireUsable()
             try Self.requireName(request.name)
+            guard
+                request.name != Vault.defaultName || host.identity.kind == .own
+                    || desk.vault.ownStore(of: person, named: request.name) != nil
+            else { throw .invalidArgument(.defaultKind) }
             // A login would make another one.
             guard host.identity.storeName != Vault.defaultName else {
                 throw .invalidAction(action: .rename, reason: .isDefault)

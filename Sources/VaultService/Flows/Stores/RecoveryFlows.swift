@@ -31,7 +31,7 @@ final class RecoveryFlows {
     {
         let visit = try await desk.visit(target, exchange)
         try permissions.require(.newRecoveryKey, visit)
-        guard !visit.host.isShared, !visit.host.isConfiguration else {
+        guard !visit.host.isConfiguration else {
             throw .refused(.invalidAction(action: .newRecoveryKey, reason: .shared))
         }
         // Else whoever is at the machine could make a key that opens the store for good.
@@ -48,7 +48,7 @@ final class RecoveryFlows {
             throw .refused(.invalidAction(action: .newRecoveryKey, reason: .terminalOnly))
         }
         try await showNewRecoveryKey(
-            visit.host, try await proving.admit(visit, .promptCurrent), exchange)
+            visit.host, try await proving.admit(visit, .promptCurrent), visit.person, exchange)
         desk.auditChange("a new recovery key was made", visit)
         return .recoveryMade
     }
@@ -70,12 +70,13 @@ final class RecoveryFlows {
     }
 
     func showNewRecoveryKey(
-        _ host: StoreHost, _ opening: consuming Opening, _ exchange: any Conversation
+        _ host: StoreHost, _ opening: consuming Opening, _ person: Person,
+        _ exchange: any Conversation
     ) async throws(Interruption) {
         let new: StoreHost.NewRecoveryKey
         do throws(Refusal) {
             // The person may take minutes to write it down.
-            new = try await host.addRecoveryKey(consume opening)
+            new = try await host.addRecoveryKey(consume opening, by: person)
         } catch {
             throw .refused(error)
         }
@@ -105,16 +106,22 @@ final class RecoveryFlows {
             throw .refused(
                 isLocked ? host.limitReached(visit.policy) : .doesNotExist(.recoveryKey))
         }
+        // For a shared store there is no passcode to choose: the owner's own store opens it.
+        let publicKey = host.isShared ? try desk.requirePublicKey(of: visit.person) : nil
         let typed = try await exchange.ask(.recoveryPrompt, .recoveryKey)
         visit = try await desk.renewed(visit)
         try refusing { () throws(Refusal) in try Self.requireRecoveryKeys(visit.policy) }
+        await host.newKeyEnds()
+        try await desk.requireStill(.owner, visit.person, in: host)
+        let key = try refusing { () throws(Refusal) in try StoreHost.recoveryKey(typed) }
         let opening = try await refusingAsync { () async throws(Refusal) in
-            try await host.attemptRecovery(try StoreHost.recoveryKey(typed), visit.policy)
+            try await host.attemptRecovery(key, visit.policy)
         }
         desk.audit.note(
             .attempt, "a recovery key was accepted", store: host.id.description,
             person: visit.person, uid: exchange.caller.credentials.uid)
         await settling.tellMended(visit)
+        if let publicKey { return try await recoverShared(visit, opening, key, publicKey) }
         // Where the policy wants no passcodes, no new one is needed. But a store of another machine
         // needs one, to be brought under this machine's key.
         if case .noPasscodeMode = visit.inForce, host.isUsable {
@@ -137,6 +144,48 @@ final class RecoveryFlows {
         }
         desk.auditChange("the passcode was changed with the recovery key", visit)
         return .recovered
+    }
+
+    private func recoverShared(
+        _ visit: Visit, _ opening: Opening, _ key: RecoveryKeyBox, _ publicKey: [UInt8]
+    ) async throws(Interruption) -> Message {
+        let host = visit.host
+        return try await host.needed { () async throws(Interruption) in
+            let recovery = try await refusingAsync { () async throws(Refusal) in
+                let recovery = try await recoverShared(
+                    host, opening, key, visit.policy, visit.person, publicKey)
+                _ = try await host.updateTally(clears: true) { $0.right(.recovery) }
+                return recovery
+            }
+            desk.auditChange("a shared store was opened with its recovery key", visit)
+            // Where this fails, the next opening does it.
+            do throws(Refusal) { try await host.giveNewKey() } catch {
+                desk.noteRefusal(error, visit.caller)
+            }
+            return switch recovery {
+            case .opened: .recoveredShared
+            case .alone: .recoveredSharedAlone
+            }
+        }
+    }
+
+    /// Where the store has begun to get a new key since the recovery key was accepted, what that has
+    /// given opens nothing any more. Once the new key is there, the recovery key gives the new one.
+    private func recoverShared(
+        _ host: StoreHost, _ opening: Opening, _ key: RecoveryKeyBox, _ policy: Policy,
+        _ person: Person, _ publicKey: [UInt8]
+    ) async throws(Refusal) -> StoreHost.SharedRecovery {
+        var opening = opening
+        for _ in 0..<2 {
+            do throws(Refusal) {
+                return try await host.recoverShared(opening, for: person, sealedTo: publicKey)
+            } catch {
+                guard error == .busy else { throw error }
+            }
+            await host.newKeyEnds()
+            opening = try await host.attemptRecovery(key, policy)
+        }
+        return try await host.recoverShared(opening, for: person, sealedTo: publicKey)
     }
 
     /// A person who does not finish what the key has begun finds it due later, also with the former
@@ -179,7 +228,7 @@ final class RecoveryFlows {
         switch try await exchange.choose(.recoveryOffer) {
         case .yes:
             try await showNewRecoveryKey(
-                host, try await proving.admit(visit, .promptCurrent), exchange)
+                host, try await proving.admit(visit, .promptCurrent), person, exchange)
             desk.auditChange("a new recovery key was made", visit)
         case .no: try await exchange.show(.recoveryLater)
         case .neither: return try await exchange.show(.recoveryAskedAgain)

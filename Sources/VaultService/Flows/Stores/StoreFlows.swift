@@ -40,11 +40,20 @@ final class StoreFlows {
         let person = try await desk.person(request.target.subject, exchange.caller)
         if let existing = try desk.ownStore(of: person, named: request.target.store) {
             try refusing { () throws(Refusal) in try existing.requireUsable() }
-            guard request.openExisting else { throw .refused(.alreadyExists) }
+            guard request.openExisting, isAsked(existing, request, person) else {
+                throw .refused(.alreadyExists)
+            }
             if let access = await desk.shared(with: person, named: request.target.store) {
                 return try await open(access, person, exchange)
             }
             return try await open(try await desk.visit(existing, person, exchange))
+        }
+        if request.openExisting, request.target.store.contains(UInt8(ascii: "/")) {
+            // One that somebody else has made, and shares.
+            guard let access = await desk.shared(with: person, named: request.target.store) else {
+                throw .refused(.doesNotExist(.store))
+            }
+            return try await open(access, person, exchange)
         }
         let label = try label(request, person)
         let inForce = try await refusingAsync { () async throws(Refusal) in
@@ -78,17 +87,44 @@ final class StoreFlows {
         guard hasPasscode else { return .createdWithout }
         guard exchange.caller.hasPerson else { return .created }
         if inForce.policy.allowRecoveryKey, exchange.caller.isTerminal {
-            try await recovery.showNewRecoveryKey(made.host, made.opening, exchange)
+            try await recovery.showNewRecoveryKey(made.host, made.opening, person, exchange)
         }
         try await enrolment.offerFinger(
             try await desk.visit(made.host, person, exchange), made.opening)
         return .created
     }
 
+    /// A program that opens what exists relies on who can read it: a store of another kind, which
+    /// somebody may have handed on to its person, is not the one that it means.
+    private func isAsked(_ host: StoreHost, _ request: Create, _ person: Person) -> Bool {
+        switch (request.way, host.identity.kind) {
+        case (.followStore, .follows(let parent)):
+            desk.vault.ownStore(of: person, named: request.parent)?.id == parent
+        case (.shared, .shared), (.configuration, .configuration): true
+        case (.followLogin, .own), (.ownPasscode, .own), (.noPasscode, .own),
+            (.usuallyFollowLogin, .own), (.usuallyOwnPasscode, .own):
+            true
+        case (.followStore, _), (.shared, _), (.configuration, _), (.followLogin, _),
+            (.ownPasscode, _), (.noPasscode, _), (.usuallyFollowLogin, _),
+            (.usuallyOwnPasscode, _):
+            false
+        }
+    }
+
     private func label(_ request: Create, _ person: Person) throws(Interruption) -> Vault.Label {
         try refusing { () throws(Refusal) in
             let name = request.target.store
             if !name.isEmpty { try NamingFlow.requireName(name) }
+            switch request.way {
+            case .followStore, .shared, .configuration:
+                // Logins and keyrings go by the one of this name, which has slots of its own.
+                guard !name.isEmpty, name != Vault.defaultName else {
+                    throw .invalidArgument(.defaultKind)
+                }
+            case .followLogin, .ownPasscode, .noPasscode, .usuallyFollowLogin,
+                .usuallyOwnPasscode:
+                break
+            }
             var key = request.policyKey
             if key.isEmpty {
                 let parent =
@@ -131,15 +167,7 @@ final class StoreFlows {
 
     /// The store of whoever makes it opens it, so that one has to have been open once.
     private func shared(by person: Person) throws(Interruption) -> StoreStart {
-        guard let own = try desk.ownStore(of: person) else {
-            throw .refused(.doesNotExist(.store))
-        }
-        return try refusing { () throws(Refusal) in
-            try own.requireUsable()
-            guard own.hasPasscode else { throw .doesNotExist(.passcode) }
-            guard let publicKey = desk.vault.publicKey(of: person) else { throw .locked }
-            return .shared(publicKey: publicKey)
-        }
+        .shared(publicKey: try desk.requirePublicKey(of: person))
     }
 
     private func make(
@@ -219,7 +247,8 @@ final class StoreFlows {
             }
             message = try await open(try await desk.visit(own, person, exchange))
         }
-        try await desk.open(access, person)
+        // They may have been removed while they typed.
+        try await desk.open(try await desk.renewed(access, person), person)
         return message
     }
 

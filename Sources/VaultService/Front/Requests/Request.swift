@@ -17,7 +17,7 @@ enum Request: Sendable {
     case query(Query)
     case transfer(TransferRequest)
     /// From then on the connection only hears what happens.
-    case watch
+    case watch(Watch)
     /// Only after the transfer that they continue has begun.
     case exportNext
     case importChunk(Chunk, WipedBuffer)
@@ -178,7 +178,7 @@ extension Request {
         case .keyringForget: .flow(.keyringForget(try Target(&reader, body)))
         case .fingerprintClear: .flow(.fingerprintClear(try FingerprintClear(&reader, body)))
         case .health: .query(.health)
-        case .watch: .watch
+        case .watch: .watch(try Watch(&reader, body))
         case .rename: .flow(.rename(try Rename(&reader, body)))
         case .recoveryDelete: .flow(.recoveryDelete(try Target(&reader, body)))
         case .share: .flow(.share(try ShareStore(&reader, body)))
