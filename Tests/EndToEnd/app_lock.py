@@ -95,9 +95,11 @@ class Apps(Seated):
             self.assertEqual(code, status, shown)
         self.shell("stty rows 33 cols 77")
         self.assertIn("33 77", self.shell("appvault run -- stty size")[1])
-        # Ctrl-C reaches the command, Ctrl-Z stops it, and fg lets it go on.
+        # Ctrl-C reaches the command, Ctrl-Z stops it, and fg lets it go on. Short sleeps: a signal between the echo and
+        # the fork is handled when the next command has ended.
         terminal = self.shell.terminal
-        terminal.send("appvault run -- sh -c 'trap \"echo got it; exit 5\" INT; echo begun; sleep 1000'; echo =$?=")
+        command = "trap \"echo got it; exit 5\" INT; echo begun; while true; do sleep 0.1; done"
+        terminal.send(f"appvault run -- sh -c '{command}'; echo =$?=")
         terminal.expect("begun\n")
         terminal.key("C")
         terminal.expect("got it")
