@@ -12,6 +12,11 @@ public struct Member: Equatable, Sendable {
         /// Nobody: the slot of the store's recovery key, which is in this block. It is a member so
         /// that it gets each new key, as the others do.
         case recoveryKey(block: Int)
+
+        /// A person's number.
+        public var uid: UInt32? {
+            if case .person(let uid, _) = self { uid } else { nil }
+        }
     }
 
     /// The lower number may do more.

@@ -183,6 +183,12 @@ public struct MemberFolder: Sendable {
         "\(fileName(of: member.member.who)).\(member.generation)"
     }
 
+    /// The person whom a file is about, although it cannot be read.
+    public static func person(ofFile name: String) -> UInt32? {
+        guard name.hasPrefix("u"), let dot = name.firstIndex(of: ".") else { return nil }
+        return UInt32(name[name.index(after: name.startIndex)..<dot])
+    }
+
     private static func fileName(of who: Member.Who) -> String {
         switch who {
         case .person(let uid, _): "u\(uid)"

@@ -41,6 +41,11 @@ extension StoreHost {
         members.map(\.member).filter { if case .recoveryKey = $0.who { false } else { true } }
     }
 
+    /// They were a member, and their file cannot be read.
+    package func isDamaged(_ who: Member.Who) -> Bool {
+        who.uid.map(damagedMembers.contains) ?? false
+    }
+
     /// The member slot of this person, whichever key it is sealed to.
     package func member(_ person: Person) -> VouchedMember? {
         members.first { $0.member.who == .person(uid: person.uid, name: person.name) }
@@ -257,6 +262,7 @@ extension StoreHost {
             let known = Set(made.map(\.member.who) + replaced)
             members.removeAll { known.contains($0.member.who) }
             members += made
+            damagedMembers.subtract(made.compactMap(\.member.who.uid))
             tell(.members)
         }
     }
@@ -315,7 +321,7 @@ extension StoreHost {
             let file = try requireLive()
             let owner = Member.Who.person(uid: owner.uid, name: owner.name)
             let present = Set(sharedWith.map(\.who))
-            let gone = asked.filter { $0 != owner && present.contains($0) }
+            let gone = asked.filter { $0 != owner && (present.contains($0) || isDamaged($0)) }
             guard !gone.isEmpty else { return }
             let keys = recoveryKeys(of: gone)
             let all = keys + gone
@@ -331,6 +337,7 @@ extension StoreHost {
                 for who in all { try folder.remove(who) }
             }
             members.removeAll { all.contains($0.member.who) }
+            damagedMembers.subtract(gone.compactMap(\.uid))
             tell(.members)
         }
     }

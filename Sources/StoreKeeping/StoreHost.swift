@@ -99,6 +99,8 @@ package final class StoreHost {
 
     /// Whom it is shared with. While it is locked, nobody but the machine vouches for them.
     package internal(set) var members: [VouchedMember] = []
+    /// People whose file cannot be read, by their numbers: what they may do is not known any more.
+    package internal(set) var damagedMembers: Set<UInt32> = []
     /// Of the store key that opens it; known once it was open.
     package var keyGeneration: UInt32 { records.keyGeneration }
     /// From the turn on in which the slots of the next key are written, until the records have it.
@@ -282,10 +284,11 @@ package final class StoreHost {
 
     package init(
         id: StoreID, folder: Folder, workers: Workers, contents: Contents,
-        members: [VouchedMember] = []
+        members: [VouchedMember] = [], damagedMembers: Set<UInt32> = []
     ) {
         self.id = id
         self.members = members
+        self.damagedMembers = damagedMembers
         self.folder = folder
         self.workers = workers
         records = OpenRecordsQueue(workers: workers, folder: folder.path, id: id)

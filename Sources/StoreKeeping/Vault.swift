@@ -248,7 +248,10 @@ package final class Vault {
     private func add(_ entry: Entry) {
         let host = StoreHost(
             id: entry.id, folder: entry.folder, workers: workers, contents: entry.contents,
-            members: entry.members)
+            members: entry.members,
+            damagedMembers: Set(
+                entry.damagedMembers.compactMap(MemberFolder.person)
+            ).subtracting(entry.members.compactMap(\.member.who.uid)))
         host.lostTries = entry.lostTries
         add(host, entry.footprint)
     }

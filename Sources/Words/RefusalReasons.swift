@@ -137,6 +137,8 @@ extension Refusal {
         case recordsNode(Int), recordsBucket(Int), recordsRecord(Int)
         /// Of an open store: SQLite cannot read a part of the file, so it cannot write there either.
         case recordsPages
+        /// Of a store that is shared: what says that this person is a member.
+        case memberFile
         case exportOpensNot, exportChanged, exportCut, exportLayout
         case system(String)
         case unknown
@@ -285,7 +287,7 @@ extension Refusal.Damage {
     /// The damage concerns all records of an open store, not only some.
     package var isOfAllRecords: Bool {
         switch self {
-        case .recordsNode, .recordsBucket, .recordsRecord, .recordsPages: false
+        case .recordsNode, .recordsBucket, .recordsRecord, .recordsPages, .memberFile: false
         case .fileMissing, .machineKeyMissing, .machineKeyUnreadable, .machineKey,
             .foreignMachineKey, .slotsMissing, .slotsUnreadable, .slotsSize, .slotsEmpty,
             .slotsBlock, .slotsReadBack, .recordsMissing, .recordsFile, .recordsJournal,
@@ -298,6 +300,7 @@ extension Refusal.Damage {
     /// What to do about it.
     package var advice: Phrase {
         if case .recordsPages = self { return Phrase(.adviceRecordsPages) }
+        if case .memberFile = self { return Phrase(.adviceMemberFile) }
         return Phrase(isOfAllRecords ? .hintStoreDamaged : .adviceMend)
     }
 
@@ -322,6 +325,7 @@ extension Refusal.Damage {
         case .recordsBucket(let number): Phrase(.damageRecordsBucket, .count(number))
         case .recordsRecord(let bucket): Phrase(.damageRecordsRecord, .count(bucket))
         case .recordsPages: Phrase(.damageRecordsPages)
+        case .memberFile: Phrase(.damageMemberFile)
         case .exportOpensNot: Phrase(.damageExportOpensNot)
         case .exportChanged: Phrase(.damageExportChanged)
         case .exportCut: Phrase(.damageExportCut)

@@ -1310,6 +1310,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         damage.records-pages | \
         a part of its records file cannot be read or written
         """
+    case damageMemberFile = """
+        damage.member-file | \
+        what gives you access to it cannot be read any more
+        """
     case damageExportOpensNot = "damage.export-opens-not | the export file cannot be opened"
     case damageExportChanged = """
         damage.export-changed | \
@@ -1342,6 +1346,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         advice.records-pages | \
         restore a backup; or save what can be read with `appvault export`, \
         then `appvault reset`, `appvault create` and `appvault import`
+        """
+    case adviceMemberFile = """
+        advice.member-file | \
+        ask its owner to share it with you again: `appvault share`
         """
     case troubleRecordsMarked = """
         trouble.records-marked | \

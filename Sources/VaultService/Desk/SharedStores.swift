@@ -22,16 +22,23 @@ struct Access {
 extension Desk {
     /// By `OWNER/NAME`, by its id, or by its name alone where it is the person's own. Nil where it is
     /// not shared, or not with this person.
-    func shared(with person: Person, named name: [UInt8]) async -> Access? {
+    func shared(
+        with person: Person, named name: [UInt8]
+    ) async throws(Interruption) -> Access? {
         guard let host = sharedStore(named: name, of: person) else { return nil }
-        guard let role = await role(of: person, in: host) else { return nil }
+        guard let role = await role(of: person, in: host) else {
+            guard !host.isDamaged(.person(uid: person.uid, name: person.name)) else {
+                throw .refused(.storeDamaged(.memberFile))
+            }
+            return nil
+        }
         return Access(host: host, role: role)
     }
 
     func requireShared(
         _ target: Target, _ person: Person, least role: Member.Role = .reader
     ) async throws(Interruption) -> Access {
-        if let access = await shared(with: person, named: target.store) {
+        if let access = try await shared(with: person, named: target.store) {
             try access.require(role)
             return access
         }

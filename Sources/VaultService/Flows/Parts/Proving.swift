@@ -227,7 +227,7 @@ extension Proving {
         guard person.uid == exchange.caller.credentials.uid else {
             throw .refused(.notPermitted(.notYours))
         }
-        if let access = await desk.shared(with: person, named: target.store) {
+        if let access = try await desk.shared(with: person, named: target.store) {
             try access.require(role)
             let visit = try await desk.visit(access.host, person, exchange)
             return (visit, try await openShared(access, role, visit))

@@ -32,7 +32,7 @@ final class StatusQuery {
         var host = desk.vault.ownStore(of: person, named: target.store)
         var role = Member.Role.owner
         if host == nil, caller.credentials.uid == person.uid,
-            let access = await desk.shared(with: person, named: target.store)
+            let access = try await desk.shared(with: person, named: target.store)
         {
             (host, role) = (access.host, access.role)
         }
@@ -120,7 +120,7 @@ final class StatusQuery {
     func members(_ target: Target, for caller: Caller) async throws(Interruption) -> MemberList {
         let person = try await desk.person(target.subject, caller)
         let host = try await desk.requireShared(target, person).host
-        let entries = host.sharedWith.map { member in
+        var entries = host.sharedWith.map { member in
             var entry = MemberList.Entry()
             switch member.who {
             case .person(let uid, let name):
@@ -139,6 +139,15 @@ final class StatusQuery {
                 && !member.isSealed(to: self.person(member).flatMap(desk.vault.publicKey))
             entry.addedAt = member.addedAt
             return entry
+        }
+        // Their access is lost until it is shared with them again.
+        for uid in host.damagedMembers.sorted() {
+            var entry = MemberList.Entry()
+            (entry.number, entry.isPending) = (uid, true)
+            if case .found(let name, _) = await desk.directory.account(of: uid) {
+                entry.name = name
+            }
+            entries.append(entry)
         }
         return MemberList(members: entries, newKeyIsDue: host.isNewKeyDue)
     }

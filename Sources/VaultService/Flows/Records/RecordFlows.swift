@@ -21,7 +21,7 @@ final class RecordFlows {
         _ name: [UInt8], _ caller: Caller, _ least: Member.Role = .reader
     ) async throws(Interruption) -> StoreHost {
         let person = try await desk.person(Subject(), caller)
-        if let access = await desk.shared(with: person, named: name) {
+        if let access = try await desk.shared(with: person, named: name) {
             try access.require(least)
             try await desk.open(access, person)
             return access.host

@@ -284,7 +284,7 @@ final class Transfers {
     private func target(
         of request: ImportBegin, _ person: Person
     ) async throws(Interruption) -> StoreHost {
-        if let access = await desk.shared(with: person, named: request.target.store) {
+        if let access = try await desk.shared(with: person, named: request.target.store) {
             try access.require(.writer)
             try await desk.open(access, person)
             return access.host

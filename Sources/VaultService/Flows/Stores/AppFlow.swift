@@ -36,7 +36,7 @@ final class AppFlow {
         let (rules, store) = try await rules(app, exchange.caller)
         let person = try await desk.person(app.target.subject, exchange.caller)
         // It locks when others lock theirs: nothing that an application could go with.
-        guard await desk.shared(with: person, named: store) == nil else {
+        guard try await desk.shared(with: person, named: store) == nil else {
             throw .refused(.invalidAction(action: .unlock, reason: .shared))
         }
         let target = Target(subject: app.target.subject, store: store)

@@ -322,6 +322,12 @@ final class SharingFlows {
             case (.person, _), (.group, _), (.everybody, _): false
             }
         }
+        if members.isEmpty, request.kind == .person,
+            case .found(let name, let uid) = await desk.directory.account(named: request.name)
+        {
+            let who = Member.Who.person(uid: uid, name: name)
+            if host.isDamaged(who) { return [who] }
+        }
         guard !members.isEmpty else { throw .refused(.doesNotExist(.member)) }
         guard !members.contains(where: { self.person($0.who) == host.owner }) else {
             throw .refused(.invalidAction(action: .unshare, reason: .isOwner))

@@ -43,14 +43,15 @@ final class StoreFlows {
             guard request.openExisting, isAsked(existing, request, person) else {
                 throw .refused(.alreadyExists)
             }
-            if let access = await desk.shared(with: person, named: request.target.store) {
+            if let access = try await desk.shared(with: person, named: request.target.store) {
                 return try await open(access, person, exchange)
             }
             return try await open(try await desk.visit(existing, person, exchange))
         }
         if request.openExisting, request.target.store.contains(UInt8(ascii: "/")) {
             // One that somebody else has made, and shares.
-            guard let access = await desk.shared(with: person, named: request.target.store) else {
+            guard let access = try await desk.shared(with: person, named: request.target.store)
+            else {
                 throw .refused(.doesNotExist(.store))
             }
             return try await open(access, person, exchange)
@@ -230,7 +231,7 @@ final class StoreFlows {
         -> Message
     {
         let person = try await desk.person(target.subject, exchange.caller)
-        if let access = await desk.shared(with: person, named: target.store) {
+        if let access = try await desk.shared(with: person, named: target.store) {
             return try await open(access, person, exchange)
         }
         return try await open(try await desk.visit(target, exchange))
