@@ -25,7 +25,8 @@ enum Wording {
         .fileMissing, .machineKeyMissing, .machineKeyUnreadable, .machineKey, .foreignMachineKey,
         .slotsMissing, .slotsUnreadable, .slotsSize, .slotsEmpty, .slotsBlock(3), .slotsReadBack(4),
         .recordsMissing, .recordsFile, .recordsJournal, .recordsHead, .recordsNode(1),
-        .recordsBucket(2), .recordsRecord(3), .recordsPages, .exportOpensNot, .exportChanged,
+        .recordsBucket(2), .recordsRecord(3), .recordsPages, .memberFile, .exportOpensNot,
+        .exportChanged,
         .exportCut, .exportLayout, .system("read: no"), .unknown,
     ]
 
