@@ -160,6 +160,7 @@ extension StoreHost {
         case .failure(let error): throw Self.refusal(error, .recover)
         case .success(let (adopted, recovery)):
             await take(adopted, machine)
+            damagedMembers = []
             return recovery
         }
     }

@@ -1349,7 +1349,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case adviceMemberFile = """
         advice.member-file | \
-        ask its owner to share it with you again: `appvault share`
+        ask its owner to share it with you again, or a member if you are its owner: `appvault share`
         """
     case troubleRecordsMarked = """
         trouble.records-marked | \

@@ -158,6 +158,9 @@ extension Desk {
             }
             // Also where another member has it open: everybody reads with a slot of their own.
             guard host.opens(for: person, vault.publicKey(of: person)) else {
+                guard !host.isDamaged(.person(uid: person.uid, name: person.name)) else {
+                    throw .storeDamaged(.memberFile)
+                }
                 let waits = !host.hasSlot(person) && host.owner != person
                 throw .invalidAction(
                     action: .unlock, reason: waits ? .membershipPending : .membershipLost)

@@ -9,7 +9,7 @@ from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid_connection,
 
 NEEDS_ROOT = True
 NO_ONE = ("", wire.UNKNOWN_UID)
-DOES_NOT_EXIST, STORE_DAMAGED = 3, 32
+DOES_NOT_EXIST, INVALID_ACTION, STORE_DAMAGED = 3, 26, 32
 
 
 class Damaged(unittest.TestCase):
@@ -19,6 +19,8 @@ class Damaged(unittest.TestCase):
         for name in ("alice", "bob", "carol"):
             cls.people[name] = add_account()
             cls.addClassCleanup(remove_account, cls.people[name][0])
+
+    whose = "bob"
 
     def setUp(self):
         self.server = Daemon(policy="RetryLimit=0\nThrottleAfter=0\n")
@@ -36,7 +38,7 @@ class Damaged(unittest.TestCase):
             self.done(who, "openStore", answers(PASSCODE))
 
     def damage(self):
-        (path,) = glob.glob(f"{self.server.state}/stores/*/members/u{self.people['bob'][1]}.*")
+        (path,) = glob.glob(f"{self.server.state}/stores/*/members/u{self.people[self.whose][1]}.*")
         with open(path, "r+b") as file:
             data = bytearray(file.read())
             # A line of zeroes, more than the block corrects by itself.
@@ -102,6 +104,29 @@ class Damaged(unittest.TestCase):
         self.assertEqual(glob.glob(f"{self.server.state}/stores/*/members/u{self.people['bob'][1]}.*"), [])
         self.assertEqual(self.done("alice", "get", store="team", name="key").payloads[0], b"kept")
         self.assertEqual(before["lock"], self.done("alice", "status", store="team").fields["lock"])
+
+
+class Owners(Damaged):
+    """The file of the owner themselves."""
+    whose = "alice"
+    test_told = test_unshared = None
+
+    def members(self):
+        members = self.done("bob", "members", store=self.team()).fields["members"]
+        return {each["number"]: (each["role"], each["isPending"]) for each in members}
+
+    def test_shared_again(self):
+        """the others go on, and see who waits; the owner hears it, and cannot be taken out of it"""
+        self.assertEqual(self.value(), b"kept")
+        self.assertEqual(
+            self.members(), {self.people["alice"][1]: ("owner", True), self.people["bob"][1]: ("writer", False)})
+        self.refused(STORE_DAMAGED, "alice", "get", store="team", name="key")
+        self.refused(INVALID_ACTION, "alice", "unshare", answers(PASSCODE), store="team", kind="person",
+                     name=self.people["alice"][0])
+        self.done("bob", "share", answers(PASSCODE), store=self.team(), kind="person", name=self.people["alice"][0],
+                  role="owner")
+        self.assertEqual(self.members()[self.people["alice"][1]], ("owner", False))
+        self.assertEqual(self.done("alice", "get", store="team", name="key").payloads[0], b"kept")
 
 
 if __name__ == "__main__":

@@ -144,6 +144,7 @@ final class StatusQuery {
         for uid in host.damagedMembers.sorted() {
             var entry = MemberList.Entry()
             (entry.number, entry.isPending) = (uid, true)
+            if uid == host.owner.uid { entry.role = .owner }
             if case .found(let name, _) = await desk.directory.account(of: uid) {
                 entry.name = name
             }

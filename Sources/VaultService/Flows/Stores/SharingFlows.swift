@@ -326,18 +326,27 @@ final class SharingFlows {
             case .found(let name, let uid) = await desk.directory.account(named: request.name)
         {
             let who = Member.Who.person(uid: uid, name: name)
-            if host.isDamaged(who) { return [who] }
+            if host.isDamaged(who) {
+                try requireNotOwner([who], of: host)
+                return [who]
+            }
         }
         guard !members.isEmpty else { throw .refused(.doesNotExist(.member)) }
-        guard !members.contains(where: { self.person($0.who) == host.owner }) else {
-            throw .refused(.invalidAction(action: .unshare, reason: .isOwner))
-        }
+        try requireNotOwner(members.map(\.who), of: host)
         // They would be back at once.
         guard !isOneself || !members.contains(where: \.isByGroup) else {
             throw .refused(.invalidAction(action: .unshare, reason: .memberByGroup))
         }
         let named = members.map(\.who)
         return named + (request.kind == .group ? await desk.gone(from: host, without: named) : [])
+    }
+
+    private func requireNotOwner(
+        _ members: [Member.Who], of host: StoreHost
+    ) throws(Interruption) {
+        guard !members.contains(where: { person($0) == host.owner }) else {
+            throw .refused(.invalidAction(action: .unshare, reason: .isOwner))
+        }
     }
 
     // MARK: what is shown
