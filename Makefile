@@ -1,4 +1,4 @@
-# One command each: make, demo, test, e2e, lockers, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
+# One command each: make, demo, test, e2e, lockers, clients, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
 
 SWIFT ?= swift
 # Debian's own: its packages bring the D-Bus and libsodium bindings that the tests use.
@@ -31,7 +31,7 @@ LINKER = $(if $(shell command -v ld.gold),,-Xswiftc -use-ld=lld)
 # What is installed is stripped: nobody would ever see its debug information.
 SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath -debug-info-format none $(LINKER)
 
-.PHONY: all build deps deps-build deps-demo demo test e2e lockers check bench soak fuzz lint format sanitize install clean
+.PHONY: all build deps deps-build deps-demo demo test e2e lockers clients check bench soak fuzz lint format sanitize install clean
 .NOTPARALLEL:
 
 all: build
@@ -105,6 +105,10 @@ e2e: deps build packages-for-e2e
 lockers: deps build packages-for-e2e
 	@SWIFT='$(SWIFT)' APPVAULT_LOCKERS=1 $(PYTHON) Tools/run-tests e2e lockers_real
 
+# Real programs of a desktop that keep their secrets; a few minutes. As root.
+clients: deps build packages-for-e2e
+	@SWIFT='$(SWIFT)' APPVAULT_CLIENTS=1 $(PYTHON) Tools/run-tests e2e secrets_
+
 # Where no machine can be booted nobody needs them.
 .PHONY: packages-for-e2e
 packages-for-e2e:
@@ -142,19 +146,25 @@ install:
 	install -D -m 755 $(RELEASE)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-fingerprint
 	install -D -m 755 $(RELEASE)/appvault-agent $(DESTDIR)$(libexecdir)/appvault-agent
 	install -D -m 755 $(RELEASE)/appvault-windows $(DESTDIR)$(libexecdir)/appvault-windows
+	install -D -m 755 $(RELEASE)/appvault-secrets $(DESTDIR)$(libexecdir)/appvault-secrets
 	install -D -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
 	install -D -m 644 $(RELEASE)/pam_appvault.so $(DESTDIR)$(moduledir)/pam_appvault.so
 	$(STRIP) $(DESTDIR)$(libexecdir)/appvaultd $(DESTDIR)$(libexecdir)/appvault-rules $(DESTDIR)$(prefix)/bin/appvault \
 		$(DESTDIR)$(libexecdir)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-agent \
-		$(DESTDIR)$(libexecdir)/appvault-windows \
+		$(DESTDIR)$(libexecdir)/appvault-windows $(DESTDIR)$(libexecdir)/appvault-secrets \
 		$(DESTDIR)$(moduledir)/pam_appvault.so
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
 	install -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(pamconfigsdir)
 	install -m 644 config/systemd/* $(DESTDIR)$(unitdir)
 	install -d $(DESTDIR)$(userunitdir)
 	install -m 644 config/systemd-user/* $(DESTDIR)$(userunitdir)
-	install -D -m 644 config/dbus/org.appvault.Agent1.service \
-		$(DESTDIR)$(prefix)/share/dbus-1/services/org.appvault.Agent1.service
+	install -d $(DESTDIR)$(prefix)/share/dbus-1/services
+	install -m 644 config/dbus/* $(DESTDIR)$(prefix)/share/dbus-1/services
+	install -D -m 644 config/portal/appvault.portal \
+		$(DESTDIR)$(prefix)/share/xdg-desktop-portal/portals/appvault.portal
+	install -D -m 644 config/secret-service/gnome-keyring-daemon.conf \
+		$(DESTDIR)$(userunitdir)/gnome-keyring-daemon.service.d/appvault.conf
+	install -D -m 644 config/secret-service/kwalletrc $(DESTDIR)$(prefix)/share/appvault/kwalletrc
 	install -D -m 644 config/dbus-system/org.appvault.conf \
 		$(DESTDIR)$(prefix)/share/dbus-1/system.d/org.appvault.conf
 	install -D -m 644 config/autostart/appvault-agent.desktop \
@@ -181,7 +191,7 @@ install:
 	install -d $(DESTDIR)$(docdir)
 	install -m 644 $(wildcard *.md docs/*.md) LICENSE $(DESTDIR)$(docdir)
 
-# The three packages in .build/deb, of this very tree and without the tests; a plain dpkg-buildpackage runs them too.
+# The four packages in .build/deb, of this very tree and without the tests; a plain dpkg-buildpackage runs them too.
 # With a swift of swift.org's on PATH, which dpkg knows nothing of. How dpkg-deb packs: a test installs them many times.
 PACK = -z1
 .PHONY: deb

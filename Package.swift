@@ -76,6 +76,7 @@ let package = Package(
         .executable(name: "appvault-rules", targets: ["appvault-rules"]),
         .executable(name: "appvault-fingerprint", targets: ["appvault-fingerprint"]),
         .executable(name: "appvault-agent", targets: ["appvault-agent"]),
+        .executable(name: "appvault-secrets", targets: ["appvault-secrets"]),
         .executable(name: "appvault-windows", targets: ["appvault-windows"]),
     ],
     targets: [
@@ -88,6 +89,8 @@ let package = Package(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
             name: "CBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(
+            name: "CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
         .systemLibrary(
             name: "CPwquality", pkgConfig: "pwquality", providers: [.apt(["libpwquality-dev"])]),
         .systemLibrary(
@@ -103,6 +106,14 @@ let package = Package(
         .target(name: "WireEmbedded", swiftSettings: embedded),
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: serving),
         .target(name: "Bus", dependencies: ["CBus", "Posix"], swiftSettings: serving),
+        .target(
+            name: "SessionCrypto", dependencies: ["CGcrypt", "Posix"], swiftSettings: serving),
+        .target(
+            name: "SecretService", dependencies: ["SessionCrypto", "Wire", "Bus", "Posix"],
+            swiftSettings: serving),
+        .target(
+            name: "ForeignStores", dependencies: ["SessionCrypto", "Posix"],
+            swiftSettings: strict + optimised),
         .target(name: "Secrets", dependencies: ["CSodium", "Posix"], swiftSettings: busy),
         .target(name: "Policy", swiftSettings: strict),
         .target(name: "ToolTexts", swiftSettings: strict),
@@ -139,8 +150,8 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "DesktopEntries", "PamStacks", "Policy", "Posix", "ToolTexts", "Wire", "Words",
-                "CPam",
+                "DesktopEntries", "ForeignStores", "PamStacks", "Policy", "Posix", "ToolTexts",
+                "Wire", "Words", "CPam",
             ],
             swiftSettings: strict),
         .target(
@@ -159,6 +170,9 @@ let package = Package(
             linkerSettings: executableLinker),
         .executableTarget(
             name: "appvault-agent", dependencies: ["Agent"], swiftSettings: strict,
+            linkerSettings: executableLinker),
+        .executableTarget(
+            name: "appvault-secrets", dependencies: ["SecretService"], swiftSettings: strict,
             linkerSettings: executableLinker),
         .executableTarget(
             name: "appvault-rules", dependencies: ["Posix", "Wire", "CPwquality"],
@@ -186,6 +200,12 @@ let package = Package(
         .testTarget(
             name: "BusTests", dependencies: ["Bus", "Posix", "CBus"], swiftSettings: strict),
         .testTarget(
+            name: "SessionCryptoTests", dependencies: ["SessionCrypto", "Posix"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SecretServiceTests", dependencies: ["SecretService", "Wire", "Bus", "Posix"],
+            swiftSettings: strict),
+        .testTarget(
             name: "AgentTests", dependencies: ["Agent", "Client", "Wire", "Bus"],
             swiftSettings: strict),
         .testTarget(
@@ -194,6 +214,9 @@ let package = Package(
             name: "PamStacksTests", dependencies: ["PamStacks", "Posix"], swiftSettings: strict),
         .testTarget(
             name: "DesktopEntriesTests", dependencies: ["DesktopEntries"], swiftSettings: strict),
+        .testTarget(
+            name: "ForeignStoresTests", dependencies: ["ForeignStores", "SessionCrypto", "Posix"],
+            swiftSettings: strict),
         .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
         .testTarget(
             name: "KeySlotsTests", dependencies: ["KeySlots", "Policy", "Secrets", "Posix"],
@@ -206,7 +229,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "StoreKeepingTests",
-            dependencies: ["StoreKeeping", "Words", "KeySlots", "Policy", "Posix", "Secrets"],
+            dependencies: [
+                "StoreKeeping", "Words", "KeySlots", "Policy", "Posix", "Secrets", "Wire",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "VaultServiceTests",

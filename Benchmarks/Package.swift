@@ -14,6 +14,11 @@ let package = Package(
         .executableTarget(
             name: "library", dependencies: [.product(name: "AppVault", package: "AppVault")],
             swiftSettings: [.swiftLanguageMode(.v5)]),
+        // A client of the desktop's secrets, whoever keeps them.
+        .executableTarget(
+            name: "secrets",
+            cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])],
+            linkerSettings: [.linkedLibrary("systemd")]),
         .target(name: "Empty"),
         // Loaded before libc: the module and the daemon ask libc for accounts.
         .target(name: "People"),

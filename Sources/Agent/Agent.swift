@@ -79,7 +79,7 @@ final class Agent {
                         // The call itself is one.
                         .values([.strings(self.needs.subtracting([.call]).map(\.word).sorted())])
                     },
-                    startMethod, goOnMethod, unlockMethod,
+                    startMethod, goOnMethod, unlockMethod, withdrawMethod,
                 ]))
         // Whoever sees the name may rely on it that lockers are heard.
         try await relay.listen(until: deadline)
@@ -293,6 +293,17 @@ extension Agent {
             guard let result else { return .refused(.failed("the dialog could not be started")) }
             let text = result.lines.map { String(decoding: $0, as: UTF8.self) }
             return .values([.int32(result.status), .string(text.joined(separator: "\n"))])
+        }
+    }
+
+    /// For the same programs: the dialog goes, unless others wait for it. Their `Unlock` is answered.
+    private var withdrawMethod: BusMethod {
+        BusMethod("Withdraw", takes: [.init("store", "s")]) { call in
+            guard let store = try? call.message.string() else {
+                return .refused(.failed("the call is not understood"))
+            }
+            self.questions.withdraw(RunningApp.name(of: store), for: call.message.sender)
+            return .values([])
         }
     }
 }

@@ -30,6 +30,12 @@ final class Questions {
         var waiting: [(question: Question, answer: Answer)] = []
     }
 
+    /// The program waits for this store no more, though it stays on the bus.
+    func withdraw(_ store: String, for name: String) {
+        guard let question = open[store], let caller = callers[name] else { return }
+        giveUp(caller.waiting.filter { $0.question === question })
+    }
+
     init(_ bus: Bus, _ runner: ToolRunner, tool: String) {
         (self.bus, self.runner, self.tool) = (bus, runner, tool)
     }
@@ -86,8 +92,10 @@ final class Questions {
         }
     }
 
-    private func left(_ caller: Caller) {
-        for (question, answer) in caller.waiting {
+    private func left(_ caller: Caller) { giveUp(caller.waiting) }
+
+    private func giveUp(_ waits: [(question: Question, answer: Answer)]) {
+        for (question, answer) in waits {
             question.waiting.removeAll { $0 === answer }
             if question.waiting.isEmpty {
                 question.lifeline.cut()

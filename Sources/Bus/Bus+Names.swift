@@ -1,3 +1,4 @@
+internal import CBus
 import Posix
 
 /// A name on the bus, and who owns it.
@@ -37,6 +38,34 @@ extension Bus {
         case 3: return .taken
         default: throw .malformed
         }
+    }
+
+    public enum Standing: Equatable, Sendable {
+        case owner
+        case waiting
+    }
+
+    /// Takes a name, or waits in line for it. Nobody may take it away. `follow` tells when it is
+    /// ours.
+    public func lineUp(for name: String, until deadline: UInt64) async throws(BusError) -> Standing
+    {
+        let answer = try await ask("RequestName", [.string(name), .uint32(0)], until: deadline)
+        switch try answer.uint32() {
+        case 1, 4: return .owner
+        case 2: return .waiting
+        default: throw .malformed
+        }
+    }
+
+    /// The name that the bus has given this connection.
+    public var ownName: String {
+        guard !isOver else { return "" }
+        var name: UnsafePointer<CChar>?
+        // SAFETY: the text is the connection's, and is copied at once.
+        guard unsafe sd_bus_get_unique_name(raw, &name) >= 0, let name = unsafe name else {
+            return ""
+        }
+        return unsafe String(cString: name)
     }
 
     public func release(_ name: String, until deadline: UInt64) async throws(BusError) {
@@ -90,7 +119,7 @@ extension Bus {
         ) { _ in }
     }
 
-    private static func ownerRule(_ name: String) -> String {
+    static func ownerRule(_ name: String) -> String {
         ",sender='\(driver)',arg0='\(name)'"
     }
 
@@ -125,7 +154,7 @@ extension Bus {
         _ = try await ask("AddMatch", [.string(Self.rule(member, rest))], until: deadline)
     }
 
-    private static func rule(_ member: String, _ rest: String) -> String {
+    static func rule(_ member: String, _ rest: String) -> String {
         "type='signal',member='\(member)'" + rest
     }
 

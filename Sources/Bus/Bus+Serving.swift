@@ -13,6 +13,7 @@ extension Bus {
     }
 
     func called(_ message: BusMessage) {
+        if let tree = tree(over: message.path) { return called(message, of: tree) }
         guard callsUnderWay < Self.mostCalls else {
             return answer(message, .refused(.tooMany))
         }
@@ -44,11 +45,11 @@ extension Bus {
                 return .refused(.invalidArguments("it takes no arguments"))
             }
             guard let text = introspection(of: message.path) else {
-                return .refused(.unknownObject)
+                return .refused(unknownObject)
             }
             return .values([.string(text)])
         }
-        guard let object = objects[message.path] else { return .refused(.unknownObject) }
+        guard let object = objects[message.path] else { return .refused(unknownObject) }
         // A call may leave out the interface.
         guard message.interface.isEmpty || message.interface == object.interface else {
             return .refused(.unknownInterface)
@@ -67,20 +68,25 @@ extension Bus {
     private func introspection(of path: String) -> String? {
         let parent = path == "/" ? "/" : path + "/"
         var children: Set<Substring> = []
-        for below in objects.keys where below.hasPrefix(parent) && below != path {
+        for below in Array(objects.keys) + trees.keys where below.hasPrefix(parent) && below != path
+        {
             let rest = below.dropFirst(parent.count)
             if let child = rest.split(separator: "/").first { children.insert(child) }
         }
         guard objects[path] != nil || !children.isEmpty else { return nil }
+        return Self.node(objects[path]?.introspection() ?? "", children.sorted().map(String.init))
+    }
+
+    static func node(_ interfaces: String, _ children: [String]) -> String {
         var text =
             "<!DOCTYPE node PUBLIC \"-//freedesktop//DTD D-BUS Object Introspection 1.0//EN\""
         text += "\n  \"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">\n<node>\n"
-        text += objects[path]?.introspection() ?? ""
-        for child in children.sorted() { text += "  <node name=\"\(child)\"/>\n" }
+        text += interfaces
+        for child in children { text += "  <node name=\"\(child)\"/>\n" }
         return text + "</node>\n"
     }
 
-    private func answer(_ call: BusMessage, _ answer: BusAnswer) {
+    func answer(_ call: BusMessage, _ answer: BusAnswer) {
         do throws(BusError) {
             try send(made(answer, to: call))
         } catch {

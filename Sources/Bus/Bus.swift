@@ -22,12 +22,17 @@ public final class Bus {
     // that happens to it. The same holds in all of this file.
     nonisolated(unsafe) let raw: OpaquePointer
     private let channel: Channel
-    private var isOver = false
+    /// From then on the connection must not be touched.
+    private(set) var isOver = false
     private var waitsForRoom = false
     private var waiting: [UInt64: Waiting] = [:]
     var names: [String: FollowedName] = [:]
     var signals: [HeardSignal] = []
     var objects: [String: BusObject] = [:]
+    var trees: [String: any BusTree] = [:]
+    var clients = TreeClients()
+    /// Where nothing of ours is.
+    public var unknownObject = BusRefusal.unknownObject
     /// For the bus to say who calls, in milliseconds. Clients wait 25 seconds for an answer.
     var patienceForCaller: UInt64 = 20_000
     /// Calls that others have made and that are not answered yet.
@@ -92,6 +97,8 @@ public final class Bus {
             each.answered(.failure(.gone))
         }
         (names, signals, objects) = ([:], [], [:])
+        trees = [:]
+        clients = TreeClients()
         whenCalled = nil
     }
 
@@ -233,6 +240,9 @@ public final class Bus {
     private func late(_ cookie: UInt64) {
         waiting.removeValue(forKey: cookie)?.answered(.failure(.silent))
     }
+
+    /// The bus has no room for what libsystemd keeps.
+    var isFull: Bool { unsafe !isOver && appvault_bus_is_full(raw) != 0 }
 
     /// The number of the message.
     @discardableResult

@@ -34,7 +34,7 @@ public enum BusError: Error, Equatable, Sendable {
 }
 
 /// How a method call is refused. The names are D-Bus's own, so each client knows them.
-public struct BusRefusal: Equatable, Sendable {
+public struct BusRefusal: Error, Equatable, Sendable {
     public let name: String
     public let text: String
 
@@ -53,11 +53,20 @@ public struct BusRefusal: Equatable, Sendable {
     public static func failed(_ text: String) -> BusRefusal {
         BusRefusal(standard: "Failed", text)
     }
-    static func invalidArguments(_ text: String) -> BusRefusal {
+    public static func invalidArguments(_ text: String) -> BusRefusal {
         BusRefusal(standard: "InvalidArgs", text)
     }
+    public static func limitsExceeded(_ text: String) -> BusRefusal {
+        BusRefusal(standard: "LimitsExceeded", text)
+    }
+    public static func propertyReadOnly(_ text: String) -> BusRefusal {
+        BusRefusal(standard: "PropertyReadOnly", text)
+    }
+    static let unknownProperty = BusRefusal(
+        standard: "UnknownProperty", "the interface has no such property")
     static let tooMany = BusRefusal(standard: "LimitsExceeded", "too many calls at once")
-    static let unknownObject = BusRefusal(standard: "UnknownObject", "there is no such object")
+    public static let unknownObject = BusRefusal(
+        standard: "UnknownObject", "there is no such object")
     static let unknownInterface = BusRefusal(
         standard: "UnknownInterface", "the object has no such interface")
     static let unknownMethod = BusRefusal(

@@ -1,4 +1,5 @@
 internal import CBus
+import Posix
 
 /// A value in a message: what AppVault and those that it talks to send each other.
 public indirect enum BusValue: Equatable, Sendable {
@@ -9,9 +10,16 @@ public indirect enum BusValue: Equatable, Sendable {
     case string(String)
     case path(String)
     case strings([String])
+    case paths([String])
+    case bytes([UInt8])
+    /// Bytes that are wiped when nothing holds them any more; libsystemd wipes its own copy as well.
+    case secret(BusSecret)
+    case texts([String: String])
     case dictionary([String: BusValue])
     case variant(BusValue)
     case structure([BusValue])
+    /// Of a dictionary that is written as an array.
+    case entry(BusValue, BusValue)
     /// Of values of one type, which stands here for an empty array, too.
     case array(of: String, [BusValue])
 
@@ -24,12 +32,27 @@ public indirect enum BusValue: Equatable, Sendable {
         case .string: "s"
         case .path: "o"
         case .strings: "as"
+        case .paths: "ao"
+        case .bytes, .secret: "ay"
+        case .texts: "a{ss}"
         case .dictionary: "a{sv}"
         case .variant: "v"
         case .structure(let parts): "(" + parts.map(\.signature).joined() + ")"
+        case .entry(let key, let value): "{" + key.signature + value.signature + "}"
         case .array(let type, _): "a" + type
         }
     }
+}
+
+/// Two of them are equal where they are the same memory.
+public struct BusSecret: Equatable, Sendable {
+    public let bytes: WipedBuffer
+
+    public init(_ bytes: WipedBuffer) {
+        self.bytes = bytes
+    }
+
+    public static func == (one: BusSecret, other: BusSecret) -> Bool { one.bytes === other.bytes }
 }
 
 /// Writes a message's body. libsystemd checks what it is given: a path that is none, or a text with
@@ -62,6 +85,23 @@ struct BusWriter {
             try container("a", "s") { () throws(BusError) in
                 for text in texts { try basic("s", text) }
             }
+        case .paths(let paths):
+            try container("a", "o") { () throws(BusError) in
+                for path in paths { try basic("o", path) }
+            }
+        case .bytes(let bytes): try append(bytes.span)
+        case .secret(let secret):
+            try done(unsafe sd_bus_message_sensitive(message))
+            try secret.bytes.withBytes { (bytes) throws(BusError) in try append(bytes) }
+        case .texts(let entries):
+            try container("a", "{ss}") { () throws(BusError) in
+                for (key, value) in entries {
+                    try container("e", "ss") { () throws(BusError) in
+                        try basic("s", key)
+                        try basic("s", value)
+                    }
+                }
+            }
         case .dictionary(let entries):
             try container("a", "{sv}") { () throws(BusError) in
                 for (key, value) in entries {
@@ -74,11 +114,25 @@ struct BusWriter {
         case .structure(let parts):
             let contents = parts.map(\.signature).joined()
             try container("r", contents) { () throws(BusError) in try append(parts) }
+        case .entry(let key, let value):
+            try container("e", key.signature + value.signature) { () throws(BusError) in
+                try append(key)
+                try append(value)
+            }
         case .array(let type, let values):
             try container("a", type) { () throws(BusError) in try append(values) }
         case .variant(let inner):
             try container("v", inner.signature) { () throws(BusError) in try append(inner) }
         }
+    }
+
+    private func append(_ bytes: Span<UInt8>) throws(BusError) {
+        // SAFETY: libsystemd copies the bytes, as many as there are.
+        try done(
+            unsafe bytes.withUnsafeBytes {
+                unsafe sd_bus_message_append_array(
+                    message, CChar(UInt8(ascii: "y")), $0.baseAddress, $0.count)
+            })
     }
 
     private func basic<Value: BitwiseCopyable>(

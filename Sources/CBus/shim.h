@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
+#include <string.h>
 #include <systemd/sd-bus.h>
 
 // A bus at an address. Like sd_bus_open_user, it does not wait for the bus.
@@ -27,6 +28,9 @@ static inline int appvault_bus_descriptor(sd_bus *bus) {
     return own < 0 ? own : fcntl(own, F_DUPFD_CLOEXEC, 3);
 }
 
+// A second number of any descriptor.
+static inline int appvault_bus_second(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
+
 // Whether libsystemd keeps bytes that the bus had no room for.
 static inline int appvault_bus_is_full(sd_bus *bus) {
     int events = sd_bus_get_events(bus);
@@ -38,5 +42,7 @@ static inline uint64_t appvault_bus_deadline(sd_bus *bus) {
     uint64_t at;
     return sd_bus_get_timeout(bus, &at) >= 0 ? at : UINT64_MAX;
 }
+
+static inline size_t appvault_bus_length(const char *text) { return strlen(text); }
 
 #endif

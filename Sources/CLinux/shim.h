@@ -499,6 +499,24 @@ static inline pid_t appvault_start_piped(const char *path, char *const environme
     (void)!write(failure, &number, sizeof number);
     _exit(127);
 }
+// A program that writes into `output` and reads nothing. It stays in this process's group, so that Ctrl-C reaches both;
+// what it says of errors is dropped. `terminal` is for GnuPG, whose agent asks there.
+static inline pid_t appvault_start_writing(char *const arguments[], const char *terminal, int output, int failure) {
+    pid_t parent = getpid(), child = fork();
+    if (child != 0) return child;
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+    if (getppid() != parent) _exit(127);
+    dup2(nothing, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
+    syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
+    if (terminal) setenv("GPG_TTY", terminal, 0);
+    execv(arguments[0], arguments);
+    int number = errno;
+    (void)!write(failure, &number, sizeof number);
+    _exit(127);
+}
 static inline int appvault_is_executable(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;

@@ -95,7 +95,8 @@ enum KeyMeanings {
             "What happens to open stores when their owner leaves: the screen is locked, the machine sleeps, another "
                 + "person comes in front, the last session ends. `immediate` locks them at once, `timeout` after "
                 + "LockTimeout, `never` not at all. Before a sleep that may write memory to the disk they are locked, "
-                + "whatever this says."
+                + "whatever this says. For stores under the policy key `secrets`, which keep the desktop's secrets, it is "
+                + "`never` unless their own section [Passcode store:secrets] says otherwise."
         ),
         (
             "IdleTimeout",

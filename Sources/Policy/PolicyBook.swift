@@ -5,6 +5,9 @@ public struct PolicySubject: Equatable, Sendable {
     /// The store's policy key.
     public var store: [UInt8]
 
+    /// The policy key, and the name, of the store with the desktop's secrets.
+    public static let secrets = Array("secrets".utf8)
+
     public init(
         user: [UInt8] = [], groups: [[UInt8]] = [], store: [UInt8] = Array("default".utf8)
     ) {

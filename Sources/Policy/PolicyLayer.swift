@@ -52,11 +52,23 @@ struct PolicyLayer: Sendable {
         var found = sections[.everybody] ?? []
         let ofGroups = Self.lastRead(subject.groups.map { sections[.group($0)] ?? [] })
         for setting in ofGroups + (sections[.user(subject.user)] ?? [])
-            + (sections[.store(subject.store)] ?? [])
+            + Self.builtIn(of: subject.store) + (sections[.store(subject.store)] ?? [])
         {
             Self.replace(setting, in: &found)
         }
         return found
+    }
+
+    /// What this release says itself of stores with this policy key, where their section does not
+    /// say otherwise. Behind a locked screen, mail and networks connect again with what they keep
+    /// in `secrets`.
+    private static func builtIn(of store: [UInt8]) -> [Setting] {
+        guard store == PolicySubject.secrets,
+            let key = PolicyKey.place(of: Array("LockOnBackground".utf8))
+        else { return [] }
+        let stays = Setting(
+            key: key, change: { $0.lockOnBackground = .never }, file: "", line: 0)
+        return [stays]
     }
 
     func settings(ofApp app: [UInt8], for subject: PolicySubject) -> [Setting] {

@@ -24,6 +24,10 @@ public struct PosixError: Error, Equatable, CustomStringConvertible {
         PosixError(call: call, number: EMFILE)
     }
 
+    public static func noRegularFile(_ call: String) -> PosixError {
+        PosixError(call: call, number: EINVAL)
+    }
+
     public static func readOnly(_ call: String) -> PosixError {
         PosixError(call: call, number: EROFS)
     }

@@ -112,6 +112,16 @@ public struct SecretBuffer: ~Copyable {
         return try body(unsafe bytes.span)
     }
 
+    /// What is there from `start` on, to be changed in place.
+    public mutating func withMutableBytes<R, E: Error>(
+        from start: Int, _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        precondition(start >= 0 && start <= count)
+        // SAFETY: the range was checked, and nobody else uses these pages meanwhile.
+        return try unsafe body(
+            UnsafeMutableRawBufferPointer(start: base + start, count: count - start))
+    }
+
     public func contains(_ byte: UInt8) -> Bool {
         withSpan { span in span.indices.contains { span[$0] == byte } }
     }

@@ -17,6 +17,14 @@ extension ToolIO {
         return kind(status)
     }
 
+    /// A symbolic link itself is `other`.
+    public static func kind(ofLinkOr path: [UInt8]) -> PathKind {
+        var status = stat()
+        // SAFETY: as above.
+        guard unsafe withPath(path, { unsafe lstat($0, &status) }) == 0 else { return .missing }
+        return kind(status)
+    }
+
     public static func kind(of descriptor: Int32) -> PathKind {
         var status = stat()
         // SAFETY: the structure is used only if the call has filled it.

@@ -18,6 +18,11 @@ extension OpenRecords {
         try touch(try keys.identity(of: name).bucket)
     }
 
+    /// The id of the row that a record of this name has.
+    func row(of name: [UInt8]) throws(RecordsError) -> UInt64 {
+        UInt64(bitPattern: try keys.identity(of: name.span).row)
+    }
+
     /// The value's place in the target, or nil if there is no such record.
     @_lifetime(target: copy target)
     func value(
@@ -112,6 +117,10 @@ extension OpenRecords {
         var used = target._mutatingExtracting(..<count)
         Secrets.wipe(&used)
     }
+}
+
+func hasPrefix(_ name: Span<UInt8>, _ prefix: [UInt8]) -> Bool {
+    name.count >= prefix.count && isEqual(name.extracting(..<prefix.count), prefix.span)
 }
 
 /// A plain comparison, not one in constant time: names are no secret to their owner.

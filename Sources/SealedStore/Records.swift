@@ -237,25 +237,51 @@ public final class Records: @unchecked Sendable {
         records?.ledger.head.count ?? 0
     }
 
-    /// One page of the names that start with a prefix, in no particular order. Cursor 0 starts; a
-    /// returned cursor of 0 is the end. A page may be empty without being the last, because a call
-    /// looks at a limited number of records.
+    /// One page of the names that start with a prefix, in no particular order, without those that
+    /// start with the hidden one. Cursor 0 starts; a returned cursor of 0 is the end. A page may be
+    /// empty without being the last, because a call looks at a limited number of records.
     public func names(
-        prefix: [UInt8], cursor: UInt64, limit: Int
+        prefix: [UInt8], hiding hidden: [UInt8]? = nil, cursor: UInt64, limit: Int
     ) throws(RecordsError) -> Page {
         var page = Page()
         page.cursor = try ready().walk(from: cursor) { name, _ in
-            if name.count >= prefix.count, isEqual(name.extracting(..<prefix.count), prefix.span) {
-                page.names.append([UInt8](copying: name))
-            }
+            let isHidden = hidden.map { hasPrefix(name, $0) } ?? false
+            if !isHidden, hasPrefix(name, prefix) { page.names.append([UInt8](copying: name)) }
             return page.names.count < limit ? .goOn : .stop
         } damaged: { record in
-            if record.name.isEmpty || record.name.starts(with: prefix) {
+            let isHidden = hidden.map { record.name.starts(with: $0) } ?? false
+            if record.name.isEmpty || (record.name.starts(with: prefix) && !isHidden) {
                 page.damaged.append(record)
             }
             return page.damaged.count < limit ? .goOn : .stop
         }
         return page
+    }
+
+    /// Shows one record after another, in no particular order, until `visit` returns false or the
+    /// call has looked at a limited number of them. The cursors are as those of `names`.
+    public func walk(
+        from cursor: UInt64, _ visit: (_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool,
+        damaged: (DamagedRecord) -> Void
+    ) throws(RecordsError) -> UInt64 {
+        try ready().walk(from: cursor) { name, value in
+            visit(name, value) ? .goOn : .stop
+        } damaged: { record in
+            damaged(record)
+            return .goOn
+        }
+    }
+
+    /// What a listing says of a record that could not be given because of this damage.
+    public func damagedRecord(
+        _ name: [UInt8], _ damage: Damage
+    ) throws(RecordsError) -> DamagedRecord {
+        let kind: DamagedRecord.Kind =
+            switch damage {
+            case .record: .broken
+            case .file, .head, .node, .bucket: .unproven
+            }
+        return DamagedRecord(kind: kind, id: try ready().row(of: name), name: name)
     }
 
     public struct Page: Equatable, Sendable {

@@ -35,6 +35,8 @@ package final class Allotment {
     package private(set) var used = 0
     private var shares: [StoreID: Share] = [:]
     private var promised = 0
+    /// Of the indexes of items in the open ones.
+    var itemHashes = 0
 
     package func follow(_ policy: Policy, reading: Int?) {
         quota = Int(clamping: policy.storeQuota)

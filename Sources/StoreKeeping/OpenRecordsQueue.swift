@@ -10,7 +10,7 @@ import Words
 /// reader would check old rows against new sums.
 @LoopActor
 package final class OpenRecordsQueue {
-    private let workers: Workers
+    let workers: Workers
     private let folder: String
     private let id: StoreID
     /// What the owner's stores take together. Set by the vault.
@@ -20,13 +20,18 @@ package final class OpenRecordsQueue {
             noteSize()
         }
     }
-    private var records: Records?
+    private(set) var records: Records?
     /// Closed for all requests, but the file is still open. It must be closed before it is opened
     /// again.
     private var closing: [Records] = []
-    private var isBusy = false
+    private(set) var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var changes: [Pending] = []
+    /// What is known of the items of the desktop's secrets; nil where nobody has asked for it, or
+    /// where it would not be right any more.
+    var book: ItemBook? {
+        didSet { if oldValue !== book { oldValue?.count(dropped: true) } }
+    }
     private var isDraining = false
     /// Counts stored batches. While it does not change, the store is quiet.
     private var commits: UInt64 = 0
@@ -48,9 +53,20 @@ package final class OpenRecordsQueue {
     /// What a new key has left of the former file is being removed.
     private var sweeping: Task<Void, Never>?
 
-    private struct Pending {
-        let change: Change
-        let continuation: CheckedContinuation<Result<ChangeResult, RecordsError>, Never>
+    private enum Pending {
+        case change(Change, CheckedContinuation<Result<ChangeResult, RecordsError>, Never>)
+        /// Prepared with this index.
+        case items(ItemWork, ItemBook, CheckedContinuation<ItemOutcome, Never>)
+
+        /// Those of the value; what a change keeps of an item is not known yet.
+        var bytes: Int {
+            switch self {
+            case .change(let change, _): change.bytes
+            case .items(.put(_, let secret, _), _, _): secret.count
+            case .items(.change(_, _, _, _, let secret), _, _): secret?.bytes.count ?? 0
+            case .items: 0
+            }
+        }
     }
 
     private static let batch = 512
@@ -106,7 +122,7 @@ package final class OpenRecordsQueue {
 
     // MARK: one at a time
 
-    private func acquire() async {
+    func acquire() async {
         if !isBusy {
             isBusy = true
             return
@@ -114,7 +130,7 @@ package final class OpenRecordsQueue {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    private func release() {
+    func release() {
         if waiting.isEmpty {
             isBusy = false
         } else {
@@ -124,7 +140,7 @@ package final class OpenRecordsQueue {
 
     /// Runs blocking work on the records, on a disk thread, with no other user of them. If they
     /// were closed meanwhile, what was read is given to nobody; what was stored is told.
-    private func onDisk<R: Sendable>(
+    func onDisk<R: Sendable>(
         _ during: Refusal.During = .read,
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
@@ -176,7 +192,7 @@ package final class OpenRecordsQueue {
         }
     }
 
-    private func get<R>(_ result: Result<R, RecordsError>, _ during: Refusal.During) throws(Refusal)
+    func get<R>(_ result: Result<R, RecordsError>, _ during: Refusal.During) throws(Refusal)
         -> R
     {
         switch result {
@@ -264,6 +280,7 @@ package final class OpenRecordsQueue {
         generation += 1
         let drops = holders.values
         holders = [:]
+        book = nil
         for drop in drops { drop() }
         if let open = records {
             records = nil
@@ -459,6 +476,7 @@ package final class OpenRecordsQueue {
         case .success(let made) where generation == opening && records === present:
             records = made
             changed = nil
+            book = nil
             self.keyGeneration = keyGeneration
             // Whoever walks over the records has to begin anew: each has another place.
             generation += 1
@@ -473,6 +491,7 @@ package final class OpenRecordsQueue {
         case .failure(let error):
             // Whichever of the two is there, the next opening finds it.
             generation += 1
+            book = nil
             if records === present {
                 records = nil
                 whenClosed?()
@@ -542,7 +561,7 @@ package final class OpenRecordsQueue {
     }
 
     /// Nobody else waits while much of the disk is read for one person.
-    private func isFarAway(_ name: [UInt8], _ records: Records) -> Bool {
+    func isFarAway(_ name: [UInt8], _ records: Records) -> Bool {
         !name.isEmpty && (try? records.isFarAway(name)) == true
     }
 
@@ -576,7 +595,8 @@ package final class OpenRecordsQueue {
 
     package func names(prefix: [UInt8], cursor: UInt64) async throws(Refusal) -> Records.Page {
         try await onDisk { (records) throws(RecordsError) in
-            try records.names(prefix: prefix, cursor: cursor, limit: Limits.page)
+            try records.names(
+                prefix: prefix, hiding: ItemName.prefix, cursor: cursor, limit: Limits.page)
         }
     }
 
@@ -612,6 +632,7 @@ package final class OpenRecordsQueue {
         guard generation == opening else { throw .locked }
         try goOn()
         let reserve = workers.reserve
+        defer { book = nil }
         let mended = try await onDisk(.store) { (records) throws(RecordsError) in
             try RoomyWriter.mend(records, reserve)
         }
@@ -639,6 +660,9 @@ package final class OpenRecordsQueue {
         let promise = allotment.promise(most: Self.pieceMost)
         defer { allotment.end(promise) }
         let (reserve, before) = (workers.reserve, size)
+        // What is stored so may be items.
+        book = nil
+        defer { book = nil }
         let stored = try await onDisk(.store) { (records) throws(RecordsError) in
             let writer = RoomyWriter(
                 records: records, reserve: reserve, promise: promise, before: before)
@@ -664,23 +688,43 @@ package final class OpenRecordsQueue {
     /// Returns after the commit, which other waiting changes share.
     package func change(_ change: Change) async throws(Refusal) {
         guard records != nil else { throw .locked }
-        let result = await withCheckedContinuation { continuation in
-            changes.append(Pending(change: change, continuation: continuation))
-            if !isDraining {
-                isDraining = true
-                EventLoop.shared.task { await self.drain() }
+        let result = await withCheckedContinuation { enqueue(.change(change, $0)) }
+        if let refused = refusal(result) { throw refused }
+    }
+
+    private func enqueue(_ pending: Pending) {
+        changes.append(pending)
+        guard !isDraining else { return }
+        isDraining = true
+        EventLoop.shared.task { await self.drain() }
+    }
+
+    /// Nil where it was done.
+    private func refusal(_ result: Result<ChangeResult, RecordsError>) -> Refusal? {
+        switch result {
+        case .success(.stored), .success(.replaced), .success(.deleted): nil
+        case .success(.absent): .doesNotExist(.record)
+        case .success(.damaged(let found)): refusal(.damaged(found), .store)
+        case .success(.collision): .storageFailed(.store, .collision)
+        case .success(.nameRefused): .invalidArgument(.name)
+        case .success(.tooLarge): .tooLarge(limit: Limits.value)
+        case .success(.noRoom(let limit)): refusal(limit, .store)
+        case .failure(let error): refusal(error, .store)
+        }
+    }
+
+    /// As `change`. What it comes to is decided when its turn comes.
+    package func change(items work: ItemWork) async throws(Refusal) -> ItemOutcome {
+        for _ in 0..<16 {
+            let book = try await itemBook()
+            let outcome = await withCheckedContinuation { enqueue(.items(work, book, $0)) }
+            switch outcome {
+            case .again: continue
+            case .refused(let refusal): throw refusal
+            case .item, .collection, .done: return outcome
             }
         }
-        switch try get(result, .store) {
-        case .stored, .replaced, .deleted: return
-        case .absent: throw .doesNotExist(.record)
-        case .damaged(let found): throw refusal(.damaged(found), .store)
-        case .collision:
-            throw .storageFailed(.store, .collision)
-        case .nameRefused: throw .invalidArgument(.name)
-        case .tooLarge: throw .tooLarge(limit: Limits.value)
-        case .noRoom(let limit): throw refusal(limit, .store)
-        }
+        throw .busy
     }
 
     package func refusal(_ limit: Room.Limit, _ during: Refusal.During) -> Refusal {
@@ -694,18 +738,24 @@ package final class OpenRecordsQueue {
         while !changes.isEmpty {
             await acquire()
             let batch = nextBatch()
-            let all = batch.map(\.change)
-            var results = await commit(all)
+            let plans = await plan(batch)
+            let all = plans.flatMap(\.changes)
+            var results = all.isEmpty ? [] : await commit(all)
+            follow(plans, results, where: { !$0.wantsRoom })
             if results.contains(where: \.wantsRoom) {
+                let (planned, opening) = (book, generation)
                 release()
                 let isMore = await allotment.emptyLogs(besides: id)
                 await acquire()
-                if isMore { results = await commitAgain(all, results) }
+                // What items come to was planned by that index, in that opening.
+                if isMore, planned === book, planned == nil || opening == generation {
+                    let wanting = results.map(\.wantsRoom)
+                    results = await commitAgain(all, results)
+                    follow(plans, results, at: wanting)
+                }
             }
             release()
-            for (pending, result) in zip(batch, results) {
-                pending.continuation.resume(returning: result)
-            }
+            answer(batch, plans, results)
         }
         isDraining = false
         shrinkLater()
@@ -757,9 +807,23 @@ package final class OpenRecordsQueue {
     private func nextBatch() -> [Pending] {
         var bytes = 0
         var count = 0
-        for pending in changes.prefix(isSealingAnew ? Self.batchMeanwhile : Self.batch) {
-            bytes += pending.change.bytes
+        var touched: Set<ItemTouch> = []
+        var hasItems = false
+        loop: for pending in changes.prefix(isSealingAnew ? Self.batchMeanwhile : Self.batch) {
+            bytes += pending.bytes
             if count > 0, bytes > Self.batchBytes { break }
+            if case .items(let work, let book, _) = pending {
+                // Each is planned by what the index knows before the batch.
+                if hasItems, work.isAlone { break loop }
+                let touches = book.touches(work)
+                guard touched.isDisjoint(with: touches) else { break loop }
+                touched.formUnion(touches)
+                hasItems = true
+                if work.isAlone {
+                    count += 1
+                    break loop
+                }
+            }
             count += 1
         }
         let batch = Array(changes.prefix(count))
@@ -767,8 +831,102 @@ package final class OpenRecordsQueue {
         return batch
     }
 
+    // MARK: items
+
+    private enum Plan {
+        case change(Change)
+        case items(ItemPlan)
+
+        var changes: [Change] {
+            switch self {
+            case .change(let change): [change]
+            case .items(let plan): plan.steps.map(\.change)
+            }
+        }
+    }
+
+    /// The caller has acquired the records, and commits what this returns.
+    private func plan(_ batch: [Pending]) async -> [Plan] {
+        let needs = batch.map { pending in
+            switch pending {
+            case .items(let work, let book, _) where book === self.book: book.need(work)
+            case .change, .items: ItemNeed.nothing
+            }
+        }
+        let findings = await find(needs)
+        return zip(batch, findings).map { pending, finding in
+            switch pending {
+            case .change(let change, _): .change(change)
+            case .items(let work, let book, _):
+                .items(
+                    book === self.book ? book.plan(work, finding) : ItemPlan(outcome: .again))
+            }
+        }
+    }
+
+    private func find(_ needs: [ItemNeed]) async -> [ItemFinding] {
+        let nothing = needs.map { _ in ItemFinding.nothing }
+        guard let records, needs.contains(where: \.isSomething) else { return nothing }
+        return await workers.disk.run {
+            let reader = ItemReader(records)
+            return needs.map { reader.find($0) }
+        }
+    }
+
+    /// Tells the index what was stored. Where that is not certain, there is no index any more.
+    private func follow(
+        _ plans: [Plan], _ results: [Result<ChangeResult, RecordsError>], at wanted: [Bool]
+    ) {
+        var at = 0
+        for plan in plans {
+            switch plan {
+            case .change: at += 1
+            case .items(let plan):
+                for step in plan.steps {
+                    defer { at += 1 }
+                    guard wanted[at] else { continue }
+                    switch results[at] {
+                    case .success(.stored), .success(.replaced), .success(.deleted),
+                        .success(.absent):
+                        book?.follow(step.effect)
+                    case .failure: book = nil
+                    case .success(.damaged), .success(.collision), .success(.nameRefused),
+                        .success(.tooLarge), .success(.noRoom):
+                        break
+                    }
+                }
+            }
+        }
+    }
+
+    private func follow(
+        _ plans: [Plan], _ results: [Result<ChangeResult, RecordsError>],
+        where isWanted: (Result<ChangeResult, RecordsError>) -> Bool
+    ) {
+        follow(plans, results, at: results.map(isWanted))
+    }
+
+    private func answer(
+        _ batch: [Pending], _ plans: [Plan], _ results: [Result<ChangeResult, RecordsError>]
+    ) {
+        var at = 0
+        for (pending, plan) in zip(batch, plans) {
+            let own = results[at..<at + plan.changes.count]
+            at += own.count
+            switch (pending, plan) {
+            case (.change(_, let continuation), _):
+                continuation.resume(returning: own.first ?? .failure(.closed))
+            case (.items(_, _, let continuation), .items(let plan)):
+                let refusal = own.lazy.compactMap { self.refusal($0) }.first
+                continuation.resume(returning: refusal.map { .refused($0) } ?? plan.outcome)
+            case (.items(_, _, let continuation), .change):
+                continuation.resume(returning: .refused(.unknown))
+            }
+        }
+    }
+
     /// Notes damage for `status`.
-    private func refusal(_ error: RecordsError, _ during: Refusal.During) -> Refusal {
+    func refusal(_ error: RecordsError, _ during: Refusal.During) -> Refusal {
         let refusal = Self.plainRefusal(error, during)
         if case .storeDamaged(let what) = refusal { damage = what }
         return refusal

@@ -103,6 +103,7 @@ extension StoreHost {
     /// is how often it had been locked when that one was opened: a lock that came after stays.
     package func openAlong(since closings: UInt64? = nil) async throws(Refusal) {
         guard !isOpen else { return }
+        guard closings == nil || closings == records.closings else { throw .locked }
         let parent = try requireParent()
         guard parent.isOpen, let ring = parent.ring else { throw .locked }
         let opening = try await opening(with: ring)
@@ -115,5 +116,15 @@ extension StoreHost {
         }
         // It is about to be locked again.
         guard isOpen else { throw .locked }
+    }
+
+    /// The same for a request behind which there may be no person: what was locked since the store
+    /// that it follows was opened stays locked.
+    package func openAlongUnlessLocked() async throws(Refusal) {
+        guard !isOpen else { return }
+        // Its idle time is over, and it is about to be locked.
+        guard !records.isOpen else { throw .locked }
+        guard let closings = closingsBeforeParent else { throw .locked }
+        try await openAlong(since: closings)
     }
 }

@@ -99,6 +99,8 @@ package final class StoreHost {
 
     /// Whom it is shared with. While it is locked, nobody but the machine vouches for them.
     package internal(set) var members: [VouchedMember] = []
+    /// How often it had been locked when the store that it follows was opened.
+    package var closingsBeforeParent: UInt64?
     /// People whose file cannot be read, by their numbers: what they may do is not known any more.
     package internal(set) var damagedMembers: Set<UInt32> = []
     /// Of the store key that opens it; known once it was open.
@@ -131,7 +133,12 @@ package final class StoreHost {
     /// What keeps its owner away, and since when.
     package private(set) var absences: [Absence: Away] = [:] { didSet { settleAbsence() } }
     /// What the owner's policy says of leaving; nil where it is not known yet.
-    package var leavingRules: LeavingRules? { didSet { settleAbsence() } }
+    package var leavingRules: LeavingRules? {
+        didSet {
+            settleAbsence()
+            for follower in followers() { follower.settleAbsence() }
+        }
+    }
     /// When it is locked because its owner has left and does not come back.
     package private(set) var awayEnd: UInt64?
     /// How often the owner has left. What was typed before that does not open the store after it.
@@ -181,16 +188,26 @@ package final class StoreHost {
 
     private var rules: LeavingRules { leavingRules ?? Policy.builtIn.leaving }
 
+    /// When each absence locks it. Whatever its own policy says, it does not outlast the last logout
+    /// of the store that it follows, which may have been locked before.
+    private var absenceEnds: [(end: UInt64, away: Away)] {
+        var ends = absences.values.compactMap { away in rules.end(of: away).map { ($0, away) } }
+        if isFollower, let parent, let logout = absences[.session],
+            let end = parent.rules.end(of: logout)
+        {
+            ends.append((end, logout))
+        }
+        return ends
+    }
+
     /// Each request asks for this, so it is worked out beforehand.
     private func settleAbsence() {
-        awayEnd = absences.values.compactMap { rules.end(of: $0) }.min()
-            .map { max($0, timekeeper.heldUntil ?? 0) }
+        awayEnd = absenceEnds.map(\.end).min().map { max($0, timekeeper.heldUntil ?? 0) }
     }
 
     /// How the owner has left whose absence locks it.
     package var lockingLeave: Leave? {
-        let ends = absences.values.compactMap { away in rules.end(of: away).map { ($0, away) } }
-        return ends.min { $0.0 < $1.0 }?.1.leave
+        absenceEnds.min { $0.end < $1.end }?.away.leave
     }
     /// Until when a finger opens it again.
     package var fingerEnd: UInt64? {
@@ -631,6 +648,29 @@ package final class StoreHost {
     {
         try use()
         return try await records.names(prefix: prefix, cursor: cursor)
+    }
+
+    // MARK: items
+
+    /// As `change`.
+    package func change(items work: ItemWork) async throws(Refusal) -> ItemOutcome {
+        try use()
+        return try await records.change(items: work)
+    }
+
+    package func items(_ wanted: FindItems) async throws(Refusal) -> OpenRecordsQueue.ItemPage {
+        try use()
+        return try await records.items(wanted)
+    }
+
+    package func secrets(of ids: [ItemID]) async throws(Refusal) -> OpenRecordsQueue.SecretPage {
+        try use()
+        return try await records.secrets(of: ids)
+    }
+
+    package func itemNews(_ asked: ItemChanges) async throws(Refusal) -> OpenRecordsQueue.NewsPage {
+        try use()
+        return try await records.itemNews(asked)
     }
 
     package func mend() async throws(Refusal) -> Mended {

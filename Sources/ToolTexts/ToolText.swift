@@ -319,6 +319,10 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case titleOwner = "tool.title.owner | owner"
     case storesNone = "tool.stores.none | there are no stores"
     case titleState = "tool.title.state | state"
+    case secretsNone = "tool.secrets.none | no program keeps a secret here"
+    case titleCollection = "tool.title.collection | collection"
+    case titleLabel = "tool.title.label | label"
+    case titleAttributes = "tool.title.attributes | attributes"
     case titleOpensWith = "tool.title.opens-with | opens with"
     case titleFinger = "tool.title.finger | finger"
     case titleTries = "tool.title.tries | tries"
@@ -635,6 +639,48 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case importCheckBar = "tool.import.check-bar | checking"
     case importBar = "tool.import.bar | importing"
 
+    // MARK: Taking over what other programs keep
+
+    case comingCounts = """
+        tool.coming.counts | \
+        {1}: came: {2}, there already: {3}, did not come: {4} | \
+        the name of a keyring or wallet | a number | a number | a number
+        """
+    case comingDryCounts = """
+        tool.coming.dry-counts | \
+        {1}: would come: {2}, there already: {3}, would not come: {4} | \
+        the name of a keyring or wallet | a number | a number | a number
+        """
+    case comingPrompt =
+        "tool.coming.prompt | Password of {1}:\u{20} | the name of a keyring or wallet"
+    case comingNobody = """
+        tool.coming.nobody | \
+        {1} is sealed with a password, and there is nobody to ask for it | \
+        the name of a keyring or wallet
+        """
+    case comingNobodyHint =
+        "tool.coming.nobody.hint | `--passcode-fd N` reads passwords, a line each"
+    case comingNothing = "tool.coming.nothing | there is nothing to import in {1} | a folder"
+    case comingNoStore = "tool.coming.no-store | there is no store {1} | the name of a store"
+    case comingNoStoreHint =
+        "tool.coming.no-store.hint | `appvault create {1}` makes it | the name of a store"
+    case comingNoGnuPG = "tool.coming.no-gnupg | the entries cannot be decrypted: there is no gpg"
+    case comingNoGnuPGHint = "tool.coming.no-gnupg.hint | `apt install gpg` installs it"
+    case comingWrong = "tool.coming.wrong | that is not its password"
+    case comingSkipped = "tool.coming.skipped | it was left out"
+    case comingDamaged = "tool.coming.damaged | it is damaged"
+    case comingOtherVersion =
+        "tool.coming.other-version | it is not in a form that AppVault can read"
+    case comingSealedByGnuPG = """
+        tool.coming.sealed-by-gnupg | \
+        it is sealed with GnuPG; make a wallet with a password in KWallet and copy the entries into it
+        """
+    case comingNoSalt = "tool.coming.no-salt | its .salt file is missing"
+    case comingLibrary = "tool.coming.library | it could not be decrypted: libgcrypt failed"
+    case comingTooLarge = "tool.coming.too-large | it is larger than AppVault allows"
+    case comingNoText = "tool.coming.no-text | its label or an attribute is not UTF-8"
+    case comingGnuPG = "tool.coming.gnupg | GnuPG does not decrypt it; `gpg --decrypt` says why"
+
     // MARK: Applications
 
     case appAdded = """
@@ -850,6 +896,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case doctorClock = "tool.doctor.clock | clock"
     case doctorStore = "tool.doctor.store | your store"
     case doctorStores = "tool.doctor.stores | stores"
+    case doctorSecrets = "tool.doctor.secrets | secrets"
     case doctorWell = "tool.doctor.well | everything is in order"
     case doctorBroken = "tool.doctor.broken | broken: {1} | a number"
     case doctorWarnings = "tool.doctor.warnings | warnings: {1} | a number"

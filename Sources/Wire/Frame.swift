@@ -61,6 +61,16 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
 
     case appRules = 0x80
     case appOpen = 0x82
+
+    case itemPut = 0xA0
+    case itemFind = 0xA2
+    case itemSecrets = 0xA4
+    case itemChange = 0xA6
+    case itemDelete = 0xA8
+    case itemChanges = 0xAA
+    case collectionPut = 0xAC
+    case collectionDelete = 0xAE
+    case aliasSet = 0xB0
 }
 
 public enum AnswerType: UInt16, CaseIterable, Sendable {
@@ -91,6 +101,11 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case appPolicy = 0x81
     case storeList = 0x93
     case memberList = 0x9B
+    case item = 0xA1
+    case itemList = 0xA3
+    case secrets = 0xA5
+    case itemNews = 0xAB
+    case collection = 0xAD
 }
 
 /// What stands before every body: its length, its type, and the tag of the request that it belongs

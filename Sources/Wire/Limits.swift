@@ -21,6 +21,18 @@ public enum Limits {
     /// The id of an application: the name of its desktop entry.
     public static let appID = 128
     public static let policyKey = 128
+    /// A text of an item of the desktop's secrets: its label, a name or a value of an attribute.
+    public static let itemText = 16_384
+    /// Attributes of one item.
+    public static let attributes = 128
+    /// Collections of a store, and aliases of them. All of them stand in one answer.
+    public static let collections = 256
+    /// The label of a collection.
+    public static let collectionText = 1024
+    /// The name of an alias.
+    public static let aliasText = 200
+    /// Of items that one answer has: more than one of them only within this.
+    public static let itemPage = 256 << 10
     public static let parameters = 8
     /// A value of the policy, or what is wrong with a file of it.
     public static let policyText = 4096

@@ -58,6 +58,12 @@ public struct Reader {
         return copy(body, start, count)
     }
 
+    /// Where the next `count` bytes are.
+    public mutating func skip(_ count: Int, _ body: Span<UInt8>) throws(WireError) -> Range<Int> {
+        let start = try take(count, of: body)
+        return start..<start + count
+    }
+
     /// UTF-8 of at most `limit` bytes behind a 16-bit length, without NUL.
     public mutating func text(_ body: Span<UInt8>, limit: Int = Limits.text) throws(WireError)
         -> [UInt8]

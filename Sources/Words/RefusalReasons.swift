@@ -7,6 +7,8 @@ extension Refusal {
     package enum What: CaseIterable, Sendable {
         case store, record, account, passcode, recoveryKey, finger, reader
         case group, member
+        /// Of the desktop's secrets.
+        case item, collection
         /// The store that this one follows.
         case parent
     }
@@ -27,7 +29,9 @@ extension Refusal {
 
     package enum Argument: CaseIterable, Sendable {
         case name, notText, control, export, exportCost, appID
-        case storeName, defaultKind, storeID, policyKey, parent, role
+        case storeName, defaultKind, storeID, policyKey, secretsPolicyKey, parent, role
+        /// Of the desktop's secrets.
+        case reservedName, attributes, alias, collections, loginCollection
     }
 
     package enum Why: CaseIterable, Sendable {

@@ -18,11 +18,21 @@ extension Refusal {
         case .doesNotExist(.parent): Phrase(.refusedDoesNotExistParent)
         case .doesNotExist(.group): Phrase(.refusedDoesNotExistGroup)
         case .doesNotExist(.member): Phrase(.refusedDoesNotExistMember)
+        case .doesNotExist(.item): Phrase(.refusedDoesNotExistItem)
+        case .doesNotExist(.collection): Phrase(.refusedDoesNotExistCollection)
+        case .invalidArgument(.reservedName): Phrase(.refusedInvalidArgumentReservedName)
+        case .invalidArgument(.attributes): Phrase(.refusedInvalidArgumentAttributes)
+        case .invalidArgument(.alias): Phrase(.refusedInvalidArgumentAlias)
+        case .invalidArgument(.collections):
+            Phrase(.refusedInvalidArgumentCollections, .count(Limits.collections))
+        case .invalidArgument(.loginCollection): Phrase(.refusedInvalidArgumentLoginCollection)
         case .invalidArgument(.role): Phrase(.refusedInvalidArgumentRole)
         case .invalidArgument(.storeName): Phrase(.refusedInvalidArgumentStoreName)
         case .invalidArgument(.defaultKind): Phrase(.refusedInvalidArgumentDefaultKind)
         case .invalidArgument(.storeID): Phrase(.refusedInvalidArgumentStoreID)
         case .invalidArgument(.policyKey): Phrase(.refusedInvalidArgumentPolicyKey)
+        case .invalidArgument(.secretsPolicyKey):
+            Phrase(.refusedInvalidArgumentSecretsPolicyKey)
         case .invalidArgument(.parent): Phrase(.refusedInvalidArgumentParent)
         case .invalidArgument(.name): Phrase(.refusedInvalidArgumentName)
         case .invalidArgument(.notText): Phrase(.refusedInvalidArgumentNotText)
@@ -123,6 +133,7 @@ extension Refusal {
         case .doesNotExist(.parent): Phrase(.hintDoesNotExistParent)
         case .doesNotExist(.group): Phrase(.hintDoesNotExistGroup)
         case .doesNotExist(.member): Phrase(.hintDoesNotExistMember)
+        case .doesNotExist(.item), .doesNotExist(.collection): nil
         case .invalidPasscode(_, let forgotten): forgotten.hintAfterWrong
         case .locked: Phrase(.hintLocked)
         case .outOfMemory: Phrase(.hintOutOfMemory)

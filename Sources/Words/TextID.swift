@@ -621,9 +621,39 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.InvalidArgument.policy-key | \
         a policy key has no square bracket, no control character and at most 128 bytes
         """
+    case refusedInvalidArgumentSecretsPolicyKey = """
+        refused.InvalidArgument.secrets-policy-key | \
+        the policy key `secrets` is for a store that opens and locks with another one (--follow)
+        """
     case refusedInvalidArgumentRole = """
         refused.InvalidArgument.role | \
         that cannot be theirs: only a person owns a store, and only shared configuration is everybody's, to be read
+        """
+    case refusedDoesNotExistItem = "refused.DoesNotExist.item | there is no such secret"
+    case refusedDoesNotExistCollection = """
+        refused.DoesNotExist.collection | \
+        there is no such collection of secrets
+        """
+    case refusedInvalidArgumentReservedName = """
+        refused.InvalidArgument.reserved-name | \
+        names that begin like this one are kept for the desktop's secrets
+        """
+    case refusedInvalidArgumentAttributes = """
+        refused.InvalidArgument.attributes | \
+        a secret has each attribute only once
+        """
+    case refusedInvalidArgumentAlias = """
+        refused.InvalidArgument.alias | \
+        the name of an alias has at least one byte
+        """
+    case refusedInvalidArgumentCollections = """
+        refused.InvalidArgument.collections | \
+        a store has at most {1} collections of secrets, and as many aliases | \
+        a number
+        """
+    case refusedInvalidArgumentLoginCollection = """
+        refused.InvalidArgument.login-collection | \
+        this collection is always there; only the secrets in it can be deleted
         """
     case refusedInvalidArgumentParent = """
         refused.InvalidArgument.parent | \

@@ -146,12 +146,22 @@ struct ArgumentParserTests {
         ("get -", GetCommand(name: bytes("-"))),
         ("list", ListCommand(prefix: [])),
         ("list a/", ListCommand(prefix: bytes("a/"))),
+        ("list --secrets", ListCommand(prefix: [], isOfSecrets: true)),
         ("delete a", DeleteCommand(name: bytes("a"))),
         ("export", ExportCommand(file: nil)),
         ("export -", ExportCommand(file: .standardStream)),
         ("export f", ExportCommand(file: .path(bytes("f")))),
-        ("import f", ImportCommand(file: .path(bytes("f")), clash: .refuse)),
-        ("import --replace -", ImportCommand(file: .standardStream, clash: .replace)),
+        ("import f", ImportCommand(source: .file(.path(bytes("f")), .refuse))),
+        ("import --replace -", ImportCommand(source: .file(.standardStream, .replace))),
+        ("import ./keyring", ImportCommand(source: .file(.path(bytes("./keyring")), .refuse))),
+        (
+            "import keyring",
+            ImportCommand(source: .program(ComingOver(origin: .keyring, mode: .real)))
+        ),
+        (
+            "import --dry-run kwallet",
+            ImportCommand(source: .program(ComingOver(origin: .kwallet, mode: .dry)))
+        ),
         ("app add a.desktop", AppAddCommand(id: ApplicationID(bytes("a"))!, lock: AppLock())),
         (
             "app add org.a-b --require passcode --on-lock quit",
@@ -395,6 +405,9 @@ struct ArgumentParserTests {
             "create --own-passcode --no-passcode",
             "--own-passcode and --no-passcode exclude each other",
             "give one of them"
+        ),
+        (
+            "list --secrets a", "--secrets takes no PREFIX", "the desktop's secrets have no names"
         ),
         ("passwd --on --off", "--off and --on exclude each other", "give one of them"),
         (

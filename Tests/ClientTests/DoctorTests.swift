@@ -22,6 +22,7 @@ struct FakeMachine {
     var space: FreeSpace? = FreeSpace(bytes: 9 << 30, isReadOnly: false)
     var denied: Set<String> = []
     var uid: UInt32 = 0
+    var desktop = Doctor.Desktop()
 
     static let status =
         "Name:\tappvaultd\nUid:\t990\t990\t990\t990\nCapEff:\t0000000000000000\n"
@@ -32,6 +33,7 @@ struct FakeMachine {
         files["/proc/mounts"] = "proc /proc proc rw,nosuid,relatime 0 0\n"
         files["/run/systemd/seats/seat0"] = "IS_SEAT0=1\n"
         sitsDown("alice", 1000, running: "/usr/bin/gnome-shell")
+        keepsSecrets()
         files["/usr/sbin/pam-auth-update"] = ""
         files["/usr/share/pam-configs/appvault-unlock"] = ""
         let managed = CommonFiles.managed(["optional pam_appvault.so unlock"])
@@ -46,6 +48,25 @@ struct FakeMachine {
         files["/var/lib/pam/session"] = session.saved
         files["/etc/pam.d/login"] =
             "@include common-auth\n@include common-account\n@include common-session\n"
+    }
+
+    /// The package for desktops is installed, and its program has the name.
+    mutating func keepsSecrets() {
+        files["/usr/libexec/appvault/appvault-secrets"] = ""
+        files["/usr/share/dbus-1/services/org.freedesktop.secrets.service"] =
+            "[D-BUS Service]\nExec=/usr/libexec/appvault/appvault-secrets\n"
+        desktop.dataHome = "/srv/alice/.local/share"
+        onTheBus("/usr/libexec/appvault/appvault-secrets")
+    }
+
+    /// These programs have the name or wait for it, processes 3000 and so on.
+    mutating func onTheBus(_ programs: String...) {
+        let processes = programs.indices.map { UInt32(3_000 + $0) }
+        for (process, program) in zip(processes, programs) {
+            files["/proc/\(process)/cmdline"] =
+                program.split(separator: " ").map { $0 + "\0" }.joined()
+        }
+        desktop.owners = .processes(processes)
     }
 
     /// A person has a graphical session, and these programs run for them, with their arguments.
@@ -114,7 +135,9 @@ struct FakeMachine {
     func findings(
         _ daemon: Doctor.Daemon = Self.daemon, socket: String = "/run/appvault/socket"
     ) -> [Finding] {
-        Doctor(machine: machine, daemon: daemon, socket: socket, pamFolder: nil).findings()
+        Doctor(
+            machine: machine, daemon: daemon, desktop: desktop, socket: socket, pamFolder: nil
+        ).findings()
     }
 
     func found(
@@ -259,10 +282,8 @@ struct DoctorTests {
         fake.facts["/run/systemd/system"] = nil
         #expect(fake.found(.presence)[0].text.hasPrefix("there is no systemd, so AppVault"))
         #expect(fake.found(.presence)[0].state == .warning)
-        let own = Doctor(
-            machine: fake.machine, daemon: FakeMachine.daemon, socket: "/run/user/1000/socket",
-            pamFolder: nil)
-        #expect(own.findings().filter { $0.link == .presence }.map(\.state) == [.unseen])
+        let own = fake.findings(socket: "/run/user/1000/socket")
+        #expect(own.filter { $0.link == .presence }.map(\.state) == [.unseen])
     }
 
     @Test(

@@ -19,7 +19,7 @@ ALIASES = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 
 class Contents(unittest.TestCase):
     def test_nothing_lies_in_a_folder_that_is_another_name_of_one_in_usr(self):
-        for name in packages.NAMES:
+        for name in (*packages.NAMES, packages.DESKTOP):
             archive = subprocess.run(
                 ["dpkg-deb", "--fsys-tarfile", packages.file(name)], stdout=subprocess.PIPE, check=True)
             listed = subprocess.run(["tar", "-t"], input=archive.stdout, stdout=subprocess.PIPE, check=True)

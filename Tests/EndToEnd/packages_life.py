@@ -83,7 +83,7 @@ class Life(unittest.TestCase):
         before = self.daemon()
         self.assertNotEqual(before, "0")
         survives = machine.check("systemctl show -P StatusText appvaultd").startswith("Open stores survive")
-        output = self.apt("install --reinstall /packages/*.deb")
+        output = self.apt("install --reinstall " + packages.within("/packages"))
         self.assertEqual(self.state(), "open")
         if survives:
             self.assertIn("appvaultd was restarted; open stores stay open", output)
@@ -96,7 +96,7 @@ class Life(unittest.TestCase):
             self.logout(shell)
             shell = self.login()
         before = self.daemon()
-        output = self.apt("install /newer/*.deb")
+        output = self.apt("install " + packages.within("/newer"))
         self.assertIn(f"Version: {NEWER}", machine.check("dpkg -s libpam-appvault"), output)
         self.assertIn("the former appvaultd goes on", output)
         self.assertEqual((self.daemon(), self.state()), (before, "open"))
@@ -113,7 +113,7 @@ class Life(unittest.TestCase):
         self.reads(shell)
 
         # Half an upgrade: unpacked, not configured; then the module alone, without its daemon.
-        machine.check("dpkg --force-downgrade --unpack /packages/*.deb 2>&1")
+        machine.check(f"dpkg --force-downgrade --unpack {packages.within('/packages')} 2>&1")
         self.reads(shell)
         self.logout(self.login("bob"))
         machine.check("dpkg --configure -a 2>&1")
@@ -122,7 +122,7 @@ class Life(unittest.TestCase):
         self.logout(self.login("bob"))
         machine.check("dpkg --force-depends --unpack /newer/appvault_*.deb 2>&1")
         self.logout(self.login("bob"))
-        self.apt("--fix-broken install /newer/*.deb")
+        self.apt("--fix-broken install " + packages.within("/newer"))
         self.logout(shell)
         shell = self.login()
         self.reads(shell)

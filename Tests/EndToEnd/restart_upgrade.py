@@ -161,7 +161,8 @@ class Restart(installed.Case):
         self.assertOpen()
         self.assertRegex(self.shows("StatusText"), "^A restart locks open stores: ")
         before = self.shows("MainPID")
-        said = self.machine.check(f"{packages.APT} install --reinstall /packages/*.deb 2>&1", timeout=300)
+        said = self.machine.check(
+            f"{packages.APT} install --reinstall {packages.within('/packages')} 2>&1", timeout=300)
         self.assertIn("appvault: the former appvaultd goes on while a store is open", said)
         self.assertEqual(self.shows("MainPID"), before)
         self.assertOpen()

@@ -26,9 +26,11 @@ MOCK = "org.freedesktop.DBus.Mock"
 LOGIN = "org.freedesktop.login1"
 AUTO = "/org/freedesktop/login1/session/auto"
 SESSION = LOGIN + ".Session"
+# As many calls at once as a session bus lets a program have.
 CONFIG = """<busconfig><type>system</type><listen>unix:path={}</listen><auth>EXTERNAL</auth>
 <policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*" eavesdrop="true"/>
-<allow eavesdrop="true"/></policy></busconfig>"""
+<allow eavesdrop="true"/></policy>
+<limit name="max_replies_per_connection">50000</limit></busconfig>"""
 # What a locker's own settings say is in a file; the test sees how often they were read.
 GSETTINGS = """#!/bin/sh
 echo "$2" >> {0}/asked

@@ -17,6 +17,8 @@ import unittest
 from machine import LATER, ROOT
 
 NAMES = ("appvault", "libpam-appvault", "appvault-fingerprint")
+# The one for desktops. Where it is installed, each session has one more process and a store of its own.
+DESKTOP = "appvault-secret-service"
 # The system accounts that they make.
 ACCOUNTS = ("_appvault", "_appvault-fingerprint")
 DEBS = os.path.join(ROOT, ".build", "deb")
@@ -31,10 +33,17 @@ def file(name):
     return found[0]
 
 
-def install(machine):
+def within(folder, *more):
+    """The words with which apt in a machine installs them from a folder."""
+    for name in more:
+        file(name)
+    return " ".join(f"{folder}/{name}_*.deb" for name in (*NAMES, *more))
+
+
+def install(machine, *more):
     """Installs them with apt, from a folder."""
-    names = " ".join(f"/packages/{os.path.basename(file(name))}" for name in NAMES)
-    return machine.check(f"{APT} install {names} 2>&1", timeout=300)
+    file("appvault")
+    return machine.check(f"{APT} install {within('/packages', *more)} 2>&1", timeout=300)
 
 
 @functools.cache
@@ -42,7 +51,7 @@ def newer(version):
     """A folder with the same packages, as if they were of this version."""
     folder = tempfile.mkdtemp(prefix="appvault-newer-")
     unittest.addModuleCleanup(shutil.rmtree, folder)
-    for name in NAMES:
+    for name in (*NAMES, DESKTOP):
         root = os.path.join(folder, name)
         subprocess.run(["dpkg-deb", "-R", file(name), root], check=True)
         control = os.path.join(root, "DEBIAN", "control")

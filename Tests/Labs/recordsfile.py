@@ -153,6 +153,55 @@ def read_export(data, passphrase):
     return records
 
 
+ITEM_NAMES = b"\0secret\0"
+
+
+class Fields:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        piece = self.data[self.at:self.at + count]
+        if len(piece) != count:
+            raise Damaged("item")
+        self.at += count
+        return piece
+
+    def number(self, count):
+        return int.from_bytes(self.take(count), "little")
+
+    def text(self):
+        return self.take(self.number(2)).decode()
+
+
+def item(name, value):
+    """What a record of the desktop's secrets says: its kind, its id or name, and its fields. None of other records."""
+    if not name.startswith(ITEM_NAMES) or len(name) <= len(ITEM_NAMES):
+        return None
+    kind, which = chr(name[8]), name[9:]
+    fields = Fields(value)
+    if fields.number(1) != 1:
+        raise Damaged("version")
+    if kind == "i":
+        said = {"created": fields.number(8), "modified": fields.number(8), "label": fields.text(),
+                "contentType": fields.text(), "collection": fields.take(16)}
+        pairs = [(fields.text(), fields.text()) for _ in range(fields.number(2))]
+        names = [pair[0].encode() for pair in pairs]
+        if sorted(set(names)) != names:
+            raise Damaged("attributes")
+        said |= {"attributes": dict(pairs), "secret": fields.take(fields.number(4))}
+    elif kind == "c":
+        said = {"isDeleted": bool(fields.number(1)), "created": fields.number(8), "modified": fields.number(8),
+                "label": fields.text()}
+    elif kind == "a":
+        said = {"collection": fields.take(16)}
+    else:
+        raise Damaged("kind")
+    if fields.at != len(value):
+        raise Damaged("bytes behind an item")
+    return kind, which, said
+
+
 def main():
     arguments = sys.argv[1:]
     try:
@@ -167,7 +216,8 @@ def main():
     except Damaged as what:
         sys.exit(f"damaged: {what}")
     for name, value in sorted(records.items()):
-        print(name, len(value))
+        said = item(name, value)
+        print(name, len(value), *([said[2].get("label"), said[2].get("attributes")] if said else []))
 
 
 if __name__ == "__main__":

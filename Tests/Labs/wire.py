@@ -25,6 +25,11 @@ PAGE = 1024
 POLICY_TEXT = 4096
 POLICY_KEY = 128
 STORE_TEXT = 511
+ITEM_TEXT = 16_384
+ATTRIBUTES = 128
+COLLECTIONS = 256
+COLLECTION_TEXT = 1024
+ALIAS_TEXT = 200
 FLOWS = 8
 UNKNOWN_UID = 0xFFFFFFFF
 NO_HANDLE = bytes(16)
@@ -293,7 +298,7 @@ def _read_parameters(reader):
     return {_read_text(MESSAGE_ID)(reader): _read_text(LINE)(reader) for _ in range(count)}
 
 
-def _entries(*fields):
+def _entries(*fields, most=PAGE):
     """A list of entries, each a dict of these fields."""
 
     def write(writer, value):
@@ -304,11 +309,53 @@ def _entries(*fields):
 
     def read(reader):
         count = reader.number(2)
-        if count > PAGE:
+        if count > most:
             raise WireError("field too long")
         return [{name: kind.read(reader) for name, kind in fields} for _ in range(count)]
 
     return Kind([], write, read)
+
+
+def _part(*fields):
+    """A dict of these fields."""
+
+    def write(writer, value):
+        for name, kind in fields:
+            kind.write(writer, value.get(name, kind.default))
+
+    return Kind({}, write, lambda reader: {name: kind.read(reader) for name, kind in fields})
+
+
+def _write_attributes(writer, value):
+    pairs = list(value.items()) if isinstance(value, dict) else list(value)
+    writer.number(2, len(pairs))
+    for pair in pairs:
+        name, text = pair.values() if isinstance(pair, dict) else pair
+        writer.text(name)
+        writer.text(text)
+
+
+def _read_attributes(reader):
+    count = reader.number(2)
+    if count > ATTRIBUTES:
+        raise WireError("field too long")
+    return {_read_text(ITEM_TEXT)(reader): _read_text(ITEM_TEXT)(reader) for _ in range(count)}
+
+
+def _write_ids(writer, value):
+    writer.number(2, len(value))
+    for each in value:
+        writer.out += each
+
+
+def _read_ids(least):
+    def read(reader):
+        count = reader.number(2)
+        if not least <= count <= PAGE:
+            raise WireError("field too long")
+        return [reader.take(16) for _ in range(count)]
+
+    return read
 
 
 def _write_names(writer, value):
@@ -345,6 +392,15 @@ STORE = Kind("", lambda w, v: w.text(v), _read_text(STORE_TEXT))
 TARGET = [("subject", SUBJECT), ("store", STORE)]
 SESSION = [("subject", SUBJECT), ("id", SHORT), ("sessionClass", SHORT)]
 RECORD = [("store", STORE), ("name", RECORD_NAME)]
+ITEM_LABEL = Kind("", lambda w, v: w.text(v), _read_text(ITEM_TEXT))
+COLLECTION_LABEL = Kind("", lambda w, v: w.text(v), _read_text(COLLECTION_TEXT))
+ALIAS = Kind("", lambda w, v: w.text(v), _read_text(ALIAS_TEXT))
+ATTRIBUTES_KIND = Kind({}, _write_attributes, _read_attributes)
+ITEM = [
+    ("id", _fixed(16)), ("collection", _fixed(16)), ("label", ITEM_LABEL), ("contentType", SHORT),
+    ("attributes", ATTRIBUTES_KIND), ("created", U64), ("modified", U64),
+]
+COLLECTION = [("id", _fixed(16)), ("label", COLLECTION_LABEL), ("created", U64), ("modified", U64)]
 CHUNK = [("done", U64), ("total", U64), ("last", FLAG)]
 
 
@@ -437,7 +493,44 @@ MESSAGES = {
     "health": Shape(0x70),
     "appRules": Shape(0x80, TARGET + [("id", SHORT), ("demand", _choice(DEMANDS))]),
     "appOpen": Shape(0x82, TARGET + [("id", SHORT), ("demand", _choice(DEMANDS))]),
+    "itemPut": Shape(0xA0, [("store", STORE), ("item", _part(*ITEM)), ("replace", FLAG)], [VALUE]),
+    "itemFind": Shape(
+        0xA2,
+        [
+            ("store", STORE), ("isOneCollection", FLAG), ("collection", _fixed(16)), ("attributes", ATTRIBUTES_KIND),
+            ("cursor", U64),
+        ],
+    ),
+    "itemSecrets": Shape(0xA4, [("store", STORE), ("ids", Kind([], _write_ids, _read_ids(1)))]),
+    "itemChange": Shape(
+        0xA6,
+        [("store", STORE), ("item", _part(*ITEM)), ("label", FLAG), ("attributes", FLAG), ("secret", FLAG)],
+        [VALUE],
+    ),
+    "itemDelete": Shape(0xA8, [("store", STORE), ("id", _fixed(16))]),
+    "itemChanges": Shape(0xAA, [("store", STORE), ("opening", U64), ("since", U64), ("cursor", U64)]),
+    "collectionPut": Shape(0xAC, [("store", STORE), ("isNew", FLAG), ("collection", _part(*COLLECTION))]),
+    "collectionDelete": Shape(0xAE, [("store", STORE), ("id", _fixed(16))]),
+    "aliasSet": Shape(0xB0, [("store", STORE), ("name", ALIAS), ("isNone", FLAG), ("collection", _fixed(16))]),
     # answers
+    "item": Shape(0xA1, ITEM),
+    "itemList": Shape(0xA3, [("cursor", U64), ("items", _entries(*ITEM))]),
+    "secrets": Shape(
+        0xA5,
+        [("done", U16), ("entries", _entries(("id", _fixed(16)), ("contentType", SHORT), ("length", U32)))],
+        [VALUE],
+    ),
+    "itemNews": Shape(
+        0xAB,
+        [
+            ("opening", U64), ("now", U64), ("isAnew", FLAG), ("cursor", U64),
+            ("collections", _entries(*COLLECTION, most=COLLECTIONS)),
+            ("aliases", _entries(("name", ALIAS), ("collection", _fixed(16)), most=COLLECTIONS)),
+            ("items", _entries(*ITEM)),
+            ("gone", Kind([], _write_ids, _read_ids(0))),
+        ],
+    ),
+    "collection": Shape(0xAD, COLLECTION),
     "welcome": Shape(0x03, [("version", VERSION_KIND), ("software", SHORT)]),
     "show": Shape(0x05, [("style", LINES), ("line", LINE_KIND)]),
     "ask": Shape(

@@ -345,6 +345,27 @@ extension PolicyBook {
             wrong("[Passcode]\n\(named(0..<255)) r3 r4\n" + rules(0..<300)) == [])
     }
 
+    @Test("`secrets` stays open behind the screen unless its own section says otherwise")
+    func secrets() throws {
+        func shown(_ text: String, store: String) throws -> PolicyValue? {
+            let subject = PolicySubject(user: bytes("ann"), store: bytes(store))
+            return try book(text).values(for: subject).first { $0.key == "LockOnBackground" }
+        }
+        let everybody = "[Passcode]\nLockOnBackground=immediate\n"
+        let ann = "[Passcode user:ann]\nLockOnBackground=immediate\n"
+        for text in ["", everybody, everybody + ann] {
+            let value = try #require(try shown(text, store: "secrets"))
+            #expect(value.value == "never" && value.file == "" && value.line == 0)
+            #expect(try shown(text, store: "mail")?.value == "immediate")
+        }
+        let own = everybody + "[Passcode store:secrets]\nLockOnBackground=timeout\nLockTimeout=1h\n"
+        let value = try #require(try shown(own, store: "secrets"))
+        #expect(value.value == "timeout" && value.line == 4)
+        #expect(
+            PolicyBook.builtIn.inForce(for: PolicySubject(store: bytes("secrets"))).policy
+                .lockOnBackground == .never)
+    }
+
     @Test("two books are equal where their files are")
     func equal() throws {
         #expect(try book("[Passcode]\nMinLength=9") == book("[Passcode]\nMinLength=9"))

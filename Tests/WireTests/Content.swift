@@ -49,6 +49,14 @@ extension RequestType {
         case .fingerprintEnroll, .fingerprintDelete: Content(body: FingerRequest.self)
         case .fingerprintSwitch: Content(body: FingerSwitch.self)
         case .fingerprintClear: Content(body: FingerprintClear.self)
+        case .itemPut: Content(body: PutItem.self, payloads: [Limits.value])
+        case .itemChange: Content(body: ChangeItem.self, payloads: [Limits.value])
+        case .itemDelete, .collectionDelete: Content(body: StoredID.self)
+        case .itemFind: Content(body: FindItems.self)
+        case .itemSecrets: Content(body: GetSecrets.self)
+        case .itemChanges: Content(body: ItemChanges.self)
+        case .collectionPut: Content(body: PutCollection.self)
+        case .aliasSet: Content(body: SetAlias.self)
         }
     }
 }
@@ -68,6 +76,11 @@ extension AnswerType {
         case .event: Content(body: Event.self)
         case .memberList: Content(body: MemberList.self)
         case .storeList: Content(body: StoreList.self)
+        case .item: Content(body: Item.self)
+        case .itemList: Content(body: ItemList.self)
+        case .secrets: Content(body: GivenSecrets.self, payloads: [Limits.value])
+        case .itemNews: Content(body: ItemNews.self)
+        case .collection: Content(body: ItemCollection.self)
         case .appPolicy: Content(body: AppPolicy.self)
         case .value: Content(body: Empty.self, payloads: [Limits.value])
         case .names: Content(body: Names.self)

@@ -102,9 +102,9 @@ struct DocumentTests {
     func lists(vector: Vector) throws {
         let message = try #require(document.messages.first { $0.number == vector.type })
         for (index, field) in message.fields.enumerated() where field.type.hasPrefix("list of ") {
-            let wide = field.type.contains(", u16 count, at most \(Limits.page)")
+            let wide = field.type.contains(", u16 count, at most ")
             try #require(wide || field.type.contains(", u8 count, at most \(Limits.parameters)"))
-            let limit = wide ? Limits.page : Limits.parameters
+            let limit = try #require(Int(field.type.split(separator: " ").last ?? ""))
             let entry = try Self.least(field.type)
             func decode(_ count: Int) throws -> Decoded {
                 var bytes: [UInt8] = []
@@ -126,7 +126,10 @@ struct DocumentTests {
             ("secret", Limits.secret), ("value", Limits.value), ("name", Limits.name),
             ("text", Limits.text), ("storeText", Limits.storeText),
             ("line", Limits.line), ("messageID", Limits.messageID), ("appID", Limits.appID),
-            ("policyKey", Limits.policyKey),
+            ("policyKey", Limits.policyKey), ("itemText", Limits.itemText),
+            ("attributes", Limits.attributes), ("collections", Limits.collections),
+            ("collectionText", Limits.collectionText), ("aliasText", Limits.aliasText),
+            ("itemPage", Limits.itemPage),
             ("parameters", Limits.parameters), ("policyText", Limits.policyText),
             ("flows", Limits.flows), ("page", Limits.page),
             ("placesOfRoot", Limits.placesOfRoot), ("placesOfPerson", Limits.placesOfPerson),
@@ -187,7 +190,9 @@ struct DocumentTests {
     /// The bytes of the shortest entry of a list, by its type in the document.
     private static func least(_ type: String) throws -> [UInt8] {
         guard let open = type.firstIndex(of: "("), let close = type.firstIndex(of: ")") else {
-            return [0, 0]
+            let words = type.split(separator: " ").map(String.init)
+            guard words[2] == "fixed" else { return [0, 0] }
+            return [UInt8](repeating: 0, count: try #require(Int(words[3].prefix { $0 != "," })))
         }
         var bytes: [UInt8] = []
         for field in names(String(type[type.index(after: open)..<close])) {
@@ -197,6 +202,7 @@ struct DocumentTests {
             case "fixed": bytes += [UInt8](repeating: 0, count: try #require(Int(words[2])))
             case "flag": bytes.put(0)
             case "u8": bytes.put(words.count > 2 ? try #require(UInt8(words[2])) : 0)
+            // Also the count of a list.
             case "u16": bytes.put16(0)
             case "u32": bytes.put32(0)
             case "u64": bytes.put64(0)

@@ -199,7 +199,7 @@ struct Exchange: ~Copyable {
         case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .actionList, .value,
             .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, .scan,
             .fingerprintState, .damaged, .healthReport, .token, .event, .appPolicy, .storeList,
-            .memberList, nil:
+            .memberList, .item, .itemList, .secrets, .itemNews, .collection, nil:
             throw .nonsense
         }
     }
@@ -235,7 +235,7 @@ struct Exchange: ~Copyable {
         case .welcome, .done, .reveal, .state, .actionList, .value, .names, .chunk, .progress,
             .policyValues, .checklist, .preview, .textList, .fingerprintState, .damaged,
             .healthReport, .event, .appPolicy, .storeList,
-            .memberList, nil:
+            .memberList, .item, .itemList, .secrets, .itemNews, .collection, nil:
             throw .nonsense
         }
     }

@@ -43,8 +43,8 @@ enum LockRule: Equatable, Sendable {
         case .int32(let value): minutes = UInt64(max(0, value))
         case .uint32(let value): minutes = UInt64(value)
         case .uint64(let value): minutes = value
-        case .bool, .string, .path, .strings, .dictionary, .variant, .structure,
-            .array, nil:
+        case .bool, .string, .path, .strings, .paths, .bytes, .secret, .texts, .dictionary,
+            .variant, .structure, .entry, .array, nil:
             break
         }
         self.init(

@@ -7,7 +7,7 @@ package enum Option: CaseIterable, Sendable {
     case off, on, replace, detach
     case require, onLock, app, variable, file
     case follow, id, policy, to, all
-    case shared, readOnly, owner, everybody, records
+    case shared, readOnly, owner, everybody, records, secrets, dryRun
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -125,6 +125,14 @@ package enum Option: CaseIterable, Sendable {
                 reach: .named)
         case .records:
             Entry(flag: "--records", summary: "also each change of values", reach: .named)
+        case .secrets:
+            Entry(
+                flag: "--secrets",
+                summary: "the desktop's secrets: what they are for, and no value",
+                reach: .named)
+        case .dryRun:
+            Entry(
+                flag: "--dry-run", summary: "say what would come, and store nothing", reach: .named)
         case .to:
             Entry(flag: "--to", argument: "STORE", summary: "the other store", reach: .named)
         case .all: Entry(flag: "--all", summary: "all of them", reach: .named)
@@ -139,7 +147,7 @@ package enum Option: CaseIterable, Sendable {
         case .json, .store, .socket, .user, .yes, .passcodeDescriptor, .pamFolder, .help, .version,
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
             .require, .onLock, .app, .follow, .id, .policy, .to, .all, .shared,
-            .readOnly, .owner, .everybody, .records:
+            .readOnly, .owner, .everybody, .records, .secrets, .dryRun:
             false
         }
     }

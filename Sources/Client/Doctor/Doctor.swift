@@ -18,6 +18,7 @@ struct Doctor {
 
     let machine: Machine
     let daemon: Daemon
+    let desktop: Desktop
     let socket: String
     let pamFolder: String?
 
@@ -32,7 +33,7 @@ struct Doctor {
             + policyFindings() + pamFindings() + presenceFindings() + screenFindings()
             + readerFindings()
             + ruleFindings() + sandboxFindings() + memoryFindings() + clockFindings()
-            + storeFindings() + sharedFindings()
+            + storeFindings() + sharedFindings() + secretFindings()
     }
 
     // MARK: socket, daemon

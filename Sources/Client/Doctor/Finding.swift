@@ -5,7 +5,7 @@ struct Finding: Equatable {
     enum Link: String, CaseIterable {
         case socket, daemon, users, state, key, policy, pam, presence, screen, reader, rules,
             sandbox,
-            memory, clock, store, stores
+            memory, clock, store, stores, secrets
 
         var title: ToolText {
             switch self {
@@ -25,6 +25,7 @@ struct Finding: Equatable {
             case .clock: .doctorClock
             case .store: .doctorStore
             case .stores: .doctorStores
+            case .secrets: .doctorSecrets
             }
         }
     }

@@ -149,6 +149,40 @@ public final class Connection {
         return names
     }
 
+    /// All items of a store, without their secrets, and its collections. What could not be given is
+    /// added to `damaged`.
+    func allItems(
+        store: [UInt8], damaged: inout [DamagedRecords.Entry]
+    ) throws(ClientError) -> ItemNews {
+        var all = ItemNews()
+        var asked = ItemChanges(store: store)
+        repeat {
+            try send(.itemChanges, asked)
+            let page = try news(&damaged)
+            // The daemon begins anew where the store was locked and opened meanwhile.
+            if page.isAnew { all = ItemNews() }
+            all.collections += page.collections
+            all.aliases += page.aliases
+            all.items += page.items
+            asked.cursor = page.cursor
+        } while asked.cursor != 0
+        return all
+    }
+
+    private func news(_ damaged: inout [DamagedRecords.Entry]) throws(ClientError) -> ItemNews {
+        while true {
+            let type = try receive()
+            guard type == .damaged else {
+                guard type == .itemNews else { throw try refusal(type) }
+                let news = try read(ItemNews.self)
+                release()
+                return news
+            }
+            damaged += try read(DamagedRecords.self).records
+            release()
+        }
+    }
+
     public func status(_ target: Target) throws(ClientError) -> State {
         try send(.status, target)
         return try expect(.state, State.self)

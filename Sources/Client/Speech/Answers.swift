@@ -105,6 +105,18 @@ final class Answers {
         }
     }
 
+    /// For what the tool itself asks, and may ask about several things: each time the descriptor's
+    /// next line.
+    func next(_ prompt: [UInt8], _ answer: inout SecretBuffer) -> Outcome {
+        switch source {
+        case .descriptor(let descriptor): return line(descriptor, into: &answer)
+        case .terminal: break
+        case .dialogs: break
+        case .nobody: break
+        }
+        return self.answer(.passphrase, prompt: prompt, echo: false, into: &answer)
+    }
+
     private func fromDescriptor(
         _ descriptor: Int32, _ purpose: Ask.Purpose, into answer: inout SecretBuffer
     ) -> Outcome {

@@ -54,7 +54,7 @@ struct Conversation {
                 .damaged, .chunk,
                 .progress, .policyValues, .checklist, .preview, .textList, .fingerprintState,
                 .token, .healthReport, .event, .appPolicy, .storeList,
-                .memberList:
+                .memberList, .item, .itemList, .secrets, .itemNews, .collection:
                 return nil
             }
         }

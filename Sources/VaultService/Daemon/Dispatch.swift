@@ -21,8 +21,8 @@ enum Phase {
 /// Serves one connection from its greeting to its end, as straight-line code.
 @LoopActor
 final class Dispatcher {
-    private let house: House
-    private let connection: Connection
+    let house: House
+    let connection: Connection
     private var phase = Phase.greeting
     private let born = Clock.bootMilliseconds()
 
@@ -130,6 +130,7 @@ final class Dispatcher {
     {
         switch request {
         case .record(let record): try await serve(record, caller, tag)
+        case .item(let item): try await serve(item, caller, tag)
         case .flow(let flow): try await self.flow(flow, caller, tag)
         case .query(let query): try await serve(query, caller, tag)
         case .transfer(.exportBegin(let target)): try await beginExport(target, caller, tag)
@@ -302,7 +303,7 @@ final class Dispatcher {
     }
 
     /// Before the answer that is without them.
-    private func tell(_ damaged: [DamagedRecord], tag: UInt32) async throws(ConnectionEnd) {
+    func tell(_ damaged: [DamagedRecord], tag: UInt32) async throws(ConnectionEnd) {
         var rest = damaged[...]
         while !rest.isEmpty {
             let entries = rest.prefix(Limits.page).map { record in
@@ -328,7 +329,7 @@ final class Dispatcher {
     }
 
     /// Answers a query that has an answer type of its own.
-    private func answer<Answer: Body & Sendable>(
+    func answer<Answer: Body & Sendable>(
         _ type: AnswerType, _ caller: Caller, _ tag: UInt32,
         _ body: () async throws(Interruption) -> Answer
     ) async throws(ConnectionEnd) {
@@ -346,7 +347,7 @@ final class Dispatcher {
 
     // MARK: flows
 
-    private func answerPlain(
+    func answerPlain(
         _ caller: Caller, _ tag: UInt32, _ body: () async throws(Interruption) -> Void
     ) async throws(ConnectionEnd) {
         house.ticker.begin(connection, tag)
@@ -396,7 +397,7 @@ final class Dispatcher {
         try await connection.send(verdict, .verdict, tag: tag)
     }
 
-    private func refuse(_ error: Interruption, _ caller: Caller, _ tag: UInt32)
+    func refuse(_ error: Interruption, _ caller: Caller, _ tag: UInt32)
         async throws(ConnectionEnd)
     {
         switch error {

@@ -33,6 +33,7 @@ final class House {
     let pam: Pam
     let flows: Flows
     let records: RecordFlows
+    let items: ItemFlows
     let transfers: Transfers
     let permissions: Permissions
     let statuses: StatusQuery
@@ -153,6 +154,7 @@ final class House {
 
         // Records, transfers and queries, and the upkeep.
         records = RecordFlows(desk: desk, settling: settling)
+        items = ItemFlows(desk: desk, records: records)
         transfers = Transfers(desk: desk, settling: settling, proving: proving)
         statuses = StatusQuery(
             desk: desk, readers: readers, permissions: permissions, sessions: sessions,

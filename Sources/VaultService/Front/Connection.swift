@@ -383,16 +383,24 @@ final class Connection: Lodger {
     // MARK: out
 
     func send<B: Body>(_ body: B, _ type: AnswerType, tag: UInt32) async throws(ConnectionEnd) {
-        var sink = BufferSink(slabs.output)
+        var sink = sink(for: body)
         Frame.write(body, type: type.rawValue, tag: tag, to: &sink)
         try await flush(sink.buffer)
+    }
+
+    /// What all connections share does not grow for a large page.
+    private func sink(for body: some Body, payload: Int = 0) -> BufferSink {
+        var counter = Counter()
+        body.write(to: &counter)
+        let count = FrameHeader.size + counter.count + 4 + payload
+        let isLarge = count > Slabs.size || payload > Slabs.size / 2
+        return BufferSink(isLarge ? slabs.own(count) : slabs.output)
     }
 
     func send<B: Body>(
         _ body: B, _ type: AnswerType, tag: UInt32, payload: WipedBuffer
     ) async throws(ConnectionEnd) {
-        let large = payload.count > Slabs.size / 2
-        var sink = BufferSink(large ? slabs.own(payload.count + 4096) : slabs.output)
+        var sink = sink(for: body, payload: payload.count)
         payload.withBytes { bytes in
             Frame.write(body, type: type.rawValue, tag: tag, payload: bytes, to: &sink)
         }

@@ -81,7 +81,9 @@ extension Upkeep {
 
     /// Does this for all open stores, after the policy changed.
     func followTimesAgain() {
-        for host in desk.vault.openStores {
+        let open = desk.vault.openStores
+        // A locked store says when those that follow it are locked at the latest.
+        for host in open.compactMap(\.parent).filter({ !$0.isOpen }) + open {
             EventLoop.shared.task {
                 await self.followTimes(host)
                 await self.desk.followQuota(of: host.owner)

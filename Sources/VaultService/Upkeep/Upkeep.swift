@@ -95,8 +95,10 @@ final class Upkeep {
         host.whenOpened = { host in
             self.watchers.note(host, .opened)
             // All that is done before these are opened takes a moment, and one may be locked in it.
-            let followers = self.desk.vault.followers(of: host).map {
-                (host: $0, closings: $0.records.closings)
+            let followers = self.desk.vault.followers(of: host).map { follower in
+                let closings = follower.records.closings
+                follower.closingsBeforeParent = closings
+                return (host: follower, closings: closings)
             }
             EventLoop.shared.task { await self.opened(host, followers) }
         }

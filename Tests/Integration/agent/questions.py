@@ -104,6 +104,23 @@ class Questions(unittest.TestCase):
         wait_until(lambda: self.lab.aborts == ["hung up"], "the daemon has heard", 20)
         self.assertRegex(self.ended(self.asks())[1], "^is 0 ")
 
+    def test_withdrawn(self):
+        """who waits no more says so and stays: the dialog goes with the last of them, and no try is counted"""
+        self.agent()
+        self.pinentry.answers(["wait"], "right")
+        asking = [self.calls("") for _ in range(2)]
+        dialog = self.pinentry.wait(1)
+        for (connection, answer), others in zip(asking, (1, 0)):
+            # Another store is not theirs, and a second time is none.
+            for store in ("other", "", ""):
+                connection.call_blocking(NAME, PATH, NAME, "Withdraw", "s", (store,))
+            self.assertIsInstance(answer()[0], str, "refused")
+            if others:
+                self.assertTrue(dialog.lives)
+        wait_until(lambda: not dialog.lives, "the dialog is gone", 20)
+        wait_until(lambda: self.lab.aborts == ["hung up"], "the daemon has heard", 20)
+        self.assertEqual(self.calls("")[1]()[0], 0)
+
     def test_several_callers(self):
         """several who wait for one store have one dialog; it stays as long as one of them does"""
         self.agent()

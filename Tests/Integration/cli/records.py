@@ -68,6 +68,56 @@ class Records(unittest.TestCase):
         self.assertEqual(done.returncode, 5)
         self.assertIn(b"No space left", done.stderr)
 
+    def secrets(self):
+        """Answers `itemChanges` with two pages."""
+        mail = {"id": bytes(range(16)), "collection": bytes(16), "label": "Mail\x1b[31m", "contentType": "text/plain",
+                "attributes": {"server": "mail", "user": "ann\t"}, "created": 5, "modified": 6}
+        chat = {"id": b"\xff" * 16, "collection": b"w" * 16, "label": "Chat", "attributes": {}}
+        lost = {**chat, "collection": b"x" * 16}
+        collections = [{"id": bytes(16), "label": "Login"}, {"id": b"w" * 16, "label": "Work"}]
+        pages = {0: dict(opening=7, now=3, isAnew=True, cursor=9, collections=collections, items=[chat, lost]),
+                 9: dict(opening=7, now=3, items=[mail])}
+        asked = []
+
+        def answer(daemon, request):
+            asked.append(request.store)
+            daemon.reply("itemNews", **pages[request.cursor])
+
+        self.lab.answer("itemChanges", answer)
+        return asked
+
+    def test_list_of_secrets(self):
+        """tells what programs keep by label and attributes: a table for a person, lines and an object for a program"""
+        asked = self.secrets()
+        result = self.lab.run("list", "--secrets")
+        self.assertEqual((result.status, result.err), (0, b""))
+        self.assertEqual(
+            result.out.decode().split("\n"),
+            ["000102030405060708090a0b0c0d0e0f\tLogin\tMail\\x1b[31m\tserver=mail\tuser=ann\\x09",
+             "f" * 32 + "\tWork\tChat", ""])
+        self.assertEqual(asked, ["secrets"] * 2)
+        self.lab.run("list", "--secrets", "--store", "team")
+        self.assertEqual(asked[2:], ["team"] * 2)
+        said = json.loads(self.lab.run("--json", "list", "--secrets").out)["secrets"]
+        self.assertEqual(said[0], {
+            "id": "000102030405060708090a0b0c0d0e0f", "collection": "Login", "label": "Mail\x1b[31m",
+            "contentType": "text/plain", "created": 5, "modified": 6,
+            "attributes": [{"name": "server", "value": "mail"}, {"name": "user", "value": "ann\t"}]})
+        self.assertEqual([each["label"] for each in said[1:]], ["Chat"])
+        with self.lab.terminal("list", "--secrets") as screen:
+            self.assertEqual(screen.end(), 0)
+            lines = screen.seen.decode().split("\r\n")
+        self.assertEqual(lines[1], "Login       \x1b[1mMail\\x1b[31m\x1b[0m  server=mail, user=ann\\x09")
+        self.assertEqual(lines[2], "Work        \x1b[1mChat\x1b[0m          ")
+
+    def test_list_of_no_secrets(self):
+        self.lab.answer("itemChanges", lambda daemon, request: daemon.reply("itemNews", isAnew=True))
+        with self.lab.terminal("list", "--secrets") as screen:
+            self.assertEqual(screen.end(), 0)
+            self.assertEqual(screen.seen, b"no program keeps a secret here\r\n")
+        self.assertEqual(self.lab.run("list", "--secrets").out, b"")
+        self.assertEqual(self.lab.run("list", "--secrets", "mail").status, 2)
+
     def test_a_name_that_does_not_exist_is_exit_3(self):
         result = self.lab.run("get", "name")
         self.assertEqual((result.status, result.out), (3, b""))

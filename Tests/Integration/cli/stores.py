@@ -13,7 +13,7 @@ OTHER = b"another long passcode"
 
 class Stores(unittest.TestCase):
     def setUp(self):
-        self.lab = Real(POLICY + "[Passcode store:secrets]\nMinLength=12\n")
+        self.lab = Real(POLICY + "[Passcode store:private]\nMinLength=12\n")
         self.addCleanup(self.lab.__exit__)
         self.ok("create", "--own-passcode", passcodes=[SECRET])
 
@@ -50,10 +50,10 @@ class Stores(unittest.TestCase):
         self.assertEqual({store["state"] for store in self.stores().values()}, {"unlocked"})
 
     def test_one_with_a_passcode_of_its_own_stays_shut(self):
-        self.ok("create", "taxes", "--own-passcode", "--policy", "secrets", passcodes=[OTHER])
-        self.assertEqual(self.stores()["taxes"]["policyKey"], "secrets")
+        self.ok("create", "taxes", "--own-passcode", "--policy", "private", passcodes=[OTHER])
+        self.assertEqual(self.stores()["taxes"]["policyKey"], "private")
         # Its section demands more than the others.
-        short = self.fails(1, "create", "more", "--own-passcode", "--policy", "secrets", passcodes=[b"too short"])
+        short = self.fails(1, "create", "more", "--own-passcode", "--policy", "private", passcodes=[b"too short"])
         self.assertEqual(short["name"], "UnderMinLength")
         self.ok("lock")
         self.ok("--store", "taxes", "lock")
@@ -129,7 +129,7 @@ class Stores(unittest.TestCase):
 
     def test_a_person_sees_a_table(self):
         self.ok("create", "mail")
-        self.ok("create", "taxes", "--own-passcode", "--policy", "secrets", passcodes=[OTHER])
+        self.ok("create", "taxes", "--own-passcode", "--policy", "private", passcodes=[OTHER])
         self.ok("create", "team", "--shared")
         with self.lab.terminal("stores", env={"NO_COLOR": "1"}) as screen:
             self.assertEqual(screen.end(), 0)
@@ -137,7 +137,7 @@ class Stores(unittest.TestCase):
         self.assertEqual(
             [re.sub(" +", " ", re.sub(r"\d+ KiB", "N KiB", row)) for row in rows],
             ["store state opens with records space", "default open passcode 0 N KiB", "mail open default 0 N KiB",
-             "taxes open passcode 0 N KiB", " policy: secrets", "team open a member's store 0 N KiB",
+             "taxes open passcode 0 N KiB", " policy: private", "team open a member's store 0 N KiB",
              " members: 1, role: owner"])
         self.assertLessEqual(max(map(len, rows)), 80)
         rows = [line.split(b"\t") for line in self.ok("stores").splitlines()]
@@ -145,7 +145,7 @@ class Stores(unittest.TestCase):
             [row[:3] + row[5:] for row in rows],
             [[b"default", b"unlocked", b"own", b"owner", b"0", b"default"],
              [b"mail", b"unlocked", b"follows", b"owner", b"0", b"default"],
-             [b"taxes", b"unlocked", b"own", b"owner", b"0", b"secrets"],
+             [b"taxes", b"unlocked", b"own", b"owner", b"0", b"private"],
              [b"team", b"unlocked", b"shared", b"owner", b"1", b"default"]])
 
     def test_a_reset_names_what_is_lost_with_it(self):

@@ -20,6 +20,7 @@ TIMEOUT = 240
 POLICY = "RetryLimit=0\nThrottleAfter=0\nHoldMax=1h\n"
 NO_ONE = ("", wire.UNKNOWN_UID)
 ROLES = ("owner", "writer", "reader", "group", "pending", "removed", "nobody", "root")
+ITEM = b"i" * 16
 # Everything that names a store; what may end it comes last.
 REQUESTS = [name for name, shape in wire.MESSAGES.items()
             if any(field == "store" and kind is wire.STORE for field, kind in shape.fields)
@@ -27,7 +28,7 @@ REQUESTS = [name for name, shape in wire.MESSAGES.items()
 # "yes": it is done. "asks": the person is asked for what opens a store, or a file. A number: refused with that code.
 # Whoever is none of its members hears of a store what is said of one that does not exist (3, "absent"). Root gets
 # none of its records, but for a configuration's, which it may change as well. What opens it, and its name, are its
-# owner's business alone.
+# owner's business alone. The collection that is to be deleted is the one that cannot be (4).
 TABLES = {
     "drawer": """
                           owner     nobody    root
@@ -65,6 +66,15 @@ TABLES = {
         keyringForget     yes       3         yes
         appRules          yes       yes       30
         appOpen           yes       3         30
+        itemPut           yes       3         3
+        itemFind          yes       3         3
+        itemSecrets       yes       3         3
+        itemChange        yes       3         3
+        itemDelete        yes       3         3
+        itemChanges       yes       3         3
+        collectionPut     yes       3         3
+        collectionDelete  4         3         3
+        aliasSet          yes       3         3
         reset             asks      3         yes
 """,
     "notes": """
@@ -103,6 +113,15 @@ TABLES = {
         keyringForget     yes       3         yes
         appRules          yes       yes       30
         appOpen           yes       3         30
+        itemPut           yes       3         3
+        itemFind          yes       3         3
+        itemSecrets       yes       3         3
+        itemChange        yes       3         3
+        itemDelete        yes       3         3
+        itemChanges       yes       3         3
+        collectionPut     yes       3         3
+        collectionDelete  4         3         3
+        aliasSet          yes       3         3
         reset             asks      3         yes
 """,
     "team": """
@@ -141,6 +160,15 @@ TABLES = {
         keyringForget     yes       3         3         3         3         3         3         yes
         appRules          yes       yes       yes       yes       yes       yes       yes       30
         appOpen           26        26        26        26        26        3         3         30
+        itemPut           yes       yes       30        yes       26        3         3         3
+        itemFind          yes       yes       yes       yes       26        3         3         3
+        itemSecrets       yes       yes       yes       yes       26        3         3         3
+        itemChange        yes       yes       30        yes       26        3         3         3
+        itemDelete        yes       yes       30        yes       26        3         3         3
+        itemChanges       yes       yes       yes       yes       26        3         3         3
+        collectionPut     yes       yes       30        yes       26        3         3         3
+        collectionDelete  4         4         30        4         26        3         3         3
+        aliasSet          yes       yes       30        yes       26        3         3         3
         reset             asks      3         3         3         3         3         3         yes
 """,
     "conf": """
@@ -179,6 +207,15 @@ TABLES = {
         keyringForget     yes       3         3         3         3         3         3         yes
         appRules          yes       yes       yes       yes       yes       yes       yes       30
         appOpen           26        26        26        26        26        3         3         30
+        itemPut           yes       yes       30        yes       yes       3         3         yes
+        itemFind          yes       yes       yes       yes       yes       3         3         yes
+        itemSecrets       yes       yes       yes       yes       yes       3         3         yes
+        itemChange        yes       yes       30        yes       yes       3         3         yes
+        itemDelete        yes       yes       30        yes       yes       3         3         yes
+        itemChanges       yes       yes       yes       yes       yes       3         3         yes
+        collectionPut     yes       yes       30        yes       yes       3         3         yes
+        collectionDelete  4         4         30        4         4         3         3         4
+        aliasSet          yes       yes       30        yes       yes       3         3         yes
         reset             yes       3         3         3         3         3         3         yes
 """,
     "open": """
@@ -217,6 +254,15 @@ TABLES = {
         keyringForget     yes       3         3         3         3         yes
         appRules          yes       yes       yes       yes       yes       30
         appOpen           26        26        26        26        26        30
+        itemPut           yes       yes       30        yes       30        yes
+        itemFind          yes       yes       yes       yes       yes       yes
+        itemSecrets       yes       yes       yes       yes       yes       yes
+        itemChange        yes       yes       30        yes       30        yes
+        itemDelete        yes       yes       30        yes       30        yes
+        itemChanges       yes       yes       yes       yes       yes       yes
+        collectionPut     yes       yes       30        yes       30        yes
+        collectionDelete  4         4         30        4         30        4
+        aliasSet          yes       yes       30        yes       30        yes
         reset             yes       3         3         3         3         yes
 """,
 }
@@ -278,7 +324,9 @@ class Roles(unittest.TestCase):
             "rename": {"name": "renamed"}, "hold": {"seconds": 60}, "appRules": {"id": "mail", "demand": "open"},
             "appOpen": {"id": "mail", "demand": "open"}, "fingerprintEnroll": {"finger": "leftThumb"},
             "fingerprintDelete": {"finger": "leftThumb"}, "get": {"name": "a"}, "set": {"name": "a"},
-            "delete": {"name": "a"},
+            "delete": {"name": "a"}, "itemPut": {"item": {"id": ITEM}}, "itemSecrets": {"ids": [ITEM]},
+            "itemChange": {"item": {"id": ITEM}}, "itemDelete": {"id": ITEM}, "collectionPut": {"isNew": True},
+            "aliasSet": {"name": "default"},
         }
         fields.update(more.get(request, {}))
         if request == "importBegin":
@@ -300,6 +348,8 @@ class Roles(unittest.TestCase):
             self.done("owner", "rename", store="renamed", name=store)
         elif request in ("delete", "set"):
             self.done("owner", "set", payloads=[b"value"], store=store, name="a")
+        elif request == "itemDelete":
+            self.done("owner", "itemPut", store=store, item={"id": ITEM})
         elif request == "lock":
             self.done("owner", "openStore", answers(PASSCODE), store=store)
         elif request == "reset":
@@ -319,6 +369,7 @@ class Roles(unittest.TestCase):
         store, way = self.store, self.way
         self.done("owner", "create", answers(PASSCODE), store=store, way=way)
         self.done("owner", "set", payloads=[b"value"], store=store, name="a")
+        self.done("owner", "itemPut", store=store, item={"id": ITEM})
         if way in ("shared", "configuration"):
             self.members(store)
         if "everybody" in self.roles:

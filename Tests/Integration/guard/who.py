@@ -31,7 +31,7 @@ NO_USER, OVERFLOW = 47998, 65534
 MOVED = ("somebody else", 47997)
 POLICY = "RetryLimit=0\nThrottleAfter=0\n"
 NEW, PHRASE = "another horse", "a phrase of its own"
-INVALID, UNAVAILABLE, DENIED, PROTOCOL_ERROR, BUSY = 26, 28, 30, 34, 35
+INVALID_ARGUMENT, INVALID, UNAVAILABLE, DENIED, PROTOCOL_ERROR, BUSY = 4, 26, 28, 30, 34, 35
 PAM = ("authenticate", "unlock", "confirm", "sessionOpen", "sessionClose", "password", "passwordRules")
 
 
@@ -55,6 +55,15 @@ def server_names(server, person):
 
 def bytes_or_text(name):
     return name.decode() if isinstance(name, bytes) else name
+
+
+ITEM = b"i" * 16
+ITEMS = {
+    "itemPut": {"item": {"id": ITEM}}, "itemFind": {}, "itemSecrets": {"ids": [ITEM]},
+    "itemChange": {"item": {"id": ITEM}, "secret": True},
+    "itemDelete": {"id": ITEM}, "itemChanges": {}, "collectionPut": {"isNew": True, "collection": {"label": "new"}},
+    "collectionDelete": {}, "aliasSet": {"name": "default"},
+}
 
 
 class Case(unittest.TestCase):
@@ -95,6 +104,7 @@ class Who(Case):
                 self.person_key = server.create_with_recovery(way=way)
                 self.store_id = server.status().store
                 as_uid(self.uid, lambda: self.put("a", b"the person's"))
+                as_uid(self.uid, lambda: self.put_item(self.person[0]))
         self.untouched = needed
         if request in ("openStore", "unlock", "authenticate"):
             server.lock()
@@ -121,9 +131,14 @@ class Who(Case):
             elif status == "locked":
                 self.server.unlock(subject=owner)
             as_uid(owner[1], lambda value=value: self.put("a", value))
+            as_uid(owner[1], lambda owner=owner: self.put_item(owner[0]))
 
     def put(self, name, value):
         self.assertEqual(self.server.ask("set", (), [value], name=name).name, "done")
+
+    def put_item(self, name):
+        item = {"id": ITEM, "label": f"of {name}"}
+        self.assertEqual(self.server.ask("itemPut", (), [f"of {name}".encode()], item=item).name, "item")
 
     def picture(self):
         """Everything in the state folder that a refused request must leave unchanged."""
@@ -189,6 +204,9 @@ class Who(Case):
         elif request in ("get", "set", "delete"):
             fields["name"] = "a"
             payloads = [b"new"] if request == "set" else []
+        elif request in ITEMS:
+            fields.update(ITEMS[request])
+            payloads = [b"new"] if request in ("itemPut", "itemChange") else []
         with server.client(**hello) as client:
             if request == "hello":
                 return "welcome", client
@@ -303,6 +321,9 @@ class Who(Case):
             self.server.ask("chown", store=self.server.status(MOVED).store, owner=self.person)
         elif request in ("exportBegin", "exportNext"):
             self.assertEqual(answer.name, "chunk")
+        elif request == "collectionDelete":
+            # The one that is always there.
+            self.assertEqual((answer.name, answer.code), ("refused", INVALID_ARGUMENT))
         elif request == "fingerprintList":
             self.assertEqual((answer.name, answer.on), ("fingerprintState", False))
         elif request in ("fingerprintVerify", "fingerprintClear"):
@@ -385,6 +406,8 @@ class Who(Case):
             self.assertEqual((answer.name, answer.last), ("chunk", True))
         elif request == "importChunk":
             self.assertEqual((answer.name, read().payload), ("done", b"the person's"))
+        elif request in ITEMS:
+            self.own_items(request, answer, peer, name)
         elif request == "watch":
             store = self.server.status(name).store
             self.assertEqual((answer.name, answer.what, answer.store), ("event", "opened", store))
@@ -397,6 +420,28 @@ class Who(Case):
         after = as_uid(self.uid, lambda: self.make("get", None, "the person")[0])
         self.assertEqual(after.payload, b"the person's")
         self.assertEqual(self.picture()[0][self.store_of(self.person)], before[0][self.store_of(self.person)])
+
+    def own_items(self, request, answer, peer, name):
+        """Every store has an item of this id, which tells whose it is."""
+        find = lambda: self.run_as(peer, lambda: self.make("itemFind", None, peer))[0]
+        secret = lambda: self.run_as(peer, lambda: self.make("itemSecrets", None, peer))[0].payload
+        mine = f"of {name[0]}"
+        if request in ("itemPut", "itemChange"):
+            self.assertEqual((answer.name, secret()), ("item", b"new"))
+        elif request in ("itemFind", "itemChanges"):
+            self.assertEqual([item["label"] for item in answer["items"]], [mine])
+        elif request == "itemSecrets":
+            self.assertEqual(answer.payload, mine.encode())
+        elif request == "itemDelete":
+            self.assertEqual((answer.name, find()["items"]), ("done", []))
+        elif request == "collectionPut":
+            self.assertEqual(answer["label"], "new")
+        elif request == "collectionDelete":
+            self.assertEqual((answer.name, answer.code), ("refused", INVALID_ARGUMENT))
+        else:
+            self.assertEqual(answer.name, "done")
+        theirs = as_uid(self.uid, lambda: self.make("itemFind", None, "the person")[0])
+        self.assertEqual([item["label"] for item in theirs["items"]], [f"of {self.person[0]}"])
 
     def store_of(self, owner):
         """The folder of an owner's store."""

@@ -60,8 +60,8 @@ class Deps(unittest.TestCase):
             self.assertLessEqual(sets, {"build", "demo"})
         _, packages = self.install("demo")
         self.assertLessEqual(packages, {
-            "libpam0g-dev", "libsodium-dev", "libsqlite3-dev", "libsystemd-dev", "libpwquality-dev", "libfprint-2-dev",
-            "libgusb-dev", "libxcb1-dev", "libxcb-res0-dev",
+            "libpam0g-dev", "libsodium-dev", "libsqlite3-dev", "libsystemd-dev", "libgcrypt20-dev", "libpwquality-dev",
+            "libfprint-2-dev", "libgusb-dev", "libxcb1-dev", "libxcb-res0-dev",
             "pkg-config", "g++", "binutils", "gettext", "python3", "python3-dbus",
             "python3-gi", "dbus-daemon"})
 

@@ -139,17 +139,62 @@ class Units(unittest.TestCase):
         self.assertIn(f'static let name = "{found["BusName"]}"', source)
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd is not installed")
-    def test_agent_is_a_unit(self):
-        """systemd reads the agent's unit without a complaint"""
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "appvault-agent.service")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(read("config", "systemd-user", "appvault-agent.service").replace(
-                    "/usr/libexec/appvault/appvault-agent", "/bin/true"))
-            done = subprocess.run(
-                ["systemd-analyze", "verify", "--user", "--man=no", "--recursive-errors=no", path],
-                env=dict(os.environ, XDG_RUNTIME_DIR=folder), capture_output=True, text=True, timeout=60)
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
+    def test_units_of_a_person(self):
+        """systemd reads the units of a person's manager without a complaint"""
+        for name in ("appvault-agent", "appvault-secrets"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, name + ".service")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(read("config", "systemd-user", name + ".service").replace(
+                        "/usr/libexec/appvault/" + name, "/bin/true"))
+                done = subprocess.run(
+                    ["systemd-analyze", "verify", "--user", "--man=no", "--recursive-errors=no", path],
+                    env=dict(os.environ, XDG_RUNTIME_DIR=folder), capture_output=True, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_secrets(self):
+        """What keeps a desktop's secrets comes with the session, is back whatever happens to it, and sees in which
+        sandbox its clients are"""
+        unit = read("config", "systemd-user", "appvault-secrets.service")
+        found = dict(line.split("=", 1) for line in unit.splitlines() if re.match("[A-Z][A-Za-z]*=", line))
+        for name in ("NoNewPrivileges", "LockPersonality", "MemoryDenyWriteExecute", "RestrictRealtime"):
+            self.assertEqual(found[name], "yes", name)
+        self.assertEqual(
+            (found["RestrictAddressFamilies"], found["SystemCallFilter"], found["LimitCORE"]),
+            ("AF_UNIX", "@system-service", "0"))
+        self.assertEqual(
+            (found["Restart"], found["StartLimitIntervalSec"], found["WantedBy"]), ("always", "0", "default.target"))
+        for name in found:
+            self.assertNotRegex(name, "^(Private|Protect|ReadOnly|Inaccessible|NoExec|WatchdogSec)")
+        name = "org.freedesktop.secrets"
+        started = dict(line.split("=", 1) for line in read("config", "dbus", name + ".service").splitlines()[1:])
+        self.assertEqual(started, {
+            "Name": name, "Exec": found["ExecStart"].split()[0], "SystemdService": "appvault-secrets.service"})
+        portal = dict(
+            line.split("=", 1) for line in read("config", "portal", "appvault.portal").splitlines() if "=" in line)
+        self.assertEqual((portal["DBusName"], portal["Interfaces"]), (name, "org.freedesktop.impl.portal.Secret"))
+
+    def test_another_keyring(self):
+        """gnome-keyring is started as its own unit starts it, but without its secrets, and KWallet's settings are none
+        that it does not know"""
+        lines = read("config", "secret-service", "gnome-keyring-daemon.conf").splitlines()
+        self.assertEqual([line for line in lines if not line.startswith("#")], [
+            "[Service]", "ExecStart=",
+            "ExecStart=/usr/bin/gnome-keyring-daemon --foreground --components=pkcs11 --control-directory=%t/keyring"])
+        installed = "/usr/lib/systemd/user/gnome-keyring-daemon.service"
+        if os.path.exists(installed):
+            with open(installed) as file:
+                theirs, = re.findall("^ExecStart=(.*)$", file.read(), re.M)
+            self.assertEqual(theirs.replace('"pkcs11,secrets"', "pkcs11"), lines[-1].removeprefix("ExecStart="))
+        settings = [line for line in read("config", "secret-service", "kwalletrc").splitlines() if "=" in line]
+        self.assertEqual(settings, ["apiEnabled=false", "Enabled=false", "MigrateTo3rdParty=true"])
+
+    def test_put_aside(self):
+        """what the installation puts aside is what the removal puts back"""
+        files = [re.findall(r"/[\w./-]+\.(?:service|desktop)", read("debian", f"appvault-secret-service.{script}"))
+                 for script in ("preinst", "postrm")]
+        self.assertEqual(len(files[0]), 2)
+        self.assertEqual(files[0], files[1][:2])
 
     def test_readers(self):
         """The fingerprint worker is told of readers that come and go, and can open only readers"""
@@ -345,7 +390,7 @@ class SystemBus(unittest.TestCase):
             sorted(rest, key=str),
             sorted([("allow", {"receive_type": "signal", "receive_sender": name}) for name in asked], key=str))
         self.assertIn("/share/dbus-1/system.d/org.appvault.conf", read("Makefile"))
-        self.assertIn("usr/share/dbus-1", read("debian", "appvault.install").splitlines())
+        self.assertIn("usr/share/dbus-1/system.d", read("debian", "appvault.install").splitlines())
         # The bus leaves out what is for an account that is not there yet.
         script = read("debian", "appvault.postinst")
         self.assertGreater(script.index(" ReloadConfig"), script.index("#DEBHELPER#"))

@@ -103,6 +103,54 @@ struct FollowTests {
         }
     }
 
+    @Test("with the name `secrets` it stays open behind the screen, and locks with `lock`")
+    func secretsOfTheDesktop() async throws {
+        try await Stage.run("LockOnBackground=immediate\n") { stage in
+            await stage.sitDown()
+            #expect(await stage.opens())
+            await stage.follow("secrets")
+            let secrets = try #require(stage.named("secrets"))
+            #expect(secrets.identity.policyKey == Array("secrets".utf8))
+            #expect(await stage.comes { secrets.leavingRules?.onBackground == .never })
+            stage.hear(.changed(session: "1", isLocked: true, isIdle: nil))
+            #expect(await stage.comes { !stage.store!.records.isOpen })
+            #expect(secrets.isOpen)
+            await stage.run(.lock(Target()), stage.script([:]))
+            #expect(!secrets.records.isOpen)
+        }
+    }
+
+    @Test("an administrator may have `secrets` lock with the screen")
+    func secretsThatLock() async throws {
+        let text = "[Passcode store:secrets]\nLockOnBackground=immediate\n"
+        try await Stage.run(text) { stage in
+            await stage.sitDown()
+            #expect(await stage.opens())
+            await stage.follow("secrets")
+            let secrets = try #require(stage.named("secrets"))
+            #expect(await stage.comes { secrets.leavingRules?.onBackground == .immediate })
+            stage.hear(.changed(session: "1", isLocked: true, isIdle: nil))
+            #expect(await stage.comes { !secrets.records.isOpen })
+        }
+    }
+
+    @Test("the last logout locks it, also where the screen had locked the other one before")
+    func logoutBehindTheScreen() async throws {
+        try await Stage.run("LockOnBackground=immediate\n") { stage in
+            await stage.sitDown()
+            await stage.begin()
+            #expect(await stage.opens())
+            await stage.follow("secrets")
+            let secrets = try #require(stage.named("secrets"))
+            #expect(await stage.comes { secrets.leavingRules?.onBackground == .never })
+            stage.hear(.changed(session: "1", isLocked: true, isIdle: nil))
+            #expect(await stage.comes { !stage.store!.records.isOpen })
+            #expect(secrets.isOpen)
+            await stage.leave()
+            #expect(!secrets.records.isOpen)
+        }
+    }
+
     @Test("behind the locked screen no request opens it, and unlocking that brings it back")
     func away() async throws {
         try await Stage.run("LockOnBackground=never\n[Passcode store:tight]\n") { stage in

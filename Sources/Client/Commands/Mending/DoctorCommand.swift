@@ -1,3 +1,4 @@
+import Posix
 import Wire
 
 struct DoctorCommand: PlainCommand {
@@ -6,8 +7,8 @@ struct DoctorCommand: PlainCommand {
         summary: "look at every link between a login and your store",
         text: [
             "It looks at the socket, daemon, users, state folder, machine key, policy, PAM services, screen lock, "
-                + "reader, rules worker, sandbox, memory, clock, your own store, and stores that another store or other people "
-                + "open (root: everybody's). For each it says whether it is fine, a warning or broken, and what to do. It changes nothing. Anybody may run it, also without a "
+                + "reader, rules worker, sandbox, memory, clock, your own store, stores that another store or other people "
+                + "open (root: everybody's), and at who keeps the secrets of your desktop's programs. For each it says whether it is fine, a warning or broken, and what to do. It changes nothing. Anybody may run it, also without a "
                 + "daemon; some things only root can see.",
             "For each PAM service it follows every way that libpam could take through the service's files. If nobody "
                 + "could log in there without AppVault, that is broken where AppVault alone authenticates, and a "
@@ -25,7 +26,7 @@ struct DoctorCommand: PlainCommand {
             .init(
                 "checks[].link",
                 "`socket`, `daemon`, `users`, `state`, `key`, `policy`, `pam`, `presence`, `screen`, `reader`, "
-                    + "`rules`, `sandbox`, `memory`, `clock`, `store` or `stores`"),
+                    + "`rules`, `sandbox`, `memory`, `clock`, `store`, `stores` or `secrets`"),
             .init("checks[].service", "the PAM service, where it is about one"),
             .init("checks[].text", "what was found"),
             .init("checks[].mend", "what to do"),
@@ -39,7 +40,7 @@ struct DoctorCommand: PlainCommand {
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let folder = run.settings.pamFolder.map { String(decoding: $0, as: UTF8.self) }
         let doctor = Doctor(
-            machine: .this(run.environment), daemon: askDaemon(run),
+            machine: .this(run.environment), daemon: askDaemon(run), desktop: askSession(run),
             socket: String(decoding: run.settings.socket, as: UTF8.self), pamFolder: folder)
         let view = DoctorView(findings: doctor.findings(), isRoot: run.environment.uid == 0)
         switch (run.settings.form, run.environment.output.isTerminal) {
@@ -83,6 +84,21 @@ struct DoctorCommand: PlainCommand {
             return Doctor.KnownStore(entry: entry, members: members)
         }
         return daemon
+    }
+
+    /// Comes last: from here on the signals that come are held. Each question is a short one.
+    private func askSession(_ run: Run) -> Doctor.Desktop {
+        let variable = run.environment.variable
+        var desktop = Doctor.Desktop()
+        let home = variable("XDG_DATA_HOME") ?? variable("HOME").map { $0 + "/.local/share".utf8 }
+        desktop.dataHome = String(decoding: home ?? [], as: UTF8.self)
+        guard let signals = try? HeldSignals() else { return desktop }
+        let names = SessionNames(signals: signals, core: run.environment.core)
+        desktop.owners = names.owners(of: Doctor.secretsName)
+        if desktop.owners == .processes([]) {
+            desktop.unit = names.state(ofUnit: Doctor.secretsUnit)
+        }
+        return desktop
     }
 
     private func ask<Answer>(

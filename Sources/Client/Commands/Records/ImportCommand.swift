@@ -4,18 +4,53 @@ import Wire
 
 struct ImportCommand: Command {
     static let entry = VerbEntry(
-        words: ["import"], group: .records, operands: ["[FILE|-]"], options: [.replace],
-        summary: "read a file that export wrote",
+        words: ["import"], group: .records, operands: ["[FILE|-|keyring|kwallet|pass]"],
+        options: [.replace, .dryRun],
+        summary: "read a file that export wrote, or other programs' secrets",
         text: [
-            "It checks the whole file before it stores anything. If a name exists already, it stores nothing, "
-                + "unless you give --replace."
+            "FILE: it checks the whole file before it stores anything. If a name exists already, it stores nothing, "
+                + "unless you give --replace.",
+            "keyring, kwallet, pass: it takes over what gnome-keyring, KWallet or pass keeps for you, with labels, attributes "
+                + "and times, into the store `secrets`, which it makes if there is none, or into that of --store. It reads "
+                + "their files, so those programs need not run. It asks for the password of each keyring and wallet; an empty "
+                + "answer leaves one out. GnuPG asks for its own. (A file of such a name is ./keyring.)",
+            "Over there it deletes nothing. What is in the store already stays as it is, even if it differs: an item with the "
+                + "same attributes in the same collection is the same item (without attributes: with the same label and "
+                + "secret), and of several the last one comes. So you can stop it and begin again.",
+            "At the end it says how many came, how many were there already, and what did not come and why. If something did "
+                + "not come, the exit status is 1. With --dry-run it says what would come.",
+        ],
+        json: VerbEntry.done + [
+            .init(
+                "dryRun",
+                "true if nothing was stored (keyring, kwallet and pass; also the next ones)"),
+            .init("from[].name", "what each keyring, wallet or password store is called"),
+            .init("from[].came", "how many came, or would come"),
+            .init("from[].present", "how many were in the store already"),
+            .init("from[].left", "how many did not come"),
+            .init("left[].from", "where each item is that did not come"),
+            .init("left[].item", "its label; missing where it is all of it"),
+            .init("left[].why", "why it did not come"),
+        ],
+        examples: [
+            .init(command: "appvault import backup.vault", meaning: "a file that `export` wrote"),
+            .init(
+                command: "appvault import keyring --dry-run",
+                meaning: "what would come from gnome-keyring"),
+            .init(
+                command: "appvault import kwallet --passcode-fd 3 3<FILE",
+                meaning: "the passwords from a file, a line for each wallet"),
         ])
     static let offer = RecoveryOffer.hinted
 
     enum Clash: Equatable { case refuse, replace }
 
-    var file: FileOperand?
-    var clash: Clash
+    enum Source: Equatable {
+        case file(FileOperand?, Clash)
+        case program(ComingOver)
+    }
+
+    var source: Source
 
     /// Large enough that the round trips do not count, small enough to see the bar move.
     private static let piece = 256 * 1024
@@ -23,13 +58,37 @@ struct ImportCommand: Command {
     /// it. FORMAT.md has the same number.
     private static let head = 60
 
-    static func parse(_ arguments: Arguments) -> ImportCommand {
-        ImportCommand(
-            file: arguments.operands.first.map(FileOperand.init),
-            clash: arguments.has(.replace) ? .replace : .refuse)
+    static func parse(_ arguments: Arguments) throws(UsageError) -> ImportCommand {
+        let operand = arguments.operands.first
+        guard let origin = operand.flatMap(Origin.init) else {
+            guard !arguments.has(.dryRun) else {
+                throw UsageError(
+                    Text("--dry-run goes with keyring, kwallet and pass"),
+                    hint: Text("a file is checked as a whole before anything is stored"))
+            }
+            return ImportCommand(
+                source: .file(
+                    operand.map(FileOperand.init), arguments.has(.replace) ? .replace : .refuse))
+        }
+        guard !arguments.has(.replace) else {
+            throw UsageError(
+                Text("--replace does not go with ", origin.rawValue),
+                hint: Text("what is there stays; a file of that name is ./", origin.rawValue))
+        }
+        let mode: ComingOver.Mode = arguments.has(.dryRun) ? .dry : .real
+        return ImportCommand(source: .program(ComingOver(origin: origin, mode: mode)))
     }
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        switch source {
+        case .file(let file, let clash): try read(file, clash, run)
+        case .program(let comingOver): try comingOver.run(run)
+        }
+    }
+
+    private func read(
+        _ file: FileOperand?, _ clash: Clash, _ run: Run
+    ) throws(ClientError) -> ExitStatus {
         if clash == .replace {
             try run.agree("import --replace", run.words(.agreeImport))
         }
@@ -52,7 +111,7 @@ struct ImportCommand: Command {
             }
         }
         do throws(ClientError) {
-            try send(source, name, run)
+            try send(source, name, clash, run)
         } catch {
             guard case .refused(let refused) = error, refused.known == .alreadyExists else {
                 throw error
@@ -66,7 +125,7 @@ struct ImportCommand: Command {
     }
 
     private func send(
-        _ source: borrowing SourceFile, _ name: [UInt8]?, _ run: Run
+        _ source: borrowing SourceFile, _ name: [UInt8]?, _ clash: Clash, _ run: Run
     ) throws(ClientError) {
         let conversation = try run.conversation()
         var piece = SecretBuffer(capacity: Self.piece)

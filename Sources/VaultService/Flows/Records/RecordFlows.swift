@@ -17,7 +17,7 @@ final class RecordFlows {
         self.settling = settling
     }
 
-    private func openStore(
+    func openStore(
         _ name: [UInt8], _ caller: Caller, _ least: Member.Role = .reader
     ) async throws(Interruption) -> StoreHost {
         let person = try await desk.person(Subject(), caller)
@@ -40,12 +40,18 @@ final class RecordFlows {
         return host
     }
 
+    /// Items are asked for by messages of their own.
+    private func requireFree(_ name: [UInt8]) throws(Interruption) {
+        guard !ItemName.isReserved(name) else { throw .refused(.invalidArgument(.reservedName)) }
+    }
+
     /// The value goes from the slab in which it was opened to `take`, and is stored nowhere else.
     /// Returns the records that it is from.
     func get(
         _ record: Record, for caller: Caller, _ take: @LoopActor (Span<UInt8>) -> Void
     ) async throws(Interruption) -> OpenRecordsQueue {
         let host = try await openStore(record.store, caller)
+        try requireFree(record.name)
         do throws(Refusal) { try await host.value(of: record.name, take) } catch {
             throw .refused(error)
         }
@@ -60,6 +66,7 @@ final class RecordFlows {
             let host = try desk.ownStore(of: person, named: record.store), host.isOpen,
             !host.isShared
         else { return nil }
+        try requireFree(record.name)
         do throws(Refusal) {
             return try host.valueNow(of: record.name, take) ? host.records : nil
         } catch {
@@ -70,6 +77,7 @@ final class RecordFlows {
     func set(_ record: Record, _ value: WipedBuffer, for caller: Caller) async throws(Interruption)
     {
         let host = try await openStore(record.store, caller, .writer)
+        try requireFree(record.name)
         desk.quotaNow(of: host.owner)
         try await refusingAsync { () async throws(Refusal) in
             try await host.change(.set(name: record.name, value: value))
@@ -78,6 +86,7 @@ final class RecordFlows {
 
     func delete(_ record: Record, for caller: Caller) async throws(Interruption) {
         let host = try await openStore(record.store, caller, .writer)
+        try requireFree(record.name)
         try await refusingAsync { () async throws(Refusal) in
             try await host.change(.delete(name: record.name))
         }

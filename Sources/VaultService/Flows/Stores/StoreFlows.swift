@@ -132,8 +132,15 @@ final class StoreFlows {
                     request.way == .followStore
                     ? desk.vault.ownStore(of: person, named: request.parent) : nil
                 key = parent?.identity.policyKey ?? Vault.defaultName
+                if request.way == .followStore, name == PolicySubject.secrets {
+                    key = PolicySubject.secrets
+                }
             }
             try NamingFlow.requirePolicyKey(key)
+            // What is built in for it is for a store that another one opens and locks.
+            guard key != PolicySubject.secrets || request.way == .followStore else {
+                throw .invalidArgument(.secretsPolicyKey)
+            }
             var id: StoreID?
             if request.id.contains(where: { $0 != 0 }) {
                 id = StoreID(bytes: request.id)

@@ -14,6 +14,7 @@ enum Request: Sendable {
     case pam(PamRequest)
     case flow(FlowRequest)
     case record(RecordRequest)
+    case item(ItemRequest)
     case query(Query)
     case transfer(TransferRequest)
     /// From then on the connection only hears what happens.
@@ -75,6 +76,19 @@ enum RecordRequest: Sendable {
     case set(Record, WipedBuffer)
     case delete(Record)
     case list(List)
+}
+
+/// The desktop's secrets, which are records under names of their own.
+enum ItemRequest: Sendable {
+    case put(PutItem, secret: WipedBuffer)
+    case change(ChangeItem, secret: WipedBuffer)
+    case delete(StoredID)
+    case find(FindItems)
+    case secrets(GetSecrets)
+    case changes(ItemChanges)
+    case putCollection(PutCollection)
+    case deleteCollection(StoredID)
+    case setAlias(SetAlias)
 }
 
 /// Requests that change nothing.
@@ -187,6 +201,23 @@ extension Request {
         case .stores: .query(.stores(try Stores(&reader, body)))
         case .appRules: .query(.appRules(try App(&reader, body)))
         case .appOpen: .flow(.appOpen(try App(&reader, body)))
+        case .itemPut:
+            .item(
+                .put(
+                    try PutItem(&reader, body),
+                    secret: try bytes(&reader, body, limit: Limits.value)))
+        case .itemChange:
+            .item(
+                .change(
+                    try ChangeItem(&reader, body),
+                    secret: try bytes(&reader, body, limit: Limits.value)))
+        case .itemDelete: .item(.delete(try StoredID(&reader, body)))
+        case .itemFind: .item(.find(try FindItems(&reader, body)))
+        case .itemSecrets: .item(.secrets(try GetSecrets(&reader, body)))
+        case .itemChanges: .item(.changes(try ItemChanges(&reader, body)))
+        case .collectionPut: .item(.putCollection(try PutCollection(&reader, body)))
+        case .collectionDelete: .item(.deleteCollection(try StoredID(&reader, body)))
+        case .aliasSet: .item(.setAlias(try SetAlias(&reader, body)))
         }
     }
 

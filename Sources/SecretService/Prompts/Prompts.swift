@@ -1,0 +1,235 @@
+import Bus
+import Posix
+
+/// What a client waits for until the person has been asked.
+@LoopActor
+final class Prompt {
+    /// What comes of it once the store is open; nil where it cannot be done any more.
+    typealias Work = @LoopActor () async -> BusValue?
+    /// Hears whether it was dismissed.
+    typealias Hearer = @LoopActor (Bool) -> Void
+
+    let id = SecretID.random()
+    let client: BusClient
+    /// What a prompt that was dismissed gives: of the same type as the result.
+    let dismissedResult: BusValue
+    let work: Work
+    /// Is told how it ended, instead of the client.
+    let heard: Hearer?
+    fileprivate(set) var state = State.made
+
+    enum State {
+        /// The client has not called it yet.
+        case made
+        case waits
+        case completes
+        case over
+    }
+
+    fileprivate init(
+        _ client: BusClient, _ dismissedResult: BusValue, _ heard: Hearer?, _ work: @escaping Work
+    ) {
+        self.heard = heard
+        self.client = client
+        self.dismissedResult = dismissedResult
+        self.work = work
+    }
+}
+
+/// Asks the person to open a store.
+@LoopActor
+protocol Asker: AnyObject {
+    /// How it ended; the store's own event says whether it is open.
+    func unlock(_ store: String) async -> Asked
+    /// Nobody waits for the answer any more.
+    func withdraw(_ store: String)
+}
+
+enum Asked: Equatable, Sendable {
+    case opened
+    case refused
+    /// Nobody can be asked here.
+    case unavailable(String)
+}
+
+/// The prompts of all clients. There is one dialog for all that wait, and none while the person is
+/// not in front of the machine: whoever comes back opens the store at the screen's lock.
+@LoopActor
+final class Prompts {
+    /// Of one client; one that it never called makes room for another.
+    static let mostOfClient = 64
+
+    private let keeper: any Keeper
+    private let asker: any Asker
+    private let completed: @LoopActor (Prompt, Bool, BusValue) -> Void
+    private var all: [SecretID: Prompt] = [:]
+    /// In the order in which they were made.
+    private var order: [SecretID] = []
+    private var asking: String?
+    /// Nobody waited for the dialog any more. Whoever came later gets another one.
+    private var isWithdrawn = false
+    private var change: First<Bool>?
+    /// Milliseconds for the daemon's event after the dialog has opened the store.
+    private static let patience: UInt64 = 20_000
+    /// Whoever has come back has mostly opened the store at the locker, and the daemon is at it.
+    private static let comingBack: UInt64 = 1_000
+
+    init(
+        _ keeper: any Keeper, _ asker: any Asker,
+        completed: @escaping @LoopActor (Prompt, Bool, BusValue) -> Void
+    ) {
+        (self.keeper, self.asker, self.completed) = (keeper, asker, completed)
+    }
+
+    var ids: [SecretID] { order }
+
+    func make(
+        for client: BusClient, dismissedResult: BusValue, heard: Prompt.Hearer? = nil,
+        _ work: @escaping Prompt.Work
+    ) throws(BusRefusal) -> Prompt {
+        let own = order.filter { all[$0]?.client === client }
+        if own.count >= Self.mostOfClient {
+            guard let old = own.first(where: { all[$0]?.state == .made }), let prompt = all[old]
+            else { throw .limitsExceeded("too many prompts; answer some first") }
+            forget(prompt)
+        }
+        let prompt = Prompt(client, dismissedResult, heard, work)
+        all[prompt.id] = prompt
+        order.append(prompt.id)
+        return prompt
+    }
+
+    /// Another client's prompt is none.
+    func prompt(_ id: SecretID, of client: BusClient) -> Prompt? {
+        guard let prompt = all[id], prompt.client === client else { return nil }
+        return prompt
+    }
+
+    func has(_ client: BusClient) -> Bool { all.values.contains { $0.client === client } }
+
+    /// The client wants the person to be asked. A second call changes nothing.
+    func begin(_ prompt: Prompt) {
+        guard prompt.state == .made else { return }
+        prompt.state = .waits
+        // The answer of the call goes first.
+        EventLoop.shared.task { self.look() }
+    }
+
+    func dismiss(_ prompt: Prompt) {
+        switch prompt.state {
+        case .made, .waits:
+            EventLoop.shared.task { self.end(prompt, dismissed: true, prompt.dismissedResult) }
+        // The person has answered.
+        case .completes, .over: break
+        }
+    }
+
+    func left(_ client: BusClient) {
+        for prompt in all.values where prompt.client === client { forget(prompt) }
+        withdrawIfIdle()
+    }
+
+    /// The store was opened or locked, or the person left or came back.
+    func look() {
+        change?.settle(true)
+        change = nil
+        if keeper.isOpen {
+            for prompt in waiting { complete(prompt) }
+            withdrawIfIdle()
+        } else if !waiting.isEmpty, asking == nil {
+            asking = ""
+            EventLoop.shared.task { await self.ask() }
+        }
+    }
+
+    private var waiting: [Prompt] {
+        order.compactMap { all[$0] }.filter { $0.state == .waits }
+    }
+
+    private func complete(_ prompt: Prompt) {
+        prompt.state = .completes
+        EventLoop.shared.task {
+            let result = await prompt.work()
+            self.end(prompt, dismissed: result == nil, result ?? prompt.dismissedResult)
+        }
+    }
+
+    /// Exactly once for each prompt.
+    private func end(_ prompt: Prompt, dismissed: Bool, _ result: BusValue) {
+        guard prompt.state != .over else { return }
+        forget(prompt)
+        if prompt.heard == nil { completed(prompt, dismissed, result) }
+        withdrawIfIdle()
+    }
+
+    private func forget(_ prompt: Prompt) {
+        let isDismissed = prompt.state != .completes
+        prompt.state = .over
+        // Whoever waits for it hears of each end, also of the client's.
+        prompt.heard?(isDismissed)
+        all[prompt.id] = nil
+        order.removeAll { $0 == prompt.id }
+    }
+
+    private func withdrawIfIdle() {
+        guard waiting.isEmpty, let asking, !asking.isEmpty, !isWithdrawn else { return }
+        isWithdrawn = true
+        asker.withdraw(asking)
+    }
+
+    /// As long as somebody waits.
+    private func ask() async {
+        defer { asking = nil }
+        while !waiting.isEmpty, !keeper.isOpen {
+            guard keeper.exists else {
+                Complaint.say(
+                    "there is no store `default` to keep secrets with; `appvault create` makes one")
+                return dismissAll()
+            }
+            if keeper.isAway {
+                await untilChanged()
+                if !keeper.isAway { await opens(within: Self.comingBack) }
+                continue
+            }
+            let store = keeper.opener
+            asking = store
+            isWithdrawn = false
+            let asked = await asker.unlock(store)
+            asking = ""
+            switch asked {
+            case .opened:
+                await opens(within: Self.patience)
+                if !keeper.isOpen { dismissAll() }
+            case .refused where isWithdrawn: break
+            case .refused:
+                // The person has gone meanwhile, or the locker has opened it.
+                if !keeper.isAway, !keeper.isOpen { dismissAll() }
+            case .unavailable(let reason):
+                Complaint.say("the person cannot be asked: \(reason)")
+                if !keeper.isOpen { dismissAll() }
+            }
+        }
+    }
+
+    private func dismissAll() {
+        for prompt in waiting { end(prompt, dismissed: true, prompt.dismissedResult) }
+    }
+
+    private func untilChanged(until deadline: UInt64? = nil) async {
+        let change = self.change ?? First<Bool>()
+        self.change = change
+        let timer = deadline.map { moment in
+            EventLoop.shared.at(moment) { EventLoop.shared.task { change.settle(false) } }
+        }
+        _ = await change.value()
+        if let timer { EventLoop.shared.cancel(timer) }
+        if self.change === change { self.change = nil }
+    }
+
+    private func opens(within milliseconds: UInt64) async {
+        let deadline = Clock.bootMilliseconds() + milliseconds
+        while !keeper.isOpen, Clock.bootMilliseconds() < deadline {
+            await untilChanged(until: deadline)
+        }
+    }
+}

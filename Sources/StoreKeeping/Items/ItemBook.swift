@@ -1,0 +1,186 @@
+import Posix
+import SealedStore
+import Secrets
+import Wire
+import Words
+
+/// The index of the items of one store, as long as it is open and nothing has happened that the
+/// index was not told of. Whoever finds it gone has another one made.
+@LoopActor
+package final class ItemBook {
+    let key: ItemHashKey
+    /// Random: of no index before it, and of no daemon before this one.
+    package let opening: UInt64
+    package var index = ItemIndex()
+    /// What the walk could not read, as far as it is an item, or may be one.
+    package internal(set) var damaged: [DamagedRecord] = []
+    /// From now on, each change is followed up.
+    var isWhole = false
+    var isSweeping = false
+    /// Ends when it is whole, or was given up.
+    fileprivate var building: Task<Void, Never>?
+    /// Why it was given up.
+    fileprivate var refusal: Refusal?
+
+    fileprivate static let mostDamaged = 1024
+
+    // MARK: what it takes
+
+    /// Of one person's stores together, and of everybody's. The daemon's memory has a limit, and who
+    /// goes beyond it locks everybody's stores.
+    private static let mostOfOwner = 2 << 20
+    private static let mostOfAll = 5 << 20
+    private static var ofAll = 0
+    /// The owner's.
+    private let allotment: Allotment
+    private var counted = 0
+
+    func hasRoom(for hashes: Int) -> Bool {
+        allotment.itemHashes + hashes <= Self.mostOfOwner && Self.ofAll + hashes <= Self.mostOfAll
+    }
+
+    /// After each change of the index, and once more when it is dropped.
+    func count(dropped: Bool = false) {
+        let now = dropped ? 0 : index.hashes
+        allotment.itemHashes += now - counted
+        Self.ofAll += now - counted
+        counted = now
+    }
+
+    fileprivate init(_ allotment: Allotment) throws(Refusal) {
+        self.allotment = allotment
+        do throws(SecretsError) {
+            key = try ItemHashKey()
+            let bytes = try Random.bytes(8)
+            opening = max(1, bytes.reduce(0) { $0 << 8 | UInt64($1) })
+        } catch {
+            throw .outOfMemory
+        }
+    }
+}
+
+/// What one slice of the walk has found.
+private struct ItemSlice: Sendable {
+    var cursor: UInt64 = 0
+    var items: [ItemFacts] = []
+    var collections: [(id: ItemID, record: CollectionRecord)] = []
+    var aliases: [(name: [UInt8], collection: ItemID)] = []
+    var damaged: [DamagedRecord] = []
+
+    /// Others use the records after so many.
+    static let most = 512
+
+    var isFull: Bool { items.count + collections.count + aliases.count >= Self.most }
+
+    /// False where it is no record that it should be.
+    mutating func take(_ name: ItemName, _ value: Span<UInt8>, _ key: ItemHashKey) -> Bool {
+        do throws(WireError) {
+            switch name {
+            case .item(let id): items.append(try ItemRecord(value).facts(id, in: value, key))
+            case .collection(let id):
+                let record = try CollectionRecord(value)
+                // This one cannot be deleted, so no daemon has stored that.
+                guard id != .zero || !record.isDeleted else { return false }
+                collections.append((id, record))
+            case .alias(let name): aliases.append((name, try AliasRecord.decode(value)))
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+extension OpenRecordsQueue {
+    /// The index, made now if there is none. Others have their turns while it is being made.
+    package func itemBook() async throws(Refusal) -> ItemBook {
+        // What it rests on may be exchanged while it is being made, by an import.
+        for _ in 0..<16 {
+            let book = try presentBook()
+            if book.isWhole { return book }
+            await book.building?.value
+            if let refusal = book.refusal { throw refusal }
+            if book.isWhole, book === self.book { return book }
+        }
+        throw .busy
+    }
+
+    /// The same where it is there.
+    package var itemBookNow: ItemBook? { book.flatMap { $0.isWhole ? $0 : nil } }
+
+    private func presentBook() throws(Refusal) -> ItemBook {
+        guard isOpen else { throw .locked }
+        if let book { return book }
+        let made = try ItemBook(allotment)
+        book = made
+        made.building = EventLoop.shared.task { await self.build(made) }
+        return made
+    }
+
+    private func build(_ book: ItemBook) async {
+        var cursor: UInt64? = 0
+        repeat {
+            do throws(Refusal) {
+                cursor = try await addSlice(from: cursor ?? 0, to: book)
+            } catch {
+                book.refusal = error
+                if self.book === book { self.book = nil }
+                return
+            }
+        } while (cursor ?? 0) != 0
+        // Given up: by an import, or because the store was locked.
+        guard cursor != nil else { return }
+        book.index.begin()
+        book.isWhole = true
+        sweepItems(of: book)
+    }
+
+    /// Adds while nobody else has the records: what is stored then is followed up behind it. Nil
+    /// where the index was given up.
+    private func addSlice(
+        from cursor: UInt64, to book: ItemBook
+    ) async throws(Refusal) -> UInt64? {
+        await acquire()
+        defer { release() }
+        guard let records, self.book === book else { return nil }
+        let key = book.key
+        let read = await workers.disk.run {
+            Result { () throws(RecordsError) in try Self.slice(of: records, from: cursor, key) }
+        }
+        guard self.book === book else { return nil }
+        let slice = try get(read, .read)
+        for item in slice.items {
+            guard book.hasRoom(for: item.hashes.count) else { throw .outOfMemory }
+            book.follow(.item(item))
+        }
+        // More of them than there can be came with a file that somebody has made.
+        for (id, record) in slice.collections
+        where book.index.collectionCount < 4 * Limits.collections {
+            book.index.put(record, of: id)
+        }
+        for (name, collection) in slice.aliases { book.index.set(name, collection) }
+        let room = ItemBook.mostDamaged - book.damaged.count
+        book.damaged += slice.damaged.prefix(max(0, room))
+        return slice.cursor
+    }
+
+    private nonisolated static func slice(
+        of records: Records, from cursor: UInt64, _ key: ItemHashKey
+    ) throws(RecordsError) -> ItemSlice {
+        var slice = ItemSlice()
+        var unreadable: [[UInt8]] = []
+        slice.cursor = try records.walk(from: cursor) { name, value in
+            guard let known = ItemName(name) else { return true }
+            if !slice.take(known, value, key) { unreadable.append(known.bytes) }
+            return !slice.isFull
+        } damaged: { record in
+            if record.name.isEmpty || ItemName.isReserved(record.name) {
+                slice.damaged.append(record)
+            }
+        }
+        for name in unreadable {
+            slice.damaged.append(try records.damagedRecord(name, .record(bucket: 0)))
+        }
+        return slice
+    }
+}

@@ -1,0 +1,3 @@
+import SecretService
+
+SecretsProgram.run()

@@ -1,0 +1,411 @@
+"""`appvault import keyring|kwallet|pass`: what a real gnome-keyring, a real KWallet and a real pass keep comes into the
+store `secrets`, once, with everything that belongs to it."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import dbus
+import wire
+from daemonlab import wait_until
+from itemlab import LOGIN, Items, Mirror
+from places import ROOT
+from realcli import SECRET, Real
+
+TIMEOUT = 1200
+SAMPLES = os.path.join(ROOT, "Tests", "Vectors", "foreign")
+PASSWORD = b"invented for a test"
+SECRETS = "org.freedesktop.secrets"
+SECRET_SERVICE = "/org/freedesktop/secrets"
+PREFIX = "org.freedesktop.Secret."
+GENERIC = "org.freedesktop.Secret.Generic"
+
+
+class Bus:
+    """A session bus of its own, with what is started on it."""
+
+    def __init__(self, folder):
+        self.environment = {
+            "HOME": folder, "XDG_RUNTIME_DIR": os.path.join(folder, "run"), "PATH": os.environ["PATH"],
+            "LC_ALL": "C.UTF-8"}
+        os.makedirs(self.environment["XDG_RUNTIME_DIR"], mode=0o700, exist_ok=True)
+        self.started = []
+        bus = self.start(
+            ["dbus-daemon", "--session", "--nofork", "--nosyslog", "--print-address=1"], stdout=subprocess.PIPE)
+        self.environment["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().decode().strip()
+        self.connection = dbus.bus.BusConnection(self.environment["DBUS_SESSION_BUS_ADDRESS"])
+
+    def start(self, command, **more):
+        more.setdefault("stdout", subprocess.DEVNULL)
+        process = subprocess.Popen(command, env=self.environment, stderr=subprocess.DEVNULL, **more)
+        self.started.append(process)
+        return process
+
+    def close(self):
+        self.connection.close()
+        for process in reversed(self.started):
+            process.terminate()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()
+
+
+class Keyring(Bus):
+    """gnome-keyring-daemon, with its login keyring open."""
+
+    def __init__(self, folder, password=PASSWORD):
+        super().__init__(folder)
+        daemon = self.start(
+            ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets",
+             "--control-directory=" + self.environment["XDG_RUNTIME_DIR"]], stdin=subprocess.PIPE)
+        daemon.stdin.write(password)
+        daemon.stdin.close()
+        wait_until(lambda: self.connection.name_has_owner(SECRETS), "no gnome-keyring")
+        self.service = self.of(SECRET_SERVICE, "Service")
+        self.session = self.service.OpenSession("plain", dbus.String("", variant_level=1))[1]
+        wait_until(lambda: self.service.ReadAlias("login") != "/", "no login keyring")
+        self.login = self.service.ReadAlias("login")
+
+    def of(self, path, interface):
+        return dbus.Interface(self.connection.get_object(SECRETS, path, introspect=False), PREFIX + interface)
+
+    def secret(self, value):
+        return dbus.Struct(
+            (self.session, dbus.ByteArray(b""), dbus.ByteArray(value), "text/plain"), signature="oayays")
+
+    def keyring(self, label, password):
+        internal = dbus.Interface(
+            self.connection.get_object(SECRETS, SECRET_SERVICE, introspect=False),
+            "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface")
+        properties = dbus.Dictionary({PREFIX + "Collection.Label": label}, signature="sv")
+        return internal.CreateWithMasterPassword(properties, self.secret(password))
+
+    def put(self, path, label, attributes, value, replace=False):
+        properties = {
+            PREFIX + "Item.Label": label, PREFIX + "Item.Attributes": dbus.Dictionary(attributes, signature="ss")}
+        return self.of(path, "Collection").CreateItem(
+            dbus.Dictionary(properties, signature="sv"), self.secret(value), replace)[0]
+
+    def all(self, path):
+        """What gnome-keyring itself says of each item."""
+        def of(path):
+            return dbus.Interface(
+                self.connection.get_object(SECRETS, path, introspect=False), "org.freedesktop.DBus.Properties")
+
+        found = []
+        for item in of(path).Get(PREFIX + "Collection", "Items"):
+            facts = of(item).GetAll(PREFIX + "Item")
+            secret = self.of(item, "Item").GetSecret(self.session, byte_arrays=True)
+            found.append({
+                "label": str(facts["Label"]), "secret": bytes(secret[2]), "contentType": str(secret[3]),
+                "attributes": {str(name): str(value) for name, value in facts["Attributes"].items()},
+                "created": int(facts["Created"]), "modified": int(facts["Modified"])})
+        return found
+
+
+class Lab(Real):
+    def client(self):
+        client = wire.Client(self.path)
+        client.hello()
+        return client
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.lab = Lab()
+        self.addCleanup(self.lab.__exit__, None, None, None)
+        made = self.lab.run("create", "--own-passcode", passcodes=[SECRET])
+        self.assertEqual(made.status, 0, made.err)
+        self.home = tempfile.mkdtemp(prefix="appvault-over-")
+        self.addCleanup(shutil.rmtree, self.home, True)
+
+    def over(self, *words, passwords=None, status=0, env=None):
+        done = self.lab.run(
+            "import", *words, passcodes=passwords, env={"HOME": self.home, **(env or {})}, timeout=300)
+        self.assertEqual(done.status, status, (done.out, done.err))
+        return done
+
+    def counts(self, *words, **more):
+        answer = json.loads(self.over(*words, "--json", **more).out)
+        return {each["name"]: (each["came"], each["present"], each["left"]) for each in answer["from"]}
+
+    def items(self):
+        items = Items(self.lab)
+        self.addCleanup(items.close)
+        return items
+
+    def stored(self):
+        """What is in the store, with secrets, and collections by their labels."""
+        items = self.items()
+        known = Mirror(items).follow()
+        secrets = items.secrets(list(known.known))
+        names = {**known.collections, LOGIN: "Login"}
+        return [
+            {"collection": names[item["collection"]], "secret": secrets[identity],
+             **{name: item[name] for name in ("label", "attributes", "contentType", "created", "modified")}}
+            for identity, item in known.known.items()]
+
+    def count(self):
+        with self.lab.client() as client:
+            return len(Items(self.lab, client).find())
+
+    def stores(self):
+        return [each["name"] for each in json.loads(self.lab.run("stores", "--json").out)["stores"]]
+
+    def file(self, path, content=b""):
+        path = os.path.join(self.home, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+    def sample(self, name, path):
+        with open(os.path.join(SAMPLES, name), "rb") as file:
+            return self.file(path, file.read())
+
+    def samples(self, folder, *names):
+        for name in names:
+            self.sample(name, os.path.join(folder, name))
+
+
+def sorted_items(items):
+    return sorted(items, key=lambda item: (item["label"], sorted(item["attributes"].items()), item["secret"]))
+
+
+class FromKeyring(Case):
+    FOLDER = ".local/share/keyrings"
+
+    def content(self, name):
+        with open(os.path.join(self.home, self.FOLDER, name), "rb") as file:
+            return file.read()
+
+    def test_a_thousand_items(self):
+        """each of a thousand items of a real gnome-keyring comes, with everything that it says of it itself"""
+        keyring = Keyring(self.home)
+        try:
+            for number in range(997):
+                attributes = {"xdg:schema": f"org.example.S{number % 7}", "number": str(number)}
+                attributes |= {f"a{n}": "ß" * n for n in range(number % 5)}
+                keyring.put(keyring.login, f"Item {number} ☃", attributes, os.urandom(number % 200))
+            keyring.put(keyring.login, "", {}, b"no name, no attributes")
+            # Notes: all of them have the same attributes.
+            for text in (b"one", b"two"):
+                keyring.put(keyring.login, "a note", {"xdg:schema": "org.gnome.keyring.Note"}, text)
+        finally:
+            keyring.close()
+        # What another gnome-keyring reads out of the file.
+        keyring = Keyring(self.home)
+        try:
+            there = keyring.all(keyring.login)
+        finally:
+            keyring.close()
+        self.assertEqual(len(there), 1000)
+        before = self.content("login.keyring")
+        self.assertEqual(self.counts("keyring", passwords=[PASSWORD]), {"Login": (1000, 0, 0)})
+        here = self.stored()
+        self.assertEqual({item.pop("collection") for item in here}, {"Login"})
+        self.assertEqual(sorted_items(here), sorted_items(there))
+        self.assertEqual(self.content("login.keyring"), before)
+        # A second time nothing comes.
+        self.assertEqual(self.counts("keyring", passwords=[PASSWORD]), {"Login": (0, 1000, 0)})
+        self.assertEqual(len(self.stored()), 1000)
+
+    def test_several_keyrings(self):
+        """other keyrings become collections of their names; each is asked for its password, and one that does not open
+        is named while the others come"""
+        keyring = Keyring(self.home)
+        try:
+            keyring.put(keyring.login, "here", {"a": "1"}, b"1")
+            keyring.put(keyring.keyring("Work things", b"another"), "there", {"a": "1"}, b"2")
+            keyring.put(keyring.keyring("In the open", b""), "open", {"a": "1"}, b"3")
+            keyring.put(keyring.keyring("Shut", b"nobody knows"), "shut", {"a": "1"}, b"4")
+        finally:
+            keyring.close()
+        # In the order of the files' names, login first: the plain one needs none, and what has opened one is tried.
+        done = self.over("keyring", passwords=[PASSWORD, b"wrong", b"another"], status=1)
+        self.assertIn(b"appvault: Shut: that is not its password\n", done.err)
+        self.assertIn(b"Work things: came: 1, there already: 0, did not come: 0\n", done.out)
+        self.assertEqual(
+            {(item["collection"], item["secret"]) for item in self.stored()},
+            {("Login", b"1"), ("Work things", b"2"), ("In the open", b"3")})
+        again = self.counts("keyring", passwords=[PASSWORD, b"wrong", b"another"], status=1)
+        self.assertEqual(set(again.values()), {(0, 1, 0)})
+        self.assertEqual(len(Mirror(self.items()).follow().collections), 3)
+
+    def test_doubles(self):
+        """of several items with the same attributes the one that was changed last comes, and what is here stays"""
+        keyring = Keyring(self.home)
+        try:
+            keyring.put(keyring.login, "first", {"user": "ann"}, b"old")
+            begun = time.time()
+            wait_until(lambda: int(time.time()) > int(begun), "the clock stands")
+            keyring.put(keyring.login, "second", {"user": "ann"}, b"new")
+        finally:
+            keyring.close()
+        self.assertEqual(self.counts("keyring", passwords=[PASSWORD]), {"Login": (1, 1, 0)})
+        [item] = self.stored()
+        self.assertEqual((item["label"], item["secret"]), ("second", b"new"))
+        items = self.items()
+        items.change(items.find()[0]["id"], b"newer")
+        self.assertEqual(self.counts("keyring", passwords=[PASSWORD]), {"Login": (0, 2, 0)})
+        self.assertEqual([item["secret"] for item in self.stored()], [b"newer"])
+
+    def test_cut_short(self):
+        """killed in the middle and begun again, everything is there once"""
+        lines = ["[keyring]", "display-name=Plain"]
+        for number in range(400):
+            lines += [f"[{number}]", "item-type=0", f"display-name=Item {number}", f"secret=s{number}", "mtime=1",
+                      f"[{number}:attribute0]", "name=n", "type=string", f"value={number % 390}"]
+        self.file(self.FOLDER + "/plain.keyring", "\n".join(lines).encode())
+        command = self.lab.command("import", "keyring")
+        process = subprocess.Popen(
+            command, env=self.lab.environment(HOME=self.home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(
+            lambda: process.poll() is not None or ("secrets" in self.stores() and self.count() > 20), "nothing came")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        came = len(self.stored())
+        self.assertGreater(came, 20)
+        self.assertEqual(self.counts("keyring"), {"Plain": (390 - came, 10 + came, 0)})
+        self.assertEqual(len({item["attributes"]["n"] for item in self.stored()}), 390)
+        self.assertEqual(len(self.stored()), 390)
+
+    def test_dry_run(self):
+        """a dry run says what would come, and neither makes the store nor stores anything"""
+        self.samples(self.FOLDER, "login.keyring", "open.keyring")
+        done = self.over("keyring", "--dry-run", passwords=[PASSWORD])
+        self.assertIn(b"Login: would come: 4, there already: 0, would not come: 0\n", done.out)
+        self.assertEqual(self.stores(), ["default"])
+        self.over("keyring", passwords=[PASSWORD])
+        self.assertEqual(
+            self.counts("keyring", "--dry-run", passwords=[PASSWORD]), {"Login": (0, 4, 0), "In the open": (0, 2, 0)})
+
+    def test_too_large(self):
+        """what is larger than AppVault keeps does not come, and is named"""
+        lines = ["[keyring]", "display-name=P", "[1]", "item-type=0", "display-name=large",
+                 "secret=" + "x" * ((1 << 20) + 1), "[2]", "display-name=ok", "secret=y"]
+        self.file(self.FOLDER + "/p.keyring", "\n".join(lines).encode())
+        done = self.over("keyring", status=1)
+        self.assertIn(b"appvault: P: large: it is larger than AppVault allows\n", done.err)
+        self.assertEqual([item["label"] for item in self.stored()], ["ok"])
+
+    def test_locked(self):
+        """while the store is locked nobody is asked for a keyring's password"""
+        self.samples(self.FOLDER, "open.keyring")
+        self.over("keyring")
+        self.assertEqual(self.lab.run("lock").status, 0)
+        self.over("keyring", passwords=[], status=4)
+
+    def test_at_a_terminal(self):
+        """the password does not show, and a wrong one is asked for again"""
+        self.samples(self.FOLDER, "login.keyring")
+        with self.lab.terminal("import", "keyring", env={"HOME": self.home}) as screen:
+            screen.expect("Password of login: ")
+            screen.type("wrong\n")
+            screen.expect("that is not its password")
+            screen.expect("Password of login: ")
+            screen.type(PASSWORD.decode() + "\n")
+            self.assertEqual(screen.end(), 0)
+            self.assertNotIn(PASSWORD, screen.seen)
+            self.assertIn(b"came: 4", screen.seen)
+
+    def test_usage(self):
+        """a file of such a name is reached by ./, and options of the other kind are refused"""
+        self.file("keyring", b"x" * 100)
+        for words in (["keyring", "--replace"], ["./keyring", "--dry-run"]):
+            self.assertEqual(self.lab.run("import", *words, cwd=self.home).status, 2)
+        refused = self.lab.run("import", "./keyring", passcodes=[b"x"], cwd=self.home)
+        self.assertNotEqual(refused.status, 0)
+        self.assertIn(b"there is nothing to import in", self.over("keyring", status=3).err)
+        self.over("keyring", "--store", "other", status=3)
+        self.samples(self.FOLDER, "login.keyring")
+        self.assertIn(b"Login".lower(), self.over("keyring", status=1).err)
+
+
+class FromWallet(Case):
+    FOLDER = ".local/share/kwalletd"
+
+    def test_a_wallet(self):
+        """a wallet that kwalletd has written comes as KDE's own programs look for it"""
+        self.samples(self.FOLDER, "kdewallet.kwl", "kdewallet.salt", "kdewallet_attributes.json")
+        self.assertEqual(self.counts("kwallet", passwords=[PASSWORD]), {"kdewallet": (8, 0, 0)})
+        here = {item["label"]: item for item in self.stored() if not item["label"].startswith("Git")}
+        self.assertEqual({item["collection"] for item in here.values()}, {"Login"})
+        mail = here["Passwords/mail"]
+        self.assertEqual(mail["secret"].decode(), "wähle ☃ 🔑")
+        self.assertEqual(
+            mail["attributes"],
+            {"server": "Passwords", "user": "mail", "type": "plaintext", "xdg:schema": "org.qt.keychain"})
+        wifi = here["Network Management/{uuid};802-11-wireless-security"]
+        self.assertEqual(json.loads(wifi["secret"]), {"psk": 'otter "quoted"\n', "user": "", "ä": "ü"})
+        key = here["Application key for org.example.Notes"]
+        self.assertEqual(key["secret"], bytes(range(64)))
+        self.assertEqual(key["attributes"]["app_id"], "org.example.Notes")
+        found = self.items().find({"xdg:schema": "org.git.Password", "user": "bob"})
+        self.assertEqual([item["label"] for item in found], ["Git: https://example.org"])
+        self.assertEqual(self.counts("kwallet", passwords=[PASSWORD]), {"kdewallet": (0, 8, 0)})
+
+    def test_others(self):
+        """a further wallet becomes a collection of its name; one without its salt is named"""
+        for name in ("kdewallet", "Two;2Fthree"):
+            for ending in (".kwl", ".salt"):
+                self.sample("kdewallet" + ending, f"{self.FOLDER}/{name}{ending}")
+        self.sample("kdewallet.kwl", self.FOLDER + "/four.kwl")
+        done = self.over("kwallet", passwords=[PASSWORD], status=1)
+        self.assertIn(b"four: its .salt file is missing\n", done.err)
+        self.assertEqual({item["collection"] for item in self.stored()}, {"Login", "Two/three"})
+
+
+class FromPass(Case):
+    def setUp(self):
+        super().setUp()
+        self.keys = tempfile.mkdtemp(prefix="appvault-gpg-")
+        self.addCleanup(shutil.rmtree, self.keys, True)
+        self.environment = {"GNUPGHOME": self.keys, "HOME": self.home, "PATH": os.environ["PATH"]}
+        self.addCleanup(self.gpg, "", "gpgconf", "--kill", "all")
+        self.gpg("", "gpg", "--batch", "--passphrase", "", "--quick-gen-key", "ann@example.org", "default", "default")
+
+    def gpg(self, text, *words):
+        return subprocess.run(
+            words, input=text.encode(), env=self.environment, check=True, capture_output=True).stdout
+
+    def entry(self, path, text):
+        sealed = self.gpg(
+            text, "gpg", "--batch", "--encrypt", "--recipient", "ann@example.org", "--trust-model", "always")
+        return self.file(path, sealed)
+
+    def test_entries(self):
+        """each entry comes by its path, one line or all of the text; links and .git stay out"""
+        self.entry(".password-store/web/example.org.gpg", "otter\n")
+        self.entry(".password-store/bank.gpg", "heron\nuser: ann\nurl: https://bank.example\n")
+        self.entry(".password-store/.git/objects.gpg", "no entry\n")
+        os.symlink("bank.gpg", os.path.join(self.home, ".password-store/again.gpg"))
+        self.file(".password-store/broken.gpg", b"no message of GnuPG's")
+        self.file(".password-store/README", b"no entry")
+        env = {"GNUPGHOME": self.keys}
+        dry = self.counts("pass", "--dry-run", env=env)
+        self.assertEqual(dry, {"pass": (3, 0, 0)})
+        done = self.over("pass", env=env, status=1)
+        self.assertIn(b"pass: broken: GnuPG does not decrypt it", done.err)
+        self.assertEqual(
+            {(item["collection"], item["label"], item["attributes"]["path"], item["secret"]) for item in self.stored()},
+            {("pass", "web/example.org", "web/example.org", b"otter"),
+             ("pass", "bank", "bank", b"heron\nuser: ann\nurl: https://bank.example")})
+        self.assertEqual(self.counts("pass", env=env, status=1), {"pass": (0, 2, 1)})
+
+    def test_elsewhere(self):
+        """PASSWORD_STORE_DIR says where the entries are"""
+        self.entry("elsewhere/a.gpg", "otter")
+        env = {"GNUPGHOME": self.keys, "PASSWORD_STORE_DIR": os.path.join(self.home, "elsewhere")}
+        self.assertEqual(self.counts("pass", env=env), {"pass": (1, 0, 0)})
+        self.assertEqual([item["secret"] for item in self.stored()], [b"otter"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,204 @@
+"""The desktop's secrets: a real appvaultd, appvault-secrets on a session bus of the test's own, and the agent, which is
+played: a test says how the person answers.
+
+    desk = Desk()
+    connection = desk.connect()                          # for secretstorage
+    desk.tool("store", "--label=Mail", "user", "ann", typed="otter")
+    desk.lock(); desk.agent.asked(); desk.open()
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+import secretstorage
+from agentlab import NAME as AGENT
+from agentlab import Agent as RealAgent
+from agentlab import PlayedBus
+from daemonlab import PASSCODE, build, derivation_counter, wait_until
+from faultlab import Lab, policy
+from jeepney.io.blocking import open_dbus_connection
+from pinentrylab import Pinentry
+from places import LABS
+
+NAME = "org.freedesktop.secrets"
+ROOT = "/org/freedesktop/secrets"
+LOGIN = ROOT + "/collection/login"
+STORE = "secrets"
+
+
+class Lines:
+    """What a process writes, line by line."""
+
+    def __init__(self, pipe):
+        self.all = []
+        self.pipe = pipe
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self):
+        for line in self.pipe:
+            self.all.append(line.decode().rstrip("\n"))
+
+    def close(self):
+        self.thread.join()
+        self.pipe.close()
+
+
+class Agent:
+    def __init__(self, environment):
+        self.process = subprocess.Popen(
+            [sys.executable, os.path.join(LABS, "playedagent.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=environment)
+        self.lines = Lines(self.process.stdout)
+        wait_until(lambda: "ready" in self.lines.all, "the agent is on the bus", 30)
+
+    def asked(self, times=1):
+        wait_until(lambda: self.count() >= times, "the person is asked", 30)
+
+    def count(self):
+        return sum(line.startswith("asked") for line in self.lines.all)
+
+    def stores(self):
+        return [line.split()[1] for line in self.lines.all if line.startswith("asked")]
+
+    def gone(self, times=1):
+        wait_until(lambda: sum(line.startswith("gone") for line in self.lines.all) >= times, "the dialog goes", 30)
+
+    def answer(self, status):
+        self.process.stdin.write(f"{status}\n".encode())
+        self.process.stdin.flush()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.lines.close()
+
+
+class Desk:
+    """`screen` is a logind of screenlab's. The real agent starts the real tool."""
+
+    def __init__(self, policy_text=None, store=True, bridge=True, screen=None, real_agent=False):
+        self.folder = tempfile.mkdtemp(prefix="appvault-secrets-")
+        os.chmod(self.folder, 0o755)
+        self.opened = []
+        self.process = None
+        try:
+            self.bus = PlayedBus(self.folder, "session")
+            self.opened.append(self.bus.stop)
+            settings = {} if screen is None else {
+                "env": {**screen.env, "LD_PRELOAD": derivation_counter()}, "before": screen.before}
+            self.daemon = Lab(policy_text or policy(), **settings)
+            self.opened.append(self.daemon.close)
+            self.environment = dict(
+                os.environ, DBUS_SESSION_BUS_ADDRESS=self.bus.address, XDG_RUNTIME_DIR=self.folder, LC_ALL="C.UTF-8")
+            self.agent = self.real_agent() if real_agent else Agent(self.environment)
+            self.opened.append(self.agent.close)
+            if store:
+                self.daemon.make(PASSCODE)
+            if bridge:
+                self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        for connection in getattr(self, "connections", []):
+            connection.close()
+        self.kill()
+        for close in reversed(self.opened):
+            close()
+        shutil.rmtree(self.folder)
+
+    def real_agent(self):
+        """It starts the real tool, which asks by a pinentry that the test writes."""
+        self.pinentry = Pinentry(self.folder)
+        tool = os.path.join(self.folder, "tool")
+        with open(tool, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nexec {build("appvault")} --socket {self.daemon.socket} "$@"\n')
+        os.chmod(tool, 0o755)
+        environment = dict(
+            self.environment, DBUS_SYSTEM_BUS_ADDRESS=f"unix:path={self.folder}/none", **self.pinentry.environment)
+        agent = RealAgent(environment, ("--socket", self.daemon.socket, "--tool", tool))
+        connection = self.bus.connect()
+        wait_until(lambda: connection.name_has_owner(AGENT), "the agent is on the bus", 30)
+        connection.close()
+        return agent
+
+    # the bridge
+
+    def start(self, wait=True):
+        self.process = subprocess.Popen(
+            [build("appvault-secrets"), "--socket", self.daemon.socket], env=self.environment,
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.said = Lines(self.process.stderr)
+        if wait:
+            wait_until(self.owns, "it owns the name", 30)
+
+    def owns(self):
+        """Whether it is this process that owns the name."""
+        if not hasattr(self, "looker"):
+            self.looker = self.bus.connect()
+            self.opened.append(self.looker.close)
+        if not self.looker.name_has_owner(NAME):
+            return False
+        owner = self.looker.get_name_owner(NAME)
+        bus = self.looker.get_object("org.freedesktop.DBus", "/org/freedesktop/DBus")
+        return bus.GetConnectionUnixProcessID(owner) == self.process.pid
+
+    def kill(self, number=signal.SIGKILL):
+        if self.process is None:
+            return None
+        self.process.send_signal(number)
+        status = self.process.wait(30)
+        self.said.close()
+        self.process = None
+        return status
+
+    # the store
+
+    def lock(self, store=STORE):
+        self.daemon.ask("lock", store=store)
+        self.is_locked(True)
+
+    def lock_all(self):
+        """With the store that it follows; the bridge is not looked at."""
+        self.daemon.ask("lock")
+
+    def open(self, store=""):
+        done = self.daemon.open(PASSCODE, store)
+        if done is None or done.name != "done":
+            raise AssertionError(f"not opened: {done}")
+
+    def is_locked(self, wanted):
+        """Waits until the bridge has heard it."""
+        connection = self.connect()
+        collection = secretstorage.Collection(connection)
+        wait_until(lambda: collection.is_locked() == wanted, f"locked: {wanted}", 30)
+        connection.close()
+
+    # clients
+
+    def connect(self):
+        connection = open_dbus_connection(self.bus.address)
+        self.__dict__.setdefault("connections", []).append(connection)
+        return connection
+
+    def collection(self):
+        return secretstorage.get_default_collection(self.connect())
+
+    def start_tool(self, *words):
+        return subprocess.Popen(
+            ["secret-tool", *words], env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+
+    def tool(self, *words, typed=""):
+        """What secret-tool says, and its status."""
+        process = self.start_tool(*words)
+        out, err = process.communicate(typed.encode(), 60)
+        return process.returncode, out.decode(), err.decode()

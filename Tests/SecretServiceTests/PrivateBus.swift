@@ -1,0 +1,1 @@
+../BusTests/PrivateBus.swift
