@@ -2,6 +2,7 @@
 //
 //     secrets put COUNT FIRST      makes items FIRST to FIRST + COUNT - 1 and prints how long each took
 //     secrets search COUNT OF      finds one of OF items by two attributes
+//     secrets await COUNT OF       the same, as soon as it is open
 //     secrets get COUNT OF         the secret of an item that was found before
 //     secrets session COUNT        a session with a key agreement, as libsecret opens one
 //
@@ -9,11 +10,13 @@
 #include <systemd/sd-bus.h>
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NAME "org.freedesktop.secrets"
 #define SERVICE "org.freedesktop.Secret.Service"
@@ -122,16 +125,30 @@ static void put(unsigned number) {
     sd_bus_message_unref(reply);
 }
 
-// The path of the one that is found is left in `item`.
-static void search(unsigned number, char item[256]) {
+// The path of the one that is found, and is not locked, is left in `item`.
+static bool finds(unsigned number, char item[256]) {
     sd_bus_message *message = method(ROOT, SERVICE, "SearchItems");
     append_attributes(message, number);
     sd_bus_message *reply = call("SearchItems", message);
     const char *path = NULL;
     must("SearchItems", sd_bus_message_enter_container(reply, 'a', "o"));
-    if (sd_bus_message_read(reply, "o", &path) <= 0) die("SearchItems has found nothing", 0, NULL);
-    snprintf(item, 256, "%s", path);
+    bool found = sd_bus_message_read(reply, "o", &path) > 0;
+    if (found) snprintf(item, 256, "%s", path);
     sd_bus_message_unref(reply);
+    return found;
+}
+
+static void search(unsigned number, char item[256]) {
+    if (!finds(number, item)) die("SearchItems has found nothing", 0, NULL);
+}
+
+// What opens a store does not wait for the program that hears of it.
+static void await(unsigned number, char item[256]) {
+    double end = now_us() + 60e6;
+    while (!finds(number, item)) {
+        if (now_us() > end) die("SearchItems still finds nothing", 0, NULL);
+        usleep(500);
+    }
 }
 
 static void get(const char *item) {
@@ -165,6 +182,8 @@ int main(int count, char **words) {
             put(of + round);
         else if (strcmp(words[1], "search") == 0)
             search(number, item);
+        else if (strcmp(words[1], "await") == 0)
+            await(number, item);
         else if (strcmp(words[1], "get") == 0)
             get(item);
         else if (strcmp(words[1], "session") == 0)
