@@ -177,6 +177,15 @@ struct DoctorSecretsTests {
         #expect(Self.told(fake, silent).count == 1)
     }
 
+    @Test("somebody without a store is told, as programs have no place for their secrets then")
+    func noStore() {
+        var none = FakeMachine.daemon
+        none.stores = []
+        let told = Self.told(Self.person(), none)
+        #expect(told.map(\.state) == [.ok, .warning])
+        #expect(told[1].mend == "`appvault create`")
+    }
+
     @Test("a keyring's file that is cut short, or has no name, is read as far as it goes")
     func keyringFile() {
         let whole = Array(Self.keyring(7).utf8)

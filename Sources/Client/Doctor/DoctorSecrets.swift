@@ -26,7 +26,8 @@ extension Doctor {
                 )
             ]
         }
-        return [ownerFinding] + waitingFindings + serviceFileFindings + importFindings
+        return [ownerFinding] + waitingFindings + serviceFileFindings + placeFindings
+            + importFindings
     }
 
     private var owners: [UInt32] {
@@ -120,15 +121,31 @@ extension Doctor {
         ]
     }
 
+    // MARK: where they are kept
+
+    /// The program makes the store `secrets` itself, which opens with the person's own.
+    private var placeFindings: [Finding] {
+        guard !isRoot, let stores = daemon.stores,
+            !stores.contains(where: { isMine($0, named: "default") })
+        else { return [] }
+        return [
+            Finding(
+                .secrets, .warning,
+                "you have no store, so programs have no place for their secrets",
+                mend: "`appvault create`")
+        ]
+    }
+
+    private func isMine(_ store: KnownStore, named name: String) -> Bool {
+        store.entry.name == Array(name.utf8) && store.entry.owner.uid == machine.uid
+    }
+
     // MARK: what another keyring still has
 
     /// Until something is in the store that AppVault keeps them in.
     private var importFindings: [Finding] {
         guard !isRoot, let stores = daemon.stores else { return [] }
-        let store = stores.first { store in
-            store.entry.name == Array(Self.secretsStore.utf8)
-                && store.entry.owner.uid == machine.uid
-        }
+        let store = stores.first { isMine($0, named: Self.secretsStore) }
         // Of a locked one nobody says how much it has.
         if let store, store.entry.lock != .unlocked || store.entry.records > 0 { return [] }
         let folder = desktop.dataHome + "/keyrings"
