@@ -168,7 +168,8 @@ class Faults(installed.Case):
         self.machine.check("base64 -d > /usr/lib/clock1970.so", stdin=library)
         self.machine.check("echo /usr/lib/clock1970.so > /etc/ld.so.preload; systemctl stop appvaultd.service")
         self.assertIn("1970", self.machine.check("date"))
-        self.through("1970")
+        # The daemon serves as ever here, and a key is derived: on a busy machine that takes longer than any wait.
+        self.through("1970", SILENT)
 
 
 if __name__ == "__main__":
