@@ -48,6 +48,16 @@ public struct Hello: Body, Fields, Equatable {
     }
 }
 
+#if !hasFeature(Embedded)
+    extension Hello {
+        /// The service of what answers for the desktop's secrets. Any program of the person may say
+        /// so, and gets no more by it than places to connect.
+        public static let secretsService = Array("appvault-secrets".utf8)
+
+        public var isForSecrets: Bool { service == Self.secretsService }
+    }
+#endif
+
 public struct Welcome: Body, Fields, Equatable {
     public var version: UInt16 = Limits.version
     public var software: [UInt8] = []

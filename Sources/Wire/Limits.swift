@@ -49,6 +49,10 @@ public enum Limits {
     public static let placesOfOthers = 1024
     /// Of a person's places, those that may be used to watch.
     public static let watchers = 4
+    /// Beside them, for what answers for the desktop's secrets: other programs of the person do not
+    /// get these. And those of them that may be used to watch.
+    public static let placesOfSecrets = 4
+    public static let watchersOfSecrets = 2
 
     /// Milliseconds.
     public static let connectWait: Int32 = 1_000

@@ -38,6 +38,8 @@ package enum Refusal: Error, Equatable, Sendable {
     case quotaReached(used: Int, limit: Int)
     case protocolError
     case busy
+    /// As many programs of the person watch as may.
+    case tooManyWatch
     case changeRequired(Flow, DueReason)
     case noMatch
     /// Not even the beginning of an export file opens with this passphrase.
@@ -74,7 +76,7 @@ package enum Refusal: Error, Equatable, Sendable {
         case .storeDamaged: .storeDamaged
         case .tooLarge, .quotaReached: .tooLarge
         case .protocolError: .protocolError
-        case .busy: .busy
+        case .busy, .tooManyWatch: .busy
         case .changeRequired: .changeRequired
         case .noMatch: .noMatch
         case .exportPassphrase(.wrong): .invalidPasscode
@@ -113,7 +115,7 @@ package enum Refusal: Error, Equatable, Sendable {
         case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .locked,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .deleted,
             .retryLimitReached, .cancelled, .cancelledOpening, .notPermitted,
-            .serviceUnavailable, .protocolError, .busy, .noMatch,
+            .serviceUnavailable, .protocolError, .busy, .tooManyWatch, .noMatch,
             .resetRequested, .skipped,
             .recoveryKeyInvalid:
             []

@@ -16,9 +16,9 @@ package enum TryRefusal: Equatable, Sendable {
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .rule, .deleted,
             .policyDenies, .invalidAction, .cancelled, .cancelledOpening, .fingerprintUnavailable,
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .storeDamaged, .tooLarge,
-            .quotaReached, .protocolError, .busy, .changeRequired, .noMatch, .exportPassphrase,
-            .resetRequested,
-            .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed:
+            .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch,
+            .exportPassphrase, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
+            .storageFailed:
             return nil
         }
     }
@@ -33,8 +33,8 @@ extension Refusal {
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .deleted,
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .cancelledOpening,
             .fingerprintUnavailable, .fingerprintNoMatch, .notPermitted, .serviceUnavailable,
-            .storeDamaged, .quotaReached, .protocolError, .busy, .changeRequired, .resetRequested,
-            .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed:
+            .storeDamaged, .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired,
+            .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed:
             false
         }
     }
@@ -50,8 +50,9 @@ extension Refusal {
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .rule, .deleted,
             .retryLimitReached, .throttled, .policyDenies, .invalidAction,
             .fingerprintUnavailable, .fingerprintNoMatch, .notPermitted, .serviceUnavailable,
-            .storeDamaged, .tooLarge, .quotaReached, .protocolError, .busy, .changeRequired,
-            .noMatch, .exportPassphrase, .resetRequested, .skipped, .recoveryKeyInvalid,
+            .storeDamaged, .tooLarge, .quotaReached, .protocolError, .busy, .tooManyWatch,
+            .changeRequired, .noMatch, .exportPassphrase, .resetRequested, .skipped,
+            .recoveryKeyInvalid,
             .storageFailed:
             false
         }

@@ -84,6 +84,7 @@ extension Refusal {
                 .text(ByteAmount.text(UInt64(clamping: limit))))
         case .protocolError: Phrase(.refusedProtocolError)
         case .busy: Phrase(.refusedBusy)
+        case .tooManyWatch: Phrase(.refusedBusyWatch)
         case .changeRequired(let flow, let reason): Self.changeRequired(flow, reason)
         case .noMatch: Phrase(.refusedNoMatch)
         case .exportPassphrase(.wrong): Phrase(.refusedInvalidPasscodeExport)
@@ -161,6 +162,7 @@ extension Refusal {
         case .serviceUnavailable: Phrase(.hintServiceUnavailable)
         case .storeDamaged(let damage): damage.advice
         case .busy: Phrase(.hintBusy)
+        case .tooManyWatch: Phrase(.hintBusyWatch)
         case .changeRequired: Phrase(.hintChangeRequired)
         case .noMatch: Phrase(.hintNoMatch)
         case .recoveryKeyInvalid: Phrase(.hintRecoveryKeyInvalid)

@@ -837,6 +837,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case refusedProtocolError = "refused.ProtocolError | the request was not understood"
     case refusedBusy = "refused.Busy | too many requests are waiting"
+    case refusedBusyWatch = """
+        refused.Busy.watch | \
+        no more programs of yours may watch your stores at the same time
+        """
     case refusedChangeRequiredPolicy = """
         refused.ChangeRequired.policy | \
         the policy has changed, and the store needs a new passcode first
@@ -1050,6 +1054,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         `appvault status` says more; restore the state folder from a backup
         """
     case hintBusy = "hint.Busy | try again in a moment"
+    case hintBusyWatch = "hint.Busy.watch | end one of them first, for example an `appvault watch`"
     case hintChangeRequired = """
         hint.ChangeRequired | \
         `appvault unlock` on a terminal leads you through it

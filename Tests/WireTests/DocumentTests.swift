@@ -135,6 +135,8 @@ struct DocumentTests {
             ("placesOfRoot", Limits.placesOfRoot), ("placesOfPerson", Limits.placesOfPerson),
             ("placesWithoutAccount", Limits.placesWithoutAccount),
             ("placesOfOthers", Limits.placesOfOthers), ("watchers", Limits.watchers),
+            ("placesOfSecrets", Limits.placesOfSecrets),
+            ("watchersOfSecrets", Limits.watchersOfSecrets),
             ("connectWait", Int(Limits.connectWait)),
             ("firstFrameWait", Int(Limits.firstFrameWait)),
             ("silenceWait", Int(Limits.silenceWait)), ("frameWait", Int(Limits.frameWait)),

@@ -54,6 +54,7 @@ enum Wording {
         .throttled(seconds: 3), .policyDenies(key: "AllowNoPasscode"), .cancelled,
         .cancelledOpening, .fingerprintNoMatch(left: nil), .fingerprintNoMatch(left: 2),
         .tooLarge(limit: 9), .quotaReached(used: 9 << 20, limit: 1 << 20), .protocolError, .busy,
+        .tooManyWatch,
         .noMatch, .exportPassphrase(.wrong), .exportPassphrase(.short(least: 8)), .resetRequested,
         .skipped,
         .policyBroken(file: "f", line: 1, key: "k", wrong: "w", right: "r"),

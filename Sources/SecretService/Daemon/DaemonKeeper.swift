@@ -27,6 +27,8 @@ final class DaemonKeeper: Keeper {
     private var hasTried = false
     private var waiting: [First<Bool>] = []
     private var waitingForStore: [First<KeeperError?>] = []
+    /// Why listening was refused last.
+    private var complaint: [UInt8]?
     private(set) var wasOpen = false
     private(set) var isAway = false
     var told: (@LoopActor (Mirror.Changes) -> Void)?
@@ -111,14 +113,24 @@ final class DaemonKeeper: Keeper {
                 }
             }
         } catch {
+            if first != nil, case .refused(let refused, _) = error { complain(refused) }
             return first == nil
         }
+    }
+
+    /// Each reason once: it is tried again and again.
+    private func complain(_ refused: Refused) {
+        guard complaint != refused.message else { return }
+        complaint = refused.message
+        let text = String(decoding: refused.message, as: UTF8.self)
+        Complaint.say("appvaultd does not tell what happens to the store: \(text)")
     }
 
     /// Everything may be different from what was heard last: another daemon may be there.
     private func begin(with events: [Event]) {
         let wereOpen = isOpen
         let wasAway = isAway
+        complaint = nil
         stores = [:]
         isAway = false
         for event in events { note(event) }
@@ -162,7 +174,9 @@ final class DaemonKeeper: Keeper {
         switch event.what {
         case .opened: if isOurs || ownState == nil { refresh() }
         case .records: if isOurs { refresh() }
-        case .locked, .removed, .left, .cameBack, .changed, .fingerAdded, .told, .members: break
+        // There is nothing left to be taken, and that is known now.
+        case .removed: if isOurs { refresh() }
+        case .locked, .left, .cameBack, .changed, .fingerAdded, .told, .members: break
         }
         if isOpen != wereOpen || isAway != wasAway { turned?() }
     }

@@ -28,8 +28,11 @@ final class DaemonLink {
     ) async throws(KeeperError) -> IncomingFrame {
         guard await enter(until: deadline) else { throw .unavailable }
         defer { leave() }
+        // Its caller does not wait any more: what is not begun now is certainly not done.
+        guard Clock.bootMilliseconds() < deadline else { throw .unavailable }
         // A daemon that was there a moment ago may be on its way back.
-        let comesBack = min(deadline, Clock.bootMilliseconds() + (wasConnected ? Self.restart : 0))
+        let began = Clock.bootMilliseconds()
+        let comesBack = min(deadline, began + (wasConnected ? Self.restart : 0))
         while true {
             var isSent = false
             do throws(DaemonConnection.Failure) {
@@ -41,7 +44,10 @@ final class DaemonLink {
                 switch error {
                 case .refused(let refused, let tag):
                     if tag == 0 { drop() }
-                    throw KeeperError(refused)
+                    // The places are taken, of which one may be free in a moment.
+                    guard !isSent, refused.code == Code.busy.rawValue,
+                        Clock.bootMilliseconds() < min(deadline, began + Self.restart)
+                    else { throw KeeperError(refused) }
                 case .late:
                     drop()
                     throw isSent && kind == .changes ? .unknown : .unavailable

@@ -78,7 +78,7 @@ final class DaemonConnection {
         let connection = DaemonConnection(try await connected(path, until: deadline))
         do throws(Failure) {
             var hello = Hello(frontEnd: .program, realUID: ThisProcess.uid)
-            hello.service = Array("appvault-secrets".utf8)
+            hello.service = Hello.secretsService
             try await connection.send(OutgoingFrame(.hello, hello), until: deadline)
             let answer = try await connection.next(until: deadline)
             guard answer.type == .welcome, (try? answer.decode(Welcome.self)) != nil else {

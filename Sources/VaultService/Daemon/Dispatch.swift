@@ -96,6 +96,11 @@ final class Dispatcher {
                 connection.credentials, hello: hello, daemonUID: ThisProcess.uid,
                 process: { [connection] in connection.process() },
                 hangsUp: { [connection] in connection.hasHungUp })
+            guard house.crowd.settle(connection, isForSecrets: hello.isForSecrets) else {
+                try await connection.send(
+                    house.desk.speech.voice(of: caller).refused(.busy), .refused, tag: 0)
+                return false
+            }
             guard house.crowd.claim(connection, by: hello.realUID) else {
                 try await connection.send(
                     house.desk.speech.voice(of: caller).refused(.busy), .refused, tag: tag)
@@ -169,8 +174,10 @@ final class Dispatcher {
                 house.desk.vault.stores(of: person.uid)
                 + house.desk.vault.sharedStores.filter { $0.owner != person }
             guard
-                let made = house.upkeep.watchers.watch(person, stores, isAway: isAway, wish: wish)
-            else { throw .refused(.busy) }
+                let made = house.upkeep.watchers.watch(
+                    person, stores, isAway: isAway, wish: wish,
+                    isForSecrets: caller.hello.isForSecrets)
+            else { throw .refused(.tooManyWatch) }
             watcher = made
         } catch {
             return try await refuse(error, caller, tag)

@@ -104,11 +104,11 @@ final class FrontDoor {
         switch crowd.place(for: peer.uid) {
         case .none(tells: true): SocketEnd.write(busy(), to: descriptor)
         case .none(tells: false): return
-        case .taken(let share):
+        case .taken(let share, let place):
             guard let channel = try? Channel(accepted: descriptor) else { return }
             let connection = Connection(
-                channel: channel, credentials: peer, share: share, turns: crowd.turns,
-                rooms: crowd.rooms, curfew: curfew, slabs: slabs)
+                channel: channel, credentials: peer, share: share, place: place,
+                turns: crowd.turns, rooms: crowd.rooms, curfew: curfew, slabs: slabs)
             crowd.add(connection)
             whenSomebodyComes()
             EventLoop.shared.task {

@@ -37,6 +37,13 @@ final class Curfew {
     var isOn = false
 }
 
+/// A place of a party.
+enum PlaceKind {
+    case ordinary
+    /// Beside the ordinary ones.
+    case spare
+}
+
 /// One peer's socket: reads whole frames and writes whole frames.
 @LoopActor
 final class Connection: Lodger {
@@ -48,6 +55,8 @@ final class Connection: Lodger {
     let curfew: Curfew
     /// The party whose place the connection has.
     private(set) var home: Share
+    /// Of its places.
+    var place: PlaceKind
     /// The party whose turns and time it takes.
     private(set) var share: Share
     private(set) var isClaimed = false
@@ -82,8 +91,8 @@ final class Connection: Lodger {
     var lodging = Lodging.none
 
     init(
-        channel: Channel, credentials: PeerCredentials, share: Share, turns: Turns, rooms: Rooms,
-        curfew: Curfew, slabs: Slabs
+        channel: Channel, credentials: PeerCredentials, share: Share, place: PlaceKind = .ordinary,
+        turns: Turns, rooms: Rooms, curfew: Curfew, slabs: Slabs
     ) {
         self.channel = channel
         self.credentials = credentials
@@ -92,6 +101,7 @@ final class Connection: Lodger {
         self.rooms = rooms
         self.curfew = curfew
         home = share
+        self.place = place
         self.share = share
     }
 

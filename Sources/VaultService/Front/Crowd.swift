@@ -109,7 +109,7 @@ final class Crowd {
     // MARK: in and out
 
     enum Place {
-        case taken(Share)
+        case taken(Share, PlaceKind)
         /// There is no place. `tells`: there is time to tell the peer so.
         case none(tells: Bool)
     }
@@ -117,23 +117,51 @@ final class Crowd {
     /// Whether there is a place for one more connection of this uid.
     func place(for uid: UInt32) -> Place {
         let share = share(of: party(of: uid))
-        guard share.places < share.mostPlaces,
-            !share.isLimited || others < Limits.placesOfOthers
-        else { return .none(tells: turns.hasTime(for: share)) }
-        return .taken(share)
+        if !share.isLimited || others < Limits.placesOfOthers {
+            if share.places < share.mostPlaces { return .taken(share, .ordinary) }
+            // Its greeting will tell what it is.
+            if share.hasSpare { return .taken(share, .spare) }
+        }
+        return .none(tells: turns.hasTime(for: share))
+    }
+
+    /// What answers for the desktop's secrets has places beside the others, so that no number of
+    /// other programs of the person keeps it out. False if there is no place for this one.
+    func settle(_ connection: Connection, isForSecrets: Bool) -> Bool {
+        let home = connection.home
+        switch (connection.place, isForSecrets) {
+        case (.ordinary, false), (.spare, true): break
+        case (.ordinary, true):
+            guard home.hasSpare else { break }
+            home.places -= 1
+            home.spares += 1
+            connection.place = .spare
+        case (.spare, false):
+            guard home.places < home.mostPlaces else { return false }
+            home.spares -= 1
+            home.places += 1
+            connection.place = .ordinary
+        }
+        return true
+    }
+
+    private func count(_ connection: Connection, _ change: Int) {
+        switch connection.place {
+        case .ordinary: connection.home.places += change
+        case .spare: connection.home.spares += change
+        }
+        if connection.home.isLimited { others += change }
     }
 
     func add(_ connection: Connection) {
-        connection.home.places += 1
-        if connection.home.isLimited { others += 1 }
+        count(connection, 1)
         connections[ObjectIdentifier(connection)] = connection
         sweepLater()
     }
 
     func remove(_ connection: Connection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-        connection.home.places -= 1
-        if connection.home.isLimited { others -= 1 }
+        count(connection, -1)
         if connection.isClaimed { connection.share.claims -= 1 }
         rooms.leave(connection)
     }

@@ -8,6 +8,8 @@ final class Share: JobAccount {
     private let turns: Turns
     /// Connections that came in as this party's.
     var places = 0
+    /// Those beside them: of what answers for the desktop's secrets, or of whom it is not known yet.
+    var spares = 0
     /// Root's connections that act for it.
     var claims = 0
     private(set) var time: Allowance
@@ -52,6 +54,13 @@ final class Share: JobAccount {
         }
     }
 
+    var hasSpare: Bool {
+        switch party {
+        case .person: spares < Limits.placesOfSecrets
+        case .root, .accountless, .unresolved: false
+        }
+    }
+
     func isWithin(_ now: UInt64) -> Bool {
         time.refresh(now)
         return time.isLeft
@@ -63,7 +72,7 @@ final class Share: JobAccount {
 
     /// Nothing would be lost with it, least of all a debt.
     func isForgettable(_ now: UInt64) -> Bool {
-        places == 0 && claims == 0 && isResting(now)
+        places == 0 && spares == 0 && claims == 0 && isResting(now)
     }
 
     /// Time changes nothing about it any more.

@@ -12,11 +12,13 @@ final class Watchers {
 
     /// Nil if the person has as many as they may have.
     func watch(
-        _ person: Person, _ stores: [StoreHost], isAway: Bool, wish: Watch = Watch()
+        _ person: Person, _ stores: [StoreHost], isAway: Bool, wish: Watch = Watch(),
+        isForSecrets: Bool = false
     ) -> Watcher? {
         let others = all[person.uid] ?? []
-        guard others.count < Limits.watchers else { return nil }
-        let watcher = Watcher(person, wish)
+        let most = isForSecrets ? Limits.watchersOfSecrets : Limits.watchers
+        guard others.count(where: { $0.isForSecrets == isForSecrets }) < most else { return nil }
+        let watcher = Watcher(person, wish, isForSecrets: isForSecrets)
         for host in stores where host.isKnown(to: person) { watcher.begin(with: host) }
         if isAway { watcher.note(isAway: true) }
         all[person.uid] = others + [watcher]
@@ -68,6 +70,8 @@ final class Watcher {
 
     let person: Person
     private let wish: Watch
+    /// What answers for the desktop's secrets has places of its own to watch from.
+    let isForSecrets: Bool
     private var stores: [StoreID: Store] = [:]
     private var isAway = false
     private var isAwayTold = false
@@ -88,9 +92,10 @@ final class Watcher {
         var isRemoved = false
     }
 
-    init(_ person: Person, _ wish: Watch) {
+    init(_ person: Person, _ wish: Watch, isForSecrets: Bool = false) {
         self.person = person
         self.wish = wish
+        self.isForSecrets = isForSecrets
     }
 
     func wants(_ news: News) -> Bool {

@@ -65,13 +65,13 @@ class Case(unittest.TestCase):
     def sockets(self):
         return sum(name.startswith("socket:") for name in open_files(self.daemon.pid))
 
-    def come(self, uid):
+    def come(self, uid, **greeting):
         """Whether one more connection of that uid is accepted; it stays open."""
         with uid_at_connect(uid):
             client = wire.Client(self.daemon.socket, 10)
         self.held.append(client)
         try:
-            answer = client.hello(realUID=uid)
+            answer = client.hello(realUID=uid, **greeting)
         except ConnectionError:
             return None
         if answer is not None and answer.name == "refused":
@@ -105,6 +105,24 @@ class Places(Case):
         for _ in range(20):
             self.assertIsNotNone(self.come(0))
         self.assertIsNotNone(self.machine.login())
+
+    def test_secrets(self):
+        """what answers for the desktop's secrets has four places beside those of the person's other programs, and these
+        never get one of them"""
+        secrets = {"frontEnd": "program", "service": "appvault-secrets"}
+        first = self.come(FIRST, **secrets)
+        self.assertIsNotNone(first)
+        others = [self.come(FIRST, frontEnd="program") for _ in range(16)]
+        self.assertNotIn(None, others)
+        self.assertIsNone(self.come(FIRST, frontEnd="program"))
+        for _ in range(3):
+            self.assertIsNotNone(self.come(FIRST, **secrets))
+        self.assertIsNone(self.come(FIRST, **secrets))
+        # A place that was only lent is free again, and so is an ordinary one.
+        first.close()
+        wait_until(lambda: self.come(FIRST, **secrets) is not None, "a place of its own is free again")
+        others[0].close()
+        wait_until(lambda: self.come(FIRST, frontEnd="program") is not None, "a place is free again")
 
     def test_new_account(self):
         """an account that is made while the daemon runs counts as a person within seconds, with places of its own"""

@@ -94,7 +94,8 @@ class Watch(unittest.TestCase):
             self.hear(client, "opened")
         fifth = as_uid_connection(self.uid, self.daemon)
         self.addCleanup(fifth.close)
-        self.assertEqual(fifth.run("watch").code, 35)
+        answer = fifth.run("watch")
+        self.assertEqual((answer.code, "watch" in answer.message), (35, True), answer)
         self.assertEqual(fifth.run("status").name, "state")
         clients[0].close()
 

@@ -660,14 +660,26 @@ class Connections(Case):
         except (ConnectionResetError, BrokenPipeError):
             return "closed"
 
+    def turned_away(self):
+        """The code that its greeting gets, and the end."""
+        client = self.server.client(greet=False)
+        code = client.hello().fields["code"]
+        self.assertEqual(self.ended(client), "closed")
+        return code
+
     def test_sixteen_of_a_uid(self):
-        """Sixteen connections of a uid, greeted or not, are served; one more gets 35, and others do not notice"""
+        """Sixteen connections of a uid, greeted or not, are served; one more gets 35 for its greeting, and after four
+        that say nothing the next gets it at once; others do not notice"""
         for greet in (True, False):
 
             def attempt(greet=greet):
                 began = time.monotonic()
                 held = [self.server.client(greet=greet) for _ in range(16)]
-                refused = [self.ended(self.server.client(greet=False)) for _ in range(3)]
+                refused = [self.turned_away() for _ in range(3)]
+                silent = [self.server.client(greet=False) for _ in range(4)]
+                refused.append(self.ended(self.server.client(greet=False)))
+                for client in silent:
+                    client.close()
                 if not greet and time.monotonic() - began >= 2:
                     # The first have been turned away because they did not greet: once more.
                     return None
@@ -691,7 +703,7 @@ class Connections(Case):
             while found is None:
                 found = as_uid(self.uid, attempt)
             refused, others = found
-            self.assertEqual(refused, [(BUSY, 0)] * 3)
+            self.assertEqual(refused, [BUSY] * 3 + [(BUSY, 0)])
             self.assertEqual(others, "state")
 
     def test_another_uid_is_not_kept_out(self):

@@ -138,6 +138,24 @@ struct WatchTests {
         }
     }
 
+    @Test("what answers for the desktop's secrets has places that others cannot take")
+    func forSecrets() async throws {
+        try await Stage.run("") { stage in
+            await stage.sitDown()
+            let watchers = stage.house.upkeep.watchers
+            let stores = stage.house.desk.vault.stores(of: stage.alice.uid)
+            @LoopActor
+            func watch(isForSecrets: Bool) -> Watcher? {
+                watchers.watch(
+                    stage.alice, stores, isAway: false, isForSecrets: isForSecrets)
+            }
+            for _ in 0..<Limits.watchers { #expect(watch(isForSecrets: false) != nil) }
+            #expect(watch(isForSecrets: false) == nil)
+            for _ in 0..<Limits.watchersOfSecrets { #expect(watch(isForSecrets: true) != nil) }
+            #expect(watch(isForSecrets: true) == nil)
+        }
+    }
+
     @Test("nobody hears of another person's store")
     func others() async throws {
         try await Stage.run("") { stage in
