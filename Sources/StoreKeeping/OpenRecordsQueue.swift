@@ -62,9 +62,7 @@ package final class OpenRecordsQueue {
         var bytes: Int {
             switch self {
             case .change(let change, _): change.bytes
-            case .items(.put(_, let secret, _), _, _): secret.count
-            case .items(.change(_, _, _, _, let secret), _, _): secret?.bytes.count ?? 0
-            case .items: 0
+            case .items(let work, _, _): work.bytes
             }
         }
     }

@@ -21,6 +21,21 @@ package enum ItemWork: Sendable {
     /// Some items of a deleted collection; without any left, its record.
     case sweep([ItemID], of: ItemID)
 
+    /// What it brings along: attributes may be as large as a secret.
+    var bytes: Int {
+        switch self {
+        case .put(let item, let secret, _):
+            item.label.count + Self.bytes(of: item.attributes) + secret.count
+        case .change(_, let label, let attributes, _, let secret):
+            (label?.count ?? 0) + Self.bytes(of: attributes ?? []) + (secret?.bytes.count ?? 0)
+        case .delete, .putCollection, .deleteCollection, .setAlias, .sweep: 0
+        }
+    }
+
+    private static func bytes(of attributes: [Item.Attribute]) -> Int {
+        attributes.reduce(0) { $0 + $1.name.count + $1.value.count }
+    }
+
     /// Nothing else that is done to items shares its commit.
     var isAlone: Bool {
         switch self {
@@ -170,8 +185,15 @@ extension ItemBook {
                 ItemStep(change: .delete(name: ItemName.item(id).bytes), effect: .gone(id))
             }
             if ids.isEmpty {
+                // An alias of it would stay for ever, and count.
+                steps = index.aliases.filter { $0.value == collection }.map { alias, _ in
+                    ItemStep(
+                        change: .delete(name: ItemName.alias(alias).bytes),
+                        effect: .alias(alias, nil))
+                }
                 let name = ItemName.collection(collection).bytes
-                steps = [ItemStep(change: .delete(name: name), effect: .forgotten(collection))]
+                steps.append(
+                    ItemStep(change: .delete(name: name), effect: .forgotten(collection)))
             }
             return ItemPlan(steps: steps, outcome: .done)
         }

@@ -181,8 +181,9 @@ extension OpenRecordsQueue {
         if isFirst {
             page.news.collections = book.index.collections.prefix(Limits.collections)
                 .map(\.message)
-            page.news.aliases = book.index.aliases.prefix(Limits.collections)
+            page.news.aliases = book.index.aliases
                 .filter { book.index.collection($0.value) != nil }
+                .prefix(Limits.collections)
                 .map { ItemNews.Alias(name: $0.key, collection: $0.value.bytes) }
         }
         let there = found.ids.indices.filter { book.index.has(found.ids[$0]) }

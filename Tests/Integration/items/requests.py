@@ -223,6 +223,17 @@ class Collections(Case):
         self.items.delete_collection(work)
         self.assertEqual(mirror.follow().aliases, {})
 
+    def test_aliases_go_with_their_collection(self):
+        """what has meant a deleted collection does not count as an alias for ever"""
+        for number in range(257):
+            made = self.items.collection("Work")["id"]
+            self.items.alias(f"a{number}", made)
+            self.items.delete_collection(made)
+            # Its sweeping goes on behind the answer.
+            wait_until(lambda: self.lab.state_of(STORE).records == 0, "it is swept", 30)
+        self.items.alias("one", LOGIN)
+        self.assertEqual(Mirror(self.items).follow().aliases, {"one": LOGIN})
+
     def test_as_many_as_fit(self):
         made = [self.items.collection(f"{n}")["id"] for n in range(255)]
         self.refused(INVALID_ARGUMENT, self.items.collection, "one more")
@@ -443,7 +454,7 @@ class Moved(Case):
             self.items.delete(item["id"])
         self.items.delete_collection(work)
         extra = self.items.put({"extra": "yes"}, b"x")
-        wait_until(lambda: self.lab.state_of(STORE).records == 2, "the collection is swept")
+        wait_until(lambda: self.lab.state_of(STORE).records == 1, "the collection and its alias are swept")
         with self.lab.client(frontEnd="terminal") as client:
             script = answers(passphrase="a phrase of its own")
             answer = client.run("importBegin", script, [header], store=STORE, replace=True)

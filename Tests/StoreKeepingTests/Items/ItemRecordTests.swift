@@ -162,4 +162,17 @@ struct ItemRecordTests {
         for other in others { #expect(ItemName(other.span) == nil) }
         #expect(!ItemName.isReserved(Array("secret".utf8)))
     }
+
+    @Test("what waits to be stored counts with its label and its attributes")
+    func weight() throws {
+        let own = WipedBuffer(copying: secret.span)
+        let said = "Mail of ann".utf8.count + "servermail.exampleuser".utf8.count
+        let put = ItemWork.put(item, secret: own, replace: false)
+        #expect(put.bytes == said + secret.count)
+        let id = try #require(ItemID(item.id))
+        let change = ItemWork.change(
+            id, label: nil, attributes: item.attributes, modified: 0, secret: nil)
+        #expect(change.bytes == "servermail.exampleuser".utf8.count)
+        #expect(ItemWork.delete(id).bytes == 0)
+    }
 }
