@@ -7,6 +7,8 @@ struct TreeClients {
     var weight = 0
     /// One more makes the bus forget those for whom nothing is kept.
     static let most = 4_096
+    /// Of one program, in any case.
+    static let least = 16
 }
 
 extension Bus {
@@ -24,6 +26,7 @@ extension Bus {
 
     func called(_ message: BusMessage, of tree: any BusTree) {
         let name = message.sender
+        message.arrived = Clock.bootMilliseconds()
         // Also one that is refused before its secret is read.
         if message.signature.contains("ay") { message.markSensitive() }
         guard let client = clients.all[name] ?? meet(name) else {
@@ -33,7 +36,9 @@ extension Bus {
             let weight = message.weigh() + message.path.utf8.count + BusClient.weightOfCall
             guard client.waiting.count < BusClient.mostCalls,
                 client.weight + weight <= BusClient.mostWeight,
-                clients.weight + weight <= BusClient.mostWeightOfAll
+                FairShare.hasRoom(
+                    for: weight, own: client.weight, all: clients.weight,
+                    most: BusClient.mostWeightOfAll, least: BusClient.leastWeight)
             else { return answer(message, .refused(.tooMany)) }
             client.weight += weight
             clients.weight += weight
@@ -45,7 +50,10 @@ extension Bus {
     }
 
     private func serve(_ client: BusClient) async {
-        if !client.isKnown { await learn(client) }
+        if !client.isKnown {
+            await learn(client)
+            if client.isKnown, !hasPlace(client) { return refuseAll(client) }
+        }
         var served = 0
         while !client.waiting.isEmpty {
             let turn = client.waiting
@@ -90,15 +98,41 @@ extension Bus {
         }
     }
 
+    /// A program with many connections must leave some for others.
+    private func hasPlace(_ client: BusClient) -> Bool {
+        for isSecondLook in [false, true] {
+            let own = clients.all.values.count { $0 !== client && $0.program == client.program }
+            let isFree = FairShare.hasRoom(
+                own: own, all: clients.all.count - 1, most: TreeClients.most,
+                least: TreeClients.least)
+            if isFree || isSecondLook { return isFree }
+            forgetIdle { $0.program == client.program }
+        }
+        return false
+    }
+
+    private func refuseAll(_ client: BusClient) {
+        clients.weight -= client.weight
+        client.weight = 0
+        for message in client.waiting { answer(message, .refused(.tooMany)) }
+        client.waiting = []
+        client.isBusy = false
+        forget(client)
+    }
+
+    private func forgetIdle(where isMeant: (BusClient) -> Bool) {
+        let idle = clients.all.values.filter {
+            !$0.isKept && !$0.isBusy && $0.waiting.isEmpty && $0.longCalls == 0 && isMeant($0)
+        }
+        for each in idle {
+            for tree in trees.values { tree.left(each) }
+            forget(each)
+        }
+    }
+
     private func meet(_ name: String) -> BusClient? {
         if clients.all.count >= TreeClients.most {
-            let idle = clients.all.values.filter {
-                !$0.isKept && !$0.isBusy && $0.waiting.isEmpty && $0.longCalls == 0
-            }
-            for each in idle {
-                for tree in trees.values { tree.left(each) }
-                forget(each)
-            }
+            forgetIdle { _ in true }
             guard clients.all.count < TreeClients.most else { return nil }
         }
         let client = BusClient(name: name)
@@ -168,7 +202,7 @@ extension Bus {
         _ call: BusTreeCall, _ tree: any BusTree
     ) async throws(BusRefusal) -> [BusValue] {
         let (path, wanted, member) = (call.path, call.message.interface, call.message.member)
-        guard let own = await tree.interfaces(at: path) else { throw unknownObject }
+        guard let own = await tree.interfaces(for: call) else { throw unknownObject }
         for interface in own + BusInterface.standard
         where wanted.isEmpty || wanted == interface.name {
             guard let method = interface.methods.first(where: { $0.name == member }) else {

@@ -9,6 +9,8 @@ public final class BusClient {
     /// 0 where the bus does not say it.
     public internal(set) var pid: UInt32 = 0
     public internal(set) var hasLeft = false
+    /// The same for all connections of one process, where the bus tells which it is.
+    public var program: String { pid == 0 ? name : String(pid) }
     /// Whether the tree keeps something for it. Then it is not forgotten while it is on the bus.
     public var isKept = false
 
@@ -31,4 +33,6 @@ public final class BusClient {
     /// What a call that waits takes beside its body.
     static let weightOfCall = 256
     static let mostWeightOfAll = 64 << 20
+    /// What each client may have in any case, as long as there is room.
+    static let leastWeight = 256 << 10
 }

@@ -13,6 +13,8 @@ public final class BusMessage {
     // SAFETY: this reference is the object's own, and is used on the loop alone. The last holder
     // is on the loop as well, since nothing else gets one. The same holds in all of this file.
     nonisolated(unsafe) let raw: OpaquePointer
+    /// Of a call of a tree: when it came, by the clock of the boot.
+    var arrived: UInt64 = 0
 
     init(owning raw: OpaquePointer) {
         unsafe self.raw = raw

@@ -119,14 +119,17 @@ public struct BusTreeCall {
     public let message: BusMessage
     public let client: BusClient
     public var path: String { message.path }
+    /// When it came. Its client waits since then, also while others had their turn.
+    public var arrived: UInt64 { message.arrived }
 }
 
 /// All objects from one path on. It is asked for one call of a client at a time, in the order in
 /// which that client has sent them; calls of others go on meanwhile.
 @LoopActor
 public protocol BusTree: AnyObject {
-    /// What an object has; empty where only other objects are below it, nil where nothing is.
-    func interfaces(at path: String) async -> [BusInterface]?
+    /// What the object of this call has; empty where only other objects are below it, nil where nothing
+    /// is.
+    func interfaces(for call: BusTreeCall) async -> [BusInterface]?
     /// The last part of each path right below that one.
     func children(of path: String) -> [String]
     /// Whether a person may have to be asked. Such a call has no turn: the client's other calls go on

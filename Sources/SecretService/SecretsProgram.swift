@@ -122,9 +122,10 @@ final class SecretService {
         // Clients know it by this name, wherever they look.
         bus.unknownObject = .noSuchObject
         try await portal.begin(until: deadline)
-        let standing = try await bus.lineUp(for: SecretsProgram.name, until: deadline)
-        announcer.begin()
-        return standing
+        try await bus.follow(SecretsProgram.name, until: deadline) { [bus, announcer] owner in
+            if let owner, owner == bus.ownName { announcer.begin() }
+        }
+        return try await bus.lineUp(for: SecretsProgram.name, until: deadline)
     }
 }
 

@@ -16,8 +16,8 @@ private final class Tree: BusTree {
     var isHeld = false
     var answer: [BusValue] = []
 
-    func interfaces(at path: String) async -> [BusInterface]? {
-        switch path {
+    func interfaces(for call: BusTreeCall) async -> [BusInterface]? {
+        switch call.path {
         case root: []
         case root + "/one":
             [

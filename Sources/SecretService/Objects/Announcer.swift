@@ -6,13 +6,21 @@ import Wire
 /// hear of an item before they have read the collection anew, so that waits for a moment.
 @LoopActor
 final class Announcer {
-    /// Milliseconds from the start.
+    /// Milliseconds from the moment in which the name is ours: clients know this service from then on.
     static let silence: UInt64 = 1_500
     /// More of a collection at once are told by its list alone.
     static let mostAtOnce = 64
+    private static let mostHeld = 1_024
+
+    private enum Voice {
+        /// Another program has the name, and nobody listens here.
+        case unheard
+        case silent([@LoopActor () -> Void])
+        case speaks
+    }
 
     private let bus: Bus
-    private var held: [@LoopActor () -> Void]? = []
+    private var voice = Voice.unheard
     /// Those whose list of items is about to be told.
     private var lists: Set<ObjectPath.Collection> = []
 
@@ -20,12 +28,14 @@ final class Announcer {
         self.bus = bus
     }
 
-    /// From now on it counts.
+    /// The name is ours, and nobody can take it away.
     func begin() {
+        guard case .unheard = voice else { return }
+        voice = .silent([])
         EventLoop.shared.task {
             await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.silence)
-            let held = self.held ?? []
-            self.held = nil
+            guard case .silent(let held) = self.voice else { return }
+            self.voice = .speaks
             for each in held { each() }
         }
     }
@@ -40,12 +50,16 @@ final class Announcer {
     }
 
     private func later(_ body: @escaping @LoopActor () -> Void) {
-        guard held == nil else {
+        switch voice {
+        case .unheard: break
+        case .silent(var held):
             // What is more than that is in the list that clients read.
-            if let count = held?.count, count < 1_024 { held?.append(body) }
-            return
+            guard held.count < Self.mostHeld else { break }
+            voice = .unheard
+            held.append(body)
+            voice = .silent(held)
+        case .speaks: body()
         }
-        body()
     }
 
     func announce(_ changes: Mirror.Changes, of keeper: any Keeper, isPassing: Bool) {

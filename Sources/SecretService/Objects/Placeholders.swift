@@ -46,11 +46,14 @@ struct Passers {
 
     func has(_ client: String) -> Bool { items.values.contains { $0.owner == client } }
 
-    func hasRoom(for bytes: Int, of client: String) -> Bool {
-        let own = items.values.filter { $0.owner == client }
+    /// `id` is the item that gets them, if it is there already.
+    func hasRoom(for bytes: Int, of client: String, in id: SecretID? = nil) -> Bool {
+        let own = items.filter { $0.value.owner == client && $0.key != id }.values
         return own.count < Self.mostItems
             && own.reduce(bytes) { $0 + $1.bytes } <= Self.mostBytes
     }
+
+    func bytes(of id: SecretID) -> Int { items[id]?.bytes ?? 0 }
 
     mutating func keep(_ id: SecretID, _ bytes: Int, of client: String) {
         items[id] = Owned(owner: client, bytes: bytes)

@@ -55,6 +55,7 @@ extension SecretTree {
         changed.label = try Given.text(label, atMost: Limits.collectionText)
         let new = changed
         journal.note(call.client, "renames", in: name(of: shelf))
+        let deadline = deadline(of: call)
         try await refusing { () async throws(KeeperError) in
             _ = try await stored.relabel(new, until: deadline)
         }
@@ -67,19 +68,21 @@ extension SecretTree {
         }
         journal.note(call.client, "deletes", in: name(of: shelf))
         let id = shelf.id
-        return try await deleting(call) { [unowned self] () async throws(KeeperError) in
+        return try await deleting(call) { [unowned self] (deadline) async throws(KeeperError) in
             try await stored.delete(collection: id, until: deadline)
         }
     }
 
     /// At once where it is open; otherwise the person is asked first.
     private func deleting(
-        _ call: BusTreeCall, _ work: @escaping @LoopActor () async throws(KeeperError) -> Void
+        _ call: BusTreeCall,
+        _ work: @escaping @LoopActor (_ deadline: UInt64) async throws(KeeperError) -> Void
     ) async throws(BusRefusal) -> [BusValue] {
         guard stored.isOpen else {
             let prompt = try prompts.make(for: call.client, dismissedResult: .string("")) {
+                [unowned self] in
                 do throws(KeeperError) {
-                    try await work()
+                    try await work(deadlineOfPrompt)
                     return .string("")
                 } catch {
                     return nil
@@ -87,7 +90,8 @@ extension SecretTree {
             }
             return [.path(ObjectPath.prompt(path: prompt.id))]
         }
-        try await refusing(work)
+        let deadline = deadline(of: call)
+        try await refusing { () async throws(KeeperError) in try await work(deadline) }
         return [.path(ObjectPath.none)]
     }
 
@@ -111,6 +115,7 @@ extension SecretTree {
         let new = item
         // Without attributes nothing says that two are the same.
         let replaces = replace && !item.attributes.isEmpty
+        let deadline = deadline(of: call)
         let stored = try await refusing { () async throws(KeeperError) in
             try await shelf.keeper.put(new, bytes, replace: replaces, until: deadline)
         }
@@ -140,6 +145,7 @@ extension SecretTree {
         _ method: String, _ shelf: Shelf, _ id: SecretID, _ call: BusTreeCall
     ) async throws(BusRefusal) -> [BusValue] {
         let message = call.message
+        let deadline = deadline(of: call)
         switch method {
         case "Delete":
             journal.note(call.client, "deletes from", in: name(of: shelf))
@@ -151,7 +157,9 @@ extension SecretTree {
                 passers.remove(id)
                 return [.path(ObjectPath.none)]
             }
-            return try await deleting(call) { [unowned self] () async throws(KeeperError) in
+            // It stands for whatever a search will have found, and that nobody has seen yet.
+            if !stored.wasOpen, placeholders.search(id) != nil { throw .isLocked }
+            return try await deleting(call) { (deadline) async throws(KeeperError) in
                 try await keeper.delete(id, until: deadline)
             }
         case "GetSecret":
@@ -172,7 +180,7 @@ extension SecretTree {
             guard shelf.keeper.isOpen else { throw .isLocked }
             let isPassing = shelf.keeper === passing
             let weight = bytes.count + (shelf.keeper.mirror.item(id)?.weight ?? 0)
-            if isPassing, !passers.hasRoom(for: weight, of: call.client.name) {
+            if isPassing, !passers.hasRoom(for: weight, of: call.client.name, in: id) {
                 throw .limitsExceeded("this program keeps too much in the collection")
             }
             journal.note(call.client, "stores", in: name(of: shelf))
@@ -222,18 +230,24 @@ extension SecretTree {
         default: throw .invalidArguments("the property has another type")
         }
         guard shelf.keeper.isOpen else { throw .isLocked }
-        if shelf.keeper === passing {
-            var item = Item()
-            item.label = change.label ?? []
-            item.attributes = change.attributes ?? []
-            guard passers.hasRoom(for: item.weight, of: call.client.name) else {
+        let isPassing = shelf.keeper === passing
+        var weight = 0
+        if isPassing {
+            var item = shelf.keeper.mirror.item(id) ?? Item()
+            weight = passers.bytes(of: id) - item.weight
+            if let label = change.label { item.label = label }
+            if let attributes = change.attributes { item.attributes = attributes }
+            weight += item.weight
+            guard passers.hasRoom(for: weight, of: call.client.name, in: id) else {
                 throw .limitsExceeded("this program keeps too much in the collection")
             }
         }
         journal.note(call.client, "changes", in: name(of: shelf))
         let changed = change
+        let deadline = deadline(of: call)
         try await refusing { () async throws(KeeperError) in
             try await shelf.keeper.change(changed, until: deadline)
         }
+        if isPassing { passers.keep(id, weight, of: call.client.name) }
     }
 }

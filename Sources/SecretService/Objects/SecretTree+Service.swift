@@ -7,7 +7,7 @@ extension SecretTree {
         _ method: String, _ call: BusTreeCall
     ) async throws(BusRefusal) -> [BusValue] {
         let message = call.message
-        if method != "OpenSession" { _ = await stored.ready(until: deadline) }
+        if method != "OpenSession" { _ = await stored.ready(until: deadline(of: call)) }
         switch method {
         case "OpenSession":
             let (algorithm, input) = try Given.read { () throws(BusError) in
@@ -44,7 +44,7 @@ extension SecretTree {
             let (name, path) = try Given.read { () throws(BusError) in
                 (try message.string(), try message.objectPath())
             }
-            return try await setAlias(name, path)
+            return try await setAlias(name, path, until: deadline(of: call))
         default: throw .notSupported("the service has no such method")
         }
     }
@@ -134,7 +134,7 @@ extension SecretTree {
         let asked = rest
         let prompt = try prompts.make(for: client, dismissedResult: .paths([])) {
             [unowned self] in
-            guard await stored.ready(until: deadline), stored.isOpen else { return nil }
+            guard await stored.ready(until: deadlineOfPrompt), stored.isOpen else { return nil }
             let unlocked = open(asked, for: client)
             tellUnlocked(unlocked, client)
             return .paths(unlocked)
@@ -162,6 +162,7 @@ extension SecretTree {
         }
         if !locked.isEmpty, stored.isOpen {
             journal.note(call.client, "locks", in: "the collections")
+            let deadline = deadline(of: call)
             try await refusing { () async throws(KeeperError) in
                 try await stored.lock(until: deadline)
             }
@@ -187,6 +188,7 @@ extension SecretTree {
             journal.note(call.client, "reads", in: name(of: shelf))
             wanted.append((path, shelf, id))
         }
+        let deadline = deadline(of: call)
         var entries: [BusValue] = []
         var bytes = 0
         for keeper in [stored, passing] {
@@ -232,14 +234,14 @@ extension SecretTree {
         let name = try Given.text(alias, atMost: Limits.aliasText)
         journal.note(call.client, "makes", in: "a collection")
         if stored.isOpen {
-            let path = try await create(collection, name)
+            let path = try await create(collection, name, until: deadline(of: call))
             return [.path(path), .path(ObjectPath.none)]
         }
         let new = collection
         let prompt = try prompts.make(for: call.client, dismissedResult: .path(ObjectPath.none)) {
             [unowned self] in
             do throws(BusRefusal) {
-                return .path(try await create(new, name))
+                return .path(try await create(new, name, until: deadlineOfPrompt))
             } catch {
                 return nil
             }
@@ -248,7 +250,7 @@ extension SecretTree {
     }
 
     private func create(
-        _ collection: ItemCollection, _ alias: [UInt8]
+        _ collection: ItemCollection, _ alias: [UInt8], until deadline: UInt64
     ) async throws(BusRefusal) -> String {
         try await refusing { () async throws(KeeperError) in
             let stored = try await self.stored.put(collection, until: deadline)
@@ -260,7 +262,9 @@ extension SecretTree {
         }
     }
 
-    private func setAlias(_ name: String, _ path: String) async throws(BusRefusal) -> [BusValue] {
+    private func setAlias(
+        _ name: String, _ path: String, until deadline: UInt64
+    ) async throws(BusRefusal) -> [BusValue] {
         let alias = try Given.text(name, atMost: Limits.aliasText)
         guard !alias.isEmpty else { throw .invalidArguments("the alias has no name") }
         var target: SecretID?

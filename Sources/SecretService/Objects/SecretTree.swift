@@ -5,7 +5,8 @@ import Wire
 /// The objects of org.freedesktop.secrets, as each client sees them.
 @LoopActor
 final class SecretTree: BusTree {
-    /// Milliseconds in which a call is answered, whatever the daemon does. Clients wait 25 seconds.
+    /// Milliseconds from the arrival of a call in which it is answered, whatever the daemon does.
+    /// Clients wait 25 seconds.
     static let patience: UInt64 = 20_000
     /// Of a list of objects in one call.
     static let mostPaths = 65_536
@@ -44,7 +45,11 @@ final class SecretTree: BusTree {
         }
     }
 
-    var deadline: UInt64 { Clock.bootMilliseconds() + Self.patience }
+    /// Of all waits together that one call needs.
+    func deadline(of call: BusTreeCall) -> UInt64 { call.arrived + Self.patience }
+
+    /// Of what a prompt leads to: its client waits for no answer, and the person has just come to it.
+    var deadlineOfPrompt: UInt64 { Clock.bootMilliseconds() + Self.patience }
 
     // MARK: what is where
 
@@ -58,8 +63,8 @@ final class SecretTree: BusTree {
     }
 
     func alias(_ name: String) -> ObjectPath.Collection? {
-        if let id = stored.mirror.aliases[Array(name.utf8)] {
-            return stored.mirror.collections[id] == nil ? nil : .stored(id)
+        if let id = stored.mirror.aliases[Array(name.utf8)], stored.mirror.collections[id] != nil {
+            return .stored(id)
         }
         switch name {
         case "default", "login": return .login
@@ -103,9 +108,9 @@ final class SecretTree: BusTree {
             of: id)
     }
 
-    func interfaces(at path: String) async -> [BusInterface]? {
-        await known(ObjectPath(path))
-        switch resolved(path) {
+    func interfaces(for call: BusTreeCall) async -> [BusInterface]? {
+        await known(ObjectPath(call.path), until: deadline(of: call))
+        switch resolved(call.path) {
         case nil: return nil
         case .service: return [Interfaces.service]
         case .folder: return []
@@ -120,7 +125,7 @@ final class SecretTree: BusTree {
     }
 
     /// Waits until it is known what there is, where an answer depends on it.
-    func known(_ path: ObjectPath?) async {
+    func known(_ path: ObjectPath?, until deadline: UInt64) async {
         switch path {
         case .folder, .collection, .item, .alias, .itemOfAlias:
             _ = await stored.ready(until: deadline)
@@ -201,7 +206,7 @@ final class SecretTree: BusTree {
     ) async throws(BusRefusal) -> BusValue {
         switch resolved(call.path) {
         case .service:
-            _ = await stored.ready(until: deadline)
+            _ = await stored.ready(until: deadline(of: call))
             return .paths(collections.map(\.path))
         case .collection(let collection):
             guard let shelf = shelf(collection) else { throw .noSuchObject }

@@ -90,19 +90,26 @@ final class Sessions {
     /// A program needs one or two. One that opens thousands must not fill memory.
     static let mostOfClient = 256
     static let most = 16_384
+    /// Of one program, with all its connections, in any case.
+    static let leastOfProgram = 16
 
     static let plain = "plain"
     static let encrypted = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
 
     private var all: [SecretID: Session] = [:]
     private var count: [String: Int] = [:]
+    private var countOfProgram: [String: Int] = [:]
 
     var ids: [SecretID] { Array(all.keys) }
 
     func open(
         _ algorithm: String, _ input: BusValue?, for client: BusClient
     ) throws(BusRefusal) -> (output: BusValue, session: SecretID) {
-        guard count[client.name, default: 0] < Self.mostOfClient, all.count < Self.most else {
+        guard count[client.name, default: 0] < Self.mostOfClient,
+            FairShare.hasRoom(
+                own: countOfProgram[client.program, default: 0], all: all.count, most: Self.most,
+                least: Self.leastOfProgram)
+        else {
             throw .limitsExceeded("too many sessions; close some first")
         }
         let session: Session
@@ -133,6 +140,7 @@ final class Sessions {
         let id = SecretID.random()
         all[id] = session
         count[client.name, default: 0] += 1
+        countOfProgram[client.program, default: 0] += 1
         return (output, id)
     }
 
@@ -155,9 +163,9 @@ final class Sessions {
     }
 
     func closeAll(of client: BusClient) {
-        guard count[client.name] != nil else { return }
+        guard let number = count[client.name] else { return }
         all = all.filter { $0.value.client !== client }
-        count[client.name] = nil
+        drop(client, number)
     }
 
     func has(_ client: BusClient) -> Bool { count[client.name] != nil }
@@ -165,5 +173,7 @@ final class Sessions {
     private func drop(_ client: BusClient, _ number: Int) {
         let rest = count[client.name, default: 0] - number
         count[client.name] = rest > 0 ? rest : nil
+        let ofProgram = countOfProgram[client.program, default: 0] - number
+        countOfProgram[client.program] = ofProgram > 0 ? ofProgram : nil
     }
 }

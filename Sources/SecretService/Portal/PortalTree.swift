@@ -64,9 +64,9 @@ final class PortalTree: BusTree {
         ], properties: [.init("version", "u")])
     private static let request = BusInterface(requestInterface, methods: [.init("Close")])
 
-    func interfaces(at path: String) async -> [BusInterface]? {
-        if path == Self.root { return [Self.secret] }
-        return requests[path] == nil ? nil : [Self.request]
+    func interfaces(for call: BusTreeCall) async -> [BusInterface]? {
+        if call.path == Self.root { return [Self.secret] }
+        return requests[call.path] == nil ? nil : [Self.request]
     }
 
     func children(of path: String) -> [String] { [] }
