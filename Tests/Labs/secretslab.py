@@ -21,9 +21,11 @@ from agentlab import Agent as RealAgent
 from agentlab import PlayedBus
 from daemonlab import PASSCODE, build, derivation_counter, wait_until
 from faultlab import Lab, policy
+from jeepney import DBusAddress, MessageType, new_method_call
 from jeepney.io.blocking import open_dbus_connection
 from pinentrylab import Pinentry
 from places import LABS
+from stepslab import Steps
 
 NAME = "org.freedesktop.secrets"
 ROOT = "/org/freedesktop/secrets"
@@ -81,9 +83,10 @@ class Agent:
 
 
 class Desk:
-    """`screen` is a logind of screenlab's. The real agent starts the real tool."""
+    """`screen` is a logind of screenlab's. The real agent starts the real tool. With `steps`, daemon and bridge can be
+    killed at each of their steps."""
 
-    def __init__(self, policy_text=None, store=True, bridge=True, screen=None, real_agent=False):
+    def __init__(self, policy_text=None, store=True, bridge=True, screen=None, real_agent=False, steps=False):
         self.folder = tempfile.mkdtemp(prefix="appvault-secrets-")
         os.chmod(self.folder, 0o755)
         self.opened = []
@@ -93,8 +96,13 @@ class Desk:
             self.opened.append(self.bus.stop)
             settings = {} if screen is None else {
                 "env": {**screen.env, "LD_PRELOAD": derivation_counter()}, "before": screen.before}
-            self.daemon = Lab(policy_text or policy(), **settings)
+            self.daemon = Lab(policy_text or policy(), start=False, **settings)
             self.opened.append(self.daemon.close)
+            self.steps = {}
+            if steps:
+                self.steps = {name: Steps(self.folder, name) for name in ("daemon", "bridge")}
+                self.daemon.env.update(self.steps["daemon"].environment(self.daemon.state))
+            self.daemon.start()
             self.environment = dict(
                 os.environ, DBUS_SESSION_BUS_ADDRESS=self.bus.address, XDG_RUNTIME_DIR=self.folder, LC_ALL="C.UTF-8")
             self.agent = self.real_agent() if real_agent else Agent(self.environment)
@@ -134,7 +142,8 @@ class Desk:
 
     def start(self, wait=True):
         self.process = subprocess.Popen(
-            [build("appvault-secrets"), "--socket", self.daemon.socket], env=self.environment,
+            [build("appvault-secrets"), "--socket", self.daemon.socket],
+            env=dict(self.environment, **(self.steps["bridge"].environment() if self.steps else {})),
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.said = Lines(self.process.stderr)
         if wait:
@@ -202,3 +211,51 @@ class Desk:
         process = self.start_tool(*words)
         out, err = process.communicate(typed.encode(), 60)
         return process.returncode, out.decode(), err.decode()
+
+
+class Caller:
+    """A program that calls by hand."""
+
+    def __init__(self, desk):
+        self.connection = desk.connect()
+        self.heard = []
+
+    def send(self, path, interface, member, signature=None, *body):
+        return self.send_to(path, "org.freedesktop.Secret." + interface, member, signature, *body)
+
+    def send_to(self, path, interface, member, signature=None, *body):
+        call = new_method_call(DBusAddress(path, NAME, interface), member, signature, body)
+        serial = next(self.connection.outgoing_serial)
+        self.connection.send(call, serial=serial)
+        return serial
+
+    def answer(self, serial, seconds=60):
+        while True:
+            message = self.connection.receive(timeout=seconds)
+            if message.header.message_type == MessageType.signal:
+                self.heard.append(message)
+            elif message.header.fields.get(5) == serial:
+                if message.header.message_type == MessageType.error:
+                    return message.header.fields[4].rsplit(".", 1)[1]
+                return message.body
+
+    def call(self, *words):
+        return self.answer(self.send(*words))
+
+    def session(self):
+        return self.call(ROOT, "Service", "OpenSession", "sv", "plain", ("s", ""))[1]
+
+    def unlock(self, *paths):
+        return self.call(ROOT, "Service", "Unlock", "ao", list(paths))
+
+    def completed(self, prompt, seconds=60):
+        """What the prompt came to: whether it was dismissed, and the objects."""
+        def found():
+            return next((each for each in self.heard if each.header.fields[1] == prompt
+                         and each.header.fields[3] == "Completed"), None)
+
+        while not found():
+            message = self.connection.receive(timeout=seconds)
+            if message.header.message_type == MessageType.signal:
+                self.heard.append(message)
+        return found().body[0], found().body[1][1]

@@ -1,6 +1,6 @@
-"""A daemon that is killed at random instants while programs store, replace, change and delete items and whole
-collections. What was answered is certain, whether done or deleted; what was sent and not answered has happened
-completely or not at all; no item is half there."""
+"""A daemon that is killed while programs store, replace, change and delete items and whole collections: at random
+instants, and at every step of each of them. What was answered is certain, whether done or deleted; what was sent and
+not answered has happened completely or not at all; no item is half there."""
 
 import os
 import random
@@ -8,12 +8,17 @@ import threading
 import time
 import unittest
 
+import wire
 from daemonlab import PASSCODE, wait_until
-from faultlab import Lab
+from faultlab import Lab, policy
 from itemlab import LOGIN, STORE, Items, Mirror, Refused, make_store
+from stepslab import MANY, Steps
 
 TIMEOUT = 600
-ROUNDS = 60 if os.environ.get("APPVAULT_TESTS") == "soak" else 8
+IS_LONG = os.environ.get("APPVAULT_TESTS") == "soak"
+ROUNDS = 60 if IS_LONG else 8
+# Steps of each act that are tried where not all of them are, evenly over all.
+SOME = 6
 WRITERS = 4
 
 
@@ -150,6 +155,126 @@ class Killed(unittest.TestCase):
                 wait_until(
                     lambda e=expected + collections - known: lab.state_of(STORE).records == e, "all is swept", 60)
                 items.close()
+
+
+
+class EveryStep(unittest.TestCase):
+    """Each act with an item of its own, killed before each write, sync and message, and after each message read."""
+
+    def setUp(self):
+        self.lab = Lab(policy(), start=False)
+        self.addCleanup(self.lab.close)
+        self.steps = Steps(self.lab.folder, "daemon")
+        self.lab.env.update(self.steps.environment(self.lab.state))
+        self.lab.start()
+        make_store(self.lab)
+        self.number = 0
+
+    def version(self, number):
+        """Label, an attribute and the secret, which tell whether they belong together."""
+        text = f"{self.number}.{number}"
+        return text, {"n": str(self.number), "version": str(number)}, text.encode() * 500
+
+    def content(self, items):
+        """Label, attributes, secret and collection of all items of this round."""
+        found = items.find({"n": str(self.number)})
+        secrets = items.secrets([each["id"] for each in found]) if found else {}
+        return sorted(
+            (each["label"], sorted(each["attributes"].items()), secrets[each["id"]], each["collection"])
+            for each in found)
+
+    def made(self, version, attributes=None, collection=LOGIN):
+        label, own, secret = self.version(version)
+        return label, sorted((attributes or own).items()), secret, collection
+
+    # the acts: each returns what it does, and what there is before and afterwards
+
+    def put(self, items):
+        label, attributes, secret = self.version(1)
+        return lambda: items.put(attributes, secret, label=label), [], [self.made(1)]
+
+    def replace(self, items):
+        label, attributes, secret = self.version(1)
+        items.put(attributes, secret, label=label)
+        label, _, secret = self.version(2)
+        after = [self.made(2, attributes)]
+        return lambda: items.put(attributes, secret, replace=True, label=label), [self.made(1)], after
+
+    def change(self, items):
+        label, attributes, secret = self.version(1)
+        identity = items.put(attributes, secret, label=label)["id"]
+        label, attributes, secret = self.version(2)
+        act = lambda: items.change(identity, secret, label=label, attributes=attributes, contentType="")
+        return act, [self.made(1)], [self.made(2)]
+
+    def delete(self, items):
+        label, attributes, secret = self.version(1)
+        identity = items.put(attributes, secret, label=label)["id"]
+        return lambda: items.delete(identity), [self.made(1)], []
+
+    def delete_collection(self, items):
+        collection = items.collection(f"of {self.number}")["id"]
+        items.alias("work", collection)
+        for version in (1, 2, 3):
+            label, attributes, secret = self.version(version)
+            items.put(attributes, secret, label=label, collection=collection)
+        before = sorted(self.made(version, None, collection) for version in (1, 2, 3))
+        return lambda: items.delete_collection(collection), before, []
+
+    ACTS = (put, replace, change, delete, delete_collection)
+
+    def attempt(self, act, step):
+        self.number += 1
+        items = Items(self.lab)
+        run, before, after = act(self, items)
+        self.steps.arm(step)
+        try:
+            run()
+            done = True
+        except (OSError, wire.WireError):
+            done = False
+        self.steps.comes_to_rest(self.lab.process)
+        left = self.steps.disarm()
+        items.close()
+        # One that has counted to its end is about to end.
+        try:
+            self.lab.ask("status")
+        except OSError:
+            self.lab.process.wait(60)
+        is_killed = not self.lab.is_running
+        if is_killed:
+            self.lab.start()
+            self.assertEqual(self.lab.open(PASSCODE).name, "done")
+        items = Items(self.lab)
+        found = self.content(items)
+        self.assertIn(found, [after] if done else [before, after])
+        mirror = Mirror(items).follow()
+        self.assertEqual("work" in mirror.aliases, len(mirror.collections) == 2)
+        for each in items.find({"n": str(self.number)}):
+            items.delete(each["id"])
+        for collection in set(mirror.collections) - {LOGIN}:
+            items.delete_collection(collection)
+        # No record is left that nothing leads to.
+        wait_until(lambda: self.lab.state_of(STORE).records == 0, "all is swept", 60)
+        items.close()
+        return left, is_killed
+
+    def test_at_every_step(self):
+        """killed at each step of storing, replacing, changing and deleting: whole or not at all"""
+        for act in self.ACTS:
+            with self.subTest(act=act.__name__):
+                left, is_killed = self.attempt(act, MANY)
+                self.assertFalse(is_killed)
+                count, kills = MANY - left, 0
+                stride = 1 if IS_LONG else max(1, -(-count // SOME))
+                for step in range(int(time.time()) % stride, count + 5, stride):
+                    with self.subTest(step=step):
+                        _, is_killed = self.attempt(act, step)
+                        kills += is_killed
+                        if not is_killed and step >= count:
+                            break
+                print(f"        {act.__name__}: {count} steps, killed {kills} times", flush=True)
+                self.assertGreater(kills, 0)
 
 
 if __name__ == "__main__":

@@ -10,60 +10,14 @@ import time
 import unittest
 
 import secretstorage
-from daemonlab import comes_to_rest, wait_until, wakeups
+from daemonlab import PASSCODE, answers, comes_to_rest, wait_until, wakeups
 from jeepney import DBusAddress, MatchRule, MessageType, new_method_call
 from places import LABS
-from secretslab import LOGIN, NAME, ROOT, Desk, Lines
+from secretslab import LOGIN, NAME, ROOT, STORE, Caller, Desk, Lines
 from secretstorage.exceptions import SecretStorageException
 
 TIMEOUT = 300
-SERVICE = DBusAddress(ROOT, NAME, "org.freedesktop.Secret.Service")
 ATTRIBUTES = {"user": "ann"}
-
-
-class Caller:
-    """A program that calls by hand."""
-
-    def __init__(self, desk):
-        self.connection = desk.connect()
-        self.heard = []
-
-    def send(self, path, interface, member, signature=None, *body):
-        call = new_method_call(DBusAddress(path, NAME, "org.freedesktop.Secret." + interface), member, signature, body)
-        serial = next(self.connection.outgoing_serial)
-        self.connection.send(call, serial=serial)
-        return serial
-
-    def answer(self, serial, seconds=60):
-        while True:
-            message = self.connection.receive(timeout=seconds)
-            if message.header.message_type == MessageType.signal:
-                self.heard.append(message)
-            elif message.header.fields.get(5) == serial:
-                if message.header.message_type == MessageType.error:
-                    return message.header.fields[4].rsplit(".", 1)[1]
-                return message.body
-
-    def call(self, *words):
-        return self.answer(self.send(*words))
-
-    def session(self):
-        return self.call(ROOT, "Service", "OpenSession", "sv", "plain", ("s", ""))[1]
-
-    def unlock(self, *paths):
-        return self.call(ROOT, "Service", "Unlock", "ao", list(paths))
-
-    def completed(self, prompt, seconds=60):
-        """What the prompt came to: whether it was dismissed, and the objects."""
-        def found():
-            return next((each for each in self.heard if each.header.fields[1] == prompt
-                         and each.header.fields[3] == "Completed"), None)
-
-        while not found():
-            message = self.connection.receive(timeout=seconds)
-            if message.header.message_type == MessageType.signal:
-                self.heard.append(message)
-        return found().body[0], found().body[1][1]
 
 
 class Case(unittest.TestCase):
@@ -112,6 +66,25 @@ class Prompts(Case):
         self.desk.agent.answer(130)
         self.assertEqual(other.completed(prompt), (True, []))
 
+    def test_never_answers(self):
+        """a client that makes prompts and never calls them, or all that it may: others are asked for, and served"""
+        for _ in range(1_000):
+            _, prompt = self.caller.unlock(self.path)
+            self.assertTrue(prompt.startswith("/"))
+        waiter = Caller(self.desk)
+        for _ in range(64):
+            self.begun(waiter)
+        self.assertEqual(waiter.unlock(self.path), "LimitsExceeded")
+        self.desk.agent.asked()
+        other = Caller(self.desk)
+        prompt = self.begun(other)
+        self.assertEqual(other.call(prompt, "Prompt", "Dismiss"), ())
+        self.assertEqual(other.completed(prompt), (True, []))
+        prompt = self.begun(other)
+        self.desk.open("secrets")
+        self.assertEqual(other.completed(prompt), (False, [self.path]))
+        self.assertEqual(self.desk.agent.count(), 1)
+
     def test_dismisses(self):
         """Dismiss completes it, at once and once"""
         prompt = self.begun(self.caller)
@@ -126,10 +99,17 @@ class Prompts(Case):
         _, prompt = self.caller.unlock(self.path)
         other = Caller(self.desk)
         self.assertEqual(other.call(prompt, "Prompt", "Prompt", "s", ""), "NoSuchObject")
+        self.assertEqual(other.call(prompt, "Prompt", "Dismiss"), "NoSuchObject")
         self.assertEqual(other.call(session, "Session", "Close"), "NoSession")
         self.desk.open("secrets")
         self.desk.is_locked(False)
-        self.assertEqual(other.call(self.path, "Item", "GetSecret", "o", session), "NoSession")
+        secret = (session, b"", b"badger", "text/plain")
+        for answer in (
+                other.call(self.path, "Item", "GetSecret", "o", session),
+                other.call(self.path, "Item", "SetSecret", "(oayays)", secret),
+                other.call(ROOT, "Service", "GetSecrets", "aoo", [self.path], session),
+                other.call(LOGIN, "Collection", "CreateItem", "a{sv}(oayays)b", {}, secret, False)):
+            self.assertEqual(answer, "NoSession")
         self.assertEqual(bytes(self.caller.call(self.path, "Item", "GetSecret", "o", session)[0][2]), b"otter")
 
     def test_no_agent(self):
@@ -174,11 +154,39 @@ class First(unittest.TestCase):
         self.assertEqual(self.desk.tool("store", "--label=x", "user", "ann", "n", "1", typed="new")[0], 0)
         self.assertEqual(self.desk.tool("lookup", "n", "1")[1], "new")
 
+    def test_delete(self):
+        """what stands for a search cannot be deleted before it is known what it stands for, and that is said at once"""
+        caller = Caller(self.desk)
+        _, locked = caller.call(ROOT, "Service", "SearchItems", "a{ss}", ATTRIBUTES)
+        self.assertEqual(caller.call(locked[0], "Item", "Delete"), "IsLocked")
+        # An item whose path is known from before is meant for certain.
+        prompt, = caller.call(self.items[0].item_path, "Item", "Delete")
+        caller.call(prompt, "Prompt", "Prompt", "s", "")
+        self.desk.agent.asked()
+        self.desk.open()
+        self.assertFalse(caller.completed(prompt)[0])
+        self.assertEqual(len(caller.call(ROOT, "Service", "SearchItems", "a{ss}", ATTRIBUTES)[0]), 2)
+
     def test_known_paths(self):
         """an item that a client knows from before is locked, and not gone"""
         caller = Caller(self.desk)
         session = caller.session()
         self.assertEqual(caller.call(self.items[0].item_path, "Item", "GetSecret", "o", session), "IsLocked")
+
+
+class Resets(Case):
+    def test_reset(self):
+        """after the store is removed all is answered at once, and the next secret makes a new one"""
+        self.stored()
+        self.desk.daemon.ask("reset", answers(PASSCODE), store=STORE)
+        caller = Caller(self.desk)
+        began = time.monotonic()
+        wait_until(
+            lambda: caller.call(ROOT, "Service", "SearchItems", "a{ss}", ATTRIBUTES) == ([], []), "nothing is there",
+            30)
+        self.assertLess(time.monotonic() - began, 15, "nobody waits for what is no more")
+        self.assertEqual(self.desk.tool("store", "--label=x", "user", "ann", typed="new")[0], 0)
+        self.assertEqual(self.desk.tool("lookup", "user", "ann")[1], "new")
 
 
 class Deaths(Case):
@@ -247,6 +255,27 @@ class Deaths(Case):
             self.desk.daemon.process.send_signal(signal.SIGCONT)
         self.desk.is_locked(False)
         self.assertEqual(self.desk.tool("lookup", "user", "ann"), (0, "otter", ""))
+
+    def test_hangs_for_many(self):
+        """calls that one client has sent at once wait at the same time, each no longer than clients wait"""
+        path = self.stored()
+        caller = Caller(self.desk)
+        session = caller.session()
+        self.desk.daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            secret = (session, b"", b"badger", "text/plain")
+            serials = [
+                caller.send(path, "Item", "GetSecret", "o", session),
+                caller.send(path, "Item", "SetSecret", "(oayays)", secret),
+                caller.send(ROOT, "Service", "GetSecrets", "aoo", [path], session)]
+            for serial in serials:
+                self.assertEqual(caller.answer(serial), "Failed")
+                self.assertLess(time.monotonic() - began, 25, "clients wait no longer")
+        finally:
+            self.desk.daemon.process.send_signal(signal.SIGCONT)
+        # What had no time left was not begun.
+        self.assertEqual(bytes(caller.call(path, "Item", "GetSecret", "o", session)[0][2]), b"otter")
 
     def test_killed_while_storing(self):
         """appvaultd is killed while items are stored: what was answered is there, none is there twice"""
@@ -323,6 +352,62 @@ class Floods(Case):
         # They end with the client.
         flood.connection.close()
         self.assertIsInstance(Caller(self.desk).session(), str)
+
+
+    def test_sessions_of_many_connections(self):
+        """nor do more of them over forty connections of one program keep another one out"""
+        flood = subprocess.Popen(
+            [sys.executable, os.path.join(LABS, "sessionflood.py"), self.desk.bus.address, "40", "300"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        lines = Lines(flood.stdout)
+        try:
+            wait_until(lambda: lines.all, "it has opened what it may", 60)
+            self.assertLess(int(lines.all[0].split()[1]), 2_100, "an eighth of what there is")
+            caller = Caller(self.desk)
+            for _ in range(256):
+                self.assertTrue(caller.session().startswith(ROOT + "/session/"))
+        finally:
+            flood.kill()
+            flood.wait()
+            flood.stdin.close()
+            lines.close()
+
+
+class Watchers(unittest.TestCase):
+    """Other programs of the person that listen to the daemon, or are connected to it."""
+
+    def setUp(self):
+        self.desk = Desk(bridge=False)
+        self.addCleanup(self.desk.close)
+
+    def watch(self, **greeting):
+        client = self.desk.daemon.client(**greeting)
+        self.addCleanup(client.close)
+        client.send("watch", 2)
+        return client.receive(20)
+
+    def test_others_watch(self):
+        """four programs that watch do not keep the bridge from listening"""
+        self.assertEqual([self.watch().name for _ in range(4)], ["event"] * 4)
+        self.assertEqual(self.watch().code, 35)
+        self.desk.start()
+        self.desk.is_locked(False)
+        self.desk.collection().create_item("Mail", ATTRIBUTES, b"otter")
+        self.desk.lock()
+
+    def test_refused(self):
+        """a bridge that may not listen says why; when a place is free again it serves"""
+        kept = [self.desk.daemon.client(service="appvault-secrets") for _ in range(2)]
+        for client in kept:
+            self.addCleanup(client.close)
+            client.send("watch", 2)
+            self.assertEqual(client.receive(20).name, "event")
+        self.desk.start()
+        wait_until(
+            lambda: any("does not tell what happens" in line and "watch" in line for line in self.desk.said.all),
+            "it says so", 30)
+        kept[0].close()
+        self.desk.is_locked(False)
 
 
 class Name(unittest.TestCase):

@@ -1,7 +1,8 @@
 /* Preloaded into appvaultd: it is killed before the Nth write, sync, renaming or removal of a slots file, of a finger's
    file or in a runtime folder, counted from when N was written into $KILL_STEPS; with $STEPS_FOLDER, of anything that
-   changes in that folder instead, a second name of a file included. Each one that is done counts it down; where the file is not there, nothing happens. The
-   sync of a finger's file waits as long as there is a file $HOLD_FINGERS. While there is a file $FAIL_DISK that says
+   changes in that folder instead, a second name of a file included, and with $STEPS_MESSAGES also before each message that
+   it sends and after each that it has read. Each one that is done counts it down; where the file is not there, nothing
+   happens. The sync of a finger's file waits as long as there is a file $HOLD_FINGERS. While there is a file $FAIL_DISK that says
    "write N" or "sync N", these fail with errno N. While there is a file $COPIES_ON_WRITE, a write of a slots file finds no
    room for as long as there is a file "reserve" in $STEPS_FOLDER: what a full file system does that takes a new block for
    each write. */
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -169,4 +172,45 @@ int linkat(int from, const char *old, int to, const char *new, int flags)
 {
     if (getenv("STEPS_FOLDER") != NULL) step(from);
     return ((int (*)(int, const char *, int, const char *, int))dlsym(RTLD_NEXT, "linkat"))(from, old, to, new, flags);
+}
+
+static int counts_messages(void) { return getenv("STEPS_MESSAGES") != NULL; }
+
+static ssize_t has_read(ssize_t result)
+{
+    int error = errno;
+    if (result > 0 && counts_messages()) count_down();
+    errno = error;
+    return result;
+}
+
+ssize_t read(int fd, void *bytes, size_t count)
+{
+    struct stat found;
+    ssize_t result = ((ssize_t (*)(int, void *, size_t))dlsym(RTLD_NEXT, "read"))(fd, bytes, count);
+    if (result <= 0 || !counts_messages()) return result;
+    return fstat(fd, &found) == 0 && S_ISSOCK(found.st_mode) ? has_read(result) : result;
+}
+
+ssize_t recv(int fd, void *bytes, size_t count, int flags)
+{
+    ssize_t result = ((ssize_t (*)(int, void *, size_t, int))dlsym(RTLD_NEXT, "recv"))(fd, bytes, count, flags);
+    return flags & MSG_PEEK ? result : has_read(result);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    return has_read(((ssize_t (*)(int, struct msghdr *, int))dlsym(RTLD_NEXT, "recvmsg"))(fd, message, flags));
+}
+
+ssize_t send(int fd, const void *bytes, size_t count, int flags)
+{
+    if (counts_messages()) count_down();
+    return ((ssize_t (*)(int, const void *, size_t, int))dlsym(RTLD_NEXT, "send"))(fd, bytes, count, flags);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    if (counts_messages()) count_down();
+    return ((ssize_t (*)(int, const struct msghdr *, int))dlsym(RTLD_NEXT, "sendmsg"))(fd, message, flags);
 }
