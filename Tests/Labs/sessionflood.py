@@ -1,5 +1,5 @@
-"""A program that opens as many sessions as it is asked for over as many connections, for secretslab.py. It says how many
-there are, and stays until it is ended."""
+"""A program that opens sessions over many connections, as many as it is asked for, for secretslab.py. It says how many
+it has got, and stays until it is ended."""
 
 import sys
 

@@ -26,8 +26,8 @@ class Steps:
     def environment(self, folder=None):
         """Counted are the changes in this folder, too."""
         more = {} if folder is None else {"STEPS_FOLDER": folder}
-        return {
-            "LD_PRELOAD": f"{derivation_counter()} {self.killer}", "KILL_STEPS": self.path, "STEPS_MESSAGES": "1", **more}
+        preloaded = f"{derivation_counter()} {self.killer}"
+        return {"LD_PRELOAD": preloaded, "KILL_STEPS": self.path, "STEPS_MESSAGES": "1", **more}
 
     def arm(self, step):
         with open(self.path, "w", encoding="ascii") as file:
@@ -49,7 +49,7 @@ class Steps:
         return left
 
     def comes_to_rest(self, process):
-        """Waits until the process has ended, or does nothing more that counts: what it does behind its answer counts."""
+        """Waits until the process has ended, or does nothing more that counts, also behind its answer."""
         last, since = self.left(), time.monotonic()
         while process.poll() is None:
             time.sleep(0.005)

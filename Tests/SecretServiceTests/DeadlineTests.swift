@@ -5,8 +5,8 @@ import Wire
 @testable import Posix
 @testable import SecretService
 
-/// A keeper in memory that notes until when each call may wait, and whose first answer comes when the
-/// test says so.
+/// A keeper in memory that notes until when each call may wait. Where it is held, its answers come
+/// when the test says so.
 @LoopActor
 private final class NotingKeeper: Keeper {
     private let inner: MemoryKeeper

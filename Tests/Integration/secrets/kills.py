@@ -204,8 +204,8 @@ class Unlock(Act):
         return True
 
     def answered(self):
-        """The person types the passcode. Where the daemon has ended meanwhile the dialog says so and is gone, or another
-        one comes in time for the person to type it again."""
+        """The person types the passcode. Where the daemon has ended meanwhile the dialog says so and is gone, or the
+        next one comes in time for the person to type it again."""
         try:
             self.desk.open(self.opened)
         except (OSError, AssertionError):
