@@ -206,6 +206,28 @@ func manyPrompts() async throws {
 }
 
 @Test(
+    "the objects of a client's prompts have a limit together", .enabled(if: PrivateBus.isThere))
+func manyObjects() async throws {
+    try await withDesk { desk in
+        let client = try await desk.client()
+        // Before the first opening each of them may be there.
+        @LoopActor
+        func paths() -> [String] {
+            (0..<Prompts.mostObjects / 2 + 1).map { _ in
+                ObjectPath.Collection.login.path(of: .random())
+            }
+        }
+        let (_, first) = try await client.unlock(paths())
+        let (_, second) = try await client.unlock(paths())
+        await isRefused("NoSuchObject") { try await client.begin(first) }
+        try await client.begin(second)
+        await isRefused("LimitsExceeded") { _ = try await client.unlock(paths()) }
+        _ = try await client.unlock([client.login])
+        client.bus.close()
+    }
+}
+
+@Test(
     "items are announced, but not in the moment after the start", .enabled(if: PrivateBus.isThere))
 func announced() async throws {
     try await withDesk(isOpen: true) { desk in

@@ -132,8 +132,9 @@ extension SecretTree {
         guard !rest.isEmpty else { return [.paths(passing), .path(ObjectPath.none)] }
         journal.note(client, "wants to unlock", in: "the collections")
         let asked = rest
-        let prompt = try prompts.make(for: client, dismissedResult: .paths([])) {
-            [unowned self] in
+        let prompt = try prompts.make(
+            for: client, dismissedResult: .paths([]), objects: asked.count
+        ) { [unowned self] in
             guard await stored.ready(until: deadlineOfPrompt), stored.isOpen else { return nil }
             let unlocked = open(asked, for: client)
             tellUnlocked(unlocked, client)

@@ -11,7 +11,7 @@ final class SecretTree: BusTree {
     /// Of a list of objects in one call.
     static let mostPaths = 65_536
     /// Of those that are to be unlocked or locked: a prompt keeps them.
-    static let mostOfLocking = 16_384
+    static let mostOfLocking = Prompts.mostObjects
 
     /// Whose items, and in which of its collections.
     struct Shelf {

@@ -14,6 +14,8 @@ final class Prompt {
     /// What a prompt that was dismissed gives: of the same type as the result.
     let dismissedResult: BusValue
     let work: Work
+    /// How many objects it keeps in mind.
+    let objects: Int
     /// Is told how it ended, instead of the client.
     let heard: Hearer?
     fileprivate(set) var state = State.made
@@ -27,8 +29,10 @@ final class Prompt {
     }
 
     fileprivate init(
-        _ client: BusClient, _ dismissedResult: BusValue, _ heard: Hearer?, _ work: @escaping Work
+        _ client: BusClient, _ dismissedResult: BusValue, objects: Int, _ heard: Hearer?,
+        _ work: @escaping Work
     ) {
+        self.objects = objects
         self.heard = heard
         self.client = client
         self.dismissedResult = dismissedResult
@@ -58,6 +62,8 @@ enum Asked: Equatable, Sendable {
 final class Prompts {
     /// Of one client; one that it never called makes room for another.
     static let mostOfClient = 64
+    /// Of all prompts of one client together: as many as one call may name.
+    static let mostObjects = 16_384
 
     private let keeper: any Keeper
     private let asker: any Asker
@@ -84,16 +90,19 @@ final class Prompts {
     var ids: [SecretID] { order }
 
     func make(
-        for client: BusClient, dismissedResult: BusValue, heard: Prompt.Hearer? = nil,
-        _ work: @escaping Prompt.Work
+        for client: BusClient, dismissedResult: BusValue, objects: Int = 1,
+        heard: Prompt.Hearer? = nil, _ work: @escaping Prompt.Work
     ) throws(BusRefusal) -> Prompt {
-        let own = order.filter { all[$0]?.client === client }
-        if own.count >= Self.mostOfClient {
-            guard let old = own.first(where: { all[$0]?.state == .made }), let prompt = all[old]
-            else { throw .limitsExceeded("too many prompts; answer some first") }
-            forget(prompt)
+        var own = order.compactMap { all[$0] }.filter { $0.client === client }
+        while own.count >= Self.mostOfClient
+            || own.reduce(objects, { $0 + $1.objects }) > Self.mostObjects
+        {
+            guard let old = own.firstIndex(where: { $0.state == .made }) else {
+                throw .limitsExceeded("too many prompts; answer some first")
+            }
+            forget(own.remove(at: old))
         }
-        let prompt = Prompt(client, dismissedResult, heard, work)
+        let prompt = Prompt(client, dismissedResult, objects: objects, heard, work)
         all[prompt.id] = prompt
         order.append(prompt.id)
         return prompt

@@ -312,6 +312,8 @@ class Killed(unittest.TestCase):
         program.connection.close()
 
     def at_each_step(self, act, victim):
+        # An act before it may have been killed while it made the store.
+        self.attempt(Create, victim, MANY)
         left, is_killed = self.attempt(act, victim, MANY)
         self.assertFalse(is_killed)
         count = MANY - left
