@@ -216,6 +216,10 @@ extension Bus {
                 return [.string(introspection(own, below: tree.children(of: path)))]
             case BusInterface.propertiesName:
                 return try await properties(member, own, call, tree)
+            // libsystemd answers those that name this interface, and not those that leave it out.
+            case BusInterface.peerName:
+                guard member == "Ping" else { throw .unknownMethod }
+                return []
             default: return try await tree.call(member, of: interface.name, call)
             }
         }

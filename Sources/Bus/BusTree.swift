@@ -78,6 +78,7 @@ public struct BusInterface: Sendable {
 
     /// What every object of a tree has besides.
     static let propertiesName = "org.freedesktop.DBus.Properties"
+    static let peerName = "org.freedesktop.DBus.Peer"
     static let introspectableName = "org.freedesktop.DBus.Introspectable"
     static let standard = [
         BusInterface(
@@ -106,7 +107,7 @@ public struct BusInterface: Sendable {
         BusInterface(
             introspectableName, methods: [Method("Introspect", gives: [.init("xml", "s")])]),
         BusInterface(
-            "org.freedesktop.DBus.Peer",
+            peerName,
             methods: [
                 Method("Ping"), Method("GetMachineId", gives: [.init("id", "s")]),
             ]),

@@ -27,6 +27,14 @@ extension Bus {
         try send(message)
     }
 
+    /// A call that leaves out the interface, as it may.
+    func callByNameAlone(_ destination: String, _ path: String, _ member: String) throws {
+        var made: OpaquePointer?
+        // SAFETY: as above.
+        unsafe sd_bus_message_new_method_call(raw, &made, destination, path, nil, member)
+        try send(unsafe BusMessage(owning: try #require(made)))
+    }
+
     func forgeAnswer(to destination: String, number: UInt64, _ value: BusValue) throws {
         var called: OpaquePointer?
         // SAFETY: as above.

@@ -106,6 +106,24 @@ private func start(_ client: Bus, _ what: String, _ answers: Answers) {
 }
 
 @Test(
+    "what every object answers is no call of the tree, also where the interface is left out",
+    .enabled(if: PrivateBus.isThere))
+func peer() async throws {
+    try await withTree { daemon, _, tree in
+        let client = try await daemon.connect()
+        for member in ["Ping", "GetMachineId", "Introspect"] {
+            try client.callByNameAlone("org.appvault.Tree", root + "/one", member)
+        }
+        try client.callByNameAlone("org.appvault.Tree", root + "/one", "Give")
+        // They are answered in their order.
+        _ = try await client.call(
+            "org.appvault.Tree", root + "/one", interface, "Do", [.string("last")], until: soon)
+        #expect(tree.calls == [client.ownName + " last"])
+        client.close()
+    }
+}
+
+@Test(
     "a client's calls are done one after the other, and another client's meanwhile",
     .enabled(if: PrivateBus.isThere))
 func inOrder() async throws {
