@@ -244,3 +244,41 @@ func announced() async throws {
         client.bus.close()
     }
 }
+
+/// Prompts of clients that are on no bus.
+@LoopActor
+private final class Box {
+    let keeper = MemoryKeeper([named("Login", .zero)], isOpen: false)
+    private(set) var ended: [SecretID] = []
+    lazy var prompts = Prompts(keeper, PlayedPerson(keeper)) { [unowned self] prompt, _, _ in
+        ended.append(prompt.id)
+    }
+
+    func make(_ client: BusClient) throws -> Prompt {
+        try prompts.make(for: client, dismissedResult: .string("")) { .string("") }
+    }
+}
+
+@Test("a client that left while its call waited gets no prompt, which would stay for ever")
+func leftMeanwhile() async throws {
+    try await TestLoop.run {
+        let box = Box()
+        let client = BusClient(name: ":1.7")
+        client.hasLeft = true
+        #expect(throws: BusRefusal.self) { _ = try box.make(client) }
+        #expect(box.prompts.ids.isEmpty)
+    }
+}
+
+@Test("a prompt that was dismissed before it was called ends once, whatever comes next")
+func dismissedAtOnce() async throws {
+    try await TestLoop.run {
+        let box = Box()
+        let client = BusClient(name: ":1.7")
+        let first = try box.make(client)
+        box.prompts.dismiss(first)
+        for _ in 0..<Prompts.mostOfClient { _ = try box.make(client) }
+        #expect(await waited { !box.ended.isEmpty })
+        #expect(box.ended == [first.id])
+    }
+}

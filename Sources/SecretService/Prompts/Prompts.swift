@@ -93,6 +93,8 @@ final class Prompts {
         for client: BusClient, dismissedResult: BusValue, objects: Int = 1,
         heard: Prompt.Hearer? = nil, _ work: @escaping Prompt.Work
     ) throws(BusRefusal) -> Prompt {
+        // While the call waited for the daemon. Nobody would ever take the prompt away.
+        guard !client.hasLeft else { throw .failed("the program has left the bus") }
         var own = order.compactMap { all[$0] }.filter { $0.client === client }
         while own.count >= Self.mostOfClient
             || own.reduce(objects, { $0 + $1.objects }) > Self.mostObjects
@@ -127,6 +129,8 @@ final class Prompts {
     func dismiss(_ prompt: Prompt) {
         switch prompt.state {
         case .made, .waits:
+            // It makes no room for another one any more.
+            prompt.state = .waits
             EventLoop.shared.task { self.end(prompt, dismissed: true, prompt.dismissedResult) }
         // The person has answered.
         case .completes, .over: break
