@@ -52,10 +52,11 @@ public final class ExportReader: @unchecked Sendable {
     }
 
     /// Stores the records that this piece completes, in one transaction. Replaces older values, or
-    /// refuses them, also values that were stored after the check.
+    /// refuses them, also values that were stored after the check. Returns what was stored.
+    @discardableResult
     public func store(
         _ piece: Span<UInt8>, in records: Records, replace: Bool, within room: Room = .unlimited
-    ) throws(ExportError) {
+    ) throws(ExportError) -> [Change] {
         let changes = try push(piece)
         if !replace {
             let existing: [[UInt8]]
@@ -73,6 +74,7 @@ public final class ExportReader: @unchecked Sendable {
         for (change, result) in zip(changes, results) where !result.isChange {
             throw .refused(name: change.name, because: result)
         }
+        return changes
     }
 
     /// To be called after the last piece. A file without its last chunk was cut short.

@@ -645,11 +645,12 @@ package final class OpenRecordsQueue {
         try await onDisk(.read, body)
     }
 
-    /// The same for work that stores much, within the room that there is for it.
+    /// The same for work that stores much, within the room that there is for it. It says what it has
+    /// stored.
     package func store<R: Sendable>(
-        _ body: @escaping @Sendable (Records, Room) throws(RecordsError) -> R
+        _ body: @escaping @Sendable (Records, Room, ([Change]) -> Void) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
-        // What is stored so is not followed up.
+        // A copy that is being made would not have it.
         guard !isSealingAnew else { throw .busy }
         storing += 1
         defer { storing -= 1 }
@@ -658,17 +659,25 @@ package final class OpenRecordsQueue {
         let promise = allotment.promise(most: Self.pieceMost)
         defer { allotment.end(promise) }
         let (reserve, before) = (workers.reserve, size)
-        // What is stored so may be items.
-        book = nil
-        defer { book = nil }
-        let stored = try await onDisk(.store) { (records) throws(RecordsError) in
+        // An index that is made from here on has what is stored here, or misses it.
+        let known = book
+        let key = known?.key
+        var isFollowed = false
+        defer { if !isFollowed { book = nil } }
+        let (stored, items) = try await onDisk(.store) { (records) throws(RecordsError) in
             let writer = RoomyWriter(
                 records: records, reserve: reserve, promise: promise, before: before)
             let room = writer.room(for: nil)
-            let result = Result { () throws(RecordsError) in try body(records, room) }
+            var items: ItemSlice?
+            let result = Result { () throws(RecordsError) in
+                try body(records, room) { changes in
+                    items = key.flatMap { ItemSlice(of: changes, $0) }
+                }
+            }
             _ = writer.tidy(room)
-            return try result.get()
+            return (try result.get(), items)
         }
+        if let known, let items, known === book { isFollowed = follow(items, in: known) }
         whenChanged?()
         return stored
     }

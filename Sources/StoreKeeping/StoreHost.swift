@@ -637,7 +637,7 @@ package final class StoreHost {
 
     /// For work that stores much: an import.
     package func store<R: Sendable>(
-        _ body: @escaping @Sendable (Records, Room) throws(RecordsError) -> R
+        _ body: @escaping @Sendable (Records, Room, ([Change]) -> Void) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
         try use()
         return try await records.store(body)

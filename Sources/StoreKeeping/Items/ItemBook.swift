@@ -59,8 +59,8 @@ package final class ItemBook {
     }
 }
 
-/// What one slice of the walk has found.
-private struct ItemSlice: Sendable {
+/// What one slice of the walk has found, or an import has stored.
+struct ItemSlice: Sendable {
     var cursor: UInt64 = 0
     var items: [ItemFacts] = []
     var collections: [(id: ItemID, record: CollectionRecord)] = []
@@ -71,6 +71,18 @@ private struct ItemSlice: Sendable {
     static let most = 512
 
     var isFull: Bool { items.count + collections.count + aliases.count >= Self.most }
+
+    init() {}
+
+    /// Nil where something is no record that it should be, or is deleted.
+    init?(of changes: [Change], _ key: ItemHashKey) {
+        for change in changes {
+            guard let name = ItemName(change.name.span) else { continue }
+            guard case .set(_, let value) = change,
+                value.withBytes({ take(name, $0, key) })
+            else { return nil }
+        }
+    }
 
     /// False where it is no record that it should be.
     mutating func take(_ name: ItemName, _ value: Span<UInt8>, _ key: ItemHashKey) -> Bool {
@@ -149,8 +161,16 @@ extension OpenRecordsQueue {
         }
         guard self.book === book else { return nil }
         let slice = try get(read, .read)
+        guard add(slice, to: book) else { throw .outOfMemory }
+        let room = ItemBook.mostDamaged - book.damaged.count
+        book.damaged += slice.damaged.prefix(max(0, room))
+        return slice.cursor
+    }
+
+    /// False where there is no room for it.
+    private func add(_ slice: ItemSlice, to book: ItemBook) -> Bool {
         for item in slice.items {
-            guard book.hasRoom(for: item.hashes.count) else { throw .outOfMemory }
+            guard book.hasRoom(for: item.hashes.count) else { return false }
             book.follow(.item(item))
         }
         // More of them than there can be came with a file that somebody has made.
@@ -159,9 +179,15 @@ extension OpenRecordsQueue {
             book.index.put(record, of: id)
         }
         for (name, collection) in slice.aliases { book.index.set(name, collection) }
-        let room = ItemBook.mostDamaged - book.damaged.count
-        book.damaged += slice.damaged.prefix(max(0, room))
-        return slice.cursor
+        return true
+    }
+
+    /// What an import has stored is in the index as well; false where there is no room for it.
+    func follow(_ slice: ItemSlice, in book: ItemBook) -> Bool {
+        guard add(slice, to: book) else { return false }
+        // It may have brought a collection that was being deleted when the file was written.
+        if book.isWhole { sweepItems(of: book) }
+        return true
     }
 
     private nonisolated static func slice(

@@ -468,6 +468,37 @@ class Moved(Case):
         self.assertEqual(set(mirror.known), {item["id"] for item in (*stored, extra)})
         self.assertEqual((mirror.collections[work], mirror.aliases), ("Work", {"default": work}))
 
+    def test_followed(self):
+        """what an import stores is told as what has changed: nobody has to read everything anew, however many pieces it
+        comes in"""
+        for n in range(400):
+            self.items.put({"n": str(n)}, b"x" * 2000)
+        there = {item["id"]: item for item in self.items.find()}
+        pieces = []
+        with self.lab.client(frontEnd="terminal") as client:
+            script = answers(PASSCODE, newPassphrase="a phrase of its own")
+            answer = client.run("exportBegin", script, store=STORE)
+            header = answer.payload
+            while not answer.last:
+                answer = client.run("exportNext")
+                pieces.append(answer.payload)
+        self.assertGreater(len(pieces), 2)
+        for identity in list(there)[:300]:
+            self.items.delete(identity)
+        mirror = Mirror(self.items).follow()
+        with self.lab.client(frontEnd="terminal") as client:
+            script = answers(passphrase="a phrase of its own")
+            client.run("importBegin", script, [header], store=STORE, replace=True)
+            for _ in range(2):
+                for n, piece in enumerate(pieces):
+                    answer = client.run("importChunk", (), [piece], last=n == len(pieces) - 1)
+                    mirror.follow()
+            self.assertEqual(answer.name, "done", answer)
+        self.assertEqual(mirror.known, there)
+        self.assertEqual(mirror.times_anew, 1)
+        self.assertEqual([item["id"] for item in self.items.find({"n": "7"})],
+                         [identity for identity, item in there.items() if item["attributes"] == {"n": "7"}])
+
 
 if __name__ == "__main__":
     unittest.main()

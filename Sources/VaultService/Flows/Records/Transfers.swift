@@ -156,9 +156,9 @@ final class Import {
         do throws(Refusal) {
             guard host.records.opening == opening else { throw .locked }
             if isChecked {
-                result = try await host.store { (records, room) throws(RecordsError) in
+                result = try await host.store { (records, room, stored) throws(RecordsError) in
                     Self.read(bytes, last, reader) { (piece) throws(ExportError) in
-                        try reader.store(piece, in: records, replace: replace, within: room)
+                        stored(try reader.store(piece, in: records, replace: replace, within: room))
                     }
                 }
             } else {
