@@ -150,8 +150,8 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "DesktopEntries", "ForeignStores", "PamStacks", "Policy", "Posix", "ToolTexts",
-                "Wire", "Words", "CPam",
+                "DesktopEntries", "ForeignStores", "PamStacks", "Policy", "Posix", "SessionCrypto",
+                "Bus", "ToolTexts", "Wire", "Words", "CPam",
             ],
             swiftSettings: strict),
         .target(

@@ -99,6 +99,14 @@ public final class BusMessage {
         return result
     }
 
+    /// The same as the value of a property.
+    public func pathsInVariant(atMost most: Int) throws(BusError) -> [String] {
+        try enter("v", "ao")
+        let result = try paths(atMost: most)
+        try exit()
+        return result
+    }
+
     /// At most so many, copied.
     public func bytes(atMost most: Int) throws(BusError) -> [UInt8] {
         try unsafe array(atMost: most) { unsafe Array($0) }

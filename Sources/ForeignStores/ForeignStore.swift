@@ -51,6 +51,8 @@ package struct ForeignItem: Equatable, Sendable {
 
     /// The attribute that says what kind of item it is.
     package static let schema = Array("xdg:schema".utf8)
+    /// Of no kind. To leave the attribute out says the same.
+    package static let generic = Array("org.freedesktop.Secret.Generic".utf8)
 }
 
 /// Why nothing was taken out of a file.

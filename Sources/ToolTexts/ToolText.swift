@@ -651,6 +651,15 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         {1}: would come: {2}, there already: {3}, would not come: {4} | \
         the name of a keyring or wallet | a number | a number | a number
         """
+    case comingDifferent = """
+        tool.coming.different | \
+        {1}: {2}: it differs; what is here stays | \
+        the name of a keyring or wallet | the label of an item
+        """
+    case comingDifferentCount = """
+        tool.coming.different-count | \
+        {1}: differs, kept as it is here: {2} | the name of a keyring or wallet | a number
+        """
     case comingPrompt =
         "tool.coming.prompt | Password of {1}:\u{20} | the name of a keyring or wallet"
     case comingNobody = """
@@ -680,6 +689,46 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case comingTooLarge = "tool.coming.too-large | it is larger than AppVault allows"
     case comingNoText = "tool.coming.no-text | its label or an attribute is not UTF-8"
     case comingGnuPG = "tool.coming.gnupg | GnuPG does not decrypt it; `gpg --decrypt` says why"
+
+    // MARK: Going back to another keyring
+
+    case goingCounts = """
+        tool.going.counts | \
+        {1}: went: {2}, there already: {3}, differs, left as it is there: {4}, did not go: {5} | \
+        the label of a collection | a number | a number | a number | a number
+        """
+    case goingDryCounts = """
+        tool.going.dry-counts | \
+        {1}: would go: {2}, there already: {3}, differs, left as it is there: {4}, would not go: {5} | \
+        the label of a collection | a number | a number | a number | a number
+        """
+    case goingDifferent = """
+        tool.going.different | \
+        {1}: {2}: it differs there; `--replace` replaces it | \
+        the label of a collection | the label of an item
+        """
+    case goingAsks = "tool.going.asks | {1} asks in a dialog of its own | the name of a program"
+    case goingNoBus = "tool.going.no-bus | there is no session bus here"
+    case goingNoBusHint =
+        "tool.going.no-bus.hint | run it in a session of the desktop, without sudo"
+    case goingNobody = "tool.going.nobody | no keyring has org.freedesktop.secrets"
+    case goingNobodyHint = "tool.going.nobody.hint | start the keyring that it is to go to"
+    case goingOurs = """
+        tool.going.ours | AppVault itself keeps the secrets of this session's programs
+        """
+    case goingOursHint = """
+        tool.going.ours.hint | \
+        `apt remove appvault-secret-service` gives the name back; log in again, and then run this
+        """
+    case goingGone = "tool.going.gone | the other keyring has ended"
+    case goingSilent = "tool.going.silent | the other keyring does not answer"
+    case goingMalformed = """
+        tool.going.malformed | the other keyring answers what the specification does not know
+        """
+    case goingRefused =
+        "tool.going.refused | the other keyring refuses it: {1} | what it says of it"
+    case goingDismissed = "tool.going.dismissed | its dialog was closed"
+    case goingLibrary = "tool.going.library | it could not be encrypted: libgcrypt failed"
 
     // MARK: Applications
 

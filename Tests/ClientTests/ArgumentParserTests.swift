@@ -148,9 +148,17 @@ struct ArgumentParserTests {
         ("list a/", ListCommand(prefix: bytes("a/"))),
         ("list --secrets", ListCommand(prefix: [], isOfSecrets: true)),
         ("delete a", DeleteCommand(name: bytes("a"))),
-        ("export", ExportCommand(file: nil)),
-        ("export -", ExportCommand(file: .standardStream)),
-        ("export f", ExportCommand(file: .path(bytes("f")))),
+        ("export", ExportCommand(destination: .file(nil))),
+        ("export -", ExportCommand(destination: .file(.standardStream))),
+        ("export f", ExportCommand(destination: .file(.path(bytes("f"))))),
+        (
+            "export --secret-service",
+            ExportCommand(destination: .keyring(GoingBack(mode: .real, clash: .keep)))
+        ),
+        (
+            "export --secret-service --dry-run --replace",
+            ExportCommand(destination: .keyring(GoingBack(mode: .dry, clash: .replace)))
+        ),
         ("import f", ImportCommand(source: .file(.path(bytes("f")), .refuse))),
         ("import --replace -", ImportCommand(source: .file(.standardStream, .replace))),
         ("import ./keyring", ImportCommand(source: .file(.path(bytes("./keyring")), .refuse))),

@@ -7,7 +7,7 @@ package enum Option: CaseIterable, Sendable {
     case off, on, replace, detach
     case require, onLock, app, variable, file
     case follow, id, policy, to, all
-    case shared, readOnly, owner, everybody, records, secrets, dryRun
+    case shared, readOnly, owner, everybody, records, secrets, dryRun, secretService
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -132,7 +132,12 @@ package enum Option: CaseIterable, Sendable {
                 reach: .named)
         case .dryRun:
             Entry(
-                flag: "--dry-run", summary: "say what would come, and store nothing", reach: .named)
+                flag: "--dry-run", summary: "say what would happen, and store nothing",
+                reach: .named)
+        case .secretService:
+            Entry(
+                flag: "--secret-service",
+                summary: "the desktop's secrets, to the keyring that has them now", reach: .named)
         case .to:
             Entry(flag: "--to", argument: "STORE", summary: "the other store", reach: .named)
         case .all: Entry(flag: "--all", summary: "all of them", reach: .named)
@@ -147,7 +152,7 @@ package enum Option: CaseIterable, Sendable {
         case .json, .store, .socket, .user, .yes, .passcodeDescriptor, .pamFolder, .help, .version,
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
             .require, .onLock, .app, .follow, .id, .policy, .to, .all, .shared,
-            .readOnly, .owner, .everybody, .records, .secrets, .dryRun:
+            .readOnly, .owner, .everybody, .records, .secrets, .dryRun, .secretService:
             false
         }
     }

@@ -1,7 +1,7 @@
 import Posix
 
-/// Asks this person's session bus and their systemd, by systemd's own programs: no D-Bus is linked
-/// into the tool. Each question ends after three seconds.
+/// Asks this person's session bus and their systemd, by systemd's own programs. Each question ends
+/// after three seconds.
 struct SessionNames {
     /// Whose a name is on the session bus.
     enum Owners: Equatable {

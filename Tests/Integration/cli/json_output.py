@@ -102,9 +102,11 @@ class Shapes(unittest.TestCase):
     # Shown in suites of their own: a conversation over files, a verb whose output is its command's, and applications.
     ELSEWHERE = {
         "watch": {"event", "name", "store", "at"},
-        "export": DONE,
-        "import": DONE | {"dryRun", "from[].name", "from[].came", "from[].present", "from[].left", "left[].from",
-                          "left[].item", "left[].why"},
+        "export": DONE | {"dryRun", "to", "collections[].name", "collections[].went", "collections[].present",
+                          "collections[].different", "collections[].left", "different[].collection", "different[].item",
+                          "left[].collection", "left[].item", "left[].why"},
+        "import": DONE | {"dryRun", "from[].name", "from[].came", "from[].present", "from[].different", "from[].left",
+                          "different[].from", "different[].item", "left[].from", "left[].item", "left[].why"},
         "screen": set(), "run": set(), "app add": DONE, "app remove": DONE,
         "app open": DONE}
 

@@ -2,21 +2,51 @@ import ForeignStores
 import Posix
 import Wire
 
+/// The same items have the same, in one collection. Where attributes say nothing about an item, as
+/// those of a note do, its label counts too, and its secret.
+struct ItemIdentity: Hashable {
+    private var attributes: [[UInt8]: [UInt8]]
+    private var label: [UInt8]?
+
+    init(_ label: [UInt8], _ attributes: [[UInt8]: [UInt8]]) {
+        self.attributes = attributes
+        // Some programs write it and others leave it out, and both mean the same.
+        if attributes[ForeignItem.schema] == ForeignItem.generic {
+            self.attributes[ForeignItem.schema] = nil
+        }
+        if attributes.keys.allSatisfy({ $0 == ForeignItem.schema }) { self.label = label }
+    }
+
+    var isBare: Bool { label != nil }
+}
+
 /// The store that things arrive in: what it has already, and what is added. Nothing that is there
 /// is changed, so that an import may be cut short and begun again.
 final class Arrivals {
-    /// The same items have the same. Where attributes say nothing about an item, as those of a note
-    /// do, its label counts too, and its secret.
     private struct Identity: Hashable {
         var collection: [UInt8]
-        var attributes: [[UInt8]: [UInt8]]
-        var label: [UInt8]?
+        var item: ItemIdentity
+    }
+
+    /// What has this identity already.
+    private enum Present {
+        case stored([UInt8])
+        /// A dry run would have stored it. What it says of its secret is enough to tell it from another.
+        case planned(Int)
+    }
+
+    /// What the store has of an item that comes.
+    enum Presence: Equatable {
+        case absent
+        case same
+        /// With the same attributes, and another secret.
+        case different
     }
 
     private let connection: Connection
     private let store: [UInt8]
-    /// The ids of what is there.
-    private var present: [Identity: [[UInt8]]] = [:]
+    private var present: [Identity: [Present]] = [:]
+    private var ids: Set<[UInt8]> = []
     private var collections: [[UInt8]: [UInt8]] = [:]
 
     private static let login = [UInt8](repeating: 0, count: 16)
@@ -35,10 +65,9 @@ final class Arrivals {
         var damaged: [DamagedRecords.Entry] = []
         let all = try connection.allItems(store: store, damaged: &damaged)
         for item in all.items {
+            guard ids.insert(item.id).inserted else { continue }
             let identity = identity(item.collection, item.label, item.attributeMap)
-            if present[identity]?.contains(item.id) != true {
-                present[identity, default: []].append(item.id)
-            }
+            present[identity, default: []].append(.stored(item.id))
         }
         for collection in all.collections where collections[collection.label] == nil {
             collections[collection.label] = collection.id
@@ -48,9 +77,7 @@ final class Arrivals {
     private func identity(
         _ collection: [UInt8], _ label: [UInt8], _ attributes: [[UInt8]: [UInt8]]
     ) -> Identity {
-        let isBare = attributes.keys.allSatisfy { $0 == ForeignItem.schema }
-        return Identity(
-            collection: collection, attributes: attributes, label: isBare ? label : nil)
+        Identity(collection: collection, item: ItemIdentity(label, attributes))
     }
 
     // MARK: Collections
@@ -70,25 +97,32 @@ final class Arrivals {
 
     // MARK: Items
 
-    /// Nil where only the secret can tell.
-    func isPresent(_ item: ForeignItem, in collection: [UInt8]) -> Bool? {
-        let identity = identity(collection, item.label, item.attributes)
-        guard let ids = present[identity], !ids.isEmpty else { return false }
-        return identity.label == nil ? true : nil
+    /// Whether there is anything that it could be; only the secret tells whether it is the same.
+    func hasLike(_ item: ForeignItem, in collection: [UInt8]) -> Bool {
+        present[identity(collection, item.label, item.attributes)] != nil
     }
 
-    func isPresent(
-        _ item: ForeignItem, _ secret: borrowing SecretBuffer, in collection: [UInt8]
-    ) throws(ClientError) -> Bool {
-        if let known = isPresent(item, in: collection) { return known }
+    func presence(
+        of item: ForeignItem, _ secret: borrowing SecretBuffer, in collection: [UInt8]
+    ) throws(ClientError) -> Presence {
         let identity = identity(collection, item.label, item.attributes)
-        for id in present[identity] ?? [] where id != Self.unmade {
-            guard try connection.hasSecret(secret, GetSecrets(store: store, ids: [id])) else {
-                continue
+        guard let there = present[identity] else { return .absent }
+        for each in there {
+            switch each {
+            case .stored(let id):
+                let request = GetSecrets(store: store, ids: [id])
+                if try connection.hasSecret(secret, request) { return .same }
+            case .planned(let hash): if hash == Self.hash(secret) { return .same }
             }
-            return true
         }
-        return false
+        return identity.item.isBare ? .absent : .different
+    }
+
+    /// Under a key of this process.
+    private static func hash(_ secret: borrowing SecretBuffer) -> Int {
+        var hasher = Hasher()
+        secret.withSpan { span in for place in span.indices { hasher.combine(span[place]) } }
+        return hasher.finalize()
     }
 
     /// With attributes of its own it replaces what has come by the same ones meanwhile, from a second
@@ -97,7 +131,9 @@ final class Arrivals {
         _ item: ForeignItem, _ secret: borrowing SecretBuffer, in collection: [UInt8], isDry: Bool
     ) throws(ClientError) {
         let identity = identity(collection, item.label, item.attributes)
-        guard !isDry else { return present[identity, default: []].append(Self.unmade) }
+        guard !isDry else {
+            return present[identity, default: []].append(.planned(Self.hash(secret)))
+        }
         var sent = Item()
         sent.collection = collection
         sent.label = item.label
@@ -106,17 +142,17 @@ final class Arrivals {
             .map { .init(name: $0.key, value: $0.value) }
         sent.created = item.created
         sent.modified = item.modified
-        let request = PutItem(store: store, item: sent, replace: identity.label == nil)
+        let request = PutItem(store: store, item: sent, replace: !identity.item.isBare)
         let stored = try secret.withSpan { span throws(ClientError) in
             try connection.send(.itemPut, request, payload: span)
             return try connection.expect(.item, Item.self)
         }
-        present[identity, default: []].append(stored.id)
+        present[identity, default: []].append(.stored(stored.id))
     }
 }
 
 extension Item {
-    fileprivate var attributeMap: [[UInt8]: [UInt8]] {
+    var attributeMap: [[UInt8]: [UInt8]] {
         Dictionary(attributes.map { ($0.name, $0.value) }) { $1 }
     }
 }

@@ -100,25 +100,29 @@ struct ComingOver: Equatable {
                     own = collection
                 }
             }
-            let known = arrivals.isPresent(item, in: collection)
-            if known == true {
+            // A dry run does not ask GnuPG for each entry.
+            let isUnread = isDry && cargo is PasswordCargo
+            if isUnread, arrivals.hasLike(item, in: collection) {
                 count.present += 1
                 continue
             }
             var secret = SecretBuffer()
-            // A dry run does not ask GnuPG for each entry.
-            if !isDry || known == nil || !(cargo is PasswordCargo) {
-                guard cargo.secret(of: item, into: &secret) else {
-                    leave(item.label, run.words(cargo.reason))
-                    continue
-                }
+            guard isUnread || cargo.secret(of: item, into: &secret) else {
+                leave(item.label, run.words(cargo.reason))
+                continue
+            }
+            switch try arrivals.presence(of: item, secret, in: collection) {
+            case .absent: break
+            case .same:
+                count.present += 1
+                continue
+            case .different:
+                count.different += 1
+                report.different.append(.init(from: cargo.name, item: item.label))
+                continue
             }
             guard secret.count + Self.size(item) <= Limits.value else {
                 leave(item.label, run.words(.comingTooLarge))
-                continue
-            }
-            if try arrivals.isPresent(item, secret, in: collection) {
-                count.present += 1
                 continue
             }
             do throws(ClientError) {

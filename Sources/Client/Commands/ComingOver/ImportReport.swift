@@ -7,6 +7,8 @@ struct ImportReport {
         var name: [UInt8]
         var came = 0
         var present = 0
+        /// There with another secret, which stays.
+        var different = 0
         var left = 0
     }
 
@@ -17,8 +19,14 @@ struct ImportReport {
         var why: [UInt8]
     }
 
+    struct Different {
+        var from: [UInt8]
+        var item: [UInt8]
+    }
+
     var counts: [Count] = []
     var left: [Left] = []
+    var different: [Different] = []
 
     var status: ExitStatus { left.isEmpty ? .success : .refused }
 
@@ -30,11 +38,20 @@ struct ImportReport {
                 run.voice.error(
                     Text(Printable.escaped(name), ": ", one.why).bytes)
             }
+            for one in different {
+                run.voice.info(
+                    run.words(
+                        .comingDifferent, Printable.escaped(one.from), Printable.escaped(one.item)))
+            }
             for count in counts {
                 run.voice.done(
                     run.words(
                         isDry ? .comingDryCounts : .comingCounts, Printable.escaped(count.name),
                         count.came, count.present, count.left))
+                guard count.different > 0 else { continue }
+                run.voice.done(
+                    run.words(
+                        .comingDifferentCount, Printable.escaped(count.name), count.different))
             }
         case .json:
             var json = JSON()
@@ -45,7 +62,12 @@ struct ImportReport {
                 json.field("name", count.name)
                 json.field("came", count.came)
                 json.field("present", count.present)
+                json.field("different", count.different)
                 json.field("left", count.left)
+            }
+            json.objects("different", different) { json, one in
+                json.field("from", one.from)
+                json.field("item", one.item)
             }
             json.objects("left", left) { json, one in
                 json.field("from", one.from)

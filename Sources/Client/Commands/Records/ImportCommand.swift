@@ -17,8 +17,9 @@ struct ImportCommand: Command {
             "Over there it deletes nothing. What is in the store already stays as it is, even if it differs: an item with the "
                 + "same attributes in the same collection is the same item (without attributes: with the same label and "
                 + "secret), and of several the last one comes. So you can stop it and begin again.",
-            "At the end it says how many came, how many were there already, and what did not come and why. If something did "
-                + "not come, the exit status is 1. With --dry-run it says what would come.",
+            "At the end it says how many came, how many were there already, which differ from what is here, and what did not "
+                + "come and why. If something did not come, the exit status is 1. With --dry-run it says what would come; "
+                + "then GnuPG is not asked, so nothing is said of entries of pass that differ.",
         ],
         json: VerbEntry.done + [
             .init(
@@ -27,7 +28,12 @@ struct ImportCommand: Command {
             .init("from[].name", "what each keyring, wallet or password store is called"),
             .init("from[].came", "how many came, or would come"),
             .init("from[].present", "how many were in the store already"),
+            .init(
+                "from[].different",
+                "how many are in the store with another secret, which was kept"),
             .init("from[].left", "how many did not come"),
+            .init("different[].from", "where each item is that differs"),
+            .init("different[].item", "its label"),
             .init("left[].from", "where each item is that did not come"),
             .init("left[].item", "its label; missing where it is all of it"),
             .init("left[].why", "why it did not come"),
