@@ -5,7 +5,7 @@ struct ExportCommand: Command {
     static let entry = VerbEntry(
         words: ["export"], group: .records, operands: ["[FILE|-]"],
         options: [.secretService, .dryRun, .replace],
-        summary: "write everything into one encrypted file, or into another keyring",
+        summary: "write everything into an encrypted file, or another keyring",
         text: [
             "It asks for the passcode, then for a new passphrase that protects the file. The file appears under "
                 + "its name only when it is complete.",

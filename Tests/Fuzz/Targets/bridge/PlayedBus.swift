@@ -59,7 +59,7 @@ final class PlayedBus {
         let end = Self.end
         var accepted: Int32 = -1
         while accepted < 0 {
-            accepted = unsafe accept(Self.listener, nil, nil)
+            accepted = accept(Self.listener, nil, nil)
             guard accepted < 0 else { break }
             must(Clock.bootMilliseconds() < end, "nobody connects")
             await Self.onePass()
