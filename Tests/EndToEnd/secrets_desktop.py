@@ -2,125 +2,19 @@
 Chromium, and a program in a sandbox through the portal. A login by password or by finger opens them, and a dialog asks
 where the store is locked. Pictures are kept."""
 
-import os
-import shlex
 import unittest
 
-import machine
+import clientlab
 import packages
-from desktop import Desktop
+from clientlab import ALICE
 
 NEEDS_ROOT = True
-TIMEOUT = 1200
-ALICE = machine.PASSWORDS["alice"]
-NAME = "org.freedesktop.secrets"
+TIMEOUT = 2400
 APP = "org.example.Otter"
-PORTALS = "[preferred]\ndefault=gtk\norg.freedesktop.impl.portal.Secret=gnome-keyring;\n"
-
-machine.IMAGES["clients"] = machine.Image(
-    "gnome-keyring seahorse libsecret-tools git xdg-desktop-portal bubblewrap python3-dbus chromium pinentry-gtk2 dunst"
-    " libglib2.0-bin", parent="desktop",
-    prepare=r"""
-# git's own helper is in its package as a source.
-apt-get install -q -y --no-install-recommends gcc libc6-dev make pkg-config libsecret-1-dev
-mkdir /tmp/git && cd /tmp/git && apt-get download -q git && dpkg-deb -x git_*.deb .
-make -C usr/share/doc/git/contrib/credential/libsecret
-install usr/share/doc/git/contrib/credential/libsecret/git-credential-libsecret /usr/lib/git-core/
-cd / && rm -r /tmp/git
-apt-get clean
-cat >> /etc/xdg/openbox/autostart <<'END'
-dunst &
-# As a desktop does that starts what is in this folder.
-for file in /etc/xdg/autostart/appvault-agent.desktop /etc/xdg/autostart/gnome-keyring-*.desktop; do
-    [ ! -e "$file" ] || sh -c "$(sed -n 's/^Exec=//p' "$file")" &
-done
-END
-# What a program in a sandbox does with the portal.
-cat > /usr/local/bin/portal-key <<'END'
-#!/usr/bin/python3
-import os, dbus
-reading, writing = os.pipe()
-portal = dbus.SessionBus().get_object("org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
-portal.RetrieveSecret(
-    dbus.types.UnixFd(writing), dbus.Dictionary({}, signature="sv"), dbus_interface="org.freedesktop.portal.Secret")
-os.close(writing)
-with os.fdopen(reading, "rb") as file:
-    print(file.read().hex())
-END
-chmod +x /usr/local/bin/portal-key
-""")
 
 
-class Clients(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        if os.environ.get("APPVAULT_CLIENTS") != "1":
-            raise unittest.SkipTest("a desktop's programs need an image of their own; `make clients` tries them")
-        packages.file(packages.DESKTOP)
-        desktop = cls.desktop = Desktop.__new__(Desktop)
-        machine.Machine.__init__(desktop, "clients", bind=packages.BIND)
-        cls.addClassCleanup(desktop.stop)
-        packages.install(desktop, packages.DESKTOP)
-        desktop.play_reader()
-        # Later portals ask whom the desktop names: GNOME names gnome-keyring.
-        desktop.write("/etc/xdg/xdg-desktop-portal/portals.conf", PORTALS)
-        cls.again()
-
-    @classmethod
-    def again(cls):
-        """The machine starts, and alice logs in by her password."""
-        cls.desktop.reboot()
-        cls.desktop.greeter()
-        cls.desktop.type(ALICE)
-        cls.desktop.session()
-        cls.desktop.wait(lambda: cls.state() == "open", "alice's store", 60)
-
-    @classmethod
-    def state(cls):
-        return cls.desktop.check("appvault status", user="alice").split("\n")[1].split()[1].rstrip(";")
-
-    def until(self, what, name):
-        self.desktop.wait(what, name, 90)
-
-    def run_in_session(self, command):
-        """A command of alice's in her session: its exit status, and what it writes."""
-        return self.desktop.run(
-            "export HOME=$(echo ~alice) XDG_RUNTIME_DIR=/run/user/$(id -u alice) DISPLAY=:0 LC_ALL=C.UTF-8;"
-            " export XAUTHORITY=$HOME/.Xauthority XDG_CURRENT_DESKTOP=openbox;"
-            " export DBUS_SESSION_BUS_ADDRESS=unix:path=$XDG_RUNTIME_DIR/bus;"
-            f" cd $HOME; exec runuser -u alice -- sh -c {shlex.quote(command)}", timeout=120)
-
-    def command(self, command):
-        code, output = self.run_in_session(command)
-        self.assertEqual(code, 0, f"{command}: {output}")
-        return output
-
-    def starts(self, command):
-        """A program that goes on."""
-        self.command(
-            "systemd-run --user --quiet --collect --setenv=DISPLAY --setenv=XAUTHORITY --setenv=HOME"
-            f" sh -c {shlex.quote(command)}")
-
-    def window(self, *search):
-        found = self.desktop.run(
-            f"DISPLAY=:0 XAUTHORITY=/var/run/lightdm/root/:0 xdotool search --onlyvisible {' '.join(search)}")[1]
-        return found.strip()
-
-    def stores(self, label, secret, *attributes):
-        self.command(
-            f"printf {shlex.quote(secret)} | secret-tool store --label={shlex.quote(label)} {' '.join(attributes)}")
-
-    def touches_the_reader(self):
-        """The greeter's reader waits 8 seconds. If this machine was slower, an empty password begins anew."""
-        for _ in range(5):
-            try:
-                return self.desktop.touch("right")
-            except AssertionError:
-                self.desktop.key("Return")
-        raise AssertionError("no reader waits for a finger")
-
-    # the tests run in the order of their names
-
+@packages.on_later_releases
+class Clients(clientlab.Case):
     def test_1_the_name_is_ours(self):
         told = self.command("appvault doctor || true")
         self.assertNotIn("gnome-keyring", told)
@@ -161,7 +55,7 @@ class Clients(unittest.TestCase):
         key = self.command("secret-tool lookup application chromium")
         self.assertTrue(key)
         self.until(lambda: self.window("--class", "chromium"), "a window of Chromium's")
-        self.desktop.picture("clients-chromium")
+        self.picture("clients-chromium")
         self.desktop.run("pkill -u alice chromium")
         self.until(lambda: self.desktop.run("pgrep -u alice chromium")[0] != 0, "Chromium's end")
         self.assertEqual(self.command("secret-tool lookup application chromium"), key)
@@ -190,7 +84,7 @@ class Clients(unittest.TestCase):
         self.starts("secret-tool lookup user alice server mail.example > ~/found 2>&1")
         self.until(lambda: self.window("--name", "^AppVault$"), "a dialog")
         desktop.run("sleep 1")
-        desktop.picture("clients-dialog")
+        self.picture("clients-dialog")
         desktop.type(ALICE)
         self.until(lambda: "otters hold hands" in self.command("cat ~/found"), "the secret")
         self.assertEqual(self.state(), "open")
@@ -206,21 +100,13 @@ class Clients(unittest.TestCase):
         desktop.run("sleep 3")
         desktop.x("xdotool mousemove 240 181 click 1")
         desktop.run("sleep 2")
-        desktop.picture("clients-seahorse")
+        self.picture("clients-seahorse")
         desktop.run("pkill -u alice seahorse")
 
     def test_8_finger(self):
         """after a login by finger everything is found"""
         desktop = self.desktop
-        desktop.check("pam-auth-update --enable appvault")
-        desktop.type("clear; appvault fingerprint enroll")
-        desktop.shows("passcode: ")
-        desktop.type(ALICE)
-        for stage in range(1, 5):
-            desktop.touch("right")
-            desktop.shows(f"{stage} of 5")
-        desktop.touch("right")
-        desktop.shows("Enrolled")
+        self.enrols_a_finger()
         desktop.logout()
         desktop.wait(lambda: self.state() == "locked", "a store that is shut after the logout")
         desktop.greeter(line=True, asks=False)
