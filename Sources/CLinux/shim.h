@@ -98,6 +98,7 @@ static inline void appvault_give_back_heap(size_t room) {
     free(taken);
     mallopt(M_MMAP_MAX, 65536);
 }
+static inline void appvault_give_back_freed(void) { malloc_trim(0); }
 static inline void appvault_give_back_code(void) { dl_iterate_phdr(appvault_give_back_segment, NULL); }
 static inline void appvault_give_back(size_t room) {
     appvault_give_back_code();

@@ -63,6 +63,12 @@ public enum ThisProcess {
         appvault_give_back_heap(roomInHeap)
     }
 
+    /// Gives back what was needed for a moment, and keeps nothing for the next time: for a process that
+    /// mostly waits.
+    public static func giveBackFreed() {
+        appvault_give_back_freed()
+    }
+
     public static var cores: Int {
         max(1, appvault_cores())
     }

@@ -11,6 +11,10 @@ final class DaemonKeeper: Keeper {
     private static let parent = Array("default".utf8)
     /// Milliseconds for one page of what has changed.
     private static let patience: UInt64 = 20_000
+    /// Items, after which it is worth while to give back what their taking has cost.
+    private static let many = 64
+    /// Milliseconds until what they have brought about is over.
+    private static let calm: UInt64 = 2_000
 
     let mirror = Mirror()
     private let path: String
@@ -23,6 +27,9 @@ final class DaemonKeeper: Keeper {
     private var isCurrent = false
     private var isRefreshing = false
     private var isRefreshDue = false
+    private var isGivingBack = false
+    /// Items, since the refreshing began.
+    private var taken = 0
     private var followers: [First<Bool>] = []
     private var hasTried = false
     private var waiting: [First<Bool>] = []
@@ -209,15 +216,28 @@ final class DaemonKeeper: Keeper {
         }
         isRefreshing = true
         EventLoop.shared.task {
+            self.taken = 0
             var isWhole = false
             repeat {
                 self.isRefreshDue = false
                 isWhole = await self.takeNews()
             } while self.isRefreshDue && self.ownState == true
             self.isRefreshing = false
+            if self.taken >= Self.many { self.giveBack() }
             let waiting = self.followers
             self.followers = []
             for each in waiting { each.settle(isWhole) }
+        }
+    }
+
+    /// What came in was larger than what stays; so is what all clients are told of it.
+    private func giveBack() {
+        guard !isGivingBack else { return }
+        isGivingBack = true
+        EventLoop.shared.task {
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.calm)
+            self.isGivingBack = false
+            ThisProcess.giveBackFreed()
         }
     }
 
@@ -253,6 +273,7 @@ final class DaemonKeeper: Keeper {
                 return false
             }
             news.collections = news.collections.map(Self.named)
+            taken += news.items.count
             mirror.apply(news, isFirst: first == nil, &changes)
             if first == nil || news.isAnew { first = news }
             asked.cursor = news.cursor

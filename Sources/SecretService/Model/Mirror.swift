@@ -90,7 +90,7 @@ final class Mirror {
         var sink = PackedSink()
         item.write(to: &sink)
         let slot = Slot(
-            id: id, collection: collection, modified: item.modified, packed: sink.bytes)
+            id: id, collection: collection, modified: item.modified, packed: sink.packed)
         let place: UInt32
         if let known = places[id], let old = slots[Int(known)] {
             guard old.packed != slot.packed else { return }
@@ -169,7 +169,15 @@ final class Mirror {
 
 /// Into bytes that stay.
 private struct PackedSink: Sink {
-    var bytes: [UInt8] = []
+    private var bytes: [UInt8] = []
+
+    /// With no room for more, as an array has that has grown: it would stay, too.
+    var packed: [UInt8] {
+        var packed: [UInt8] = []
+        packed.reserveCapacity(bytes.count)
+        packed.append(contentsOf: bytes)
+        return packed
+    }
 
     mutating func put(_ byte: UInt8) { bytes.append(byte) }
     mutating func put(_ more: Span<UInt8>) { more.append(to: &bytes) }
