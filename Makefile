@@ -105,7 +105,7 @@ e2e: deps build packages-for-e2e
 lockers: deps build packages-for-e2e
 	@SWIFT='$(SWIFT)' APPVAULT_LOCKERS=1 $(PYTHON) Tools/run-tests e2e lockers_real
 
-# Real programs of a desktop that keep their secrets; a few minutes. As root.
+# Real programs of a desktop that keep their secrets, on each Debian; a quarter of an hour. As root.
 clients: deps build packages-for-e2e
 	@SWIFT='$(SWIFT)' APPVAULT_CLIENTS=1 $(PYTHON) Tools/run-tests e2e secrets_
 

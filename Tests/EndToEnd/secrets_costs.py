@@ -1,21 +1,20 @@
 """What appvault-secrets costs a session on a booted machine, as the package has it: the time until it has the name,
 after a login and after it was killed, with programs that go on; its memory; and that it sleeps when nobody asks."""
 
-import os
 import time
 import unittest
 
 import clientlab
+import packages
+from clientlab import ALICE
 
 TIMEOUT = 1200
 NEEDS_ROOT = True
 NEEDS_ALONE = True
 UNIT = "appvault-secrets.service"
 ITEMS = 1_000
-# The last is the one of another program's.
 ROUNDS = 5
-# What is measured is printed; README and the benchmarks say what it should be. A machine that has other things to do
-# takes longer, by as much as a program takes that does nothing.
+# What is measured is printed. The best of some rounds counts: the machine may have other things to do.
 START, BACK = 0.020, 0.5
 RESIDENT, ANONYMOUS = 12.0, 1.5
 
@@ -33,24 +32,34 @@ ExecStart=/bin/sh -c 'dbus-monitor --session --profile \
 [Install]
 WantedBy=default.target
 """
-# A program of libsecret's that goes on: it knows the collections and asks again and again.
+BEGAN = """[Service]
+ExecStart=
+ExecStart=/bin/bash -c 'echo $$EPOCHREALTIME > %t/began; exec /usr/libexec/appvault/appvault-secrets'
+"""
+# A program of libsecret's that goes on and asks again and again, as the network applet does. What uses only libsecret's
+# functions for passwords keeps the session of one that has died, with gnome-keyring, too.
 ASKS = """
-import sys, time, gi
+import time, gi
 gi.require_version("Secret", "1")
 from gi.repository import GLib, Secret
 schema = Secret.Schema.new("org.example.Otter", Secret.SchemaFlags.NONE, {"otter": Secret.SchemaAttributeType.STRING})
-service = Secret.Service.get_sync(Secret.ServiceFlags.OPEN_SESSION | Secret.ServiceFlags.LOAD_COLLECTIONS, None)
-context = GLib.MainContext.default()
-while True:
+FLAGS = Secret.SearchFlags.UNLOCK | Secret.SearchFlags.LOAD_SECRETS
+def tell(asked):
     try:
-        told = Secret.password_lookup_sync(schema, {"otter": "one"}, None)
-    except GLib.Error as error:
-        told = error.message
-    print(time.time(), told, flush=True)
-    until = time.monotonic() + 0.05
-    while time.monotonic() < until:
-        context.iteration(False)
-        time.sleep(0.005)
+        told = asked()
+    except (GLib.Error, AttributeError) as error:
+        told = str(error)
+    if told is not None:
+        print(time.time(), told, flush=True)
+        GLib.timeout_add(20, ask)
+def found(service, result):
+    tell(lambda: ", ".join(item.get_secret().get_text() for item in service.search_finish(result)))
+def search(result):
+    Secret.Service.get_finish(result).search(schema, {"otter": "one"}, FLAGS, None, found)
+def ask():
+    Secret.Service.get(Secret.ServiceFlags.OPEN_SESSION, None, lambda _, result: tell(lambda: search(result)))
+ask()
+GLib.MainLoop().run()
 """
 FILL = """
 import sys, dbus
@@ -61,15 +70,19 @@ session = service.OpenSession("plain", dbus.String("", variant_level=1))[1]
 login = dbus.Interface(
     bus.get_object("org.freedesktop.secrets", "/org/freedesktop/secrets/aliases/default"),
     "org.freedesktop.Secret.Collection")
+ITEM = "org.freedesktop.Secret.Item"
 for number in range(int(sys.argv[1])):
+    attributes = {
+        "number": str(number), "server": f"host{number % 50}.example", "user": "alice",
+        "xdg:schema": "org.example.Otter"}
+    secret = (session, b"", b"a secret of an usual length", "text/plain")
     login.CreateItem(
-        {"org.freedesktop.Secret.Item.Label": f"Item {number}", "org.freedesktop.Secret.Item.Attributes": dbus.Dictionary(
-            {"number": str(number), "server": f"host{number % 50}.example", "user": "alice",
-             "xdg:schema": "org.example.Otter"}, signature="ss")},
-        dbus.Struct((session, b"", b"a secret of an usual length", "text/plain"), signature="oayays"), False)
+        {ITEM + ".Label": f"Item {number}", ITEM + ".Attributes": dbus.Dictionary(attributes, signature="ss")},
+        dbus.Struct(secret, signature="oayays"), False)
 """
 
 
+@packages.on_later_releases
 class Costs(clientlab.Locked):
     @classmethod
     def setUpClass(cls):
@@ -109,12 +122,6 @@ class Costs(clientlab.Locked):
         told = self.desktop.check(f"cat /proc/{self.process()}/task/*/status")
         return sum(int(line.split()[1]) for line in told.splitlines() if line.startswith("voluntary_ctxt_switches"))
 
-    def nothing(self):
-        """How long systemd takes for a program that does nothing, at this moment."""
-        began = time.monotonic()
-        self.command("systemd-run --user --quiet --wait --collect /bin/true")
-        return time.monotonic() - began
-
     def rests(self):
         """Waits until it has done all there is to do after a start or a change."""
         before, quiet = self.switches(), 0
@@ -124,50 +131,67 @@ class Costs(clientlab.Locked):
             quiet = quiet + 1 if now == before else 0
             before = now
 
+    def logs_in(self):
+        """After a restart of the machine; until the name has an owner."""
+        self.desktop.reboot()
+        self.desktop.greeter()
+        self.first()
+        self.desktop.type(ALICE)
+        self.desktop.session()
+        self.until(self.changes, "the name")
+
     def test_1_start(self):
         """after a login, and after restarts"""
-        self.again()
-        self.until(self.changes, "the name")
-        taken = [self.changes()[0] - self.began()]
-        print(f"        after a login: the name is its own {taken[0] * 1000:.1f} ms after its start")
-        self.first()
+        desktop = self.desktop
+        self.logs_in()
+        since_fork = [self.changes()[0] - self.began()]
         for _ in range(ROUNDS):
             before = len(self.changes())
             self.command(f"systemctl --user restart {UNIT}")
             self.until(lambda before=before: len(self.changes()) >= before + 2, "the name, after a restart")
-            taken.append(self.changes()[-1] - self.began())
-        print("        after restarts:", ", ".join(f"{one * 1000:.1f}" for one in taken[1:]), "ms")
-        self.assertLess(min(taken), START + self.nothing())
+            since_fork.append(self.changes()[-1] - self.began())
+        # And from where systemd has done its part.
+        desktop.write(f"/etc/systemd/user/{UNIT}.d/began.conf", BEGAN)
+        self.logs_in()
+        since_exec = []
+        for _ in range(ROUNDS):
+            since_exec.append(self.changes()[-1] - float(self.command("cat $XDG_RUNTIME_DIR/began")))
+            before = len(self.changes())
+            self.command(f"systemctl --user restart {UNIT}")
+            self.until(lambda before=before: len(self.changes()) >= before + 2, "the name, after a restart")
+        desktop.check(f"rm -r /etc/systemd/user/{UNIT}.d")
+        for words, taken in (("systemd has forked", since_fork), ("the program was executed", since_exec)):
+            first, *others = (f"{one * 1000:.1f}" for one in taken)
+            print(f"        after {words}, until the name is its own: at a login {first} ms,"
+                  f" at restarts {', '.join(others)} ms")
+        self.assertLess(min(since_exec), START)
+
+    def gets(self, after=0.0):
+        """When the program got the secret, after that time."""
+        lines = [line.split(" ", 1) for line in self.command("tail -n 200 ~/asked").splitlines()[:-1]]
+        return [float(when) for when, told in lines if told == "otters" and float(when) > after]
 
     def test_2_killed(self):
         """a program that asks again and again goes on"""
         self.command("printf otters | secret-tool store --label=One otter one xdg:schema org.example.Otter")
         self.starts("exec python3 /srv/asks.py > ~/asked 2>&1")
-        self.until(lambda: "otters" in self.command("cat ~/asked"), "a secret")
-        client = self.desktop.check("pgrep -f /srv/asks.py").split()
+        self.until(self.gets, "a secret")
+        client = self.desktop.check("pgrep -f '^python3 /srv/asks.py'")
         self.first()
         taken, waited = [], []
         for _ in range(ROUNDS):
             before, process = len(self.changes()), self.process()
-            asked = len(self.command("cat ~/asked").splitlines())
             killed = float(self.desktop.check(f"date +%s.%N; kill -KILL {process}"))
             self.until(lambda before=before: len(self.changes()) >= before + 2, "the name, after a kill")
-            taken.append(self.changes()[-1] - killed)
-
-            def found():
-                lines = [line.split(" ", 1) for line in self.command("cat ~/asked").splitlines()[:-1]]
-                return [float(when) for when, told in lines if float(when) > self.changes()[-1] and told == "otters"]
-
-            self.until(found, "a secret, after a kill")
-            waited.append(found()[0] - killed)
-            del asked
-            # The next kill finds it at rest.
-            self.rests()
+            back = self.changes()[-1]
+            taken.append(back - killed)
+            self.until(lambda back=back: self.gets(back), "a secret, after a kill")
+            waited.append(self.gets(back)[0] - killed)
         print("        killed, the name is back after", ", ".join(f"{one * 1000:.0f}" for one in taken), "ms;",
-              "a program has its secret again after", ", ".join(f"{one * 1000:.0f}" for one in waited), "ms")
-        self.assertEqual(self.desktop.check("pgrep -f /srv/asks.py").split(), client)
-        self.desktop.check("pkill -f /srv/asks.py")
-        self.assertLess(min(taken), BACK + self.nothing())
+              "the program has its secret again after", ", ".join(f"{one * 1000:.0f}" for one in waited), "ms")
+        self.assertEqual(self.desktop.check("pgrep -f '^python3 /srv/asks.py'"), client)
+        self.desktop.check("pkill -f '^python3 /srv/asks.py'")
+        self.assertLess(min(taken), BACK)
 
     def test_3_memory_and_wakeups(self):
         for count in (0, ITEMS):
@@ -188,9 +212,6 @@ class Costs(clientlab.Locked):
         self.desktop.run("sleep 60", timeout=90)
         self.assertEqual(self.switches(), before)
 
-
-if os.environ.get("APPVAULT_CLIENTS") != "1":
-    del Costs
 
 if __name__ == "__main__":
     unittest.main()

@@ -60,34 +60,61 @@ class Clients(clientlab.Case):
         self.until(lambda: self.desktop.run("pgrep -u alice chromium")[0] != 0, "Chromium's end")
         self.assertEqual(self.command("secret-tool lookup application chromium"), key)
 
+    def sandboxed(self, app):
+        """The command of a program in a sandbox, which prints its key."""
+        info = f"[Application]\\nname={app}\\n[Instance]\\ninstance-id=1\\n"
+        # Later portals also look for what bwrap itself has said, where Flatpak leaves it.
+        return (
+            f"printf '{info}' > ~/flatpak-info; mkdir -p $XDG_RUNTIME_DIR/.flatpak/1;"
+            " bwrap --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64"
+            " --ro-bind /etc /etc --ro-bind /run /run --proc /proc --dev /dev"
+            " --info-fd 3 --ro-bind ~/flatpak-info /.flatpak-info /usr/local/bin/portal-key"
+            " 3> $XDG_RUNTIME_DIR/.flatpak/1/bwrapinfo.json")
+
     def test_5_sandbox(self):
         """a program in a sandbox gets a key by the portal: the same each time, and another one than its neighbour"""
         # As a desktop does at its start: the portal asks for nothing where it does not know the desktop.
         self.command("systemctl --user import-environment XDG_CURRENT_DESKTOP")
-        keys = []
-        for app in (APP, APP, APP + "2"):
-            info = f"[Application]\\nname={app}\\n[Instance]\\ninstance-id=1\\n"
-            # Later portals also look for what bwrap itself has said, where Flatpak leaves it.
-            self.command(f"printf '{info}' > ~/flatpak-info; mkdir -p $XDG_RUNTIME_DIR/.flatpak/1")
-            keys.append(self.command(
-                "bwrap --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64"
-                " --ro-bind /etc /etc --ro-bind /run /run --proc /proc --dev /dev"
-                " --info-fd 3 --ro-bind ~/flatpak-info /.flatpak-info /usr/local/bin/portal-key"
-                " 3> $XDG_RUNTIME_DIR/.flatpak/1/bwrapinfo.json").strip())
+        keys = [self.command(self.sandboxed(app)).strip() for app in (APP, APP, APP + "2")]
         self.assertEqual(len(bytes.fromhex(keys[0])), 64)
         self.assertEqual(keys[0], keys[1])
         self.assertNotEqual(keys[0], keys[2])
 
+    def asks_in_a_dialog(self, name):
+        """The person is asked, and answers."""
+        self.until(lambda: self.window("--name", "^AppVault$"), f"a dialog: {name}")
+        self.desktop.run("sleep 1")
+        self.picture(name)
+        self.desktop.type(ALICE)
+        self.until(lambda: self.state() == "open", "an open store")
+        self.until(lambda: not self.window("--name", "^AppVault$"), "the dialog's end")
+
     def test_6_a_dialog_where_the_store_is_locked(self):
-        desktop = self.desktop
+        """secret-tool and a program in a sandbox wait for it, and get what they had before"""
+        for name, command in (
+            ("clients-dialog", "secret-tool lookup user alice server mail.example"),
+            ("clients-dialog-sandbox", self.sandboxed(APP))):
+            with self.subTest(name):
+                before = self.command(command).strip()
+                self.command("appvault lock")
+                self.asks(command, "found")
+                self.asks_in_a_dialog(name)
+                self.until(lambda: self.result("found"), "the secret")
+                self.assertEqual(self.result("found"), f"{before} ended 0")
+
+    def test_6_chromium_where_the_store_is_locked(self):
+        """Chromium waits for it, and has the same key"""
+        key = self.command("secret-tool lookup application chromium")
         self.command("appvault lock")
-        self.starts("secret-tool lookup user alice server mail.example > ~/found 2>&1")
-        self.until(lambda: self.window("--name", "^AppVault$"), "a dialog")
-        desktop.run("sleep 1")
-        self.picture("clients-dialog")
-        desktop.type(ALICE)
-        self.until(lambda: "otters hold hands" in self.command("cat ~/found"), "the secret")
-        self.assertEqual(self.state(), "open")
+        self.starts(
+            "chromium --no-sandbox --no-first-run --disable-gpu --password-store=gnome-libsecret about:blank")
+        self.asks_in_a_dialog("clients-dialog-chromium")
+        self.until(lambda: self.window("--class", "chromium"), "a window of Chromium's")
+        self.desktop.run("pkill -u alice chromium")
+        self.until(lambda: self.desktop.run("pgrep -u alice chromium")[0] != 0, "Chromium's end")
+        self.assertEqual(self.command("secret-tool lookup application chromium"), key)
+        found = self.command("secret-tool search --all application chromium 2>&1")
+        self.assertEqual(found.count("secret = "), 1)
 
     def test_7_seahorse(self):
         """shows the collection, and an item in it"""

@@ -2,6 +2,8 @@
 AppVault, and finds it when the machine wakes up behind a locked screen. Where the policy locks the store with the
 screen, the connection waits without a dialog until the locker has opened the store. Pictures are kept."""
 
+import unittest
+
 import clientlab
 import packages
 
@@ -64,7 +66,8 @@ class Network(clientlab.Locked):
     def test_1_the_first_time(self):
         """the applet asks for the password, and keeps it"""
         desktop = self.desktop
-        self.until(lambda: "nm-applet" in desktop.run("journalctl -b -u NetworkManager -o cat")[1], "the applet's agent")
+        journal = "journalctl -b -u NetworkManager -o cat"
+        self.until(lambda: "nm-applet" in desktop.run(journal)[1], "the applet's agent")
         desktop.check(CONNECTION)
         # From her session, as polkit wants it: NetworkManager asks the agents of whoever wants the connection.
         self.starts("nmcli --wait 0 connection up wire")
@@ -132,3 +135,19 @@ class Network(clientlab.Locked):
                 self.assertFalse(self.window("--name", "802.1X"))
                 self.picture(f"network-connected-{how}")
                 self.desktop.check("pkill dbus-monitor")
+
+    def test_6_killed(self):
+        """appvault-secrets is killed: the applet, which has asked the former one, finds its secret with the new one"""
+        unit = "systemctl --user show -P MainPID appvault-secrets.service"
+        process = self.command(unit)
+        self.desktop.check(f"kill -KILL {process}")
+        self.until(lambda: self.command(unit) not in (process, "0\n"), "another one")
+        self.desktop.check("ip link set far down")
+        self.comes_back()
+        self.until_connected()
+        self.assertEqual((self.kept(), self.dialogs()), (1, "0"))
+        self.assertFalse(self.window("--name", "802.1X"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,10 +1,11 @@
-"""A mail account as Evolution keeps it, programs of Qt's and Python's, and the network applet keep their secrets in
+"""secret-tool, git, a mail account as Evolution keeps it, and programs of Qt's and Python's keep their secrets in
 AppVault: while the store is open, while it is locked and a dialog asks, and behind a locked screen. Where the policy
 locks the store with the screen no dialog opens there; the locker opens the store, by passcode or finger, and what had
 asked goes on. Pictures are kept."""
 
 import collections
 import shlex
+import unittest
 
 import clientlab
 import packages
@@ -15,6 +16,13 @@ TIMEOUT = 2400
 Client = collections.namedtuple("Client", "name store lookup attributes")
 # With the attributes by which each finds its item.
 CLIENTS = (
+    Client("secret-tool", "printf %s {} | secret-tool store --label=Otter river sea", "secret-tool lookup river sea",
+           "river sea"),
+    Client("git", "printf 'protocol=https\\nhost=git.example\\nusername=alice\\npassword=%s\\n' {}"
+           " | git -c credential.helper=libsecret credential approve",
+           "printf 'protocol=https\\nhost=git.example\\nusername=alice\\n'"
+           " | GIT_ASKPASS=false git -c credential.helper=libsecret credential fill | sed -n 's/^password=//p'",
+           "server git.example"),
     Client("Evolution's account", "mail-account store {}", "mail-account lookup", "e-source-uid otter-mail"),
     Client("QtKeychain", "keychain {}", "keychain", "server org.example.Otter"),
     Client("python3-keyring", "echo {} | python3 -m keyring set otter alice",
@@ -91,3 +99,7 @@ class Programs(clientlab.Locked):
                     self.assertEqual(self.command(client.lookup).strip(), how)
                     self.assertEqual(self.items(client.attributes), 1)
                 self.assertEqual(self.dialogs(), "0")
+
+
+if __name__ == "__main__":
+    unittest.main()

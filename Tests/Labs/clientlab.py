@@ -56,7 +56,8 @@ chmod +x /usr/local/bin/portal-key
 
 
 machine.IMAGES["programs"] = machine.Image(
-    "i3lock python3-gi gir1.2-secret-1 gir1.2-edataserver-1.2 evolution-data-server python3-keyring python3-secretstorage"
+    "i3lock python3-gi gir1.2-secret-1 gir1.2-edataserver-1.2 evolution-data-server python3-keyring"
+    " python3-secretstorage"
     " network-manager network-manager-gnome hostapd wpasupplicant", parent="clients",
     prepare=r"""
 apt-get install -q -y --no-install-recommends g++ pkg-config qtbase5-dev qtkeychain-qt5-dev
@@ -228,6 +229,14 @@ class Case(unittest.TestCase):
         self.command(
             f"printf {shlex.quote(secret)} | secret-tool store --label={shlex.quote(label)} {' '.join(attributes)}")
 
+    def asks(self, command, name):
+        """The command goes on, in the session; its result comes to a file."""
+        self.command(f"rm -f ~/{name}")
+        self.starts(f"({command}) > ~/{name}.new 2>&1; echo \" ended $?\" >> ~/{name}.new; mv ~/{name}.new ~/{name}")
+
+    def result(self, name):
+        return self.command(f"cat ~/{name} 2>/dev/null || true").replace("\n", "")
+
     def touches_the_reader(self):
         """The greeter's reader waits 8 seconds. If this machine was slower, an empty password begins anew."""
         for _ in range(5):
@@ -259,14 +268,6 @@ class Locked(Case):
         """How many items have these attributes."""
         found = self.command(f"secret-tool search --all {attributes} 2>/dev/null || true")
         return len(re.findall(r"^\[/", found, re.M))
-
-    def asks(self, command, name):
-        """The command goes on, in the session; its result comes to a file."""
-        self.command(f"rm -f ~/{name}")
-        self.starts(f"({command}) > ~/{name}.new 2>&1; echo \" ended $?\" >> ~/{name}.new; mv ~/{name}.new ~/{name}")
-
-    def result(self, name):
-        return self.command(f"cat ~/{name} 2>/dev/null || true").replace("\n", "")
 
     def dialogs(self):
         return self.desktop.run("pgrep -c -x 'pinentry.*'")[1].strip()

@@ -43,7 +43,8 @@ class Memory(unittest.TestCase):
     def taken(self, most):
         connection = self.desk.connect()
         collection = secretstorage.get_default_collection(connection)
-        wait_until(lambda: not collection.is_locked() and len(list(collection.get_all_items())) == ITEMS, "all items", 60)
+        wait_until(lambda: not collection.is_locked(), "an open collection", 60)
+        wait_until(lambda: len(list(collection.get_all_items())) == ITEMS, "all items", 60)
         try:
             wait_until(lambda: self.anonymous() <= most, "it has given back what it does not need", 30)
         except AssertionError:
