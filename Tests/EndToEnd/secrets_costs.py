@@ -167,9 +167,10 @@ class Costs(clientlab.Locked):
         self.assertLess(min(since_exec), START)
 
     def gets(self, after=0.0):
-        """When the program got the secret, after that time."""
-        lines = [line.split(" ", 1) for line in self.command("tail -n 200 ~/asked").splitlines()[:-1]]
-        return [float(when) for when, told in lines if told == "otters" and float(when) > after]
+        """When the program got the secret, after that time. libsecret may write warnings of its own there."""
+        lines = self.command("tail -n 200 ~/asked").splitlines()[:-1]
+        times = [float(line.removesuffix(" otters")) for line in lines if line.endswith(" otters")]
+        return [when for when in times if when > after]
 
     def test_2_killed(self):
         """a program that asks again and again goes on"""

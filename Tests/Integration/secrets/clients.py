@@ -140,6 +140,8 @@ class Items(Case):
         self.desk.daemon.restart()
         self.desk.open()
         self.desk.start()
+        # What follows `default` opens after it has answered.
+        self.desk.is_locked(False)
         item = secretstorage.Item(self.desk.connect(), self.item.item_path)
         self.assertEqual((item.get_secret(), item.get_attributes()), (b"pa$$word", ATTRIBUTES))
 
