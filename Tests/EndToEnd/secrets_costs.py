@@ -92,6 +92,7 @@ class Costs(clientlab.Locked):
         desktop.write("/srv/asks.py", ASKS)
         desktop.write("/srv/fill.py", FILL)
         desktop.check("systemctl --global enable --quiet watcher.service")
+        cls.again()
 
     @classmethod
     def first(cls):
