@@ -79,7 +79,8 @@ final class Agent {
                         // The call itself is one.
                         .values([.strings(self.needs.subtracting([.call]).map(\.word).sorted())])
                     },
-                    startMethod, goOnMethod, unlockMethod, withdrawMethod,
+                    startMethod, goOnMethod, unlockMethod, eraseMethod,
+                    makeMethod, withdrawMethod,
                 ]))
         // Whoever sees the name may rely on it that lockers are heard.
         try await relay.listen(until: deadline)
@@ -285,15 +286,53 @@ extension Agent {
             "Unlock", takes: [.init("store", "s")],
             gives: [.init("status", "i"), .init("message", "s")]
         ) { call in
-            guard let store = try? call.message.string(), !store.contains("\0"),
-                store.utf8.count <= Limits.name
-            else { return .refused(.failed("the call is not understood")) }
-            let result = await self.questions.unlock(
-                RunningApp.name(of: store), for: call.message.sender)
-            guard let result else { return .refused(.failed("the dialog could not be started")) }
-            let text = result.lines.map { String(decoding: $0, as: UTF8.self) }
-            return .values([.int32(result.status), .string(text.joined(separator: "\n"))])
+            guard let store = Self.store(call.message) else { return Self.isNotUnderstood }
+            return await self.ask(.unlock(store), call)
         }
+    }
+
+    /// The person is told what goes with it, and shows what opens it.
+    private var eraseMethod: BusMethod {
+        BusMethod(
+            "Erase", takes: [.init("store", "s")],
+            gives: [.init("status", "i"), .init("message", "s")]
+        ) { call in
+            guard let store = Self.store(call.message) else { return Self.isNotUnderstood }
+            return await self.ask(.erase(store), call)
+        }
+    }
+
+    /// The status is 3 where the person wants no passcode, and no store was made.
+    private var makeMethod: BusMethod {
+        BusMethod(
+            "Make", takes: [.init("store", "s"), .init("id", "s")],
+            gives: [.init("status", "i"), .init("message", "s")]
+        ) { call in
+            guard let store = Self.store(call.message), let id = try? call.message.string(),
+                id.utf8.count == 36, id.utf8.allSatisfy({ $0 == 0x2D || Self.isHex($0) })
+            else { return Self.isNotUnderstood }
+            return await self.ask(.make(store, id: id), call)
+        }
+    }
+
+    private static func isHex(_ digit: UInt8) -> Bool {
+        (0x30...0x39).contains(digit) || (0x61...0x66).contains(digit)
+    }
+
+    private static let isNotUnderstood = BusAnswer.refused(.failed("the call is not understood"))
+
+    private static func store(_ message: BusMessage) -> String? {
+        guard let store = try? message.string(), !store.contains("\0"),
+            store.utf8.count <= Limits.storeText
+        else { return nil }
+        return RunningApp.name(of: store)
+    }
+
+    private func ask(_ matter: Questions.Matter, _ call: BusCall) async -> BusAnswer {
+        let result = await questions.ask(matter, for: call.message.sender)
+        guard let result else { return .refused(.failed("the dialog could not be started")) }
+        let text = result.lines.map { String(decoding: $0, as: UTF8.self) }
+        return .values([.int32(result.status), .string(text.joined(separator: "\n"))])
     }
 
     /// For the same programs: the dialog goes, unless others wait for it. Their `Unlock` is answered.

@@ -1,8 +1,8 @@
 import Bus
 import Posix
 
-/// What the person is asked for programs that cannot ask themselves: one dialog for each store, as
-/// long as somebody waits for its answer.
+/// What the person is asked for programs that cannot ask themselves: one dialog for each question
+/// about a store, as long as somebody waits for its answer.
 @LoopActor
 final class Questions {
     /// As long as a whole exchange may take, and a little more.
@@ -11,8 +11,32 @@ final class Questions {
     private let bus: Bus
     private let runner: ToolRunner
     private let tool: String
-    private var open: [String: Question] = [:]
+    private var open: [Matter: Question] = [:]
     private var callers: [String: Caller] = [:]
+
+    /// What the person is asked, by one verb of the tool.
+    enum Matter: Hashable {
+        case unlock(String)
+        /// A whole store goes.
+        case erase(String)
+        /// A program wants a collection: with a passcode of its own, or without one.
+        case make(String, id: String)
+
+        var store: String {
+            switch self {
+            case .unlock(let store), .erase(let store), .make(let store, _): store
+            }
+        }
+
+        var words: [String] {
+            switch self {
+            case .unlock(let store): ["unlock", "--store=" + store]
+            case .erase(let store): ["reset", "--store=" + store]
+            case .make(let store, let id):
+                ["create", "--own-passcode", "--collection", "--id=" + id, "--store=" + store]
+            }
+        }
+    }
 
     private typealias Answer = First<ToolRunner.Result?>
 
@@ -32,18 +56,19 @@ final class Questions {
 
     /// The program waits for this store no more, though it stays on the bus.
     func withdraw(_ store: String, for name: String) {
-        guard let question = open[store], let caller = callers[name] else { return }
-        giveUp(caller.waiting.filter { $0.question === question })
+        guard let caller = callers[name] else { return }
+        let questions = open.filter { $0.key.store == store }.values
+        giveUp(caller.waiting.filter { wait in questions.contains { $0 === wait.question } })
     }
 
     init(_ bus: Bus, _ runner: ToolRunner, tool: String) {
         (self.bus, self.runner, self.tool) = (bus, runner, tool)
     }
 
-    /// Asks for what opens the store. Nil if the dialog could not be started, or if the caller has
-    /// left the bus: then nobody shall find a dialog whose answer opens the store for no one.
-    func unlock(_ store: String, for name: String) async -> ToolRunner.Result? {
-        guard let question = open[store] ?? ask(store) else { return nil }
+    /// Nil if the dialog could not be started, or if the caller has left the bus: then nobody shall
+    /// find a dialog whose answer opens the store for no one.
+    func ask(_ matter: Matter, for name: String) async -> ToolRunner.Result? {
+        guard let question = open[matter] ?? begin(matter) else { return nil }
         let answer = Answer()
         question.waiting.append(answer)
         wait(name, question, answer)
@@ -52,15 +77,14 @@ final class Questions {
         return result
     }
 
-    private func ask(_ store: String) -> Question? {
+    private func begin(_ matter: Matter) -> Question? {
         guard let lifeline = try? Lifeline() else { return nil }
         let question = Question(lifeline)
-        open[store] = question
+        open[matter] = question
         EventLoop.shared.task {
             let result = await self.runner.run(
-                [self.tool, "unlock", "--store=" + store], milliseconds: Self.patience,
-                lifeline: lifeline)
-            if self.open[store] === question { self.open[store] = nil }
+                [self.tool] + matter.words, milliseconds: Self.patience, lifeline: lifeline)
+            if self.open[matter] === question { self.open[matter] = nil }
             for each in question.waiting { each.settle(result) }
             question.waiting = []
         }

@@ -58,11 +58,11 @@ public enum SecretsProgram {
         do throws(BusError) {
             let deadline = Clock.bootMilliseconds() + 20_000
             let bus = try await Bus.open(.session, until: deadline)
-            let keeper = DaemonKeeper(path: socket)
-            let service = SecretService(bus, keeper, AgentAsker(bus))
+            let stores = DaemonStores(path: socket)
+            let service = SecretService(bus, stores.cabinet, AgentAsker(bus))
             ending.service = service
             bus.whenGone = { ending.end(0) }
-            keeper.begin()
+            stores.begin()
             if try await service.begin(until: deadline) == .waiting {
                 Complaint.note("another program is \(name); this one waits in line")
             }
@@ -84,26 +84,34 @@ final class SecretService {
     let tree: SecretTree
     private let portal: PortalTree
     private let announcer: Announcer
-    private let stored: any Keeper
+    private let cabinet: Cabinet
     private let passing = MemoryKeeper([SecretService.session])
 
-    init(_ bus: Bus, _ stored: any Keeper, _ asker: any Asker, journal: Journal = Journal()) {
+    init(_ bus: Bus, _ cabinet: Cabinet, _ asker: any Asker, journal: Journal = Journal()) {
         self.bus = bus
-        self.stored = stored
-        let announcer = Announcer(bus)
+        self.cabinet = cabinet
+        let announcer = Announcer(bus, cabinet)
         self.announcer = announcer
-        let tree = SecretTree(
-            bus, stored: stored, passing: passing, asker: asker, journal: journal)
+        let tree = SecretTree(bus, cabinet, passing: passing, asker: asker, journal: journal)
         self.tree = tree
-        portal = PortalTree(bus, stored, tree.prompts, journal)
+        portal = PortalTree(bus, cabinet.main, tree.prompts, journal)
         let passing = passing
-        stored.told = { announcer.announce($0, of: stored, isPassing: false) }
         passing.told = { announcer.announce($0, of: passing, isPassing: true) }
-        var wasOpen = stored.isOpen
-        stored.turned = {
-            if stored.isOpen != wasOpen {
-                wasOpen = stored.isOpen
-                announcer.announceLock(of: stored)
+        for keeper in cabinet.all { hear(keeper) }
+        cabinet.added = { [unowned self] in hear($0) }
+    }
+
+    /// What happens to it is told to all clients, and may end what they wait for.
+    private func hear(_ keeper: any Keeper) {
+        let (announcer, tree) = (announcer, tree)
+        keeper.told = { [unowned keeper] in
+            announcer.announce($0, of: keeper, isPassing: false)
+        }
+        var wasOpen = keeper.isOpen
+        keeper.turned = { [unowned keeper] in
+            if keeper.isOpen != wasOpen {
+                wasOpen = keeper.isOpen
+                announcer.announceLock(of: keeper)
             }
             tree.prompts.look()
         }

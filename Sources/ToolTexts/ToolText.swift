@@ -102,6 +102,11 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         without a passcode the store opens by itself, and whoever has the disk can read it
         """
     case agreeReset = "tool.agree.reset | the store and everything in it will be erased"
+    case resetValues = """
+        tool.reset.values | \
+        values that are in it: {1} | \
+        how many
+        """
     case resetShut = """
         tool.reset.shut | \
         these will not open for you any more, unless they have a recovery key of their own: {1} | \
@@ -227,6 +232,12 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
 
     // MARK: Stores
 
+    case createCollection = """
+        tool.create.collection | \
+        A program wants a new collection, {1}. Give it a passcode of its own, or leave this empty: then it opens with the \
+        other secrets of your desktop. | \
+        the name of the collection
+        """
     case createExists = "tool.create.exists | there is a store already"
     case createExistsHint = """
         tool.create.exists.hint | \

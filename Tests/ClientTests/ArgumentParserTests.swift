@@ -28,6 +28,10 @@ struct ArgumentParserTests {
         ("create --own-passcode", CreateCommand(way: .ownPasscode, existing: .refuse)),
         ("create --no-passcode --open-existing", CreateCommand(way: .noPasscode, existing: .open)),
         (
+            "create --shared --collection",
+            CreateCommand(way: .shared, existing: .refuse, isCollection: true)
+        ),
+        (
             "create mail --follow",
             CreateCommand(way: .followStore, existing: .refuse, name: bytes("mail"))
         ),

@@ -19,6 +19,17 @@ class Agent(dbus.service.Object):
         self.waiting.append(answer)
         print("asked", store, flush=True)
 
+    @dbus.service.method(NAME, in_signature="s", out_signature="is", async_callbacks=("answer", "refuse"))
+    def Erase(self, store, answer, refuse):
+        self.waiting.append(answer)
+        print("erases", store, flush=True)
+
+    @dbus.service.method(NAME, in_signature="ss", out_signature="is")
+    def Make(self, store, identity):
+        """The person wants no passcode for a new collection."""
+        print("makes", store, identity, flush=True)
+        return 3, ""
+
     @dbus.service.method(NAME, in_signature="s")
     def Withdraw(self, store):
         print("gone", store, flush=True)

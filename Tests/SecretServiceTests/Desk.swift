@@ -9,6 +9,7 @@ import Wire
 @LoopActor
 final class Desk {
     let keeper: MemoryKeeper
+    let cabinet: Cabinet
     let person: PlayedPerson
     let service: SecretService
     let daemon: PrivateBus
@@ -22,12 +23,26 @@ final class Desk {
     init(_ daemon: PrivateBus, isOpen: Bool = true) async throws {
         self.daemon = daemon
         keeper = MemoryKeeper([named("Login", .zero)], isOpen: isOpen)
+        cabinet = Cabinet(keeper)
         person = PlayedPerson(keeper)
         let lines = lines
         service = SecretService(
-            try await daemon.connect(), keeper, person, journal: Journal { lines.all.append($0) })
+            try await daemon.connect(), cabinet, person, journal: Journal { lines.all.append($0) })
         began = Clock.bootMilliseconds()
         #expect(try await service.begin(until: soon) == .owner)
+    }
+
+    /// Another store, which is a collection.
+    func drawer(
+        _ label: String, _ standing: Standing, isOpen: Bool = true
+    ) -> (keeper: MemoryKeeper, id: SecretID, path: String) {
+        let id = SecretID.random()
+        let drawer = MemoryKeeper([named(label, id)], isOpen: isOpen)
+        drawer.opener = label
+        drawer.standing = standing
+        person.others[label] = drawer
+        cabinet.add(drawer, as: id)
+        return (drawer, id, ObjectPath.Collection.stored(id).path)
     }
 
     func client() async throws -> Client { Client(try await daemon.connect()) }
@@ -45,6 +60,9 @@ func named(_ label: String, _ id: SecretID) -> ItemCollection {
 @LoopActor
 final class PlayedPerson: Asker {
     private let keeper: MemoryKeeper
+    /// What else opens by its own name.
+    var others: [String: MemoryKeeper] = [:]
+    private(set) var stores: [String] = []
     private(set) var asked = 0
     private(set) var withdrawn = 0
     private var dialog: First<Asked>?
@@ -55,9 +73,27 @@ final class PlayedPerson: Asker {
 
     func unlock(_ store: String) async -> Asked {
         asked += 1
+        stores.append(store)
         let dialog = First<Asked>()
         self.dialog = dialog
         return await dialog.value()
+    }
+
+    /// Stores that shall go.
+    private(set) var erased: [String] = []
+    func erase(_ store: String) async -> Asked {
+        erased.append(store)
+        return await unlock(store)
+    }
+
+    /// New collections that the person was asked about, and what they say.
+    private(set) var made: [(store: String, id: SecretID)] = []
+    var making = Made.among
+    var makes: ((String, SecretID) -> Void)?
+    func make(_ store: String, id: SecretID) async -> Made {
+        made.append((store, id))
+        if making == .store { makes?(store, id) }
+        return making
     }
 
     func withdraw(_ store: String) {
@@ -66,7 +102,7 @@ final class PlayedPerson: Asker {
     }
 
     func answer(_ answer: Asked) {
-        if answer == .opened { keeper.isOpen = true }
+        if answer == .opened { (stores.last.flatMap { others[$0] } ?? keeper).isOpen = true }
         dialog?.settle(answer)
         dialog = nil
     }
@@ -109,6 +145,13 @@ final class Client {
             if case .path(let one)? = result { paths = [one] }
             completed.append((signal.path, isDismissed, paths))
         }
+        for member in ["CollectionCreated", "CollectionDeleted"] {
+            try await bus.hear(
+                member, of: "org.freedesktop.Secret.Service", from: Self.name, until: soon
+            ) { [unowned self] signal in
+                heard.append(member + " " + ((try? signal.objectPath()) ?? ""))
+            }
+        }
         for member in ["ItemCreated", "ItemChanged", "ItemDeleted"] {
             try await bus.hear(
                 member, of: "org.freedesktop.Secret.Collection", from: Self.name, until: soon
@@ -137,6 +180,28 @@ final class Client {
             collection ?? login, "Collection", "CreateItem",
             [.dictionary(properties), secretValue(secret, session), .bool(replace)]
         ).objectPath()
+    }
+
+    /// A collection; the prompt that it takes is called and waited for.
+    func make(_ label: String, _ alias: String = "") async throws -> String {
+        let answer = try await service(
+            "CreateCollection",
+            [
+                .dictionary(["org.freedesktop.Secret.Collection.Label": .string(label)]),
+                .string(alias),
+            ])
+        let path = try answer.objectPath()
+        let prompt = try answer.objectPath()
+        if prompt == "/" { return path }
+        return try await result(of: prompt).paths.first ?? "none"
+    }
+
+    /// What a prompt comes to, which is called for that.
+    func result(of prompt: String) async throws -> (isDismissed: Bool, paths: [String]) {
+        try await begin(prompt)
+        #expect(await waited { self.completed.contains { $0.path == prompt } })
+        guard let result = completed.first(where: { $0.path == prompt }) else { return (true, []) }
+        return (result.isDismissed, result.paths)
     }
 
     func secretValue(_ secret: String, _ session: String) -> BusValue {

@@ -147,6 +147,7 @@ func later() async throws {
         #expect(await waited { client.completed.count == 2 })
         #expect(client.completed.allSatisfy { !$0.isDismissed })
         #expect(desk.keeper.mirror.count == 0 && desk.keeper.mirror.collections.count == 2)
+        #expect(desk.person.made.count == 1)
         client.bus.close()
     }
 }
@@ -255,7 +256,9 @@ private final class Box {
     }
 
     func make(_ client: BusClient) throws -> Prompt {
-        try prompts.make(for: client, dismissedResult: .string("")) { .string("") }
+        try prompts.make(for: client, dismissedResult: .string(""), needs: [keeper]) {
+            .string("")
+        }
     }
 }
 

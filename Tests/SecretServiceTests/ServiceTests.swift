@@ -218,18 +218,9 @@ func collections() async throws {
         }
         #expect(try await alias("default") == client.login)
         #expect(try await alias("nothing") == "/")
-        func make(_ label: String, _ alias: String) async throws -> String {
-            try await client.service(
-                "CreateCollection",
-                [
-                    .dictionary([
-                        "org.freedesktop.Secret.Collection.Label": .string(label)
-                    ]), .string(alias),
-                ]
-            ).objectPath()
-        }
-        #expect(try await make("x", "default") == client.login)
-        let work = try await make("Work", "work")
+        try await client.listen()
+        #expect(try await client.make("x", "default") == client.login)
+        let work = try await client.make("Work", "work")
         #expect(try await alias("work") == work)
         let item = try await client.create("1", ["a": "x"], session: session, in: work)
         #expect(item.hasPrefix(work + "/"))

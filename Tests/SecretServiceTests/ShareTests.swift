@@ -113,7 +113,8 @@ func silentFromTheName() async throws {
         #expect(try await other.own(name, until: soon) == .owner)
         let keeper = MemoryKeeper([named("Login", .zero)])
         let service = SecretService(
-            try await daemon.connect(), keeper, PlayedPerson(keeper), journal: Journal { _ in })
+            try await daemon.connect(), Cabinet(keeper), PlayedPerson(keeper),
+            journal: Journal { _ in })
         #expect(try await service.begin(until: soon) == .waiting)
         // It waits for longer than it would be silent.
         await EventLoop.sleep(until: Clock.bootMilliseconds() + Announcer.silence + 100)

@@ -7,7 +7,7 @@ package enum Option: CaseIterable, Sendable {
     case off, on, replace, detach
     case require, onLock, app, variable, file
     case follow, id, policy, to, all
-    case shared, readOnly, owner, everybody, records, secrets, dryRun, secretService
+    case shared, readOnly, owner, everybody, records, secrets, dryRun, secretService, collection
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -69,6 +69,11 @@ package enum Option: CaseIterable, Sendable {
         case .openExisting:
             Entry(
                 flag: "--open-existing", summary: "a store that exists is opened instead",
+                reach: .named)
+        case .collection:
+            Entry(
+                flag: "--collection",
+                summary: "programs of the desktop keep secrets in it, as a collection of its own",
                 reach: .named)
         case .off: Entry(flag: "--off", summary: "turn the passcode off", reach: .named)
         case .on: Entry(flag: "--on", summary: "turn the passcode on", reach: .named)
@@ -152,7 +157,8 @@ package enum Option: CaseIterable, Sendable {
         case .json, .store, .socket, .user, .yes, .passcodeDescriptor, .pamFolder, .help, .version,
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
             .require, .onLock, .app, .follow, .id, .policy, .to, .all, .shared,
-            .readOnly, .owner, .everybody, .records, .secrets, .dryRun, .secretService:
+            .readOnly, .owner, .everybody, .records, .secrets, .dryRun, .secretService,
+            .collection:
             false
         }
     }

@@ -12,6 +12,8 @@ struct Conversation {
     /// Checks a login password before it leaves this process, whatever it is asked for: a mistyped one would
     /// otherwise become what opens the store. Nil if this account has no name.
     var prove: ((inout SecretBuffer) -> LoginProof.Verdict)?
+    /// Whoever leaves a new passcode empty wants none, and what it would be for is not made.
+    var emptyDeclines = false
 
     /// Sends the request and goes on until the daemon ends the exchange with an answer that is not
     /// a refusal. That answer can still be read from the connection.
@@ -167,6 +169,10 @@ struct Conversation {
         } else {
             outcome = answers.answer(
                 ask.purpose, prompt: prompt(ask), echo: ask.echo, into: &answer)
+        }
+        if emptyDeclines, outcome == .answered, ask.purpose == .newPasscode, answer.count == 0 {
+            try abort(ask, .cancelled)
+            throw .refused(Refused(.skipped, []))
         }
         switch outcome {
         case .answered:

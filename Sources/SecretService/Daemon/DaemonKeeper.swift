@@ -1,13 +1,12 @@
-import Bus
 import Posix
 import Wire
 
-/// The items are in the person's store `secrets`, which opens and locks with `default`. What is
-/// known of them is taken from the daemon when the store opens, and kept up by its events.
+/// Items of one store of the daemon's: of `secrets`, which opens and locks with `default`, or of a
+/// drawer. What is known of them is taken from the daemon when the store opens, and kept up by its
+/// events.
 @LoopActor
 final class DaemonKeeper: Keeper {
-    static let store = "secrets"
-    private static let name = Array(store.utf8)
+    private static let secrets = Array("secrets".utf8)
     private static let parent = Array("default".utf8)
     /// Milliseconds for one page of what has changed.
     private static let patience: UInt64 = 20_000
@@ -17,10 +16,10 @@ final class DaemonKeeper: Keeper {
     private static let calm: UInt64 = 2_000
 
     let mirror = Mirror()
-    private let path: String
     private let link: DaemonLink
-    /// Of each store of the person whether it is open; nil before the daemon has said it.
-    private var stores: [[UInt8]: Bool]?
+    unowned var stores: DaemonStores!
+    /// Nil for `secrets`.
+    private var drawer: Drawer?
     private var opening: UInt64 = 0
     private var since: UInt64 = 0
     /// What the mirror shows is as new as the opening that goes on.
@@ -31,22 +30,37 @@ final class DaemonKeeper: Keeper {
     /// Items, since the refreshing began.
     private var taken = 0
     private var followers: [First<Bool>] = []
-    private var hasTried = false
     private var waiting: [First<Bool>] = []
     private var waitingForStore: [First<KeeperError?>] = []
-    /// Why listening was refused last.
-    private var complaint: [UInt8]?
     private(set) var wasOpen = false
-    private(set) var isAway = false
+    /// As others heard of it last.
+    private var wereOpen = false
+    private var wasAway = false
+    private var hadStore = false
     var told: (@LoopActor (Mirror.Changes) -> Void)?
     var turned: (@LoopActor () -> Void)?
 
-    init(path: String) {
-        self.path = path
-        link = DaemonLink(path: path)
+    // Of a drawer alone.
+
+    /// What the daemon has refused lately: a membership that waits, damage, too many items.
+    private var isShut = false
+    private var hasFailed = false
+    /// The person has locked it by this program: what opens a shared store is open all the same.
+    private var isLockedHere = false
+    private var isLeftOut = false
+    /// Those within the store: programs see them as one.
+    private var inner: Set<[UInt8]> = []
+
+    init(_ link: DaemonLink) {
+        self.link = link
         // It is there before the daemon says so: clients look for it at their start.
         var changes = Mirror.Changes()
         mirror.put(Self.login, &changes)
+    }
+
+    init(_ link: DaemonLink, _ drawer: Drawer) {
+        self.link = link
+        self.drawer = drawer
     }
 
     private static var login: ItemCollection {
@@ -63,129 +77,166 @@ final class DaemonKeeper: Keeper {
         return named
     }
 
-    private var ownState: Bool? { stores?[Self.name] }
-    private var parentState: Bool? { stores?[Self.parent] }
+    private var name: [UInt8] { drawer?.name ?? Self.secrets }
+    private var isShared: Bool { drawer?.kind == .shared }
 
-    var isOpen: Bool { ownState ?? parentState ?? false }
-    var exists: Bool { stores == nil || ownState != nil || parentState != nil }
-    var opener: String { ownState == nil ? "default" : Self.store }
-
-    func begin() {
-        EventLoop.shared.task { await self.watch() }
+    private var ownState: Bool? {
+        guard let drawer else { return stores.secretsState }
+        return stores.known?[drawer.id]?.isOpen
     }
+
+    /// Something can be asked of it without a question to the person.
+    private var isReadable: Bool {
+        guard isShared else { return ownState == true }
+        return stores.parentState == true && !isLockedHere && !isLeftOut
+    }
+
+    var isOpen: Bool {
+        if isShared { return isReadable && !isShut }
+        return ownState ?? (drawer == nil ? stores.parentState : nil) ?? false
+    }
+    var exists: Bool {
+        drawer != nil || stores.known == nil || ownState != nil || stores.parentState != nil
+    }
+    var opener: String {
+        let name = drawer == nil && ownState == nil ? Self.parent : self.name
+        return String(decoding: name, as: UTF8.self)
+    }
+    var isAway: Bool { stores.isAway }
+    var standing: Standing { drawer?.standing ?? .inside }
 
     // MARK: events
 
-    private func watch() async {
-        var backOff = BackOff()
-        // A daemon that is restarted keeps open what is open: what was heard last holds meanwhile.
-        var comesBack: UInt64 = 0
-        while true {
-            let wasHeard = await listen()
-            hasTried = true
-            wake()
-            let now = Clock.bootMilliseconds()
-            if wasHeard {
-                backOff.succeeded()
-                comesBack = now + DaemonLink.restart
-            } else if now < comesBack {
-                await EventLoop.sleep(until: now + 50)
-            } else {
-                becomeUnknown()
-                await EventLoop.sleep(until: now + backOff.milliseconds())
-            }
-        }
-    }
-
-    /// Until the connection ends. False if the daemon has not told how things are.
-    private func listen() async -> Bool {
-        var first: [Event]? = []
-        do throws(DaemonConnection.Failure) {
-            let deadline = Clock.bootMilliseconds() + Self.patience
-            let connection = try await DaemonConnection.open(path, until: deadline)
-            defer { connection.close() }
-            try await connection.send(OutgoingFrame(.watch, Watch(records: true)), until: deadline)
-            while true {
-                let frame = try await connection.next(until: first == nil ? nil : deadline)
-                guard frame.type == .event, let event = try? frame.decode(Event.self) else {
-                    return first == nil
-                }
-                if first == nil {
-                    take(event)
-                } else if event.what == .told {
-                    begin(with: first ?? [])
-                    first = nil
-                } else {
-                    first?.append(event)
-                }
-            }
-        } catch {
-            if first != nil, case .refused(let refused, _) = error { complain(refused) }
-            return first == nil
-        }
-    }
-
-    /// Each reason once: it is tried again and again.
-    private func complain(_ refused: Refused) {
-        guard complaint != refused.message else { return }
-        complaint = refused.message
-        let text = String(decoding: refused.message, as: UTF8.self)
-        Complaint.say("appvaultd does not tell what happens to the store: \(text)")
-    }
-
-    /// Everything may be different from what was heard last: another daemon may be there.
-    private func begin(with events: [Event]) {
-        let wereOpen = isOpen
-        let wasAway = isAway
-        complaint = nil
-        stores = [:]
-        isAway = false
-        for event in events { note(event) }
+    /// Everything may be different from what was heard last.
+    func beginAnew() {
         isCurrent = false
-        hasTried = true
-        if ownState == nil { forget() }
-        if isOpen { refresh() }
+        if drawer == nil, ownState == nil { forget() }
+        let hasTurned = turn()
+        if isOpen || isReadable { refresh() }
         wake()
-        if isOpen != wereOpen || isAway != wasAway { turned?() }
+        if hasTurned { turned?() }
     }
 
-    private func becomeUnknown() {
-        guard stores != nil else { return }
-        let wereOpen = isOpen
-        stores = nil
+    func becomeUnknown() {
         isCurrent = false
         link.drop()
-        if wereOpen { turned?() }
+        if turn() { turned?() }
     }
 
-    private func note(_ event: Event) {
-        switch event.what {
-        case .locked: stores?[event.name] = false
-        case .opened: stores?[event.name] = true
-        case .removed: stores?[event.name] = nil
-        case .left: isAway = true
-        case .cameBack: isAway = false
-        case .changed, .fingerAdded, .told, .members, .records: break
-        }
-    }
-
-    private func take(_ event: Event) {
-        let wereOpen = isOpen
-        let hadStore = ownState != nil
-        let wasAway = isAway
-        note(event)
-        if hadStore, ownState == nil { forget() }
-        if isOpen != wereOpen { isCurrent = false }
+    func take(_ event: Event) {
+        let hasTurned = turn()
         if !isOpen { wake() }
-        let isOurs = event.name == Self.name
         switch event.what {
-        case .opened: if isOurs || ownState == nil { refresh() }
-        case .records: if isOurs { refresh() }
+        case .opened:
+            if drawer != nil, hasTurned { refresh() }
+            if isOurs(event) || drawer == nil && ownState == nil { refresh() }
+        case .records: if isOurs(event) { refresh() }
         // There is nothing left to be taken, and that is known now.
-        case .removed: if isOurs { refresh() }
+        case .removed: if isOurs(event) { refresh() }
         case .locked, .left, .cameBack, .changed, .fingerAdded, .told, .members: break
         }
-        if isOpen != wereOpen || isAway != wasAway { turned?() }
+        if hasTurned { turned?() }
+    }
+
+    private func isOurs(_ event: Event) -> Bool {
+        guard let drawer else { return event.name == Self.secrets }
+        return event.store == drawer.id.bytes || event.name == drawer.name
+    }
+
+    /// Whether others have something to hear.
+    private func turn() -> Bool {
+        if stores.known != nil {
+            if drawer == nil, hadStore, ownState == nil { forget() }
+            hadStore = ownState != nil
+        }
+        // Like a follower that was locked alone: it opens with the next opening.
+        if isShared, stores.parentState != true { isLockedHere = false }
+        let isOpen = self.isOpen
+        defer { (wereOpen, wasAway) = (isOpen, isAway) }
+        if isOpen != wereOpen { isCurrent = false }
+        return isOpen != wereOpen || isAway != wasAway
+    }
+
+    private func look() {
+        if turn() { turned?() }
+        wake()
+    }
+
+    // MARK: a drawer
+
+    /// It is there from now on. One that is marked is a collection at once.
+    func appear() {
+        (wereOpen, wasAway) = (isOpen, isAway)
+        show(isMarked: drawer?.isMarked == true)
+        refresh()
+    }
+
+    /// It is called otherwise, or the person may do something else with it.
+    func become(_ new: Drawer) {
+        guard let old = drawer else { return }
+        drawer = new
+        if new.name != old.name, mirror.collections[new.id] != nil { show(isMarked: true) }
+        look()
+        if !isCurrent || isShut { refresh() }
+    }
+
+    /// It is not there any more, or not for this person.
+    func leave() {
+        guard let drawer else { return }
+        var changes = Mirror.Changes()
+        mirror.clear(&changes)
+        mirror.remove(collection: drawer.id, &changes)
+        tell(changes)
+        isLeftOut = true
+        look()
+    }
+
+    private func show(isMarked: Bool) {
+        guard isMarked, let drawer else { return }
+        var changes = Mirror.Changes()
+        mirror.put(drawer.collection, &changes)
+        tell(changes)
+    }
+
+    /// As programs see what is in a drawer.
+    private func outer(_ item: Item) -> Item {
+        guard let drawer else { return item }
+        var outer = item
+        outer.collection = drawer.id.bytes
+        return outer
+    }
+
+    private func outer(_ news: ItemNews) -> ItemNews {
+        guard let drawer else {
+            var named = news
+            named.collections = news.collections.map(Self.named)
+            return named
+        }
+        var outer = news
+        outer.items = news.items.map(self.outer)
+        outer.aliases = []
+        let isThere =
+            drawer.isMarked || mirror.collections[drawer.id] != nil || !news.items.isEmpty
+            || news.collections.contains { $0.created != 0 }
+        outer.collections = isThere && !news.collections.isEmpty ? [drawer.collection] : []
+        if isThere { show(isMarked: true) }
+        return outer
+    }
+
+    /// What was in a collection within the store that is no more is not told one by one.
+    private func mustBeginAnew(_ news: ItemNews) -> Bool {
+        guard drawer != nil else { return false }
+        let now = Set(news.collections.map(\.id))
+        defer { inner = now }
+        return !news.isAnew && !inner.isSubset(of: now)
+    }
+
+    /// What others share must not fill this process.
+    private func isWithinMeasure() -> Bool {
+        guard isShared, !stores.hasRoomForOthers else { return true }
+        Complaint.say("what is shared with the person is too much; a store is left out")
+        leave()
+        return false
     }
 
     /// There is no such store: nothing is kept.
@@ -205,7 +256,7 @@ final class DaemonKeeper: Keeper {
 
     /// Takes what has changed, once for all who want it meanwhile.
     private func refresh() {
-        guard ownState == true else {
+        guard isReadable else {
             // With no store yet there is nothing to take.
             if isOpen { becomeCurrent() }
             return
@@ -221,7 +272,7 @@ final class DaemonKeeper: Keeper {
             repeat {
                 self.isRefreshDue = false
                 isWhole = await self.takeNews()
-            } while self.isRefreshDue && self.ownState == true
+            } while self.isRefreshDue && self.isReadable
             self.isRefreshing = false
             if self.taken >= Self.many { self.giveBack() }
             let waiting = self.followers
@@ -242,7 +293,7 @@ final class DaemonKeeper: Keeper {
     }
 
     func follow() async -> Bool {
-        guard ownState == true else { return ownState == nil && isOpen }
+        guard isReadable else { return ownState == nil && isOpen }
         // A pass that has begun already is followed by another one.
         refresh()
         let follower = First<Bool>()
@@ -252,13 +303,13 @@ final class DaemonKeeper: Keeper {
 
     /// Whether it is all.
     private func takeNews() async -> Bool {
-        var asked = ItemChanges(store: Self.name, opening: opening, since: since)
+        var asked = ItemChanges(store: name, opening: opening, since: since)
         var first: ItemNews?
         var changes = Mirror.Changes()
         changes.isFirst = !wasOpen
         // What has come so far is true, whatever becomes of the rest.
         defer { tell(changes) }
-        while ownState == true {
+        while isReadable {
             var news: ItemNews
             do throws(KeeperError) {
                 let answer = try await link.exchange(
@@ -269,13 +320,22 @@ final class DaemonKeeper: Keeper {
                 news = decoded
             } catch {
                 // A store that has locked tells so. Otherwise it is tried again, while it is open.
-                if error != .locked { retryLater() }
+                if error != .locked { fail(error) }
                 return false
             }
-            news.collections = news.collections.map(Self.named)
+            if first == nil || news.isAnew, mustBeginAnew(news) {
+                asked = ItemChanges(store: name)
+                first = nil
+                continue
+            }
             taken += news.items.count
+            news = outer(news)
             mirror.apply(news, isFirst: first == nil, &changes)
             if first == nil || news.isAnew { first = news }
+            guard isWithinMeasure() else {
+                changes = Mirror.Changes()
+                return false
+            }
             asked.cursor = news.cursor
             if news.cursor == 0 { break }
         }
@@ -285,25 +345,45 @@ final class DaemonKeeper: Keeper {
         return true
     }
 
-    private func retryLater() {
+    /// A drawer that cannot be read is locked for the person, and keeps nobody waiting. What has
+    /// refused it once is asked again when something happens to it.
+    private func fail(_ error: KeeperError) {
+        guard drawer != nil else { return retryLater(after: 1_000) }
+        hasFailed = true
+        switch error {
+        case .unavailable, .unknown: retryLater(after: 5_000)
+        case .locked, .notFound, .notPermitted, .tooLarge, .full, .invalid: isShut = true
+        }
+        look()
+    }
+
+    private func retryLater(after milliseconds: UInt64) {
         (opening, since) = (0, 0)
         EventLoop.shared.task {
-            await EventLoop.sleep(until: Clock.bootMilliseconds() + 1_000)
-            if self.ownState == true { self.refresh() }
+            await EventLoop.sleep(until: Clock.bootMilliseconds() + milliseconds)
+            if self.isReadable { self.refresh() }
         }
     }
 
     private func becomeCurrent() {
+        (isShut, hasFailed) = (false, false)
         isCurrent = true
         wasOpen = true
+        // It may be open from now on, and what is known is of this opening.
+        if drawer != nil, turn() {
+            isCurrent = true
+            turned?()
+        }
         wake()
     }
 
     private var isReady: Bool {
-        stores == nil ? hasTried : !isOpen || isCurrent
+        guard stores.known != nil else { return stores.hasTried }
+        if drawer != nil { return !isOpen || isCurrent || hasFailed }
+        return stores.isListed && (!isOpen || isCurrent)
     }
 
-    private func wake() {
+    func wake() {
         guard isReady else { return }
         let waiting = waiting
         self.waiting = []
@@ -331,7 +411,7 @@ final class DaemonKeeper: Keeper {
         _ kind: DaemonLink.Kind = .changes, for wanted: AnswerType, _: B.Type,
         until deadline: UInt64
     ) async throws(KeeperError) -> B {
-        if kind == .changes { try await makeStore(until: deadline) }
+        if kind == .changes, drawer == nil { try await makeStore(until: deadline) }
         let answer: IncomingFrame
         do throws(KeeperError) {
             answer = try await link.exchange(
@@ -350,9 +430,9 @@ final class DaemonKeeper: Keeper {
 
     /// At the first use; `default` has to be open for it.
     private func makeStore(until deadline: UInt64) async throws(KeeperError) {
-        guard stores != nil else { throw .unavailable }
+        guard stores.known != nil else { throw .unavailable }
         guard ownState == nil else { return }
-        guard parentState == true else { throw .locked }
+        guard stores.parentState == true else { throw .locked }
         let made = First<KeeperError?>()
         let timer = EventLoop.shared.at(deadline) {
             EventLoop.shared.task { made.settle(.unavailable) }
@@ -373,14 +453,14 @@ final class DaemonKeeper: Keeper {
 
     private func create() async throws(KeeperError) {
         var create = Create(
-            target: Target(store: Self.name), way: .followStore, openExisting: true)
-        create.policyKey = Self.name
+            target: Target(store: Self.secrets), way: .followStore, openExisting: true)
+        create.policyKey = Self.secrets
         let answer = try await link.exchange(
             OutgoingFrame(.create, create), .changes,
             until: Clock.bootMilliseconds() + Self.patience)
         guard answer.type == .done else { throw .unknown }
         // Its event may come later than this answer.
-        if ownState == nil { stores?[Self.name] = true }
+        if ownState == nil { stores.assume(Self.secrets, isOpen: true) }
         refresh()
     }
 
@@ -388,15 +468,23 @@ final class DaemonKeeper: Keeper {
         _ item: Item, _ secret: WipedBuffer, replace: Bool, until deadline: UInt64
     ) async throws(KeeperError) -> Item {
         let stored = try await ask(
-            .itemPut, PutItem(store: Self.name, item: item, replace: replace), secret: secret,
+            .itemPut, PutItem(store: name, item: inner(item), replace: replace), secret: secret,
             for: .item, Item.self, until: deadline)
         take(stored)
         return stored
     }
 
+    /// Whatever comes new into a drawer is in the collection that each store has.
+    private func inner(_ item: Item) -> Item {
+        guard drawer != nil else { return item }
+        var inner = item
+        inner.collection = SecretID.zero.bytes
+        return inner
+    }
+
     private func take(_ stored: Item) {
         var changes = Mirror.Changes()
-        mirror.put(stored, &changes)
+        mirror.put(outer(stored), &changes)
         tell(changes)
     }
 
@@ -406,7 +494,7 @@ final class DaemonKeeper: Keeper {
         item.label = change.label ?? []
         item.attributes = change.attributes ?? []
         item.contentType = change.secret?.contentType ?? []
-        var request = ChangeItem(store: Self.name, item: item)
+        var request = ChangeItem(store: name, item: item)
         request.label = change.label != nil
         request.attributes = change.attributes != nil
         request.secret = change.secret != nil
@@ -418,7 +506,7 @@ final class DaemonKeeper: Keeper {
 
     func delete(_ item: SecretID, until deadline: UInt64) async throws(KeeperError) {
         _ = try await ask(
-            .itemDelete, StoredID(store: Self.name, id: item.bytes), for: .done, Done.self,
+            .itemDelete, StoredID(store: name, id: item.bytes), for: .done, Done.self,
             until: deadline)
         var changes = Mirror.Changes()
         mirror.remove(item, &changes)
@@ -428,15 +516,15 @@ final class DaemonKeeper: Keeper {
     func secrets(
         _ items: [SecretID], until deadline: UInt64
     ) async throws(KeeperError) -> [SecretID: KeptSecret] {
-        guard stores != nil else { throw .unavailable }
+        guard stores.known != nil else { throw .unavailable }
         guard isOpen else { throw .locked }
         var found: [SecretID: KeptSecret] = [:]
         var rest = items[...]
-        while !rest.isEmpty, ownState != nil {
+        while !rest.isEmpty, isShared || ownState != nil {
             let asked = rest.prefix(Limits.page)
             let answer = try await link.exchange(
                 OutgoingFrame(
-                    .itemSecrets, GetSecrets(store: Self.name, ids: asked.map(\.bytes))),
+                    .itemSecrets, GetSecrets(store: name, ids: asked.map(\.bytes))),
                 .reads, until: deadline)
             guard answer.type == .secrets,
                 let (given, bytes) = try? answer.decodeWithPayload(
@@ -471,7 +559,16 @@ final class DaemonKeeper: Keeper {
     func relabel(
         _ collection: ItemCollection, until deadline: UInt64
     ) async throws(KeeperError) -> ItemCollection {
-        try await put(collection, isNew: false, until: deadline)
+        guard let drawer else { return try await put(collection, isNew: false, until: deadline) }
+        // A drawer is called what its store is called.
+        guard drawer.role == .owner else {
+            throw .notPermitted("only the owner of a shared store gives it another name")
+        }
+        _ = try await ask(
+            .rename, Rename(target: Target(store: drawer.name), name: collection.label),
+            for: .done, Done.self, until: deadline)
+        become(drawer.renamed(collection.label))
+        return mirror.collections[drawer.id] ?? collection
     }
 
     private func put(
@@ -479,7 +576,7 @@ final class DaemonKeeper: Keeper {
     ) async throws(KeeperError) -> ItemCollection {
         let stored = try await ask(
             .collectionPut,
-            PutCollection(store: Self.name, collection: collection, isNew: isNew),
+            PutCollection(store: name, collection: collection, isNew: isNew),
             for: .collection, ItemCollection.self, until: deadline)
         var changes = Mirror.Changes()
         mirror.put(Self.named(stored), &changes)
@@ -489,7 +586,7 @@ final class DaemonKeeper: Keeper {
 
     func delete(collection: SecretID, until deadline: UInt64) async throws(KeeperError) {
         _ = try await ask(
-            .collectionDelete, StoredID(store: Self.name, id: collection.bytes), for: .done,
+            .collectionDelete, StoredID(store: name, id: collection.bytes), for: .done,
             Done.self, until: deadline)
         var changes = Mirror.Changes()
         mirror.remove(collection: collection, &changes)
@@ -500,21 +597,29 @@ final class DaemonKeeper: Keeper {
         _ name: [UInt8], _ collection: SecretID?, until deadline: UInt64
     ) async throws(KeeperError) {
         _ = try await ask(
-            .aliasSet, SetAlias(store: Self.name, name: name, collection: collection?.bytes),
+            .aliasSet, SetAlias(store: self.name, name: name, collection: collection?.bytes),
             for: .done, Done.self, until: deadline)
         mirror.setAlias(name, collection)
     }
 
     func lock(until deadline: UInt64) async throws(KeeperError) {
+        if isShared {
+            // Others use it, and what opens it for this person is open.
+            isLockedHere = true
+            return look()
+        }
         guard ownState == true else { return }
         let answer = try await link.exchange(
-            OutgoingFrame(.lock, Target(store: Self.name)), .reads, until: deadline)
+            OutgoingFrame(.lock, Target(store: name)), .reads, until: deadline)
         guard answer.type == .done else { throw .unknown }
         // Its event may come later than this answer.
-        if ownState == true {
-            var event = Event(.locked)
-            event.name = Self.name
-            take(event)
-        }
+        if ownState == true { stores.assume(name, isOpen: false) }
+    }
+
+    func hasBeenOpened() {
+        guard isLockedHere else { return }
+        isLockedHere = false
+        look()
+        refresh()
     }
 }

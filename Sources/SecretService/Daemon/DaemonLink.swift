@@ -128,6 +128,8 @@ extension KeeperError {
             self = .locked
         } else if code == .doesNotExist {
             self = .notFound
+        } else if code == .notPermitted {
+            self = .notPermitted(text)
         } else if code == .tooLarge {
             self = .tooLarge
         } else if [.storageFailed, .outOfMemory].contains(code) {

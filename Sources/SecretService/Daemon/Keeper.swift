@@ -5,6 +5,8 @@ import Wire
 enum KeeperError: Error, Equatable, Sendable {
     case locked
     case notFound
+    /// The person may not do that with what somebody else shares.
+    case notPermitted(String)
     case tooLarge
     /// There is no more room: for secrets of the person, or on the disk.
     case full(String)
@@ -22,6 +24,27 @@ struct KeptSecret: Sendable {
     let bytes: WipedBuffer
 }
 
+/// What a keeper's collections are.
+enum Standing: Equatable, Sendable {
+    /// Labels within one store.
+    case inside
+    /// The store itself, which is the person's: alone, or shared with others.
+    case own
+    case ownShared
+    /// The store itself, which somebody else shares.
+    case others
+
+    /// In which order they are searched: what others may have written comes last.
+    var rank: Int {
+        switch self {
+        case .inside: 0
+        case .own: 1
+        case .ownShared: 2
+        case .others: 3
+        }
+    }
+}
+
 /// Who keeps items and their secrets: the daemon, or this process for what ends with the session.
 /// Whatever is done is in the mirror, and was told, before the caller hears of it.
 @LoopActor
@@ -36,6 +59,7 @@ protocol Keeper: AnyObject {
     var isAway: Bool { get }
     /// The store whose opening opens this.
     var opener: String { get }
+    var standing: Standing { get }
     var told: (@LoopActor (Mirror.Changes) -> Void)? { get set }
     /// It has been opened or locked, or the person has left or come back.
     var turned: (@LoopActor () -> Void)? { get set }
@@ -67,6 +91,8 @@ protocol Keeper: AnyObject {
         _ name: [UInt8], _ collection: SecretID?, until deadline: UInt64
     ) async throws(KeeperError)
     func lock(until deadline: UInt64) async throws(KeeperError)
+    /// The person has just been asked, and has opened it.
+    func hasBeenOpened()
 }
 
 /// What of an item becomes different; nil stays.

@@ -19,7 +19,8 @@ final class MemoryKeeper: Keeper {
     var isAway = false {
         didSet { turned?() }
     }
-    let opener = "secrets"
+    var opener = "secrets"
+    var standing = Standing.inside
     var told: (@LoopActor (Mirror.Changes) -> Void)?
     var turned: (@LoopActor () -> Void)?
     private var secrets: [SecretID: KeptSecret] = [:]
@@ -179,4 +180,6 @@ final class MemoryKeeper: Keeper {
     }
 
     func lock(until deadline: UInt64) async throws(KeeperError) { isOpen = false }
+
+    func hasBeenOpened() {}
 }

@@ -29,6 +29,9 @@ final class Mirror {
     private var named: Set<SecretID>?
 
     var count: Int { places.count }
+    /// About what it takes in memory, in bytes.
+    private(set) var weight = 0
+    private static let slotWeight = 256
 
     func item(_ id: SecretID) -> Item? { places[id].flatMap { slots[Int($0)]?.item } }
 
@@ -94,6 +97,7 @@ final class Mirror {
         let place: UInt32
         if let known = places[id], let old = slots[Int(known)] {
             guard old.packed != slot.packed else { return }
+            weight -= old.packed.count + Self.slotWeight
             index.remove(old.item.attributes, known)
             if old.collection == collection {
                 changes.changed.append(Place(collection: collection, id: id))
@@ -109,6 +113,7 @@ final class Mirror {
             places[id] = place
         }
         slots[Int(place)] = slot
+        weight += slot.packed.count + Self.slotWeight
         index.add(item.attributes, place)
     }
 
@@ -118,6 +123,7 @@ final class Mirror {
         }
         index.remove(old.item.attributes, place)
         slots[Int(place)] = nil
+        weight -= old.packed.count + Self.slotWeight
         free.append(place)
         changes.deleted.append(Place(collection: old.collection, id: id))
     }

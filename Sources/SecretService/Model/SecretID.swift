@@ -1,3 +1,5 @@
+import Wire
+
 /// The 16 bytes that an item, a collection, a session or a prompt is known by.
 struct SecretID: Hashable, Sendable, Comparable {
     let high: UInt64
@@ -14,6 +16,12 @@ struct SecretID: Hashable, Sendable, Comparable {
     static func random() -> SecretID {
         var generator = SystemRandomNumberGenerator()
         return SecretID(high: generator.next(), low: generator.next())
+    }
+
+    /// Of a store that is to be a collection.
+    static func marked() -> SecretID {
+        let random = self.random().bytes.prefix(CollectionMark.randomBytes)
+        return CollectionMark.id(random: Array(random)).flatMap(SecretID.init) ?? .random()
     }
 
     /// Nil if these are not 16 bytes.
@@ -37,6 +45,16 @@ struct SecretID: Hashable, Sendable, Comparable {
             return digit < 10 ? 48 + digit : 87 + digit
         }
         return String(decoding: digits, as: UTF8.self)
+    }
+
+    /// As a store's id is written.
+    var uuid: String {
+        var uuid = ""
+        for (place, digit) in text.enumerated() {
+            if [8, 12, 16, 20].contains(place) { uuid += "-" }
+            uuid.append(digit)
+        }
+        return uuid
     }
 
     init?(text: Substring) {

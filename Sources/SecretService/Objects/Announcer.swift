@@ -20,12 +20,13 @@ final class Announcer {
     }
 
     private let bus: Bus
+    private let cabinet: Cabinet
     private var voice = Voice.unheard
     /// Those whose list of items is about to be told.
     private var lists: Set<ObjectPath.Collection> = []
 
-    init(_ bus: Bus) {
-        self.bus = bus
+    init(_ bus: Bus, _ cabinet: Cabinet) {
+        (self.bus, self.cabinet) = (bus, cabinet)
     }
 
     /// The name is ours, and nobody can take it away.
@@ -100,9 +101,7 @@ final class Announcer {
         }
         for id in changes.goneCollections { service("CollectionDeleted", collection(id)) }
         if !changes.newCollections.isEmpty || !changes.goneCollections.isEmpty, !isPassing {
-            let paths = keeper.mirror.collections.keys.sorted().map {
-                ObjectPath.Collection.stored($0).path
-            }
+            let paths = cabinet.collections.map { ObjectPath.Collection.stored($0).path }
             Self.tell { () throws(BusError) in
                 try bus.emitChanged(
                     ["Collections": .paths(paths + [ObjectPath.Collection.session.path])],

@@ -49,7 +49,8 @@ extension SecretTree {
     func setLabel(
         _ label: String, of shelf: Shelf, _ call: BusTreeCall
     ) async throws(BusRefusal) {
-        guard shelf.keeper === stored, var changed = stored.mirror.collections[shelf.id] else {
+        let keeper = shelf.keeper
+        guard keeper !== passing, var changed = keeper.mirror.collections[shelf.id] else {
             throw .notSupported("this collection keeps its label")
         }
         changed.label = try Given.text(label, atMost: Limits.collectionText)
@@ -57,30 +58,54 @@ extension SecretTree {
         journal.note(call.client, "renames", in: name(of: shelf))
         let deadline = deadline(of: call)
         try await refusing { () async throws(KeeperError) in
-            _ = try await stored.relabel(new, until: deadline)
+            _ = try await keeper.relabel(new, until: deadline)
         }
     }
 
     private func delete(_ shelf: Shelf, _ call: BusTreeCall) async throws(BusRefusal) -> [BusValue]
     {
-        guard shelf.keeper === stored, shelf.id != .zero else {
+        guard shelf.keeper !== passing, shelf.id != .zero else {
             throw .notSupported("this collection is always there; delete its items")
         }
         journal.note(call.client, "deletes", in: name(of: shelf))
+        switch shelf.keeper.standing {
+        case .inside: break
+        case .own, .ownShared: return try erasing(shelf, call)
+        case .others:
+            throw .accessDenied(
+                "it is somebody else's: only its owner deletes it, or ends the share")
+        }
         let id = shelf.id
-        return try await deleting(call) { [unowned self] (deadline) async throws(KeeperError) in
+        return try await deleting(shelf, call) {
+            [unowned self] (deadline) async throws(KeeperError) in
             try await stored.delete(collection: id, until: deadline)
         }
     }
 
+    /// A whole store goes, for everybody whom it is shared with. The person is told so, and shows
+    /// what opens it.
+    private func erasing(_ shelf: Shelf, _ call: BusTreeCall) throws(BusRefusal) -> [BusValue] {
+        let store = shelf.keeper.opener
+        let question = Prompt.Question(
+            ask: { [unowned self] in
+                guard await asker.erase(store) == .opened else { return nil }
+                // Its event may come later than the answer.
+                return await cabinet.lacks(shelf.id, until: deadlineOfPrompt) ? .string("") : nil
+            }, withdraw: { [unowned self] in asker.withdraw(store) })
+        let prompt = try prompts.make(
+            for: call.client, dismissedResult: .string(""), question: question)
+        return [.path(ObjectPath.prompt(path: prompt.id))]
+    }
+
     /// At once where it is open; otherwise the person is asked first.
     private func deleting(
-        _ call: BusTreeCall,
+        _ shelf: Shelf, _ call: BusTreeCall,
         _ work: @escaping @LoopActor (_ deadline: UInt64) async throws(KeeperError) -> Void
     ) async throws(BusRefusal) -> [BusValue] {
-        guard stored.isOpen else {
-            let prompt = try prompts.make(for: call.client, dismissedResult: .string("")) {
-                [unowned self] in
+        guard shelf.keeper.isOpen else {
+            let prompt = try prompts.make(
+                for: call.client, dismissedResult: .string(""), needs: [shelf.keeper]
+            ) { [unowned self] in
                 do throws(KeeperError) {
                     try await work(deadlineOfPrompt)
                     return .string("")
@@ -158,8 +183,8 @@ extension SecretTree {
                 return [.path(ObjectPath.none)]
             }
             // It stands for whatever a search will have found, and that nobody has seen yet.
-            if !stored.wasOpen, placeholders.search(id) != nil { throw .isLocked }
-            return try await deleting(call) { (deadline) async throws(KeeperError) in
+            if !keeper.wasOpen, placeholders.search(id) != nil { throw .isLocked }
+            return try await deleting(shelf, call) { (deadline) async throws(KeeperError) in
                 try await keeper.delete(id, until: deadline)
             }
         case "GetSecret":

@@ -7,7 +7,9 @@ extension SecretTree {
         _ method: String, _ call: BusTreeCall
     ) async throws(BusRefusal) -> [BusValue] {
         let message = call.message
-        if method != "OpenSession" { _ = await stored.ready(until: deadline(of: call)) }
+        if method != "OpenSession", method != "GetSecrets" {
+            _ = await cabinet.ready(until: deadline(of: call))
+        }
         switch method {
         case "OpenSession":
             let (algorithm, input) = try Given.read { () throws(BusError) in
@@ -53,13 +55,16 @@ extension SecretTree {
 
     private func search(_ attributes: [Item.Attribute], _ call: BusTreeCall) -> [BusValue] {
         journal.note(call.client, "searches", in: "all collections")
-        var unlocked = passing.mirror.search(attributes).compactMap { path($0, in: passing) }
-        var locked = stored.mirror.search(attributes).compactMap { path($0, in: stored) }
-        if stored.isOpen {
-            (unlocked, locked) = (locked + unlocked, [])
-        } else if !stored.wasOpen, stored.exists {
-            locked = [placeholder(attributes, in: nil)]
+        var unlocked: [String] = []
+        var locked: [String] = []
+        if !stored.isOpen, !stored.wasOpen, stored.exists {
+            locked.append(placeholder(attributes, in: nil))
         }
+        for keeper in cabinet.all {
+            let found = keeper.mirror.search(attributes).compactMap { path($0, in: keeper) }
+            if keeper.isOpen { unlocked += found } else { locked += found }
+        }
+        unlocked += passing.mirror.search(attributes).compactMap { path($0, in: passing) }
         return [.paths(unlocked), .paths(locked)]
     }
 
@@ -72,8 +77,9 @@ extension SecretTree {
     // MARK: locking
 
     private enum Locking {
-        /// These objects are to be seen by it: what stands for a search gives all that it finds.
-        case stored([String])
+        case stored(any Keeper)
+        /// It stands for a search, and gives all that this finds.
+        case found([(keeper: any Keeper, id: SecretID)])
         case passing
     }
 
@@ -81,14 +87,14 @@ extension SecretTree {
         switch resolved(path) {
         case .collection(let collection):
             guard let shelf = shelf(collection) else { return nil }
-            return shelf.keeper === passing ? .passing : .stored([path])
+            return shelf.keeper === passing ? .passing : .stored(shelf.keeper)
         case .item(let collection, let id):
-            if stored.wasOpen, let search = placeholders.search(id) {
-                return .stored(matches(search).compactMap { self.path($0, in: stored) })
+            if shelf(collection)?.keeper.wasOpen == true, let search = placeholders.search(id) {
+                return .found(matches(search))
             }
             guard let (shelf, _) = place(collection, id) else { return nil }
-            return shelf.keeper === passing ? .passing : .stored([path])
-        case .service: return .stored([path])
+            return shelf.keeper === passing ? .passing : .stored(shelf.keeper)
+        case .service: return .stored(stored)
         case nil, .folder, .session, .prompt, .alias, .itemOfAlias: return nil
         }
     }
@@ -106,41 +112,55 @@ extension SecretTree {
                 return []
             }
             switch locking(path) {
-            case .stored(let objects): return objects
+            case .stored(let keeper): return keeper.isOpen ? [path] : []
+            case .found(let items):
+                return items.filter(\.keeper.isOpen).compactMap { self.path($0.id, in: $0.keeper) }
             case .passing: return [path]
             case nil: return []
             }
         }
     }
 
+    /// Who has to be opened for it.
+    private func locked(_ path: String) -> [any Keeper] {
+        switch locking(path) {
+        case .stored(let keeper): keeper.isOpen ? [] : [keeper]
+        case .found(let items): items.map(\.keeper).filter { !$0.isOpen }
+        case .passing, nil: []
+        }
+    }
+
     private func unlock(_ paths: [String], _ call: BusTreeCall) throws(BusRefusal) -> [BusValue] {
         let client = call.client
-        if stored.isOpen {
-            let unlocked = open(paths, for: client)
-            tellUnlocked(unlocked, client)
-            return [.paths(unlocked), .path(ObjectPath.none)]
-        }
-        var passing: [String] = []
         var rest: [String] = []
+        var needs: [any Keeper] = []
         for path in paths {
-            switch locking(path) {
-            case .stored: rest.append(path)
-            case .passing: passing.append(path)
-            case nil: break
+            let keepers = locked(path)
+            if !keepers.isEmpty { rest.append(path) }
+            for keeper in keepers where !needs.contains(where: { $0 === keeper }) {
+                needs.append(keeper)
             }
         }
-        guard !rest.isEmpty else { return [.paths(passing), .path(ObjectPath.none)] }
+        let waits = Set(rest)
+        let unlocked = open(paths.filter { !waits.contains($0) }, for: client)
+        tellUnlocked(unlocked, client)
+        guard !needs.isEmpty else { return [.paths(unlocked), .path(ObjectPath.none)] }
         journal.note(client, "wants to unlock", in: "the collections")
         let asked = rest
+        // What opens `secrets` opens others as well.
+        needs.sort { $0.standing.rank < $1.standing.rank }
         let prompt = try prompts.make(
-            for: client, dismissedResult: .paths([]), objects: asked.count
-        ) { [unowned self] in
-            guard await stored.ready(until: deadlineOfPrompt), stored.isOpen else { return nil }
+            for: client, dismissedResult: .paths([]), objects: asked.count, needs: needs,
+            isPartial: true
+        ) {
+            [unowned self] in
+            guard await cabinet.ready(until: deadlineOfPrompt) else { return nil }
             let unlocked = open(asked, for: client)
+            guard !unlocked.isEmpty || needs.contains(where: \.isOpen) else { return nil }
             tellUnlocked(unlocked, client)
             return .paths(unlocked)
         }
-        return [.paths(passing), .path(ObjectPath.prompt(path: prompt.id))]
+        return [.paths(unlocked), .path(ObjectPath.prompt(path: prompt.id))]
     }
 
     /// Whoever unlocks items reads of each whether it is locked, and may have kept what it read
@@ -157,15 +177,25 @@ extension SecretTree {
     private func lock(
         _ paths: [String], _ call: BusTreeCall
     ) async throws(BusRefusal) -> [BusValue] {
-        let locked = paths.filter {
-            guard case .stored? = locking($0) else { return false }
-            return true
+        var locked: [String] = []
+        var keepers: [any Keeper] = []
+        for path in paths {
+            let own: [any Keeper]
+            switch locking(path) {
+            case .stored(let keeper): own = [keeper]
+            case .found(let items): own = items.map(\.keeper)
+            case .passing, nil: continue
+            }
+            locked.append(path)
+            for keeper in own where !keepers.contains(where: { $0 === keeper }) {
+                keepers.append(keeper)
+            }
         }
-        if !locked.isEmpty, stored.isOpen {
+        for keeper in keepers where keeper.isOpen {
             journal.note(call.client, "locks", in: "the collections")
             let deadline = deadline(of: call)
             try await refusing { () async throws(KeeperError) in
-                try await stored.lock(until: deadline)
+                try await keeper.lock(until: deadline)
             }
         }
         return [.paths(locked), .path(ObjectPath.none)]
@@ -177,10 +207,25 @@ extension SecretTree {
     private static let mostBytes = 32 << 20
     private static let fewSecrets = 64
 
+    /// Nil where one of them says it by an alias.
+    private func collections(of paths: [String]) -> Set<SecretID>? {
+        var collections: Set<SecretID> = []
+        for path in paths {
+            switch ObjectPath(path) {
+            case .item(.stored(let id), _): collections.insert(id)
+            case .itemOfAlias: return nil
+            case nil, .service, .folder, .collection, .item(.session, _), .alias, .session, .prompt:
+                break
+            }
+        }
+        return collections
+    }
+
     private func secrets(
         _ paths: [String], _ session: String, _ call: BusTreeCall
     ) async throws(BusRefusal) -> [BusValue] {
         let session = try (sessions.session(session, of: call.client), session)
+        _ = await cabinet.ready(collections(of: paths), until: deadline(of: call))
         var wanted: [(path: String, shelf: Shelf, id: SecretID)] = []
         for path in Set(paths) {
             guard case .item(let collection, let id)? = resolved(path),
@@ -192,7 +237,7 @@ extension SecretTree {
         let deadline = deadline(of: call)
         var entries: [BusValue] = []
         var bytes = 0
-        for keeper in [stored, passing] {
+        for keeper in cabinet.all + [passing] {
             let own = wanted.filter { $0.shelf.keeper === keeper }
             guard !own.isEmpty else { continue }
             // Some at a time, so that those over the limit are not in memory.
@@ -234,20 +279,58 @@ extension SecretTree {
         }
         let name = try Given.text(alias, atMost: Limits.aliasText)
         journal.note(call.client, "makes", in: "a collection")
-        if stored.isOpen {
-            let path = try await create(collection, name, until: deadline(of: call))
-            return [.path(path), .path(ObjectPath.none)]
-        }
         let new = collection
-        let prompt = try prompts.make(for: call.client, dismissedResult: .path(ObjectPath.none)) {
-            [unowned self] in
-            do throws(BusRefusal) {
-                return .path(try await create(new, name, until: deadlineOfPrompt))
-            } catch {
-                return nil
+        let id = SecretID.marked()
+        let store = storeName(for: collection.label)
+        let question = Prompt.Question(
+            ask: { [unowned self] in
+                do throws(BusRefusal) {
+                    switch await asker.make(store, id: id) {
+                    case .refused: return nil
+                    case .among: return .path(try await create(new, name, until: deadlineOfPrompt))
+                    case .store: return .path(try await found(id, name))
+                    }
+                } catch {
+                    return nil
+                }
+            }, withdraw: { [unowned self] in asker.withdraw(store) })
+        let prompt = try prompts.make(
+            for: call.client, dismissedResult: .path(ObjectPath.none), needs: [stored],
+            question: question)
+        return [.path(ObjectPath.none), .path(ObjectPath.prompt(path: prompt.id))]
+    }
+
+    private static let unshown: Set<Unicode.GeneralCategory> = [
+        .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator,
+        .paragraphSeparator,
+    ]
+
+    /// A name that a store of the person's can have, and none has.
+    private func storeName(for label: [UInt8]) -> String {
+        let scalars = String(decoding: label, as: UTF8.self).unicodeScalars.map { scalar in
+            let isShown = !Self.unshown.contains(scalar.properties.generalCategory)
+            return isShown && scalar != "/" ? scalar : Unicode.Scalar(UInt8(ascii: "_"))
+        }
+        let clean = String(String.UnicodeScalarView(scalars.prefix(48)))
+        // What looks like a store's id is no name.
+        let isFit = !clean.isEmpty && clean.utf8.count != 36 && clean.utf8.count != 32
+        let base = isFit ? clean : "Collection"
+        let taken = Set(["default", "secrets"] + cabinet.all.map(\.opener))
+        guard taken.contains(base) else { return base }
+        return (2...).lazy.map { "\(base) \($0)" }.first { !taken.contains($0) } ?? base
+    }
+
+    /// The store has been made: programs see it from now on.
+    private func found(_ id: SecretID, _ alias: [UInt8]) async throws(BusRefusal) -> String {
+        guard await cabinet.has(id, until: deadlineOfPrompt) else {
+            throw .failed("the store was made, and is not to be seen")
+        }
+        if !alias.isEmpty {
+            try await refusing { () async throws(KeeperError) in
+                try await stored.setAlias(alias, id, until: deadlineOfPrompt)
             }
         }
-        return [.path(ObjectPath.none), .path(ObjectPath.prompt(path: prompt.id))]
+        return ObjectPath.Collection.stored(id).path
     }
 
     private func create(
@@ -272,7 +355,7 @@ extension SecretTree {
         if path != ObjectPath.none {
             guard case .collection(let collection)? = resolved(path), let shelf = shelf(collection)
             else { throw .noSuchObject }
-            guard shelf.keeper === stored else {
+            guard shelf.keeper !== passing else {
                 throw .notSupported("this collection has no other alias")
             }
             target = shelf.id

@@ -20,8 +20,9 @@ final class SecretTree: BusTree {
         let id: SecretID
     }
 
-    let stored: any Keeper
+    let cabinet: Cabinet
     let passing: any Keeper
+    let asker: any Asker
     let sessions = Sessions()
     let prompts: Prompts
     var placeholders = Placeholders()
@@ -30,12 +31,13 @@ final class SecretTree: BusTree {
     var passers = Passers()
     private let bus: Bus
 
-    init(_ bus: Bus, stored: any Keeper, passing: any Keeper, asker: any Asker, journal: Journal) {
+    init(_ bus: Bus, _ cabinet: Cabinet, passing: any Keeper, asker: any Asker, journal: Journal) {
         self.bus = bus
-        self.stored = stored
+        self.cabinet = cabinet
+        self.asker = asker
         self.passing = passing
         self.journal = journal
-        prompts = Prompts(stored, asker) { prompt, isDismissed, result in
+        prompts = Prompts(cabinet.main, asker) { prompt, isDismissed, result in
             Announcer.tell {
                 () throws(BusError) in
                 try bus.emit(
@@ -44,6 +46,9 @@ final class SecretTree: BusTree {
             }
         }
     }
+
+    /// The store `secrets`.
+    var stored: any Keeper { cabinet.main }
 
     /// Of all waits together that one call needs.
     func deadline(of call: BusTreeCall) -> UInt64 { call.arrived + Self.patience }
@@ -57,13 +62,14 @@ final class SecretTree: BusTree {
         switch collection {
         case .session: return Shelf(keeper: passing, collection: collection, id: .zero)
         case .stored(let id):
-            guard stored.mirror.collections[id] != nil else { return nil }
-            return Shelf(keeper: stored, collection: collection, id: id)
+            guard let keeper = cabinet.keeper(of: id) else { return nil }
+            return Shelf(keeper: keeper, collection: collection, id: id)
         }
     }
 
     func alias(_ name: String) -> ObjectPath.Collection? {
-        if let id = stored.mirror.aliases[Array(name.utf8)], stored.mirror.collections[id] != nil {
+        // One of a collection that is not there any more means what it means without one.
+        if let id = stored.mirror.aliases[Array(name.utf8)], cabinet.keeper(of: id) != nil {
             return .stored(id)
         }
         switch name {
@@ -91,15 +97,20 @@ final class SecretTree: BusTree {
         if !shelf.keeper.wasOpen { return (shelf, id) }
         if case .stored = collection, let search = placeholders.search(id),
             let first = matches(search).first,
-            let own = stored.mirror.collection(of: first), let shelf = self.shelf(.stored(own))
+            let own = first.keeper.mirror.collection(of: first.id),
+            let shelf = self.shelf(.stored(own))
         {
-            return (shelf, first)
+            return (shelf, first.id)
         }
         return nil
     }
 
-    func matches(_ search: Placeholders.Search) -> [SecretID] {
-        stored.mirror.search(search.attributes, in: search.collection)
+    /// In all that is kept, or in one collection.
+    func matches(_ search: Placeholders.Search) -> [(keeper: any Keeper, id: SecretID)] {
+        let keepers = search.collection.map { cabinet.keeper(of: $0).map { [$0] } ?? [] }
+        return (keepers ?? cabinet.all).flatMap { keeper in
+            keeper.mirror.search(search.attributes, in: search.collection).map { (keeper, $0) }
+        }
     }
 
     func path(_ id: SecretID, in keeper: any Keeper) -> String? {
@@ -127,8 +138,10 @@ final class SecretTree: BusTree {
     /// Waits until it is known what there is, where an answer depends on it.
     func known(_ path: ObjectPath?, until deadline: UInt64) async {
         switch path {
-        case .folder, .collection, .item, .alias, .itemOfAlias:
-            _ = await stored.ready(until: deadline)
+        case .collection(.stored(let id)), .item(.stored(let id), _):
+            _ = await cabinet.ready([id], until: deadline)
+        case .folder, .collection(.session), .item(.session, _), .alias, .itemOfAlias:
+            _ = await cabinet.ready(until: deadline)
         case nil, .service, .session, .prompt: break
         }
     }
@@ -160,7 +173,7 @@ final class SecretTree: BusTree {
     }
 
     var collections: [ObjectPath.Collection] {
-        stored.mirror.collections.keys.sorted().map { .stored($0) } + [.session]
+        cabinet.collections.map { .stored($0) } + [.session]
     }
 
     // MARK: calls
@@ -206,7 +219,7 @@ final class SecretTree: BusTree {
     ) async throws(BusRefusal) -> BusValue {
         switch resolved(call.path) {
         case .service:
-            _ = await stored.ready(until: deadline(of: call))
+            _ = await cabinet.ready(until: deadline(of: call))
             return .paths(collections.map(\.path))
         case .collection(let collection):
             guard let shelf = shelf(collection) else { throw .noSuchObject }
@@ -252,6 +265,7 @@ extension BusRefusal {
         case .notFound: self = .noSuchObject
         case .tooLarge:
             self = .limitsExceeded("a secret may have 1 MiB, and an item no more than that")
+        case .notPermitted(let text): self = .accessDenied(text)
         case .full(let text), .invalid(let text): self = .failed(text)
         case .unavailable: self = .failed("appvaultd does not answer; nothing was changed")
         case .unknown:

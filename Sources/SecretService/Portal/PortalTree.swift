@@ -162,8 +162,9 @@ final class PortalTree: BusTree {
         if keeper.isOpen { return true }
         let ended = First<Bool>()
         let prompt = try prompts.make(
-            for: request.client, dismissedResult: .string(""),
-            heard: { isDismissed in ended.settle(!isDismissed) }, { .string("") })
+            for: request.client, dismissedResult: .string(""), needs: [keeper],
+            heard: { isDismissed in ended.settle(!isDismissed) }
+        ) { .string("") }
         request.prompt = prompt
         prompts.begin(prompt)
         let isOpen = await ended.value()

@@ -15,12 +15,34 @@ final class AgentAsker: Asker {
         self.bus = bus
     }
 
-    func unlock(_ store: String) async -> Asked {
+    func unlock(_ store: String) async -> Asked { await ask("Unlock", store) }
+
+    func erase(_ store: String) async -> Asked { await ask("Erase", store) }
+
+    func make(_ store: String, id: SecretID) async -> Made {
         do throws(BusError) {
-            let answer = try await bus.call(
-                Self.name, Self.path, Self.name, "Unlock", [.string(store)],
-                until: Clock.bootMilliseconds() + Self.patience)
-            return try answer.int32() == 0 ? .opened : .refused
+            switch try await status("Make", [.string(store), .string(id.uuid)]) {
+            case 0: return .store
+            case 3: return .among
+            default: return .refused
+            }
+        } catch {
+            // Where nobody can be asked, it is as where nobody wants one.
+            return error == .silent ? .refused : .among
+        }
+    }
+
+    /// How the tool ended that has asked.
+    private func status(_ method: String, _ words: [BusValue]) async throws(BusError) -> Int32 {
+        try await bus.call(
+            Self.name, Self.path, Self.name, method, words,
+            until: Clock.bootMilliseconds() + Self.patience
+        ).int32()
+    }
+
+    private func ask(_ method: String, _ store: String) async -> Asked {
+        do throws(BusError) {
+            return try await status(method, [.string(store)]) == 0 ? .opened : .refused
         } catch {
             switch error {
             case .refused(_, let text): return .unavailable(text)

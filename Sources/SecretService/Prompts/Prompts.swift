@@ -18,6 +18,18 @@ final class Prompt {
     let objects: Int
     /// Is told how it ended, instead of the client.
     let heard: Hearer?
+    /// What has to be open for it, each by a dialog of its own unless another one opens it too.
+    let needs: [any Keeper]
+    /// What is open by then is something, also where the person refuses the rest.
+    let isPartial: Bool
+    /// The work itself asks the person; this ends its dialog.
+    let withdraw: (@LoopActor () -> Void)?
+
+    /// What the person is asked in a dialog that opens nothing.
+    struct Question {
+        let ask: Work
+        let withdraw: @LoopActor () -> Void
+    }
     fileprivate(set) var state = State.made
 
     enum State {
@@ -30,34 +42,57 @@ final class Prompt {
 
     fileprivate init(
         _ client: BusClient, _ dismissedResult: BusValue, objects: Int, _ heard: Hearer?,
+        _ needs: [any Keeper], _ isPartial: Bool, _ withdraw: (@LoopActor () -> Void)?,
         _ work: @escaping Work
     ) {
         self.objects = objects
         self.heard = heard
+        (self.needs, self.isPartial, self.withdraw) = (needs, isPartial, withdraw)
         self.client = client
         self.dismissedResult = dismissedResult
         self.work = work
     }
+
+    fileprivate var isOpen: Bool { needs.allSatisfy(\.isOpen) }
+    /// The next one that the person has to be asked for.
+    fileprivate var need: (any Keeper)? { needs.first { !$0.isOpen } }
+
+    fileprivate func needs(_ keeper: any Keeper) -> Bool {
+        needs.contains { $0 === keeper }
+    }
 }
 
-/// Asks the person to open a store.
+/// Asks the person in a dialog.
 @LoopActor
 protocol Asker: AnyObject {
     /// How it ended; the store's own event says whether it is open.
     func unlock(_ store: String) async -> Asked
+    /// Whether the store goes, with everything in it. The dialog says what that is.
+    func erase(_ store: String) async -> Asked
+    /// Whether a new collection gets a passcode of its own, and so is a store with that id.
+    func make(_ store: String, id: SecretID) async -> Made
     /// Nobody waits for the answer any more.
     func withdraw(_ store: String)
 }
 
+enum Made: Equatable, Sendable {
+    case store
+    /// The person wants no passcode for it, or none can be had: it lives among the others.
+    case among
+    case refused
+}
+
 enum Asked: Equatable, Sendable {
+    /// What was asked for is done.
     case opened
     case refused
     /// Nobody can be asked here.
     case unavailable(String)
 }
 
-/// The prompts of all clients. There is one dialog for all that wait, and none while the person is
-/// not in front of the machine: whoever comes back opens the store at the screen's lock.
+/// The prompts of all clients. There is one dialog for all that wait for the same store, and none
+/// while the person is not in front of the machine: whoever comes back opens the store at the
+/// screen's lock.
 @LoopActor
 final class Prompts {
     /// Of one client; one that it never called makes room for another.
@@ -71,7 +106,9 @@ final class Prompts {
     private var all: [SecretID: Prompt] = [:]
     /// In the order in which they were made.
     private var order: [SecretID] = []
-    private var asking: String?
+    private var asking: (any Keeper)?
+    private var askedFor: String?
+    private var isAsking = false
     /// Nobody waited for the dialog any more. Whoever came later gets another one.
     private var isWithdrawn = false
     private var change: First<Bool>?
@@ -90,8 +127,18 @@ final class Prompts {
     var ids: [SecretID] { order }
 
     func make(
-        for client: BusClient, dismissedResult: BusValue, objects: Int = 1,
-        heard: Prompt.Hearer? = nil, _ work: @escaping Prompt.Work
+        for client: BusClient, dismissedResult: BusValue, needs: [any Keeper] = [],
+        question: Prompt.Question
+    ) throws(BusRefusal) -> Prompt {
+        try make(
+            for: client, dismissedResult: dismissedResult, needs: needs,
+            withdraw: question.withdraw, question.ask)
+    }
+
+    func make(
+        for client: BusClient, dismissedResult: BusValue, objects: Int = 1, needs: [any Keeper],
+        isPartial: Bool = false, heard: Prompt.Hearer? = nil,
+        withdraw: (@LoopActor () -> Void)? = nil, _ work: @escaping Prompt.Work
     ) throws(BusRefusal) -> Prompt {
         // While the call waited for the daemon. Nobody would ever take the prompt away.
         guard !client.hasLeft else { throw .failed("the program has left the bus") }
@@ -104,7 +151,8 @@ final class Prompts {
             }
             forget(own.remove(at: old))
         }
-        let prompt = Prompt(client, dismissedResult, objects: objects, heard, work)
+        let prompt = Prompt(
+            client, dismissedResult, objects: objects, heard, needs, isPartial, withdraw, work)
         all[prompt.id] = prompt
         order.append(prompt.id)
         return prompt
@@ -132,13 +180,17 @@ final class Prompts {
             // It makes no room for another one any more.
             prompt.state = .waits
             EventLoop.shared.task { self.end(prompt, dismissed: true, prompt.dismissedResult) }
-        // The person has answered.
-        case .completes, .over: break
+        // The person has answered, or is being asked by the work.
+        case .completes: prompt.withdraw?()
+        case .over: break
         }
     }
 
     func left(_ client: BusClient) {
-        for prompt in all.values where prompt.client === client { forget(prompt) }
+        for prompt in all.values where prompt.client === client {
+            if prompt.state == .completes { prompt.withdraw?() }
+            forget(prompt)
+        }
         withdrawIfIdle()
     }
 
@@ -146,11 +198,12 @@ final class Prompts {
     func look() {
         change?.settle(true)
         change = nil
-        if keeper.isOpen {
-            for prompt in waiting { complete(prompt) }
-            withdrawIfIdle()
-        } else if !waiting.isEmpty, asking == nil {
-            asking = ""
+        for prompt in waiting where prompt.isOpen && (prompt.withdraw == nil || !keeper.isAway) {
+            complete(prompt)
+        }
+        withdrawIfIdle()
+        if waiting.contains(where: { $0.need != nil }), !isAsking {
+            isAsking = true
             EventLoop.shared.task { await self.ask() }
         }
     }
@@ -185,47 +238,58 @@ final class Prompts {
     }
 
     private func withdrawIfIdle() {
-        guard waiting.isEmpty, let asking, !asking.isEmpty, !isWithdrawn else { return }
+        guard let asking, let askedFor, !isWithdrawn,
+            asking.isOpen || !waiting.contains(where: { $0.needs(asking) })
+        else { return }
         isWithdrawn = true
-        asker.withdraw(asking)
+        asker.withdraw(askedFor)
     }
 
     /// As long as somebody waits.
     private func ask() async {
-        defer { asking = nil }
-        while !waiting.isEmpty, !keeper.isOpen {
+        defer { isAsking = false }
+        while let keeper = waiting.lazy.compactMap(\.need).first {
             guard keeper.exists else {
                 Complaint.say(
                     "there is no store `default` to keep secrets with; `appvault create` makes one")
-                return dismissAll()
+                refuse(keeper)
+                continue
             }
             if keeper.isAway {
                 await untilChanged()
-                if !keeper.isAway { await opens(within: Self.comingBack) }
+                if !keeper.isAway { await opens(keeper, within: Self.comingBack) }
                 continue
             }
             let store = keeper.opener
-            asking = store
+            (asking, askedFor) = (keeper, store)
             isWithdrawn = false
             let asked = await asker.unlock(store)
-            asking = ""
+            (asking, askedFor) = (nil, nil)
             switch asked {
             case .opened:
-                await opens(within: Self.patience)
-                if !keeper.isOpen { dismissAll() }
+                keeper.hasBeenOpened()
+                await opens(keeper, within: Self.patience)
+                if !keeper.isOpen { refuse(keeper) }
             case .refused where isWithdrawn: break
             case .refused:
                 // The person has gone meanwhile, or the locker has opened it.
-                if !keeper.isAway, !keeper.isOpen { dismissAll() }
+                if !keeper.isAway, !keeper.isOpen { refuse(keeper) }
             case .unavailable(let reason):
                 Complaint.say("the person cannot be asked: \(reason)")
-                if !keeper.isOpen { dismissAll() }
+                if !keeper.isOpen { refuse(keeper) }
             }
         }
     }
 
-    private func dismissAll() {
-        for prompt in waiting { end(prompt, dismissed: true, prompt.dismissedResult) }
+    /// All who wait for it have waited for nothing, but for what is open by now.
+    private func refuse(_ keeper: any Keeper) {
+        for prompt in waiting where prompt.needs(keeper) {
+            if prompt.isPartial, prompt.needs.contains(where: \.isOpen) {
+                complete(prompt)
+            } else {
+                end(prompt, dismissed: true, prompt.dismissedResult)
+            }
+        }
     }
 
     private func untilChanged(until deadline: UInt64? = nil) async {
@@ -239,7 +303,7 @@ final class Prompts {
         if self.change === change { self.change = nil }
     }
 
-    private func opens(within milliseconds: UInt64) async {
+    private func opens(_ keeper: any Keeper, within milliseconds: UInt64) async {
         let deadline = Clock.bootMilliseconds() + milliseconds
         while !keeper.isOpen, Clock.bootMilliseconds() < deadline {
             await untilChanged(until: deadline)

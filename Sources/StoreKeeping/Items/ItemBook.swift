@@ -64,7 +64,7 @@ struct ItemSlice: Sendable {
     var cursor: UInt64 = 0
     var items: [ItemFacts] = []
     var collections: [(id: ItemID, record: CollectionRecord)] = []
-    var aliases: [(name: [UInt8], collection: ItemID)] = []
+    var aliases: [(name: [UInt8], target: AliasTarget)] = []
     var damaged: [DamagedRecord] = []
 
     /// Others use the records after so many.
@@ -178,7 +178,7 @@ extension OpenRecordsQueue {
         where book.index.collectionCount < 4 * Limits.collections {
             book.index.put(record, of: id)
         }
-        for (name, collection) in slice.aliases { book.index.set(name, collection) }
+        for (name, target) in slice.aliases { book.index.set(name, target) }
         return true
     }
 

@@ -43,7 +43,7 @@ package struct ItemIndex: Sendable {
 
     private var known: [Known] = []
     private var numbers: [ItemID: UInt32] = [:]
-    package private(set) var aliases: [[UInt8]: ItemID] = [:]
+    package private(set) var aliases: [[UInt8]: AliasTarget] = [:]
 
     /// Of the last changes, the oldest first.
     private var log: [ItemID] = []
@@ -324,6 +324,14 @@ package struct ItemIndex: Sendable {
             .map { Collection(id: $0.id, record: $0.record ?? CollectionRecord()) }
     }
 
+    /// Whether another store is there is not known here.
+    package func isThere(_ target: AliasTarget) -> Bool {
+        switch target {
+        case .collection(let id): collection(id) != nil
+        case .store: true
+        }
+    }
+
     package func collection(_ id: ItemID) -> Collection? {
         guard let number = numbers[id] else { return nil }
         let known = known[Int(number)]
@@ -353,8 +361,8 @@ package struct ItemIndex: Sendable {
         return found
     }
 
-    package mutating func set(_ alias: [UInt8], _ collection: ItemID?) {
-        aliases[alias] = collection
+    package mutating func set(_ alias: [UInt8], _ target: AliasTarget?) {
+        aliases[alias] = target
         tick()
     }
 

@@ -192,20 +192,40 @@ package struct CollectionRecord: Equatable, Sendable {
     }
 }
 
-/// Which collection an alias means.
-package enum AliasRecord {
-    package static let version: UInt8 = 1
+/// What an alias means: a collection of its own store, or another store, which programs see as one
+/// collection.
+package enum AliasTarget: Equatable, Sendable {
+    case collection(ItemID)
+    case store(ItemID)
 
-    package static func decode(_ value: Span<UInt8>) throws(WireError) -> ItemID {
+    package var id: ItemID {
+        switch self {
+        case .collection(let id), .store(let id): id
+        }
+    }
+}
+
+package enum AliasRecord {
+    private static let ofCollection: UInt8 = 1
+    private static let ofStore: UInt8 = 2
+
+    package static func decode(_ value: Span<UInt8>) throws(WireError) -> AliasTarget {
         var reader = Reader()
-        guard try reader.u8(value) == version else { throw .unknownValue }
+        let version = try reader.u8(value)
         let id = ItemID(try reader.fixed(ItemID.size, value))
         try reader.end(value)
         guard let id else { throw .cutShort }
-        return id
+        switch version {
+        case ofCollection: return .collection(id)
+        case ofStore: return .store(id)
+        default: throw .unknownValue
+        }
     }
 
-    package static func encode(_ id: ItemID) -> WipedBuffer {
-        WipedBuffer(bytes: [version] + id.bytes)
+    package static func encode(_ target: AliasTarget) -> WipedBuffer {
+        switch target {
+        case .collection(let id): WipedBuffer(bytes: [ofCollection] + id.bytes)
+        case .store(let id): WipedBuffer(bytes: [ofStore] + id.bytes)
+        }
     }
 }

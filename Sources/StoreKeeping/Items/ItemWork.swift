@@ -17,7 +17,8 @@ package enum ItemWork: Sendable {
     /// Nil: a new one.
     case putCollection(ItemID?, ItemCollection)
     case deleteCollection(ItemID)
-    case setAlias([UInt8], ItemID?)
+    /// The id may be another store's where that is said.
+    case setAlias([UInt8], ItemID?, mayBeStore: Bool)
     /// Some items of a deleted collection; without any left, its record.
     case sweep([ItemID], of: ItemID)
 
@@ -77,7 +78,7 @@ struct ItemStep {
         case gone(ItemID)
         case collection(ItemID, CollectionRecord)
         case forgotten(ItemID)
-        case alias([UInt8], ItemID?)
+        case alias([UInt8], AliasTarget?)
     }
 
     let change: Change
@@ -179,14 +180,15 @@ extension ItemBook {
             }
             record.isDeleted = true
             return ItemPlan(steps: [step(id, record)], outcome: .done)
-        case .setAlias(let alias, let id): return plan(alias, id)
+        case .setAlias(let alias, let id, let mayBeStore): return plan(alias, id, mayBeStore)
         case .sweep(let ids, let collection):
             var steps = ids.filter { index.collection(of: $0) == collection }.map { id in
                 ItemStep(change: .delete(name: ItemName.item(id).bytes), effect: .gone(id))
             }
             if ids.isEmpty {
                 // An alias of it would stay for ever, and count.
-                steps = index.aliases.filter { $0.value == collection }.map { alias, _ in
+                steps = index.aliases.filter { $0.value == .collection(collection) }.map {
+                    alias, _ in
                     ItemStep(
                         change: .delete(name: ItemName.alias(alias).bytes),
                         effect: .alias(alias, nil))
@@ -266,7 +268,7 @@ extension ItemBook {
             effect: .collection(id, record))
     }
 
-    private func plan(_ alias: [UInt8], _ id: ItemID?) -> ItemPlan {
+    private func plan(_ alias: [UInt8], _ id: ItemID?, _ mayBeStore: Bool) -> ItemPlan {
         let name = ItemName.alias(alias).bytes
         guard let id else {
             guard index.aliases[alias] != nil else { return ItemPlan(outcome: .done) }
@@ -274,13 +276,20 @@ extension ItemBook {
                 steps: [ItemStep(change: .delete(name: name), effect: .alias(alias, nil))],
                 outcome: .done)
         }
-        guard index.collection(id) != nil else { return .refused(.doesNotExist(.collection)) }
+        let target: AliasTarget
+        if index.collection(id) != nil {
+            target = .collection(id)
+        } else if mayBeStore {
+            target = .store(id)
+        } else {
+            return .refused(.doesNotExist(.collection))
+        }
         guard index.aliases[alias] != nil || index.aliases.count < Limits.collections else {
             return .refused(.invalidArgument(.collections))
         }
-        let change = Change.set(name: name, value: AliasRecord.encode(id))
+        let change = Change.set(name: name, value: AliasRecord.encode(target))
         return ItemPlan(
-            steps: [ItemStep(change: change, effect: .alias(alias, id))], outcome: .done)
+            steps: [ItemStep(change: change, effect: .alias(alias, target))], outcome: .done)
     }
 
     func follow(_ effect: ItemStep.Effect) {
@@ -293,7 +302,7 @@ extension ItemBook {
             count()
         case .collection(let id, let record): index.put(record, of: id)
         case .forgotten(let id): index.forget(id)
-        case .alias(let name, let id): index.set(name, id)
+        case .alias(let name, let target): index.set(name, target)
         }
     }
 }

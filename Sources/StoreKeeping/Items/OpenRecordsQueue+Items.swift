@@ -182,9 +182,9 @@ extension OpenRecordsQueue {
             page.news.collections = book.index.collections.prefix(Limits.collections)
                 .map(\.message)
             page.news.aliases = book.index.aliases
-                .filter { book.index.collection($0.value) != nil }
+                .filter { book.index.isThere($0.value) }
                 .prefix(Limits.collections)
-                .map { ItemNews.Alias(name: $0.key, collection: $0.value.bytes) }
+                .map { ItemNews.Alias(name: $0.key, collection: $0.value.id.bytes) }
         }
         let there = found.ids.indices.filter { book.index.has(found.ids[$0]) }
         page.news.gone = found.ids.filter { !book.index.has($0) }.map(\.bytes)

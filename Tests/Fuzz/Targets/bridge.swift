@@ -54,7 +54,7 @@ final class Desk {
         do {
             let deadline = Clock.bootMilliseconds() + 20_000
             let bus = try await Bus.open(.address(PlayedBus.address), until: deadline)
-            let service = SecretService(bus, keeper, person, journal: Journal { _ in })
+            let service = SecretService(bus, Cabinet(keeper), person, journal: Journal { _ in })
             made = service
             bus.whenGone = { must(false, "the connection has ended") }
             must(try await service.begin(until: deadline) == .owner, "not the owner")

@@ -138,7 +138,7 @@ class Questions(unittest.TestCase):
     def test_long_name(self):
         """no store has a name that long: nobody is asked"""
         self.agent()
-        code, _, err = self.ended(self.asks("x" * 256))
+        code, _, err = self.ended(self.asks("x" * 512))
         self.assertEqual((code, self.pinentry.dialogs), (1, []))
         self.assertIn("not understood", err)
 

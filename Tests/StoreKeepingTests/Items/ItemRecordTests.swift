@@ -131,11 +131,15 @@ struct ItemRecordTests {
             }
         }
         let id = try ItemID.random()
-        let alias = bytes(AliasRecord.encode(id))
-        #expect(try AliasRecord.decode(alias.span) == id)
-        for count in 0..<alias.count {
-            let cut = Array(alias.prefix(count))
-            #expect(throws: WireError.self) { try AliasRecord.decode(cut.span) }
+        for target in [AliasTarget.collection(id), .store(id)] {
+            let alias = bytes(AliasRecord.encode(target))
+            #expect(try AliasRecord.decode(alias.span) == target)
+            for count in 0..<alias.count {
+                let cut = Array(alias.prefix(count))
+                #expect(throws: WireError.self) { try AliasRecord.decode(cut.span) }
+            }
+            let other = [3] + Array(alias[1...])
+            #expect(throws: WireError.self) { try AliasRecord.decode(other.span) }
         }
     }
 

@@ -58,8 +58,11 @@ struct ResetCommand: PlainCommand {
         var lines: [[UInt8]] = []
         if !shut.isEmpty { lines.append(run.words(.resetShut, names(shut))) }
         if !waiting.isEmpty { lines.append(run.words(.resetWaiting, names(waiting))) }
-        let itself = stores.first { $0.role == .owner && $0.name == name && $0.members > 1 }
-        if let itself {
+        let itself = stores.first { $0.role == .owner && $0.name == name }
+        if let itself, itself.records > 0 {
+            lines.append(run.words(.resetValues, Int(clamping: itself.records)))
+        }
+        if let itself, itself.members > 1 {
             let members = try connection.members(of: itself, target.subject).members
             let others = members.filter { $0.role != .owner }.map {
                 MembersCommand.text($0, run.words)

@@ -6,8 +6,8 @@ struct CreateCommand: Command {
     static let entry = VerbEntry(
         words: ["create"], group: .store, operands: ["[NAME]"],
         options: [
-            .followLogin, .ownPasscode, .noPasscode, .follow, .shared, .id, .policy, .openExisting,
-            .user,
+            .followLogin, .ownPasscode, .noPasscode, .follow, .shared, .collection, .id, .policy,
+            .openExisting, .user,
         ],
         summary: "make a store",
         text: [
@@ -19,6 +19,9 @@ struct CreateCommand: Command {
             "On a terminal it shows a recovery key, once. Write it down: it is the only way in if you forget the passcode.",
             "OWNER/NAME is one that somebody else has made: with --shared --open-existing it is opened where it is shared with "
                 + "you. OWNER may be yourself, so that one command line fits every member.",
+            "With --collection programs of the desktop see it as a collection of its own (package appvault-secret-service). "
+                + "Where no terminal is, the person may leave its own passcode empty in the dialog: then no store is made, and "
+                + "the exit status is 3.",
             "With an option it makes exactly that store or refuses: if the policy asks for no passcodes, you cannot choose "
                 + "one.",
         ],
@@ -45,6 +48,7 @@ struct CreateCommand: Command {
     /// The store that it follows; empty is `default`.
     var parent: [UInt8] = []
     var id: [UInt8]?
+    var isCollection = false
     /// Empty: that of the store that it follows, or `default`.
     var policyKey: [UInt8] = []
 
@@ -72,6 +76,7 @@ struct CreateCommand: Command {
             }
             command.id = id
         }
+        if arguments.has(.collection) { try command.beCollection() }
         if let key = arguments.options[.policy] { try command.take(policy: key) }
         return command
     }
@@ -86,6 +91,21 @@ struct CreateCommand: Command {
                 Text("a shared store has no passcode of its own"),
                 hint: Text("its members open it with their own stores: --shared alone"))
         }
+    }
+
+    /// Its id says so.
+    private mutating func beCollection() throws(UsageError) {
+        guard way != .configuration else {
+            throw UsageError(
+                Text("shared configuration holds no secrets"),
+                hint: Text("--shared alone makes a store for some"))
+        }
+        guard id.map(CollectionMark.isOn) ?? true else {
+            throw UsageError(
+                Text("the id of a collection begins in another way"),
+                hint: Text("without --id it gets one"))
+        }
+        isCollection = true
     }
 
     /// Nobody makes a store for another person.
@@ -129,14 +149,24 @@ struct CreateCommand: Command {
             return try open(target, run)
         }
         let way = if let way = self.way { way } else { try usualWay(target, run) }
-        let conversation = try run.conversation()
+        var conversation = try run.conversation()
+        if isForProgram(run) {
+            run.answers.dialogs?.note(
+                run.words(.createCollection, Printable.escaped(target.store)), .info)
+            conversation.emptyDeclines = true
+        }
         var request = Create(target: target, way: way, openExisting: existing == .open)
         request.parent = parent
         request.policyKey = policyKey
-        if let id { request.id = id }
+        if let id = id ?? (isCollection ? Self.newCollection() : nil) { request.id = id }
         do throws(ClientError) {
             run.report(Self.entry.name, try conversation.finish(.create, request))
         } catch {
+            if isForProgram(run), case .refused(let refused) = error,
+                [.skipped, .passcodeRequired, .policyDenies].contains(refused.known)
+            {
+                return .missing
+            }
             guard case .refused(let refused) = error, refused.known == .alreadyExists else {
                 throw error
             }
@@ -146,6 +176,21 @@ struct CreateCommand: Command {
                     parameters: refused.parameters))
         }
         return .success
+    }
+
+    /// A program of the desktop waits for it, and has another place where nobody gives a passcode.
+    private func isForProgram(_ run: Run) -> Bool {
+        guard isCollection, way == .ownPasscode else { return false }
+        switch run.answers.kind {
+        case .dialogs, .nobody: return true
+        case .terminal, .descriptor: return false
+        }
+    }
+
+    private static func newCollection() -> [UInt8]? {
+        var generator = SystemRandomNumberGenerator()
+        return CollectionMark.id(
+            random: (0..<CollectionMark.randomBytes).map { _ in generator.next() })
     }
 
     private func open(_ target: Target, _ run: Run) throws(ClientError) -> ExitStatus {

@@ -173,10 +173,21 @@ final class ItemFlows {
     }
 
     func setAlias(_ alias: SetAlias, for caller: Caller) async throws(Interruption) {
+        let mayBeStore = alias.isNone ? false : await knows(alias.collection, caller)
         _ = try await change(in: alias.store, caller) { () throws(Interruption) in
             guard !alias.name.isEmpty else { throw .refused(.invalidArgument(.alias)) }
             return .setAlias(
-                alias.name, alias.isNone ? nil : try id(alias.collection, .collection))
+                alias.name, alias.isNone ? nil : try id(alias.collection, .collection),
+                mayBeStore: mayBeStore)
         }
+    }
+
+    /// Whether it is a store of the caller's, or one that is shared with them.
+    private func knows(_ store: [UInt8], _ caller: Caller) async -> Bool {
+        guard let id = StoreID(bytes: store), let host = desk.vault.host(id),
+            let person = try? await desk.person(Subject(), caller)
+        else { return false }
+        if host.owner == person { return true }
+        return await desk.role(of: person, in: host) != nil
     }
 }

@@ -51,8 +51,11 @@ final class Play {
         await settle()
         desk.keeper.inner.isAway = false
         desk.keeper.inner.isOpen = true
-        desk.person.answer(.opened)
-        for _ in 0..<1_000 where !desk.isIdle { await PlayedBus.onePass() }
+        // Some prompts ask by themselves as soon as it is open.
+        for _ in 0..<1_000 where !desk.isIdle {
+            desk.person.answer(.opened)
+            await PlayedBus.onePass()
+        }
         must(desk.isIdle, "a prompt waits for an open store")
         await settle()
         for prompt in seen.begun where !seen.left.contains(seen.prompts[prompt] ?? "") {

@@ -43,6 +43,8 @@ final class SlowKeeper: Keeper {
     var exists: Bool { inner.exists }
     var isAway: Bool { inner.isAway }
     var opener: String { inner.opener }
+    var standing: Standing { inner.standing }
+    func hasBeenOpened() { inner.hasBeenOpened() }
     var told: (@LoopActor (Mirror.Changes) -> Void)? {
         get { inner.told }
         set { inner.told = newValue }
@@ -122,6 +124,8 @@ final class SlowKeeper: Keeper {
 @LoopActor
 final class PlayedPerson: Asker {
     private var dialog: First<Asked>?
+    /// What a prompt asks by itself; the agent shows one of them after the other.
+    private var questions: [First<Asked>] = []
 
     func unlock(_ store: String) async -> Asked {
         must(dialog == nil, "two dialogs at once")
@@ -130,10 +134,28 @@ final class PlayedPerson: Asker {
         return await dialog.value()
     }
 
+    func erase(_ store: String) async -> Asked { await asked() }
+
+    /// A passcode of its own would make a store, of which this keeper knows nothing.
+    func make(_ store: String, id: SecretID) async -> Made {
+        switch await asked() {
+        case .opened: .among
+        case .refused, .unavailable: .refused
+        }
+    }
+
+    private func asked() async -> Asked {
+        let question = First<Asked>()
+        questions.append(question)
+        return await question.value()
+    }
+
     func withdraw(_ store: String) { answer(.refused) }
 
     func answer(_ answer: Asked) {
         dialog?.settle(answer)
         dialog = nil
+        for question in questions { question.settle(answer) }
+        questions = []
     }
 }
