@@ -93,7 +93,7 @@ struct ItemReader {
     // MARK: pages
 
     /// Some items, in the order in which they were asked for.
-    struct Items: Sendable {
+    struct ItemBatch: Sendable {
         var items: [Item] = []
         var damaged: [DamagedRecord] = []
         /// How many of those that were asked for are dealt with.
@@ -104,8 +104,8 @@ struct ItemReader {
     /// Until there are so many bytes; the first item comes in any case where the page has no other.
     func items(
         _ ids: [ItemID], room: Int, isFirstDue: Bool
-    ) throws(RecordsError) -> Items {
-        var page = Items()
+    ) throws(RecordsError) -> ItemBatch {
+        var page = ItemBatch()
         for id in ids {
             do throws(RecordsError) {
                 if let item = try read(id, { $0.item(id, in: $1) }) {
@@ -125,7 +125,7 @@ struct ItemReader {
         return page
     }
 
-    struct Secrets: Sendable {
+    struct SecretBatch: Sendable {
         var entries: [GivenSecrets.Entry] = []
         let bytes: WipedBuffer
         var damaged: [DamagedRecord] = []
@@ -139,7 +139,7 @@ struct ItemReader {
     }
 
     /// As `items`.
-    func secrets(_ ids: [ItemID], into page: inout Secrets) throws(RecordsError) {
+    func secrets(_ ids: [ItemID], into page: inout SecretBatch) throws(RecordsError) {
         for id in ids {
             do throws(RecordsError) {
                 let hasRoom = try read(id) { record, value in

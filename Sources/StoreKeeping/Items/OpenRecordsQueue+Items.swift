@@ -36,12 +36,12 @@ extension OpenRecordsQueue {
 
     private func items(
         _ ids: [ItemID], room: Int, isFirstDue: Bool
-    ) async throws(Refusal) -> ItemReader.Items {
-        var all = ItemReader.Items()
+    ) async throws(Refusal) -> ItemReader.ItemBatch {
+        var all = ItemReader.ItemBatch()
         while all.done < ids.count {
             let next = Array(ids[all.done..<min(all.done + Self.pageSlice, ids.count)])
             let (left, isDue) = (room - all.bytes, isFirstDue && all.items.isEmpty)
-            let part: ItemReader.Items
+            let part: ItemReader.ItemBatch
             if let reader = readerNow(next) {
                 part = try get(
                     Result { () throws(RecordsError) in
@@ -80,7 +80,7 @@ extension OpenRecordsQueue {
     package func secrets(of ids: [ItemID]) async throws(Refusal) -> SecretPage {
         // Whatever is said of an item counts for its secret: that its collection was deleted, too.
         let book = try await itemBook()
-        var page = ItemReader.Secrets()
+        var page = ItemReader.SecretBatch()
         while page.done < ids.count {
             let end = min(page.done + Self.pageSlice, ids.count)
             let places = (page.done..<end).filter { book.index.has(ids[$0]) }
