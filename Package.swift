@@ -120,12 +120,14 @@ let package = Package(
         .target(name: "PamStacks", swiftSettings: strict),
         .target(name: "DesktopEntries", swiftSettings: strict + optimised),
         .target(
+            name: "Fleet", dependencies: ["Policy", "Secrets"], swiftSettings: busy),
+        .target(
             name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: serving),
         .target(
             name: "SealedStore", dependencies: ["Secrets", "Posix", "CSQLite"],
             swiftSettings: busy),
         .target(
-            name: "Words", dependencies: ["Policy", "Posix", "ToolTexts", "Wire"],
+            name: "Words", dependencies: ["Fleet", "Policy", "Posix", "ToolTexts", "Wire"],
             swiftSettings: strict),
         .target(
             name: "StoreKeeping",
@@ -142,7 +144,7 @@ let package = Package(
         .target(
             name: "VaultService",
             dependencies: [
-                "WorkerLinks", "StoreKeeping", "Words", "SealedStore", "KeySlots", "Policy",
+                "Fleet", "WorkerLinks", "StoreKeeping", "Words", "SealedStore", "KeySlots", "Policy",
                 "Secrets", "Posix", "Wire",
                 "CSystemd",
             ],
@@ -150,8 +152,8 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "DesktopEntries", "ForeignStores", "PamStacks", "Policy", "Posix", "SessionCrypto",
-                "Bus", "ToolTexts", "Wire", "Words", "CPam",
+                "DesktopEntries", "Fleet", "ForeignStores", "PamStacks", "Policy", "Posix",
+                "SessionCrypto", "Bus", "ToolTexts", "Wire", "Words", "CPam",
             ],
             swiftSettings: strict),
         .target(
@@ -218,6 +220,9 @@ let package = Package(
             name: "ForeignStoresTests", dependencies: ["ForeignStores", "SessionCrypto", "Posix"],
             swiftSettings: strict),
         .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
+        .testTarget(
+            name: "FleetTests", dependencies: ["Fleet", "Policy", "Secrets", "CSodium"],
+            swiftSettings: strict),
         .testTarget(
             name: "KeySlotsTests", dependencies: ["KeySlots", "Policy", "Secrets", "Posix"],
             swiftSettings: strict),

@@ -50,6 +50,14 @@ enum AllCommands {
         PolicyPreviewCommand.self,
         TextsCommand.self,
 
+        FleetStatusCommand.self,
+        FleetJoinCommand.self,
+        FleetImportCommand.self,
+        FleetLeaveCommand.self,
+        FleetCheckCommand.self,
+        FleetManifestCommand.self,
+        FleetPackCommand.self,
+
         ResetCommand.self,
         ResyncCommand.self,
         MendCommand.self,

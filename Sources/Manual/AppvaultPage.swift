@@ -59,6 +59,7 @@ enum AppvaultPage {
         case .records: "What is in it"
         case .apps: "Your applications"
         case .policy: "The rules"
+        case .fleet: "Your organisation"
         case .mending: "Mending"
         case .tool: "This tool"
         }

@@ -10,7 +10,7 @@ enum Contradictions {
     private static func missingRules(
         _ layer: PolicyLayer, _ files: [ParsedFile]
     ) -> [PolicyProblem] {
-        let known = files.reduce(into: Set<String>()) { $0.formUnion($1.ruleNames) }
+        let known = files.reduce(into: Set(layer.rules.map(\.name))) { $0.formUnion($1.ruleNames) }
         return layer.sections.values.joined().flatMap { setting -> [PolicyProblem] in
             guard PolicyKey.all[setting.key].use == .ruleChoice else { return [] }
             switch setting.policy.rules {
@@ -71,7 +71,7 @@ extension Setting {
 extension PolicyLayer {
     /// One subject for each section, and one to which only everybody's section applies.
     var subjects: [PolicySubject] {
-        [PolicySubject()] + sections.keys.compactMap(\.subject)
+        [PolicySubject()] + allSections.compactMap(\.scope.subject)
     }
 }
 

@@ -42,7 +42,7 @@ public struct PolicyBook: Equatable, Sendable {
     /// The files it was read from, the drop-ins in order. A default file that is broken and not
     /// needed is left out.
     public let files: PolicyFiles
-    // nil where there is no file of the administrator's.
+    // nil where there is no file of the administrator's, nor of an organisation's.
     private let administrators: PolicyLayer?
     private let standard: PolicyLayer
     /// The later is laid over the earlier.
@@ -69,9 +69,16 @@ public struct PolicyBook: Equatable, Sendable {
         var files = files
         files.dropIns.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let written = (files.administrators.map { [$0] } ?? []) + files.dropIns
-        let all = (files.standard.map { [$0] } ?? []) + written
+        let organisation = files.organisation.map { [$0.file] } ?? []
+        let all = (files.standard.map { [$0] } ?? []) + organisation + written
         if let problem = Self.tooLong(all) { throw problem }
-        administrators = written.isEmpty ? nil : try Self.layer(written)
+        let isFinal = files.organisation?.isFinal ?? false
+        var layer: PolicyLayer?
+        for authors in isFinal ? [written, organisation] : [organisation, written]
+        where !authors.isEmpty {
+            layer = try Self.layer(authors, over: layer)
+        }
+        administrators = layer
         do throws(PolicyProblem) {
             standard = try Self.layer(files.standard.map { [$0] } ?? [])
         } catch {
@@ -153,12 +160,14 @@ public struct PolicyBook: Equatable, Sendable {
         return nil
     }
 
-    private static func layer(_ files: [PolicyFile]) throws(PolicyProblem) -> PolicyLayer {
+    private static func layer(
+        _ files: [PolicyFile], over below: PolicyLayer? = nil
+    ) throws(PolicyProblem) -> PolicyLayer {
         let parsed = files.map(PolicyParser.parse)
         for file in parsed {
             if let problem = file.problems.first { throw problem }
         }
-        let layer = PolicyLayer(parsed)
+        let layer = PolicyLayer(parsed, over: below)
         if let problem = Contradictions.errors(layer, parsed).first { throw problem }
         return layer
     }
@@ -167,6 +176,6 @@ public struct PolicyBook: Equatable, Sendable {
 extension PolicyLayer {
     /// Some section has Enabled=no, so the default policy may apply to somebody.
     var maySwitchOff: Bool {
-        sections.values.joined().contains { !$0.policy.enabled }
+        allSections.flatMap(\.settings).contains { !$0.policy.enabled }
     }
 }

@@ -26,21 +26,37 @@ public struct PolicyFile: Equatable, Sendable {
     }
 }
 
+/// An organisation's policy lies between the packaged file and the administrator's own; a final one
+/// lies over both.
+public struct OrganisationFile: Equatable, Sendable {
+    public var file: PolicyFile
+    public var isFinal: Bool
+
+    public init(file: PolicyFile, isFinal: Bool) {
+        self.file = file
+        self.isFinal = isFinal
+    }
+}
+
 /// The files of one machine as they were found. nil and empty stand for missing files. If a file
 /// exists and cannot be read, the caller must treat that as an error and not pass it as a missing
 /// one.
 public struct PolicyFiles: Equatable, Sendable {
     /// /usr/lib/appvault/policy.conf
     public var standard: PolicyFile?
+    /// Signed by an organisation that the machine has joined.
+    public var organisation: OrganisationFile?
     /// /etc/appvault/policy.conf
     public var administrators: PolicyFile?
     /// /etc/appvault/policy.d/*.conf in any order.
     public var dropIns: [PolicyFile]
 
     public init(
-        standard: PolicyFile? = nil, administrators: PolicyFile? = nil, dropIns: [PolicyFile] = []
+        standard: PolicyFile? = nil, organisation: OrganisationFile? = nil,
+        administrators: PolicyFile? = nil, dropIns: [PolicyFile] = []
     ) {
         self.standard = standard
+        self.organisation = organisation
         self.administrators = administrators
         self.dropIns = dropIns
     }

@@ -1,5 +1,9 @@
-/// The files of one author, laid over each other: the administrator's, or the default policy's.
+/// The files of one author, laid over each other: the administrator's, an organisation's, or the
+/// default policy's. A layer may lie over another one: what it does not say for a person, that one
+/// says.
 struct PolicyLayer: Sendable {
+    /// One at most.
+    private let below: [PolicyLayer]
     /// One setting for each key, the last that was read.
     private(set) var sections: [Scope: [Setting]] = [:]
     private(set) var apps: [AppScope: [Setting]] = [:]
@@ -7,7 +11,10 @@ struct PolicyLayer: Sendable {
     private(set) var rules: [CustomRule] = []
     private(set) var texts: [String: String] = [:]
 
-    init(_ files: [ParsedFile] = []) {
+    init(_ files: [ParsedFile] = [], over below: PolicyLayer? = nil) {
+        self.below = below.map { [$0] } ?? []
+        rules = below?.rules ?? []
+        texts = below?.texts ?? [:]
         for (number, file) in files.enumerated() {
             for (scope, settings) in file.sections {
                 Self.lay(settings, ofFile: number, over: &sections[scope, default: []])
@@ -33,6 +40,10 @@ struct PolicyLayer: Sendable {
     }
 
     var hasGroups: Bool {
+        hasGroupsItself || below.contains(where: \.hasGroups)
+    }
+
+    private var hasGroupsItself: Bool {
         sections.keys.contains { scope in
             switch scope {
             case .group: true
@@ -49,14 +60,34 @@ struct PolicyLayer: Sendable {
 
     /// The settings that hold for a subject, one for each key that is set at all.
     func settings(for subject: PolicySubject) -> [Setting] {
-        var found = sections[.everybody] ?? []
+        var found = written(for: subject)
+        for setting in Self.builtIn(of: subject.store)
+        where !says(setting.key, of: subject.store) {
+            Self.replace(setting, in: &found)
+        }
+        return found
+    }
+
+    private func written(for subject: PolicySubject) -> [Setting] {
+        var found = below.first?.written(for: subject) ?? []
         let ofGroups = Self.lastRead(subject.groups.map { sections[.group($0)] ?? [] })
-        for setting in ofGroups + (sections[.user(subject.user)] ?? [])
-            + Self.builtIn(of: subject.store) + (sections[.store(subject.store)] ?? [])
+        for setting in (sections[.everybody] ?? []) + ofGroups
+            + (sections[.user(subject.user)] ?? []) + (sections[.store(subject.store)] ?? [])
         {
             Self.replace(setting, in: &found)
         }
         return found
+    }
+
+    /// A section for stores with this policy key sets it.
+    private func says(_ key: Int, of store: [UInt8]) -> Bool {
+        sections[.store(store)]?.contains { $0.key == key } ?? false
+            || below.contains { $0.says(key, of: store) }
+    }
+
+    /// Each section of this layer and of the one below.
+    var allSections: [(scope: Scope, settings: [Setting])] {
+        sections.map { ($0.key, $0.value) } + below.flatMap(\.allSections)
     }
 
     /// What this release says itself of stores with this policy key, where their section does not
@@ -75,9 +106,9 @@ struct PolicyLayer: Sendable {
         func section(_ whom: AppScope.Whom) -> [Setting] {
             apps[AppScope(app: app, whom: whom)] ?? []
         }
-        var found = section(.everybody)
+        var found = below.first?.settings(ofApp: app, for: subject) ?? []
         let ofGroups = Self.lastRead(subject.groups.map { section(.group($0)) })
-        for setting in ofGroups + section(.user(subject.user)) {
+        for setting in section(.everybody) + ofGroups + section(.user(subject.user)) {
             Self.replace(setting, in: &found)
         }
         return found

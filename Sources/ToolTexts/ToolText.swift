@@ -151,6 +151,36 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         the store and everything in it will belong to {1} | \
         the name of an account
         """
+    case agreeFleetLeave = """
+        tool.agree.fleet-leave | the organisation will set no rules on this machine any more
+        """
+    case fleetNone = "tool.fleet.none | this machine has joined no organisation"
+    case fleetOrganisation = "tool.fleet.organisation | organisation: {1} | its name"
+    case fleetNothingYet = "tool.fleet.nothing-yet | no bundle was taken yet"
+    case fleetPolicy = """
+        tool.fleet.policy | \
+        policy: version {1}, signed {2}, to be replaced before {3} | a number | a time | a time
+        """
+    case fleetFinal = """
+        tool.fleet.final | \
+        policy: version {1}, signed {2}, to be replaced before {3}; this machine's own files change nothing of it | \
+        a number | a time | a time
+        """
+    case fleetOrders = """
+        tool.fleet.orders | \
+        orders: version {1}, signed {2}, to be replaced before {3} | a number | a time | a time
+        """
+    case fleetContact = "tool.fleet.contact | questions: {1} | whom to ask"
+    case fleetProblem = "tool.fleet.problem | trouble: {1} | what is wrong"
+    case fleetWhole = """
+        tool.fleet.whole | \
+        {1}, version {2}: whole, and signed by {3}; it needs {4} of the keys | \
+        an organisation | a number | names | a number
+        """
+    case fleetPacked = """
+        tool.fleet.packed | \
+        packed; {1} of {2} signatures by keys that it names itself | a number | a number
+        """
     case agreeExport = "tool.agree.export | {1} exists and will be replaced | a file"
     case agreeImport = """
         tool.agree.import | \

@@ -45,6 +45,10 @@ public enum Code: UInt16, CaseIterable, Sendable {
     case recoveryKeyInvalid = 41
     case policyBroken = 42
     case storageFailed = 43
+    case bundleBroken = 49
+    case bundleUntrusted = 50
+    case bundleOlder = 51
+    case bundleExpired = 52
 }
 
 /// What a PAM entry point returns, decided by the daemon; the module only translates it to libpam's
@@ -77,7 +81,7 @@ extension Code {
             .dictionary, .reused, .ruleFailed, .invalidAction, .fingerprintUnavailable,
             .serviceUnavailable, .storeDamaged, .tooLarge, .protocolError, .busy, .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
-            .storageFailed:
+            .storageFailed, .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired:
             .unavailable
         }
     }

@@ -71,6 +71,11 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case collectionPut = 0xAC
     case collectionDelete = 0xAE
     case aliasSet = 0xB0
+
+    case fleetStatus = 0xC0
+    case fleetJoin = 0xC2
+    case fleetImport = 0xC4
+    case fleetLeave = 0xC6
 }
 
 public enum AnswerType: UInt16, CaseIterable, Sendable {
@@ -106,6 +111,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case secrets = 0xA5
     case itemNews = 0xAB
     case collection = 0xAD
+    case fleetState = 0xC1
 }
 
 /// What stands before every body: its length, its type, and the tag of the request that it belongs

@@ -33,6 +33,9 @@ public enum Limits {
     public static let aliasText = 200
     /// Of items that one answer has: more than one of them only within this.
     public static let itemPage = 256 << 10
+    /// A line of an organisation's: its name, whom to ask.
+    public static let fleetText = 256
+    public static let url = 2048
     public static let parameters = 8
     /// A value of the policy, or what is wrong with a file of it.
     public static let policyText = 4096

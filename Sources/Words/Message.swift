@@ -28,6 +28,9 @@ package enum Message: Sendable {
     case openAlready
     case lockedNow
     case renamed
+    case fleetJoined(organisation: [UInt8])
+    case fleetTaken(version: UInt64, organisation: [UInt8], isNew: Bool)
+    case fleetLeft(organisation: [UInt8])
     case createdShared
     case shared
     case sharedPending
@@ -222,6 +225,12 @@ package enum Message: Sendable {
         case .openAlready: Phrase(.matchOpen)
         case .lockedNow: Phrase(.lockDone)
         case .renamed: Phrase(.renamed)
+        case .fleetJoined(let name): Phrase(.fleetJoined, .text(Text.clean(name)))
+        case .fleetTaken(let version, let name, let isNew):
+            Phrase(
+                isNew ? .fleetTaken : .fleetPresent, .text(String(version)),
+                .text(Text.clean(name)))
+        case .fleetLeft(let name): Phrase(.fleetLeft, .text(Text.clean(name)))
         case .createdShared: Phrase(.createDoneShared)
         case .shared: Phrase(.sharedDone)
         case .sharedPending: Phrase(.sharedPending)

@@ -49,6 +49,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case recoveryKeyInvalid(RecoveryKeyReason)
     case policyBroken(file: String, line: Int, key: String, wrong: String, right: String)
     case storageFailed(During, Storage)
+    case bundle(BundleReason)
 
     package var code: Code {
         switch self {
@@ -86,6 +87,7 @@ package enum Refusal: Error, Equatable, Sendable {
         case .recoveryKeyInvalid: .recoveryKeyInvalid
         case .policyBroken: .policyBroken
         case .storageFailed: .storageFailed
+        case .bundle(let reason): reason.code
         }
     }
 
@@ -112,6 +114,7 @@ package enum Refusal: Error, Equatable, Sendable {
             [("file", file), ("line", String(line)), ("key", key)]
         case .storageFailed(let during, let storage):
             [("during", during.phrase.id.tail), ("reason", storage.phrase.id.tail)]
+        case .bundle(let reason): [("reason", reason.phrase.id.tail)]
         case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .locked,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .deleted,
             .retryLimitReached, .cancelled, .cancelledOpening, .notPermitted,

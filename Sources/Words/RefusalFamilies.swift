@@ -18,7 +18,7 @@ package enum TryRefusal: Equatable, Sendable {
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .storeDamaged, .tooLarge,
             .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch,
             .exportPassphrase, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
-            .storageFailed:
+            .storageFailed, .bundle:
             return nil
         }
     }
@@ -34,7 +34,7 @@ extension Refusal {
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .cancelledOpening,
             .fingerprintUnavailable, .fingerprintNoMatch, .notPermitted, .serviceUnavailable,
             .storeDamaged, .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired,
-            .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed:
+            .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed, .bundle:
             false
         }
     }
@@ -53,7 +53,7 @@ extension Refusal {
             .storeDamaged, .tooLarge, .quotaReached, .protocolError, .busy, .tooManyWatch,
             .changeRequired, .noMatch, .exportPassphrase, .resetRequested, .skipped,
             .recoveryKeyInvalid,
-            .storageFailed:
+            .storageFailed, .bundle:
             false
         }
     }

@@ -6,6 +6,8 @@ import Wire
 extension Refusal {
     package enum What: CaseIterable, Sendable {
         case store, record, account, passcode, recoveryKey, finger, reader
+        /// The machine has joined none.
+        case organisation
         case group, member
         /// Of the desktop's secrets.
         case item, collection
@@ -123,7 +125,7 @@ extension Refusal {
         case recoveryKey, rename, newKey, share, chown, erase, create, remove, open, read, store,
             export, `import`,
             terms,
-            finger, keyring
+            finger, keyring, organisation
     }
 
     package enum Storage: Equatable, Sendable {
@@ -256,6 +258,7 @@ extension Refusal.During {
         case .terms: Phrase(.duringTerms)
         case .finger: Phrase(.duringFinger)
         case .keyring: Phrase(.duringKeyring)
+        case .organisation: Phrase(.duringOrganisation)
         }
     }
 }

@@ -18,6 +18,7 @@ extension Refusal {
         case .doesNotExist(.parent): Phrase(.refusedDoesNotExistParent)
         case .doesNotExist(.group): Phrase(.refusedDoesNotExistGroup)
         case .doesNotExist(.member): Phrase(.refusedDoesNotExistMember)
+        case .doesNotExist(.organisation): Phrase(.refusedDoesNotExistOrganisation)
         case .doesNotExist(.item): Phrase(.refusedDoesNotExistItem)
         case .doesNotExist(.collection): Phrase(.refusedDoesNotExistCollection)
         case .invalidArgument(.reservedName): Phrase(.refusedInvalidArgumentReservedName)
@@ -97,6 +98,7 @@ extension Refusal {
         case .recoveryKeyInvalid(.group(let group)):
             Phrase(.refusedRecoveryKeyInvalidGroup, .count(group))
         case .recoveryKeyInvalid(.whole): Phrase(.refusedRecoveryKeyInvalidWhole)
+        case .bundle(let reason): reason.phrase
         case .policyBroken(let file, let line, "", let wrong, let right):
             Phrase(.refusedPolicyBroken, .text(file), .count(line), .text(wrong), .text(right))
         case .policyBroken(let file, let line, let key, let wrong, let right):
@@ -134,6 +136,8 @@ extension Refusal {
         case .doesNotExist(.parent): Phrase(.hintDoesNotExistParent)
         case .doesNotExist(.group): Phrase(.hintDoesNotExistGroup)
         case .doesNotExist(.member): Phrase(.hintDoesNotExistMember)
+        case .doesNotExist(.organisation): Phrase(.hintDoesNotExistOrganisation)
+        case .bundle(let reason): reason.hint
         case .doesNotExist(.item), .doesNotExist(.collection): nil
         case .invalidPasscode(_, let forgotten): forgotten.hintAfterWrong
         case .locked: Phrase(.hintLocked)

@@ -886,6 +886,84 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.RecoveryKeyInvalid.whole | \
         the recovery key is mistyped
         """
+    case refusedDoesNotExistOrganisation = """
+        refused.DoesNotExist.organisation | this machine has joined no organisation
+        """
+    case hintDoesNotExistOrganisation =
+        "hint.DoesNotExist.organisation | `appvault fleet join FILE`"
+    case bundleNothing = "refused.BundleBroken.nothing | this is no bundle of an organisation"
+    case bundleTooLong = "refused.BundleBroken.too-long | the bundle is longer than 1 MiB"
+    case bundleNotWhole = """
+        refused.BundleBroken.not-whole | \
+        the bundle is not whole: something is wrong in line {1} | a line
+        """
+    case bundleManifest = """
+        refused.BundleBroken.manifest | \
+        line {1} of the manifest: {2} | a line | what is wrong
+        """
+    case bundleJoin = """
+        refused.BundleBroken.join | line {1} of the file: {2} | a line | what is wrong
+        """
+    case bundlePart = """
+        refused.BundleBroken.part | \
+        the part `{1}` is missing, is there twice, or is not in the manifest | \
+        a part: policy, orders, terms
+        """
+    case bundleChanged = """
+        refused.BundleBroken.changed | \
+        the part `{1}` is not the one that was signed | a part: policy, orders, terms
+        """
+    case bundleOther = """
+        refused.BundleUntrusted.other-organisation | \
+        the bundle is of another organisation: {1} | its name
+        """
+    case bundleNoOrdersApart = """
+        refused.BundleUntrusted.no-orders-apart | \
+        the organisation signs orders together with its policy, and not in a bundle of their own
+        """
+    case bundleSignatures = """
+        refused.BundleUntrusted.signatures | \
+        the bundle has {1} of {2} signatures that it needs | a number | a number
+        """
+    case bundleSignaturesOfNew = """
+        refused.BundleUntrusted.signatures-of-new | \
+        the bundle names other keys, and has {1} of {2} signatures of these | a number | a number
+        """
+    case bundleOlder = """
+        refused.BundleOlder.older | \
+        the bundle has version {1}, and version {2} was taken already | a number | a number
+        """
+    case bundleSameVersion = """
+        refused.BundleOlder.same-version | \
+        another bundle with version {1} was taken already | a number
+        """
+    case bundleStepTooWide = """
+        refused.BundleOlder.step-too-wide | \
+        version {1} is too far from the present one, {2} | a number | a number
+        """
+    case bundleExpired = "refused.BundleExpired | the bundle has expired"
+    case hintBundleBroken = """
+        hint.BundleBroken | what was taken before stays in force; fetch the file again
+        """
+    case hintBundleUntrusted = """
+        hint.BundleUntrusted | \
+        what was taken before stays in force; `appvault fleet check FILE` shows who has signed
+        """
+    case hintBundleOlder = """
+        hint.BundleOlder | what was taken before stays in force; each bundle has a higher version
+        """
+    case hintBundleExpired = """
+        hint.BundleExpired | \
+        what was taken before stays in force; is the machine's clock right? If so, a new bundle is due
+        """
+    case fleetJoined = "fleet.joined | This machine has joined {1}. | an organisation"
+    case fleetTaken = """
+        fleet.taken | Version {1} of {2} is in force. | a number | an organisation
+        """
+    case fleetPresent = """
+        fleet.present | Version {1} of {2} was in force already. | a number | an organisation
+        """
+    case fleetLeft = "fleet.left | This machine has left {1}. | an organisation"
     case refusedPolicyBroken = """
         refused.PolicyBroken | \
         {1}:{2}: {3}: {4} | \
@@ -1287,6 +1365,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case duringTerms = "during.terms | noting what is due"
     case duringFinger = "during.finger | keeping the fingers"
     case duringKeyring = "during.keyring | keeping the login password"
+    case duringOrganisation = "during.organisation | keeping what the organisation has signed"
     case storageNoSpace = "storage.no-space | no space left on the disk"
     case storageNoDescriptors = "storage.no-descriptors | the service has too many files open"
     case storageReadOnly = "storage.read-only | the state folder is read-only"

@@ -120,6 +120,25 @@ struct ArgumentParserTests {
         ("policy show", PolicyShowCommand()),
         ("policy check", PolicyCheckCommand(source: .whateverIsThere)),
         ("policy check -", PolicyCheckCommand(source: .input)),
+        ("fleet status", FleetStatusCommand()),
+        ("fleet join a", FleetJoinCommand(file: .path(bytes("a")))),
+        ("fleet import -", FleetImportCommand(file: .standardStream)),
+        ("fleet leave", FleetLeaveCommand()),
+        (
+            "fleet check a b",
+            FleetCheckCommand(bundle: .path(bytes("a")), join: .path(bytes("b")))
+        ),
+        (
+            "fleet manifest a policy=b",
+            FleetManifestCommand(
+                draft: .path(bytes("a")), parts: [.part(.policy, .path(bytes("b")))])
+        ),
+        (
+            "fleet pack a orders=b c",
+            FleetPackCommand(
+                manifest: .path(bytes("a")),
+                rest: [.part(.orders, .path(bytes("b"))), .signature(.path(bytes("c")))])
+        ),
         ("policy lint a", PolicyLintCommand(files: [.path(bytes("a"))])),
         (
             "policy lint a - c",

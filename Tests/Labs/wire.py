@@ -30,6 +30,8 @@ ATTRIBUTES = 128
 COLLECTIONS = 256
 COLLECTION_TEXT = 1024
 ALIAS_TEXT = 200
+FLEET_TEXT = 256
+URL_TEXT = 2048
 FLOWS = 8
 UNKNOWN_UID = 0xFFFFFFFF
 NO_HANDLE = bytes(16)
@@ -395,11 +397,14 @@ RECORD = [("store", STORE), ("name", RECORD_NAME)]
 ITEM_LABEL = Kind("", lambda w, v: w.text(v), _read_text(ITEM_TEXT))
 COLLECTION_LABEL = Kind("", lambda w, v: w.text(v), _read_text(COLLECTION_TEXT))
 ALIAS = Kind("", lambda w, v: w.text(v), _read_text(ALIAS_TEXT))
+FLEET = Kind("", lambda w, v: w.text(v), _read_text(FLEET_TEXT))
+URL = Kind("", lambda w, v: w.text(v), _read_text(URL_TEXT))
 ATTRIBUTES_KIND = Kind({}, _write_attributes, _read_attributes)
 ITEM = [
     ("id", _fixed(16)), ("collection", _fixed(16)), ("label", ITEM_LABEL), ("contentType", SHORT),
     ("attributes", ATTRIBUTES_KIND), ("created", U64), ("modified", U64),
 ]
+TAKEN = [("version", U64), ("signed", U64), ("expires", U64), ("url", URL)]
 COLLECTION = [("id", _fixed(16)), ("label", COLLECTION_LABEL), ("created", U64), ("modified", U64)]
 CHUNK = [("done", U64), ("total", U64), ("last", FLAG)]
 
@@ -512,7 +517,16 @@ MESSAGES = {
     "collectionPut": Shape(0xAC, [("store", STORE), ("isNew", FLAG), ("collection", _part(*COLLECTION))]),
     "collectionDelete": Shape(0xAE, [("store", STORE), ("id", _fixed(16))]),
     "aliasSet": Shape(0xB0, [("store", STORE), ("name", ALIAS), ("isNone", FLAG), ("collection", _fixed(16))]),
+    "fleetStatus": Shape(0xC0),
+    "fleetJoin": Shape(0xC2, (), [VALUE]),
+    "fleetImport": Shape(0xC4, (), [VALUE]),
+    "fleetLeave": Shape(0xC6),
     # answers
+    "fleetState": Shape(
+        0xC1,
+        [("organisation", FLEET), ("contact", FLEET), ("policy", _part(*TAKEN)), ("orders", _part(*TAKEN)),
+         ("isFinal", FLAG), ("problem", LONG)],
+    ),
     "item": Shape(0xA1, ITEM),
     "itemList": Shape(0xA3, [("cursor", U64), ("items", _entries(*ITEM))]),
     "secrets": Shape(

@@ -373,3 +373,119 @@ extension PolicyBook {
         #expect(try book("") != .builtIn)
     }
 }
+
+@Suite("an organisation's policy, and the machine's own") struct OrganisationTests {
+    private static let organisation = """
+        [Passcode]
+        MinLength=10
+        RetryLimit=4
+        [Passcode user:eve]
+        MinLength=14
+        [Passcode store:work]
+        RetryLimit=3
+        [Rule town]
+        Match=x
+        Display=not a town
+        [Texts]
+        match.prompt=Ours
+        """
+
+    private func book(
+        isFinal: Bool, _ local: String?, _ organisation: String = Self.organisation
+    ) throws -> PolicyBook {
+        try PolicyBook(
+            PolicyFiles(
+                standard: PolicyFile(name: "usr", text: bytes("[Passcode]\nMinLength=6\n")),
+                organisation: OrganisationFile(
+                    file: PolicyFile(name: "example.org", text: bytes(organisation)),
+                    isFinal: isFinal),
+                administrators: local.map { PolicyFile(name: "etc", text: bytes($0)) }))
+    }
+
+    private func policy(
+        _ book: PolicyBook, _ user: String = "", _ store: String = "default"
+    ) -> Policy {
+        book.inForce(for: PolicySubject(user: bytes(user), store: bytes(store))).policy
+    }
+
+    @Test("without files of the machine's own, the organisation's is in force")
+    func alone() throws {
+        for isFinal in [false, true] {
+            let book = try book(isFinal: isFinal, nil)
+            #expect(book.inForce(for: PolicySubject()) == .administrators(policy(book)))
+            #expect(policy(book).minLength == 10)
+            #expect(policy(book, "eve").minLength == 14)
+            #expect(policy(book, "", "work").retryLimit == 3)
+            #expect(policy(book).customRules.map(\.name) == ["town"])
+            #expect(book.texts == ["match.prompt": "Ours"])
+            let value = book.values(for: PolicySubject()).first { $0.key == "MinLength" }
+            #expect((value?.file, value?.line) == ("example.org", 2))
+        }
+    }
+
+    @Test("the machine's own say something else, for those whom they name, unless it is final")
+    func over() throws {
+        let local =
+            "[Passcode]\nMinLength=9\n[Passcode user:ann]\nRetryLimit=7\n"
+            + "[Rule town]\nMatch=y\nDisplay=other\n[Texts]\nmatch.prompt=Local\n"
+        let open = try book(isFinal: false, local)
+        #expect(policy(open).minLength == 9)
+        #expect(policy(open, "eve").minLength == 9)
+        #expect(policy(open, "ann").retryLimit == 7)
+        #expect(policy(open).retryLimit == 4)
+        #expect(policy(open).customRules.map(\.display) == ["other"])
+        #expect(open.texts == ["match.prompt": "Local"])
+        let final = try book(isFinal: true, local)
+        #expect(policy(final).minLength == 10)
+        #expect(policy(final, "eve").minLength == 14)
+        #expect(policy(final, "ann").retryLimit == 4)
+        #expect(policy(final).customRules.map(\.display) == ["not a town"])
+        #expect(final.texts == ["match.prompt": "Ours"])
+    }
+
+    @Test("what the machine's own set and a final one does not, stays")
+    func besides() throws {
+        let final = try book(isFinal: true, "[Passcode]\nExpireDays=2\nHistoryCount=5\n")
+        #expect((policy(final).expireDays, policy(final).historyCount) == (2, 5))
+    }
+
+    @Test("each may name a rule of the other, and none that neither has")
+    func rules() throws {
+        let local = "[Passcode]\nRules=town\n"
+        #expect(policy(try book(isFinal: false, local)).customRules.count == 1)
+        #expect(throws: PolicyProblem.self) {
+            try book(isFinal: false, "[Passcode]\nRules=village\n")
+        }
+    }
+
+    @Test(
+        "what is built in for the desktop's secrets holds until a section for them says otherwise")
+    func secrets() throws {
+        let everybody = "[Passcode]\nLockOnBackground=immediate\n"
+        #expect(
+            policy(try book(isFinal: true, everybody, everybody), "", "secrets").lockOnBackground
+                == .never)
+        let store = "[Passcode store:secrets]\nLockOnBackground=immediate\n"
+        for isFinal in [false, true] {
+            let book = try book(isFinal: isFinal, "[Passcode]\nMinLength=9\n", store)
+            #expect(policy(book, "", "secrets").lockOnBackground != .never)
+        }
+    }
+
+    @Test("the last good policy keeps both, and which lies over which")
+    func lastGood() throws {
+        for isFinal in [false, true] {
+            let book = try book(isFinal: isFinal, "[Passcode]\nMinLength=9\n")
+            let read = try PolicyBook(lastGood: PolicyFile(name: "last", text: book.render()))
+            #expect(read == book)
+            #expect(policy(read) == policy(book))
+        }
+    }
+
+    @Test("a broken one breaks the policy")
+    func broken() {
+        #expect(throws: PolicyProblem.self) {
+            try book(isFinal: false, nil, "[Passcode]\nColour=1")
+        }
+    }
+}

@@ -57,6 +57,8 @@ extension RequestType {
         case .itemChanges: Content(body: ItemChanges.self)
         case .collectionPut: Content(body: PutCollection.self)
         case .aliasSet: Content(body: SetAlias.self)
+        case .fleetStatus, .fleetLeave: Content(body: Empty.self)
+        case .fleetJoin, .fleetImport: Content(body: Empty.self, payloads: [Limits.value])
         }
     }
 }
@@ -81,6 +83,7 @@ extension AnswerType {
         case .secrets: Content(body: GivenSecrets.self, payloads: [Limits.value])
         case .itemNews: Content(body: ItemNews.self)
         case .collection: Content(body: ItemCollection.self)
+        case .fleetState: Content(body: FleetState.self)
         case .appPolicy: Content(body: AppPolicy.self)
         case .value: Content(body: Empty.self, payloads: [Limits.value])
         case .names: Content(body: Names.self)

@@ -83,8 +83,17 @@ enum Wording {
         all += [.recoveryKeyInvalid(.whole), .recoveryKeyInvalid(.group(2))]
         all += Refusal.During.allCases.map { .storageFailed($0, .readOnly) }
         all += storages.map { .storageFailed(.store, $0) }
+        all += bundles.map { .bundle($0) }
         return all
     }
+
+    private static let bundles: [Refusal.BundleReason] = [
+        .nothing, .tooLong, .notWhole(line: 2), .manifest(line: 3, wrong: "w"),
+        .join(line: 4, wrong: "w"), .part("policy"), .changed("orders"),
+        .otherOrganisation("example.org"), .noOrdersApart, .signatures(found: 1, needed: 2),
+        .signaturesOfNew(found: 0, needed: 1), .older(offered: 1, present: 2), .sameVersion(3),
+        .stepTooWide(offered: 1 << 30, present: 1), .expired,
+    ]
 
     /// What is said while a reader waits, to people who type at a terminal or at a display.
     static let scans: [Message] = FingerprintReader.Scan.allCases.flatMap { scan in
@@ -108,7 +117,11 @@ enum Wording {
             .throttled(seconds: 4),
             .throttled(seconds: 900), .throttled(seconds: 90_000), .throttled(seconds: 900_000),
             .forgotten, .forgottenRecoverable, .forgottenInReset, .mayCancel, .opened, .openAlready,
-            .lockedNow, .renamed, .recoveryDeleted, .recoveredShared, .recoveredSharedAlone,
+            .lockedNow, .fleetJoined(organisation: Array("o".utf8)),
+            .fleetTaken(version: 2, organisation: Array("o".utf8), isNew: true),
+            .fleetTaken(version: 2, organisation: Array("o".utf8), isNew: false),
+            .fleetLeft(organisation: Array("o".utf8)), .renamed, .recoveryDeleted,
+            .recoveredShared, .recoveredSharedAlone,
             .createdFollowing, .createdShared, .shared,
             .sharedPending, .handOnOffered(store: Array("alice/team".utf8), to: Array("bob".utf8)),
             .tookOver, .tookOverWithRecovery, .sharedAgain,

@@ -199,7 +199,8 @@ struct Exchange: ~Copyable {
         case .refused, .show, .ask, .working, .done, .reveal, .verdict, .state, .actionList, .value,
             .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, .scan,
             .fingerprintState, .damaged, .healthReport, .token, .event, .appPolicy, .storeList,
-            .memberList, .item, .itemList, .secrets, .itemNews, .collection, nil:
+            .memberList, .item, .itemList, .secrets, .itemNews, .collection, .fleetState,
+            nil:
             throw .nonsense
         }
     }
@@ -235,7 +236,8 @@ struct Exchange: ~Copyable {
         case .welcome, .done, .reveal, .state, .actionList, .value, .names, .chunk, .progress,
             .policyValues, .checklist, .preview, .textList, .fingerprintState, .damaged,
             .healthReport, .event, .appPolicy, .storeList,
-            .memberList, .item, .itemList, .secrets, .itemNews, .collection, nil:
+            .memberList, .item, .itemList, .secrets, .itemNews, .collection, .fleetState,
+            nil:
             throw .nonsense
         }
     }

@@ -6,6 +6,7 @@ package struct VerbEntry: Equatable, Sendable {
         case records = "what is in it"
         case apps = "your applications"
         case policy = "the rules"
+        case fleet = "your organisation"
         case mending = "mending"
         case tool = "this tool"
     }

@@ -49,6 +49,10 @@ extension Code {
         case .recoveryKeyInvalid: "RecoveryKeyInvalid"
         case .policyBroken: "PolicyBroken"
         case .storageFailed: "StorageFailed"
+        case .bundleBroken: "BundleBroken"
+        case .bundleUntrusted: "BundleUntrusted"
+        case .bundleOlder: "BundleOlder"
+        case .bundleExpired: "BundleExpired"
         }
     }
 
@@ -99,6 +103,10 @@ extension Code {
         case .recoveryKeyInvalid: "that is not the recovery key"
         case .policyBroken: "the policy file is broken"
         case .storageFailed: "the disk failed"
+        case .bundleBroken: "the bundle is broken"
+        case .bundleUntrusted: "the bundle is not signed by those who have to"
+        case .bundleOlder: "a newer bundle was taken already"
+        case .bundleExpired: "the bundle has expired"
         }
     }
 
@@ -109,7 +117,8 @@ extension Code {
             .underMinLength, .requiresDigit, .requiresLower, .requiresSpecial, .requiresUpper,
             .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence, .dictionary,
             .reused, .ruleFailed, .policyDenies, .invalidAction, .cancelled, .noMatch,
-            .sameAsCurrent, .resetRequested, .skipped, .policyBroken, .protocolError:
+            .sameAsCurrent, .resetRequested, .skipped, .policyBroken, .protocolError,
+            .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired:
             nil
         case .invalidPasscode: .adviceInvalidPasscode
         case .locked: .adviceLocked

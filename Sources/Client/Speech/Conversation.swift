@@ -56,7 +56,8 @@ struct Conversation {
                 .damaged, .chunk,
                 .progress, .policyValues, .checklist, .preview, .textList, .fingerprintState,
                 .token, .healthReport, .event, .appPolicy, .storeList,
-                .memberList, .item, .itemList, .secrets, .itemNews, .collection:
+                .memberList, .item, .itemList, .secrets, .itemNews, .collection,
+                .fleetState:
                 return nil
             }
         }

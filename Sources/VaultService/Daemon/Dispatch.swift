@@ -138,6 +138,7 @@ final class Dispatcher {
         case .item(let item): try await serve(item, caller, tag)
         case .flow(let flow): try await self.flow(flow, caller, tag)
         case .query(let query): try await serve(query, caller, tag)
+        case .fleet(let fleet): try await serve(fleet, caller, tag)
         case .transfer(.exportBegin(let target)): try await beginExport(target, caller, tag)
         case .transfer(.importBegin(let begin, let header)):
             try await beginImport(begin, header, caller, tag)
@@ -247,6 +248,32 @@ final class Dispatcher {
             let exchange = exchange(caller, tag)
             try await answer(.fingerprintState, caller, tag) { () async throws(Interruption) in
                 try await house.flows.fingers.listFingers(target, exchange)
+            }
+        }
+    }
+
+    // MARK: the organisation
+
+    private func serve(
+        _ request: FleetRequest, _ caller: Caller, _ tag: UInt32
+    ) async throws(ConnectionEnd) {
+        let fleet = house.fleet
+        switch request {
+        case .status:
+            try await answer(.fleetState, caller, tag) { () async throws(Interruption) in
+                await fleet.status()
+            }
+        case .join(let text):
+            try await tell(caller, tag) { () async throws(Interruption) in
+                try await fleet.join(text, caller)
+            }
+        case .take(let bundle):
+            try await tell(caller, tag) { () async throws(Interruption) in
+                try await fleet.take(bundle, caller)
+            }
+        case .leave:
+            try await tell(caller, tag) { () async throws(Interruption) in
+                try await fleet.leave(caller)
             }
         }
     }
@@ -371,15 +398,26 @@ final class Dispatcher {
         async throws(ConnectionEnd)
     {
         let exchange = exchange(caller, tag)
+        let house = house
+        try await tell(caller, tag) { () async throws(Interruption) in
+            try await house.flows.run(request, exchange)
+        }
+    }
+
+    /// What the person reads at the end.
+    private func tell(
+        _ caller: Caller, _ tag: UInt32, _ body: () async throws(Interruption) -> Message?
+    ) async throws(ConnectionEnd) {
         house.ticker.begin(connection, tag)
         let message: Message?
         do throws(Interruption) {
             defer { house.ticker.end(connection) }
-            message = try await house.flows.run(request, exchange)
+            message = try await body()
         } catch {
             return try await refuse(error, caller, tag)
         }
-        let done = message.map { Done(line: exchange.voice.line($0)) } ?? Done()
+        let voice = house.desk.speech.voice(of: caller)
+        let done = message.map { Done(line: voice.line($0)) } ?? Done()
         try await connection.send(done, .done, tag: tag)
     }
 

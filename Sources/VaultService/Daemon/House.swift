@@ -39,6 +39,7 @@ final class House {
     let statuses: StatusQuery
     let policyQueries: PolicyQueries
     let health: HealthQuery
+    let fleet: FleetFlow
 
     init(
         _ options: Options, _ edges: Edges = Edges(), scanner: (any FingerScanner)? = nil
@@ -166,6 +167,10 @@ final class House {
             desk: desk, readers: readers, failedTokens: failedTokens, transactions: transactions,
             onboarding: onboarding, sessions: sessions, ticker: ticker, curfew: curfew,
             isStoppedBeforeHibernation: options.isStoppedBeforeHibernation)
+        let upkeep = upkeep
+        fleet = FleetFlow(desk: desk, stateFolder: options.stateFolder) {
+            await upkeep.readPolicy(isAsked: false)
+        }
     }
 
     private static func lock(_ folder: String) throws(StartFailure) -> FolderLock {

@@ -151,7 +151,7 @@ final class PolicyKeeper {
 
     var policy: Policy { inForce.policy }
 
-    static func refusal(_ problem: PolicyProblem) -> Refusal {
+    nonisolated static func refusal(_ problem: PolicyProblem) -> Refusal {
         .policyBroken(
             file: problem.file, line: problem.line, key: problem.key, wrong: problem.wrong,
             right: problem.right)

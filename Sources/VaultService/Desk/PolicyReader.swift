@@ -7,8 +7,10 @@ struct PolicyReader: Sendable {
     let configFolder: String
     let standard: String?
     let lastGoodPath: String
+    let fleet: FleetFolder
 
     init(_ options: Options) {
+        fleet = FleetFolder(stateFolder: options.stateFolder)
         configFolder = options.configFolder
         standard = options.defaultPolicy
         lastGoodPath = options.stateFolder + "/policy.last"
@@ -33,9 +35,17 @@ struct PolicyReader: Sendable {
         try PolicyBook(try files(replacing: candidate))
     }
 
+    /// The policy as it would be under this bundle.
+    func read(under organisation: OrganisationFile?) throws(PolicyProblem) -> PolicyBook {
+        var files = try files()
+        files.organisation = organisation
+        return try PolicyBook(files)
+    }
+
     /// The files as they lie there; a candidate stands in for policy.conf.
     func files(replacing candidate: PolicyFile? = nil) throws(PolicyProblem) -> PolicyFiles {
         var files = PolicyFiles()
+        files.organisation = try fleet.policy()
         if let standard { files.standard = try read(standard) }
         if let candidate {
             files.administrators = candidate

@@ -112,7 +112,8 @@ final class Exchange: Conversation {
             case .cancelled, .conversationFailed: throw .refused(.cancelled)
             case .answerTooLong: throw .refused(.tooLarge(limit: Limits.secret))
             }
-        case .reply, .abort, .hello, .pam, .flow, .record, .item, .query, .transfer, .exportNext,
+        case .reply, .abort, .hello, .pam, .flow, .record, .item, .query, .fleet, .transfer,
+            .exportNext,
             .importChunk, .watch:
             throw .gone(.notUnderstood(.unknownValue))
         }

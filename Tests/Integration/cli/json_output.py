@@ -41,6 +41,7 @@ class Shapes(unittest.TestCase):
                  "reason": ""}]}),
             "texts": ("textList", {"texts": [{"id": "a", "text": "b", "origin": "builtIn"}]}),
             "names": ("names", {}),
+            "fleetStatus": ("fleetState", {"organisation": "example.org", "contact": "help"}),
             "members": ("memberList", {"members": [{"kind": "person", "name": "alice"}]}),
             "stores": ("storeList", {"stores": [
                 {"store": STORE, "name": "default", "owner.name": "alice", "owner.uid": 1000}]}),
@@ -71,7 +72,7 @@ class Shapes(unittest.TestCase):
                         "resync", "triesClear", "chown", "fingerprintEnroll", "fingerprintVerify", "fingerprintDelete",
                         "fingerprintSwitch", "fingerprintClear", "keyringForget",
                         "mend", "hold", "rename", "recoveryDelete",
-                        "share", "unshare"]:
+                        "share", "unshare", "fleetJoin", "fleetImport", "fleetLeave"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):
@@ -95,12 +96,16 @@ class Shapes(unittest.TestCase):
         "rename": ["mail", "post"], "copy": ["name", "--to", "mail", "--replace", "--yes"],
         "move": ["name", "--to", "mail", "--replace", "--yes"],
         "set": ["name", "value"], "get": ["name"], "delete": ["name"],
-        "policy lint": ["-"], "policy preview": ["-"],
+        "policy lint": ["-"], "policy preview": ["-"], "fleet join": ["-"], "fleet import": ["-"],
+        "fleet leave": ["--yes"],
     }
     # In another form it prints other fields.
     ALSO = {"list": ["--secrets"]}
-    # Shown in suites of their own: a conversation over files, a verb whose output is its command's, and applications.
+    # Shown in suites of their own: files that belong together, a conversation over files, a verb whose output is its
+    # command's, and applications.
     ELSEWHERE = {
+        "fleet check": {"organisation", "version", "signed[].name", "needed"}, "fleet manifest": {"manifest"},
+        "fleet pack": {"bundle"},
         "watch": {"event", "name", "store", "at"},
         "export": DONE | {"dryRun", "to", "collections[].name", "collections[].went", "collections[].present",
                           "collections[].different", "collections[].left", "different[].collection", "different[].item",

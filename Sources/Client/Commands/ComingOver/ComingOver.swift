@@ -167,7 +167,8 @@ struct ComingOver: Equatable {
             .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence, .dictionary,
             .reused, .ruleFailed, .fingerprintUnavailable, .fingerprintNoMatch, .changeRequired,
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .notPermitted, .noMatch,
-            .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken:
+            .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
+            .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired:
             return nil
         }
     }

@@ -16,6 +16,7 @@ enum Request: Sendable {
     case record(RecordRequest)
     case item(ItemRequest)
     case query(Query)
+    case fleet(FleetRequest)
     case transfer(TransferRequest)
     /// From then on the connection only hears what happens.
     case watch(Watch)
@@ -104,6 +105,14 @@ enum Query: Sendable {
     case appRules(App)
     case stores(Stores)
     case members(Target)
+}
+
+/// What root does with the organisation that the machine has joined.
+enum FleetRequest: Sendable {
+    case status
+    case join(WipedBuffer)
+    case take(WipedBuffer)
+    case leave
 }
 
 /// What begins a transfer. From then on the connection serves the transfer alone.
@@ -218,6 +227,10 @@ extension Request {
         case .collectionPut: .item(.putCollection(try PutCollection(&reader, body)))
         case .collectionDelete: .item(.deleteCollection(try StoredID(&reader, body)))
         case .aliasSet: .item(.setAlias(try SetAlias(&reader, body)))
+        case .fleetStatus: .fleet(.status)
+        case .fleetJoin: .fleet(.join(try bytes(&reader, body, limit: Limits.value)))
+        case .fleetImport: .fleet(.take(try bytes(&reader, body, limit: Limits.value)))
+        case .fleetLeave: .fleet(.leave)
         }
     }
 

@@ -1,0 +1,79 @@
+import Posix
+import ToolTexts
+import Wire
+
+struct FleetStatusCommand: PlainCommand {
+    static let entry = VerbEntry(
+        words: ["fleet", "status"], group: .fleet, operands: [],
+        summary: "show which organisation sets the rules of this machine",
+        text: ["And which version of its policy is in force, and whom to ask."],
+        json: [
+            .init("organisation", "its name; missing where the machine has joined none"),
+            .init("contact", "whom to ask"),
+            .init("final", "true if the machine's own files change nothing of its policy"),
+            .init("policyVersion", "0 where no bundle was taken yet"),
+            .init("policySigned", "when it was signed, in seconds since 1970"),
+            .init("policyExpires", "until when it is to be replaced by another one"),
+            .init("policyURL", "where it is fetched; empty where it comes by other ways"),
+            .init("ordersVersion", "the same of orders; 0 where they come with the policy"),
+            .init("ordersSigned", "when these were signed"),
+            .init("ordersExpires", "until when they are to be replaced"),
+            .init("ordersURL", "where they are fetched"),
+            .init("problem", "what is wrong with what is kept of it; empty where all is well"),
+        ])
+    static let offer = RecoveryOffer.never
+
+    func run(_ run: Run) throws(ClientError) -> ExitStatus {
+        let state = try run.connect().ask(
+            .fleetStatus, Empty(), for: .fleetState, FleetState.self)
+        switch run.settings.form {
+        case .json: run.voice.print(Self.json(state))
+        case .plain: run.voice.print(lines(state, run))
+        }
+        return state.problem.isEmpty ? .success : .refused
+    }
+
+    private static func json(_ state: FleetState) -> SecretBuffer {
+        var json = JSON()
+        if !state.organisation.isEmpty {
+            json.field("organisation", state.organisation)
+            json.field("contact", state.contact)
+            json.field("final", state.isFinal)
+            for (name, taken) in [("policy", state.policy), ("orders", state.orders)] {
+                json.field("\(name)Version", taken.version)
+                json.field("\(name)Signed", taken.signed)
+                json.field("\(name)Expires", taken.expires)
+                json.field("\(name)URL", taken.url)
+            }
+        }
+        json.field("problem", state.problem)
+        return json.finish()
+    }
+
+    private func lines(_ state: FleetState, _ run: Run) -> [UInt8] {
+        let words = run.words
+        guard !state.organisation.isEmpty else { return words(.fleetNone) + [0x0A] }
+        var lines = [words(.fleetOrganisation, Printable.escaped(state.organisation))]
+        if state.policy.version == 0 {
+            lines.append(words(.fleetNothingYet))
+        } else {
+            lines.append(taken(state.policy, state.isFinal ? .fleetFinal : .fleetPolicy, run))
+        }
+        if state.orders.version > 0 { lines.append(taken(state.orders, .fleetOrders, run)) }
+        if !state.contact.isEmpty {
+            lines.append(words(.fleetContact, Printable.escaped(state.contact)))
+        }
+        if !state.problem.isEmpty {
+            lines.append(words(.fleetProblem, Printable.escaped(state.problem)))
+        }
+        return lines.flatMap { $0 + [0x0A] }
+    }
+
+    private func taken(
+        _ taken: FleetState.Taken, _ text: ToolText, _ run: Run
+    ) -> [UInt8] {
+        run.words(
+            text, Text(taken.version).bytes, ToolIO.localTime(taken.signed),
+            ToolIO.localTime(taken.expires))
+    }
+}

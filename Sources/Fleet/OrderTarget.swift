@@ -1,0 +1,61 @@
+import Secrets
+
+/// Whom an order is for, without a name: only who has the organisation's target key can work it out,
+/// so whoever keeps the bundle on a server learns nobody's name.
+public struct OrderTarget: Hashable, Sendable {
+    private let high: UInt64
+    private let low: UInt64
+
+    public static let size = 16
+
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.size else { return nil }
+        high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    public var bytes: [UInt8] {
+        [high, low].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
+        }
+    }
+
+    /// As it stands in orders: 32 hexadecimal digits.
+    public var text: String { Hex.text(bytes) }
+}
+
+/// What a machine or a person is called in orders.
+public struct TargetKey: ~Copyable {
+    public static let size = 32
+    private let key: SecretBytes
+
+    public init(_ key: consuming SecretBytes) {
+        self.key = key
+    }
+
+    /// Everybody on this machine. `id` is that of /etc/machine-id.
+    public borrowing func machine(_ id: [UInt8]) throws(SecretsError) -> OrderTarget {
+        try target([Array("machine".utf8), id])
+    }
+
+    /// A person, on whatever machine.
+    public borrowing func person(_ name: [UInt8]) throws(SecretsError) -> OrderTarget {
+        try target([Array("person".utf8), name])
+    }
+
+    /// A person on one machine.
+    public borrowing func person(
+        _ name: [UInt8], atMachine id: [UInt8]
+    ) throws(SecretsError) -> OrderTarget {
+        try target([Array("person".utf8), name, id])
+    }
+
+    private borrowing func target(_ words: [[UInt8]]) throws(SecretsError) -> OrderTarget {
+        // None of the words has a zero, so no two lists make the same bytes.
+        let message = Array(words.joined(separator: [0]))
+        let hash = try Hash.blake2b(
+            message.span, key: key, purpose: Purpose("AV fleet target"), count: OrderTarget.size)
+        guard let target = OrderTarget(hash) else { throw .wrongSize }
+        return target
+    }
+}

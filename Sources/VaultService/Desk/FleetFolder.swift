@@ -1,0 +1,137 @@
+import Fleet
+import Policy
+import Posix
+import Secrets
+
+/// What the state folder keeps of an organisation: what the machine joined with, and each bundle
+/// that was taken last, as it came. Blocking: it runs on a worker, except at the start.
+struct FleetFolder: Sendable {
+    let path: String
+
+    init(stateFolder: String) {
+        path = stateFolder + "/fleet"
+    }
+
+    enum Fault: Error, Equatable {
+        case file(PosixError)
+        /// A file that was written whole is not as it was written.
+        case damaged(String)
+        case secrets(SecretsError)
+    }
+
+    private func file(_ kind: Manifest.Kind) -> String { "\(path)/\(kind.rawValue).bundle" }
+    private var joinFile: String { path + "/join" }
+
+    /// Nil where the machine has joined none.
+    func join() throws(Fault) -> Join? {
+        guard let text = try read(joinFile, limit: Join.mostBytes) else { return nil }
+        do throws(PlainSections.Fault) {
+            return try Join(text)
+        } catch {
+            throw .damaged(joinFile)
+        }
+    }
+
+    func bundle(_ kind: Manifest.Kind) throws(Fault) -> Bundle? {
+        guard let bytes = try read(file(kind), limit: Bundle.mostBytes) else { return nil }
+        do throws(Bundle.Fault) {
+            return try Bundle(bytes)
+        } catch {
+            throw .damaged(file(kind))
+        }
+    }
+
+    /// Whom the machine believes now.
+    func trust() throws(Fault) -> Trust? {
+        guard var trust = try join()?.trust else { return nil }
+        for kind in Manifest.Kind.allCases {
+            guard let bundle = try bundle(kind) else { continue }
+            do throws(SecretsError) {
+                try trust.resume(from: bundle)
+            } catch {
+                throw .secrets(error)
+            }
+        }
+        return trust
+    }
+
+    func begin(_ join: Join) throws(Fault) {
+        do throws(PosixError) {
+            let state = try Folder(
+                path: String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
+            if !state.exists("fleet") { try state.makeFolder("fleet") }
+            try state.sync()
+            try TextFile.replace(at: joinFile, with: join.render())
+            try Folder(path: path).sync()
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// From here on it is the one that was taken last, also after a power cut.
+    func keep(_ bytes: [UInt8], _ kind: Manifest.Kind) throws(Fault) {
+        do throws(PosixError) {
+            try TextFile.replace(at: file(kind), with: bytes)
+            try Folder(path: path).sync()
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// The bundles go before what they are believed by, so that a machine that is cut off in the
+    /// middle has joined still, and can leave again.
+    func leave() throws(Fault) {
+        do throws(PosixError) {
+            let folder = try Folder(path: path)
+            for kind in Manifest.Kind.allCases {
+                let name = "\(kind.rawValue).bundle"
+                if folder.exists(name) { try folder.remove(name) }
+            }
+            try folder.sync()
+            try folder.remove("join")
+            try folder.sync()
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// The policy that is laid between the packaged file and the machine's own.
+    func policy() throws(PolicyProblem) -> OrganisationFile? {
+        do throws(Fault) {
+            guard try join() != nil, let bundle = try bundle(.policy) else { return nil }
+            return Self.policy(bundle)
+        } catch {
+            throw PolicyProblem(
+                file: file(.policy), line: 0, key: "", wrong: error.description,
+                right: "the file as it was written: `appvault fleet import` brings it anew")
+        }
+    }
+
+    static func policy(_ bundle: Bundle) -> OrganisationFile? {
+        guard case .policy(let charter) = bundle.manifest.bundle,
+            let text = bundle.parts[.policy]
+        else { return nil }
+        let name = "\(bundle.manifest.organisation), version \(bundle.manifest.version)"
+        return OrganisationFile(
+            file: PolicyFile(name: name, text: text), isFinal: charter.isFinal)
+    }
+
+    private func read(_ path: String, limit: Int) throws(Fault) -> [UInt8]? {
+        do throws(PosixError) {
+            return try TextFile.read(at: path, limit: limit)
+        } catch {
+            if error.isMissing { return nil }
+            throw .file(error)
+        }
+    }
+}
+
+extension FleetFolder.Fault {
+    var description: String {
+        switch self {
+        case .file(let error): error.description
+        case .damaged(let file): "\(file) is damaged"
+        case .secrets(let error): "\(error)"
+        }
+    }
+}

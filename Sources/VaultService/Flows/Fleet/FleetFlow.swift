@@ -1,0 +1,166 @@
+import Fleet
+import Policy
+import Posix
+import Wire
+import Words
+
+/// What root does with the organisation that the machine has joined, and what everybody may know of
+/// it. Nothing that a person waits for goes through here: a login needs none of it.
+@LoopActor
+final class FleetFlow {
+    let desk: Desk
+    private let folder: FleetFolder
+    /// Bundles are looked at one at a time, so that of two the later one wins, whoever is faster.
+    private let pool = WorkerPool(name: "fleet", threads: 1)
+    private var isUnderWay = false
+    /// Reads the policy anew.
+    private let reread: () async -> Void
+
+    init(desk: Desk, stateFolder: String, reread: @escaping () async -> Void) {
+        self.desk = desk
+        self.reread = reread
+        folder = FleetFolder(stateFolder: stateFolder)
+    }
+
+    func join(_ text: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
+        let (folder, bytes) = (folder, Self.bytes(text))
+        let joined = try await alone(caller) { () throws(Refusal) in
+            guard try Self.kept({ () throws(FleetFolder.Fault) in try folder.join() }) == nil
+            else { throw .alreadyExists }
+            let join: Join
+            do throws(PlainSections.Fault) {
+                join = try Join(bytes)
+            } catch {
+                throw .bundle(.join(line: error.line, wrong: error.wrong))
+            }
+            try Self.kept { () throws(FleetFolder.Fault) in try folder.begin(join) }
+            return join.organisation
+        }
+        desk.audit.note(.policy, "this machine has joined \(joined)", uid: caller.credentials.uid)
+        return .fleetJoined(organisation: Array(joined.utf8))
+    }
+
+    private struct Taken: Sendable {
+        let manifest: Manifest
+        let isNew: Bool
+    }
+
+    func take(_ bundle: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
+        let (folder, bytes, reader) = (folder, Self.bytes(bundle), desk.policies.reader)
+        let now = Clock.wallSeconds()
+        let taken = try await alone(caller) { () throws(Refusal) in
+            guard let trust = try Self.kept({ () throws(FleetFolder.Fault) in try folder.trust() })
+            else { throw .doesNotExist(.organisation) }
+            let bundle = try Self.bundle(bytes)
+            do throws(Trust.Refusal) {
+                guard case .newer = try trust.judge(bundle, now: now) else {
+                    return Taken(manifest: bundle.manifest, isNew: false)
+                }
+            } catch {
+                throw .init(error)
+            }
+            // One that breaks the policy of this machine is not taken: the one before is better.
+            if case .policy = bundle.manifest.bundle {
+                do throws(PolicyProblem) {
+                    _ = try reader.read(under: FleetFolder.policy(bundle))
+                } catch {
+                    throw PolicyKeeper.refusal(error)
+                }
+            }
+            try Self.kept { () throws(FleetFolder.Fault) in
+                try folder.keep(bytes, bundle.manifest.bundle.kind)
+            }
+            return Taken(manifest: bundle.manifest, isNew: true)
+        }
+        if taken.isNew {
+            desk.audit.note(
+                .policy,
+                "\(taken.manifest.organisation): version \(taken.manifest.version) of its "
+                    + "\(taken.manifest.bundle.kind.rawValue) was taken",
+                uid: caller.credentials.uid)
+            await reread()
+        }
+        return .fleetTaken(
+            version: taken.manifest.version, organisation: Array(taken.manifest.organisation.utf8),
+            isNew: taken.isNew)
+    }
+
+    func leave(_ caller: Caller) async throws(Interruption) -> Message {
+        let folder = folder
+        let left = try await alone(caller) { () throws(Refusal) in
+            guard let join = try Self.kept({ () throws(FleetFolder.Fault) in try folder.join() })
+            else { throw .doesNotExist(.organisation) }
+            try Self.kept { () throws(FleetFolder.Fault) in try folder.leave() }
+            return join.organisation
+        }
+        desk.audit.note(.policy, "this machine has left \(left)", uid: caller.credentials.uid)
+        await reread()
+        return .fleetLeft(organisation: Array(left.utf8))
+    }
+
+    /// Everybody may know who sets the rules here, and whom to ask.
+    func status() async -> FleetState {
+        let folder = folder
+        return await pool.run {
+            var state = FleetState()
+            do throws(FleetFolder.Fault) {
+                guard let join = try folder.join() else { return state }
+                state.organisation = Array(join.organisation.utf8)
+                state.policy.url = Array((join.urls[.policy] ?? "").utf8)
+                state.orders.url = Array((join.urls[.orders] ?? "").utf8)
+                if let bundle = try folder.bundle(.policy) {
+                    state.policy.take(bundle.manifest)
+                    state.contact = Array(bundle.manifest.contact.utf8)
+                    if case .policy(let charter) = bundle.manifest.bundle {
+                        state.isFinal = charter.isFinal
+                    }
+                }
+                if let bundle = try folder.bundle(.orders) { state.orders.take(bundle.manifest) }
+            } catch {
+                state.problem = Text.clean(error.description)
+            }
+            return state
+        }
+    }
+
+    // MARK: one at a time
+
+    private func alone<R: Sendable>(
+        _ caller: Caller, _ work: @escaping @Sendable () throws(Refusal) -> R
+    ) async throws(Interruption) -> R {
+        guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        guard !isUnderWay else { throw .refused(.busy) }
+        isUnderWay = true
+        defer { isUnderWay = false }
+        let result = await pool.run { Result { () throws(Refusal) in try work() } }
+        return try refusing { () throws(Refusal) in try result.get() }
+    }
+
+    private static func bytes(_ buffer: WipedBuffer) -> [UInt8] {
+        buffer.withBytes { bytes in bytes.indices.map { bytes[$0] } }
+    }
+
+    private nonisolated static func kept<R>(
+        _ body: () throws(FleetFolder.Fault) -> R
+    ) throws(Refusal) -> R {
+        do throws(FleetFolder.Fault) {
+            return try body()
+        } catch {
+            throw .storageFailed(.organisation, .system(error.description))
+        }
+    }
+
+    private nonisolated static func bundle(_ bytes: [UInt8]) throws(Refusal) -> Bundle {
+        do throws(Bundle.Fault) {
+            return try Bundle(bytes)
+        } catch {
+            throw .init(error)
+        }
+    }
+}
+
+extension FleetState.Taken {
+    fileprivate mutating func take(_ manifest: Manifest) {
+        (version, signed, expires) = (manifest.version, manifest.signed, manifest.expires)
+    }
+}

@@ -1,0 +1,49 @@
+// Asked for by the command line and the timer; the module in other people's processes has no use for them.
+#if !hasFeature(Embedded)
+
+    /// Which organisation the machine has joined, and what of it holds.
+    public struct FleetState: Body, Fields, Equatable {
+        public struct Taken: Fields, Equatable, Sendable {
+            /// 0 where none was taken.
+            public var version: UInt64 = 0
+            /// Seconds since 1970, both.
+            public var signed: UInt64 = 0
+            public var expires: UInt64 = 0
+            /// Empty where bundles come by other ways alone.
+            public var url: [UInt8] = []
+
+            public init() {}
+
+            mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+                coder.u64(&version)
+                coder.u64(&signed)
+                coder.u64(&expires)
+                coder.text(&url, limit: Limits.url)
+            }
+        }
+
+        /// Empty where it has joined none.
+        public var organisation: [UInt8] = []
+        /// Whom a person asks.
+        public var contact: [UInt8] = []
+        public var policy = Taken()
+        /// Zero where orders come with the policy.
+        public var orders = Taken()
+        /// The machine's own files change nothing of this policy.
+        public var isFinal = false
+        /// What is wrong with what is kept of it; empty where all is well.
+        public var problem: [UInt8] = []
+
+        public init() {}
+
+        mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+            coder.text(&organisation, limit: Limits.fleetText)
+            coder.text(&contact, limit: Limits.fleetText)
+            coder.part(&policy)
+            coder.part(&orders)
+            coder.flag(&isFinal)
+            coder.text(&problem, limit: Limits.line)
+        }
+    }
+
+#endif

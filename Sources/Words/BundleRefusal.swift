@@ -1,0 +1,106 @@
+import Fleet
+import Wire
+
+extension Refusal {
+    /// Why a bundle of an organisation's is not taken.
+    package enum BundleReason: Equatable, Sendable {
+        // What it is, whoever signed it.
+        case nothing
+        case tooLong
+        case notWhole(line: Int)
+        case manifest(line: Int, wrong: String)
+        case join(line: Int, wrong: String)
+        case part(String)
+        case changed(String)
+        // Whose it is.
+        case otherOrganisation(String)
+        case noOrdersApart
+        case signatures(found: Int, needed: Int)
+        case signaturesOfNew(found: Int, needed: Int)
+        // Which one it is.
+        case older(offered: UInt64, present: UInt64)
+        case sameVersion(UInt64)
+        case stepTooWide(offered: UInt64, present: UInt64)
+        case expired
+
+        package var code: Code {
+            switch self {
+            case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed: .bundleBroken
+            case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew:
+                .bundleUntrusted
+            case .older, .sameVersion, .stepTooWide: .bundleOlder
+            case .expired: .bundleExpired
+            }
+        }
+    }
+
+    package init(_ fault: Bundle.Fault) {
+        self =
+            switch fault {
+            case .noBundle, .tooManySignatures: .bundle(.nothing)
+            case .tooLong: .bundle(.tooLong)
+            case .notWhole(let line): .bundle(.notWhole(line: line))
+            case .manifest(let fault): .bundle(.manifest(line: fault.line, wrong: fault.wrong))
+            case .unexpected(let part): .bundle(.part(Text.clean(Array(part.utf8))))
+            case .missing(let part): .bundle(.part(part.rawValue))
+            case .changed(let part): .bundle(.changed(part.rawValue))
+            case .secrets: .outOfMemory
+            }
+    }
+
+    package init(_ refusal: Trust.Refusal) {
+        self =
+            switch refusal {
+            case .otherOrganisation(let name): .bundle(.otherOrganisation(name))
+            case .noOrdersApart: .bundle(.noOrdersApart)
+            case .older(let offered, let present):
+                .bundle(.older(offered: offered, present: present))
+            case .sameVersion(let version): .bundle(.sameVersion(version))
+            case .stepTooWide(let offered, let present):
+                .bundle(.stepTooWide(offered: offered, present: present))
+            case .expired: .bundle(.expired)
+            case .signatures(let found, let needed):
+                .bundle(.signatures(found: found, needed: needed))
+            case .signaturesOfNew(let found, let needed):
+                .bundle(.signaturesOfNew(found: found, needed: needed))
+            case .secrets: .outOfMemory
+            }
+    }
+}
+
+extension Refusal.BundleReason {
+    var phrase: Phrase {
+        switch self {
+        case .nothing: Phrase(.bundleNothing)
+        case .tooLong: Phrase(.bundleTooLong)
+        case .notWhole(let line): Phrase(.bundleNotWhole, .count(line))
+        case .manifest(let line, let wrong): Phrase(.bundleManifest, .count(line), .text(wrong))
+        case .join(let line, let wrong): Phrase(.bundleJoin, .count(line), .text(wrong))
+        case .part(let part): Phrase(.bundlePart, .text(part))
+        case .changed(let part): Phrase(.bundleChanged, .text(part))
+        case .otherOrganisation(let name): Phrase(.bundleOther, .text(name))
+        case .noOrdersApart: Phrase(.bundleNoOrdersApart)
+        case .signatures(let found, let needed):
+            Phrase(.bundleSignatures, .count(found), .count(needed))
+        case .signaturesOfNew(let found, let needed):
+            Phrase(.bundleSignaturesOfNew, .count(found), .count(needed))
+        case .older(let offered, let present):
+            Phrase(.bundleOlder, .text(String(offered)), .text(String(present)))
+        case .sameVersion(let version): Phrase(.bundleSameVersion, .text(String(version)))
+        case .stepTooWide(let offered, let present):
+            Phrase(.bundleStepTooWide, .text(String(offered)), .text(String(present)))
+        case .expired: Phrase(.bundleExpired)
+        }
+    }
+
+    var hint: Phrase {
+        switch self {
+        case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed:
+            Phrase(.hintBundleBroken)
+        case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew:
+            Phrase(.hintBundleUntrusted)
+        case .older, .sameVersion, .stepTooWide: Phrase(.hintBundleOlder)
+        case .expired: Phrase(.hintBundleExpired)
+        }
+    }
+}
