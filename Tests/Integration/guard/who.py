@@ -31,7 +31,8 @@ NO_USER, OVERFLOW = 47998, 65534
 MOVED = ("somebody else", 47997)
 POLICY = "RetryLimit=0\nThrottleAfter=0\n"
 NEW, PHRASE = "another horse", "a phrase of its own"
-INVALID_ARGUMENT, INVALID, UNAVAILABLE, DENIED, PROTOCOL_ERROR, BUSY = 4, 26, 28, 30, 34, 35
+DOES_NOT_EXIST, INVALID_ARGUMENT, INVALID, UNAVAILABLE, DENIED, PROTOCOL_ERROR, BUSY = 3, 4, 26, 28, 30, 34, 35
+BUNDLE_BROKEN = 49
 PAM = ("authenticate", "unlock", "confirm", "sessionOpen", "sessionClose", "password", "passwordRules")
 
 
@@ -331,6 +332,12 @@ class Who(Case):
         elif request.startswith("fingerprint"):
             # There is no reader, and no finger.
             self.assertEqual((answer.name, answer.code), ("refused", INVALID))
+        elif request == "fleetJoin":
+            # What it hands over is empty.
+            self.assertEqual((answer.name, answer.code), ("refused", BUNDLE_BROKEN))
+        elif request in ("fleetImport", "fleetLeave"):
+            # This machine has joined nobody.
+            self.assertEqual((answer.name, answer.code), ("refused", DOES_NOT_EXIST))
         else:
             self.assertNotIn(answer if isinstance(answer, str) else answer.name, ("refused", "verdict"))
 
