@@ -100,6 +100,16 @@ public struct Bundle: Equatable, Sendable {
             head: head, pieces.map { .init(kind: $0, name: [], text: $1) })
     }
 
+    /// One that was taken is signed by those whom it names itself, so this tells whether it is still as
+    /// it came. Whoever signs orders alone is named elsewhere.
+    public func isAsSigned() throws(SecretsError) -> Bool {
+        switch manifest.bundle {
+        case .policy(let charter):
+            try signatures(of: charter.signers) >= charter.signers.threshold
+        case .orders: true
+        }
+    }
+
     /// How many of these have signed it.
     func signatures(of signers: Signers) throws(SecretsError) -> Int {
         var count = 0

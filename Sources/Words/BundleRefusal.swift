@@ -12,6 +12,8 @@ extension Refusal {
         case join(line: Int, wrong: String)
         case part(String)
         case changed(String)
+        /// What this machine keeps itself; nothing is believed then.
+        case kept(String)
         // Whose it is.
         case otherOrganisation(String)
         case noOrdersApart
@@ -25,7 +27,8 @@ extension Refusal {
 
         package var code: Code {
             switch self {
-            case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed: .bundleBroken
+            case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed, .kept:
+                .bundleBroken
             case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew:
                 .bundleUntrusted
             case .older, .sameVersion, .stepTooWide: .bundleOlder
@@ -78,6 +81,7 @@ extension Refusal.BundleReason {
         case .join(let line, let wrong): Phrase(.bundleJoin, .count(line), .text(wrong))
         case .part(let part): Phrase(.bundlePart, .text(part))
         case .changed(let part): Phrase(.bundleChanged, .text(part))
+        case .kept(let file): Phrase(.bundleKept, .text(file))
         case .otherOrganisation(let name): Phrase(.bundleOther, .text(name))
         case .noOrdersApart: Phrase(.bundleNoOrdersApart)
         case .signatures(let found, let needed):
@@ -97,6 +101,7 @@ extension Refusal.BundleReason {
         switch self {
         case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed:
             Phrase(.hintBundleBroken)
+        case .kept: Phrase(.hintBundleKept)
         case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew:
             Phrase(.hintBundleUntrusted)
         case .older, .sameVersion, .stepTooWide: Phrase(.hintBundleOlder)

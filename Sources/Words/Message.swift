@@ -30,7 +30,8 @@ package enum Message: Sendable {
     case renamed
     case fleetJoined(organisation: [UInt8])
     case fleetTaken(version: UInt64, organisation: [UInt8], isNew: Bool)
-    case fleetLeft(organisation: [UInt8])
+    /// Nil where what was kept of it does not tell any more which one it was.
+    case fleetLeft(organisation: [UInt8]?)
     case createdShared
     case shared
     case sharedPending
@@ -230,7 +231,8 @@ package enum Message: Sendable {
             Phrase(
                 isNew ? .fleetTaken : .fleetPresent, .text(String(version)),
                 .text(Text.clean(name)))
-        case .fleetLeft(let name): Phrase(.fleetLeft, .text(Text.clean(name)))
+        case .fleetLeft(let name?): Phrase(.fleetLeft, .text(Text.clean(name)))
+        case .fleetLeft(nil): Phrase(.fleetLeftUnknown)
         case .createdShared: Phrase(.createDoneShared)
         case .shared: Phrase(.sharedDone)
         case .sharedPending: Phrase(.sharedPending)

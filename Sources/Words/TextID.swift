@@ -913,6 +913,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.BundleBroken.changed | \
         the part `{1}` is not the one that was signed | a part: policy, orders, terms
         """
+    case bundleKept = """
+        refused.BundleBroken.kept | \
+        what this machine keeps of its organisation is damaged: {1} | a file
+        """
     case bundleOther = """
         refused.BundleUntrusted.other-organisation | \
         the bundle is of another organisation: {1} | its name
@@ -945,6 +949,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case hintBundleBroken = """
         hint.BundleBroken | what was taken before stays in force; fetch the file again
         """
+    case hintBundleKept = """
+        hint.BundleBroken.kept | \
+        `appvault fleet join FILE`, as when this machine joined, and then `appvault fleet import`
+        """
     case hintBundleUntrusted = """
         hint.BundleUntrusted | \
         what was taken before stays in force; `appvault fleet check FILE` shows who has signed
@@ -964,6 +972,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         fleet.present | Version {1} of {2} was in force already. | a number | an organisation
         """
     case fleetLeft = "fleet.left | This machine has left {1}. | an organisation"
+    case fleetLeftUnknown = "fleet.left.unknown | This machine has left its organisation."
     case refusedPolicyBroken = """
         refused.PolicyBroken | \
         {1}:{2}: {3}: {4} | \

@@ -94,6 +94,14 @@ private func replaced(_ file: [UInt8], _ old: String, _ new: String) -> [UInt8] 
         }
     }
 
+    @Test("one that was taken is signed by those whom it names, so a changed word shows")
+    func asSigned() throws {
+        #expect(try Draft().bundle.isAsSigned())
+        let reworded = replaced(try Draft().file, "help@example.org", "held@example.org")
+        #expect(try !Bundle(reworded).isAsSigned())
+        #expect(try !Draft(by: [bert]).bundle.isAsSigned())
+    }
+
     @Test("what is wrong with a file is said")
     func faults() throws {
         let file = try Draft().file

@@ -90,6 +90,7 @@ enum Wording {
     private static let bundles: [Refusal.BundleReason] = [
         .nothing, .tooLong, .notWhole(line: 2), .manifest(line: 3, wrong: "w"),
         .join(line: 4, wrong: "w"), .part("policy"), .changed("orders"),
+        .kept("policy.bundle"),
         .otherOrganisation("example.org"), .noOrdersApart, .signatures(found: 1, needed: 2),
         .signaturesOfNew(found: 0, needed: 1), .older(offered: 1, present: 2), .sameVersion(3),
         .stepTooWide(offered: 1 << 30, present: 1), .expired,
@@ -120,7 +121,8 @@ enum Wording {
             .lockedNow, .fleetJoined(organisation: Array("o".utf8)),
             .fleetTaken(version: 2, organisation: Array("o".utf8), isNew: true),
             .fleetTaken(version: 2, organisation: Array("o".utf8), isNew: false),
-            .fleetLeft(organisation: Array("o".utf8)), .renamed, .recoveryDeleted,
+            .fleetLeft(organisation: Array("o".utf8)), .fleetLeft(organisation: nil), .renamed,
+            .recoveryDeleted,
             .recoveredShared, .recoveredSharedAlone,
             .createdFollowing, .createdShared, .shared,
             .sharedPending, .handOnOffered(store: Array("alice/team".utf8), to: Array("bob".utf8)),

@@ -34,14 +34,19 @@ struct FleetFolder: Sendable {
 
     func bundle(_ kind: Manifest.Kind) throws(Fault) -> Bundle? {
         guard let bytes = try read(file(kind), limit: Bundle.mostBytes) else { return nil }
-        do throws(Bundle.Fault) {
-            return try Bundle(bytes)
+        guard let bundle = try? Bundle(bytes) else { throw .damaged(file(kind)) }
+        let isAsSigned: Bool
+        do throws(SecretsError) {
+            isAsSigned = try bundle.isAsSigned()
         } catch {
-            throw .damaged(file(kind))
+            throw .secrets(error)
         }
+        guard isAsSigned else { throw .damaged(file(kind)) }
+        return bundle
     }
 
-    /// Whom the machine believes now.
+    /// Whom the machine believes now. Nobody, where one of the files is damaged: an older one may name
+    /// somebody who is not believed any more, and which version was taken last is not known.
     func trust() throws(Fault) -> Trust? {
         guard var trust = try join()?.trust else { return nil }
         for kind in Manifest.Kind.allCases {
@@ -55,17 +60,28 @@ struct FleetFolder: Sendable {
         return trust
     }
 
+    /// What is left of a damaged one goes.
     func begin(_ join: Join) throws(Fault) {
         do throws(PosixError) {
             let state = try Folder(
                 path: String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
             if !state.exists("fleet") { try state.makeFolder("fleet") }
             try state.sync()
+            let folder = try Folder(path: path)
+            try Self.removeBundles(folder)
             try TextFile.replace(at: joinFile, with: join.render())
-            try Folder(path: path).sync()
+            try folder.sync()
         } catch {
             throw .file(error)
         }
+    }
+
+    private static func removeBundles(_ folder: borrowing Folder) throws(PosixError) {
+        for kind in Manifest.Kind.allCases {
+            let name = "\(kind.rawValue).bundle"
+            if folder.exists(name) { try folder.remove(name) }
+        }
+        try folder.sync()
     }
 
     /// From here on it is the one that was taken last, also after a power cut.
@@ -83,11 +99,7 @@ struct FleetFolder: Sendable {
     func leave() throws(Fault) {
         do throws(PosixError) {
             let folder = try Folder(path: path)
-            for kind in Manifest.Kind.allCases {
-                let name = "\(kind.rawValue).bundle"
-                if folder.exists(name) { try folder.remove(name) }
-            }
-            try folder.sync()
+            try Self.removeBundles(folder)
             try folder.remove("join")
             try folder.sync()
         } catch {
@@ -103,7 +115,7 @@ struct FleetFolder: Sendable {
         } catch {
             throw PolicyProblem(
                 file: file(.policy), line: 0, key: "", wrong: error.description,
-                right: "the file as it was written: `appvault fleet import` brings it anew")
+                right: Fault.mending)
         }
     }
 
@@ -121,12 +133,21 @@ struct FleetFolder: Sendable {
             return try TextFile.read(at: path, limit: limit)
         } catch {
             if error.isMissing { return nil }
-            throw .file(error)
+            throw error.isTooLarge ? .damaged(path) : .file(error)
         }
     }
 }
 
 extension FleetFolder.Fault {
+    static let mending = "`appvault fleet join` and then `appvault fleet import` bring it anew"
+
+    var whatToDo: String {
+        switch self {
+        case .damaged: "\(description): \(Self.mending)"
+        case .file, .secrets: description
+        }
+    }
+
     var description: String {
         switch self {
         case .file(let error): error.description

@@ -180,6 +180,38 @@ class Bundles(unittest.TestCase):
         self.ok("fleet", "import", self.bundle(2, more="Final=yes\n"))
         self.assertEqual(self.value()[0], "11")
 
+    def test_damaged(self):
+        """who is believed never comes from a damaged file: nothing is taken until the machine joins anew, or leaves"""
+        def cut(text):
+            return text[:-2] + b"!!"
+
+        def reworded(text):
+            return text.replace(b"help@", b"held@")
+
+        for name, damage in [("policy.bundle", cut), ("policy.bundle", reworded), ("join", cut)]:
+            with self.subTest(name, damage=damage.__name__):
+                self.join()
+                self.ok("fleet", "import", self.bundle(3))
+                path = os.path.join(self.lab.state, "fleet", name)
+                with open(path, "rb") as file:
+                    damaged = damage(file.read())
+                self.path(path, damaged.decode())
+                newer = self.bundle(4, policy="[Passcode]\nMinLength=13\n")
+                told = self.fails("BundleBroken", "fleet", "import", newer)
+                self.assertIn(name, told["message"])
+                self.assertIn("appvault fleet join", told["hint"])
+                self.assertEqual(self.value()[0], "11")
+                status = self.lab.run("fleet", "status", "--json")
+                self.assertEqual(status.status, 1)
+                self.assertIn("appvault fleet join", json.loads(status.out)["problem"])
+                # What the sentence says works.
+                self.join()
+                self.ok("fleet", "import", newer)
+                self.assertEqual((self.value()[0], self.status()["problem"]), ("13", ""))
+                self.path(path, damaged.decode())
+                self.ok("fleet", "leave", "--yes")
+                self.assertEqual((self.value()[0], self.status()), ("8", {"problem": ""}))
+
     def test_check(self):
         """`fleet check` says who has signed, without a daemon that has joined"""
         bundle = self.bundle(1, by=("anna", "bert"), keys=("anna", "bert", "cora"))

@@ -25,8 +25,7 @@ final class FleetFlow {
     func join(_ text: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
         let (folder, bytes) = (folder, Self.bytes(text))
         let joined = try await alone(caller) { () throws(Refusal) in
-            guard try Self.kept({ () throws(FleetFolder.Fault) in try folder.join() }) == nil
-            else { throw .alreadyExists }
+            guard try !Self.isWhole(folder) else { throw .alreadyExists }
             let join: Join
             do throws(PlainSections.Fault) {
                 join = try Join(bytes)
@@ -88,14 +87,31 @@ final class FleetFlow {
     func leave(_ caller: Caller) async throws(Interruption) -> Message {
         let folder = folder
         let left = try await alone(caller) { () throws(Refusal) in
-            guard let join = try Self.kept({ () throws(FleetFolder.Fault) in try folder.join() })
-            else { throw .doesNotExist(.organisation) }
+            // Where nobody can tell any more which one it was, the machine leaves it all the same.
+            let join = Result { () throws(FleetFolder.Fault) in try folder.join() }
+            if case .success(nil) = join { throw .doesNotExist(.organisation) }
+            let name = (try? join.get())?.organisation
             try Self.kept { () throws(FleetFolder.Fault) in try folder.leave() }
-            return join.organisation
+            return name
         }
-        desk.audit.note(.policy, "this machine has left \(left)", uid: caller.credentials.uid)
+        desk.audit.note(
+            .policy, "this machine has left \(left ?? "its organisation")",
+            uid: caller.credentials.uid)
         await reread()
-        return .fleetLeft(organisation: Array(left.utf8))
+        return .fleetLeft(organisation: left.map { Array($0.utf8) })
+    }
+
+    /// Whether the machine has joined one, and is to go on with it. Where what is kept is damaged, it
+    /// may join anew.
+    private nonisolated static func isWhole(_ folder: FleetFolder) throws(Refusal) -> Bool {
+        do throws(FleetFolder.Fault) {
+            return try folder.trust() != nil
+        } catch {
+            switch error {
+            case .damaged: return false
+            case .file, .secrets: throw refusal(error)
+            }
+        }
     }
 
     /// Everybody may know who sets the rules here, and whom to ask.
@@ -117,7 +133,7 @@ final class FleetFlow {
                 }
                 if let bundle = try folder.bundle(.orders) { state.orders.take(bundle.manifest) }
             } catch {
-                state.problem = Text.clean(error.description)
+                state.problem = Text.clean(error.whatToDo)
             }
             return state
         }
@@ -146,7 +162,14 @@ final class FleetFlow {
         do throws(FleetFolder.Fault) {
             return try body()
         } catch {
-            throw .storageFailed(.organisation, .system(error.description))
+            throw refusal(error)
+        }
+    }
+
+    private nonisolated static func refusal(_ fault: FleetFolder.Fault) -> Refusal {
+        switch fault {
+        case .damaged(let file): .bundle(.kept(file))
+        case .file, .secrets: .storageFailed(.organisation, .system(fault.description))
         }
     }
 
