@@ -9,6 +9,8 @@ public struct Bundle: Equatable, Sendable {
     public let manifest: Manifest
     /// What the manifest has the hash of; compared when it was read.
     public let parts: [Manifest.Part: [UInt8]]
+    /// Nil where it has none.
+    public let orders: Orders?
     public let signatures: [Signature]
 
     private static let head = "appvault bundle 1"
@@ -32,6 +34,12 @@ public struct Bundle: Equatable, Sendable {
         case missing(Manifest.Part)
         /// It is not the one that was signed.
         case changed(Manifest.Part)
+        case orders(PlainSections.Fault)
+        /// What is done to stores before a version that does not exist yet would be done to each new
+        /// one, again and again.
+        case ordersAhead(named: UInt64, version: UInt64)
+        /// It says itself that others sign them, in a bundle of their own.
+        case ordersApart
         case secrets(SecretsError)
     }
 
@@ -63,7 +71,28 @@ public struct Bundle: Equatable, Sendable {
         for kind in Manifest.Part.allCases where manifest.parts[kind] != nil {
             guard parts[kind] != nil else { throw .missing(kind) }
         }
+        orders = try Self.orders(of: manifest, parts)
         (self.parts, self.signatures) = (parts, signatures)
+    }
+
+    /// The orders that a bundle with this manifest may have.
+    public static func orders(
+        of manifest: Manifest, _ parts: [Manifest.Part: [UInt8]]
+    ) throws(Fault) -> Orders? {
+        guard let text = parts[.orders] else { return nil }
+        if case .policy(let charter) = manifest.bundle, charter.ordersSigners != nil {
+            throw .ordersApart
+        }
+        let orders: Orders
+        do throws(PlainSections.Fault) {
+            orders = try Orders(text)
+        } catch {
+            throw .orders(error)
+        }
+        guard orders.latestVersion <= manifest.version else {
+            throw .ordersAhead(named: orders.latestVersion, version: manifest.version)
+        }
+        return orders
     }
 
     private static func read(_ bytes: [UInt8]) throws(Fault) -> [PartedFile.Part] {

@@ -109,6 +109,14 @@ public struct Orders: Equatable, Sendable {
         return number
     }
 
+    /// The latest that one of them names; 0 where none does.
+    public var latestVersion: UInt64 {
+        orders.values.reduce(0) { max($0, $1.wipesBefore, $1.resetsBefore) }
+    }
+
+    /// They take something away that nobody can bring back.
+    public var wipes: Bool { latestVersion > 0 || offline.wipeAfter != nil }
+
     /// What holds for somebody who goes by these.
     public func order(for targets: [OrderTarget]) -> Order {
         targets.compactMap { orders[$0] }.reduce(Order()) { $0.together(with: $1) }

@@ -26,13 +26,25 @@ public struct Trust: Equatable, Sendable {
         (self.organisation, self.charter, self.marks) = (organisation, charter, marks)
     }
 
-    /// After a start: what the bundle says that was taken last.
-    public mutating func resume(from bundle: Bundle) throws(SecretsError) {
-        if case .policy(let charter) = bundle.manifest.bundle { self.charter = charter }
-        marks[bundle.manifest.bundle.kind] = Mark(
+    /// After a start: what the bundle says that was taken last, first the one of the policy. As that of
+    /// orders, a policy's bundle may be kept that had them, until the first one comes that has them
+    /// alone.
+    public mutating func resume(
+        from bundle: Bundle, keptAs kind: Manifest.Kind
+    ) throws(SecretsError) {
+        switch kind {
+        case .policy:
+            if case .policy(let charter) = bundle.manifest.bundle { self.charter = charter }
+        case .orders:
+            guard charter.ordersSigners != nil else { return }
+        }
+        marks[kind] = Mark(
             version: bundle.manifest.version, manifest: try Self.hash(bundle.manifestText),
             signed: bundle.manifest.signed)
     }
+
+    /// In which bundle the orders come that hold.
+    public var ordersKind: Manifest.Kind { charter.ordersSigners == nil ? .policy : .orders }
 
     private static func hash(_ text: [UInt8]) throws(SecretsError) -> [UInt8] {
         try Hash.blake2b(text.span, purpose: Purpose("AV manifest"))
@@ -47,6 +59,9 @@ public struct Trust: Equatable, Sendable {
         /// Orders come with the policy here.
         case noOrdersApart
         case older(offered: UInt64, present: UInt64)
+        /// The orders came in a bundle of their own so far, under versions that are higher: stores were
+        /// made under these.
+        case ordersOlder(offered: UInt64, present: UInt64)
         /// Two bundles with one number.
         case sameVersion(UInt64)
         case stepTooWide(offered: UInt64, present: UInt64)
@@ -55,13 +70,15 @@ public struct Trust: Equatable, Sendable {
         /// It names others who sign, and these have to sign it, too: otherwise nobody could sign
         /// the next one.
         case signaturesOfNew(found: Int, needed: Int)
+        /// Its orders take something away that nobody can bring back.
+        case signaturesToWipe(found: Int, needed: Int)
         case secrets(SecretsError)
     }
 
     public enum Finding: Equatable, Sendable {
         /// It is the one that was taken last.
         case present
-        case newer(Trust, mayWipe: Bool)
+        case newer(Trust)
     }
 
     /// Whether a bundle is to be taken, at this time (seconds since 1970).
@@ -119,8 +136,20 @@ public struct Trust: Equatable, Sendable {
             }
         }
         guard now < manifest.expires else { throw .refused(.expired(at: manifest.expires)) }
+        try requireThatItMayWipe(bundle)
+        switch (ordersKind, next.ordersKind) {
+        case (.policy, .policy), (.orders, .orders): break
+        // The last ones hold until the first bundle of orders alone comes, with a higher version.
+        case (.policy, .orders): next.marks[.orders] = marks[.policy]
+        case (.orders, .policy):
+            let present = marks[.orders]?.version ?? 0
+            guard mark.version > present else {
+                throw .refused(.ordersOlder(offered: mark.version, present: present))
+            }
+            next.marks[.orders] = nil
+        }
         next.marks[manifest.bundle.kind] = mark
-        return .newer(next, mayWipe: try mayWipe(bundle))
+        return .newer(next)
     }
 
     /// Who signs next is decided by as many as may do the most; a single stolen key could name its
@@ -142,12 +171,11 @@ public struct Trust: Equatable, Sendable {
         }
     }
 
-    private func mayWipe(_ bundle: Bundle) throws(Failure) -> Bool {
-        let orderers = charter.ordersSigners ?? charter.signers
-        switch bundle.manifest.bundle {
-        case .policy where charter.ordersSigners != nil: return false
-        case .policy, .orders:
-            return try count(of: orderers, bundle) >= charter.wipeThreshold
+    private func requireThatItMayWipe(_ bundle: Bundle) throws(Failure) {
+        guard bundle.orders?.wipes == true else { return }
+        let count = try count(of: charter.ordersSigners ?? charter.signers, bundle)
+        guard count >= charter.wipeThreshold else {
+            throw .refused(.signaturesToWipe(found: count, needed: charter.wipeThreshold))
         }
     }
 

@@ -12,6 +12,9 @@ extension Refusal {
         case join(line: Int, wrong: String)
         case part(String)
         case changed(String)
+        case orders(line: Int, wrong: String)
+        case ordersAhead(named: UInt64, version: UInt64)
+        case ordersApart
         /// What this machine keeps itself; nothing is believed then.
         case kept(String)
         // Whose it is.
@@ -19,19 +22,23 @@ extension Refusal {
         case noOrdersApart
         case signatures(found: Int, needed: Int)
         case signaturesOfNew(found: Int, needed: Int)
+        case signaturesToWipe(found: Int, needed: Int)
         // Which one it is.
         case older(offered: UInt64, present: UInt64)
+        case ordersOlder(offered: UInt64, present: UInt64)
         case sameVersion(UInt64)
         case stepTooWide(offered: UInt64, present: UInt64)
         case expired
 
         package var code: Code {
             switch self {
-            case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed, .kept:
+            case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed, .kept,
+                .orders, .ordersAhead, .ordersApart:
                 .bundleBroken
-            case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew:
+            case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew,
+                .signaturesToWipe:
                 .bundleUntrusted
-            case .older, .sameVersion, .stepTooWide: .bundleOlder
+            case .older, .ordersOlder, .sameVersion, .stepTooWide: .bundleOlder
             case .expired: .bundleExpired
             }
         }
@@ -47,6 +54,10 @@ extension Refusal {
             case .unexpected(let part): .bundle(.part(Text.clean(Array(part.utf8))))
             case .missing(let part): .bundle(.part(part.rawValue))
             case .changed(let part): .bundle(.changed(part.rawValue))
+            case .orders(let fault): .bundle(.orders(line: fault.line, wrong: fault.wrong))
+            case .ordersAhead(let named, let version):
+                .bundle(.ordersAhead(named: named, version: version))
+            case .ordersApart: .bundle(.ordersApart)
             case .secrets: .outOfMemory
             }
     }
@@ -58,6 +69,8 @@ extension Refusal {
             case .noOrdersApart: .bundle(.noOrdersApart)
             case .older(let offered, let present):
                 .bundle(.older(offered: offered, present: present))
+            case .ordersOlder(let offered, let present):
+                .bundle(.ordersOlder(offered: offered, present: present))
             case .sameVersion(let version): .bundle(.sameVersion(version))
             case .stepTooWide(let offered, let present):
                 .bundle(.stepTooWide(offered: offered, present: present))
@@ -66,6 +79,8 @@ extension Refusal {
                 .bundle(.signatures(found: found, needed: needed))
             case .signaturesOfNew(let found, let needed):
                 .bundle(.signaturesOfNew(found: found, needed: needed))
+            case .signaturesToWipe(let found, let needed):
+                .bundle(.signaturesToWipe(found: found, needed: needed))
             case .secrets: .outOfMemory
             }
     }
@@ -81,6 +96,10 @@ extension Refusal.BundleReason {
         case .join(let line, let wrong): Phrase(.bundleJoin, .count(line), .text(wrong))
         case .part(let part): Phrase(.bundlePart, .text(part))
         case .changed(let part): Phrase(.bundleChanged, .text(part))
+        case .orders(let line, let wrong): Phrase(.bundleOrders, .count(line), .text(wrong))
+        case .ordersAhead(let named, let version):
+            Phrase(.bundleOrdersAhead, .text(String(named)), .text(String(version)))
+        case .ordersApart: Phrase(.bundleOrdersApart)
         case .kept(let file): Phrase(.bundleKept, .text(file))
         case .otherOrganisation(let name): Phrase(.bundleOther, .text(name))
         case .noOrdersApart: Phrase(.bundleNoOrdersApart)
@@ -88,8 +107,12 @@ extension Refusal.BundleReason {
             Phrase(.bundleSignatures, .count(found), .count(needed))
         case .signaturesOfNew(let found, let needed):
             Phrase(.bundleSignaturesOfNew, .count(found), .count(needed))
+        case .signaturesToWipe(let found, let needed):
+            Phrase(.bundleSignaturesToWipe, .count(found), .count(needed))
         case .older(let offered, let present):
             Phrase(.bundleOlder, .text(String(offered)), .text(String(present)))
+        case .ordersOlder(let offered, let present):
+            Phrase(.bundleOrdersOlder, .text(String(offered)), .text(String(present)))
         case .sameVersion(let version): Phrase(.bundleSameVersion, .text(String(version)))
         case .stepTooWide(let offered, let present):
             Phrase(.bundleStepTooWide, .text(String(offered)), .text(String(present)))
@@ -101,10 +124,11 @@ extension Refusal.BundleReason {
         switch self {
         case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed:
             Phrase(.hintBundleBroken)
+        case .orders, .ordersAhead, .ordersApart: Phrase(.hintBundleOrders)
         case .kept: Phrase(.hintBundleKept)
-        case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew:
+        case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew, .signaturesToWipe:
             Phrase(.hintBundleUntrusted)
-        case .older, .sameVersion, .stepTooWide: Phrase(.hintBundleOlder)
+        case .older, .ordersOlder, .sameVersion, .stepTooWide: Phrase(.hintBundleOlder)
         case .expired: Phrase(.hintBundleExpired)
         }
     }

@@ -913,6 +913,17 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.BundleBroken.changed | \
         the part `{1}` is not the one that was signed | a part: policy, orders, terms
         """
+    case bundleOrders = """
+        refused.BundleBroken.orders | line {1} of the orders: {2} | a line | what is wrong
+        """
+    case bundleOrdersAhead = """
+        refused.BundleBroken.orders-ahead | \
+        its orders name version {1}, and the bundle itself has version {2} | a number | a number
+        """
+    case bundleOrdersApart = """
+        refused.BundleBroken.orders-apart | \
+        it has orders, and says itself that these come in a bundle of their own
+        """
     case bundleKept = """
         refused.BundleBroken.kept | \
         what this machine keeps of its organisation is damaged: {1} | a file
@@ -933,9 +944,17 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.BundleUntrusted.signatures-of-new | \
         the bundle names other keys, and has {1} of {2} signatures of these | a number | a number
         """
+    case bundleSignaturesToWipe = """
+        refused.BundleUntrusted.signatures-to-wipe | \
+        its orders wipe or reset stores, and it has {1} of {2} signatures that this needs | a number | a number
+        """
     case bundleOlder = """
         refused.BundleOlder.older | \
         the bundle has version {1}, and version {2} was taken already | a number | a number
+        """
+    case bundleOrdersOlder = """
+        refused.BundleOlder.orders-older | \
+        its orders would have version {1}, and orders of version {2} were taken already | a number | a number
         """
     case bundleSameVersion = """
         refused.BundleOlder.same-version | \
@@ -948,6 +967,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case bundleExpired = "refused.BundleExpired | the bundle has expired"
     case hintBundleBroken = """
         hint.BundleBroken | what was taken before stays in force; fetch the file again
+        """
+    case hintBundleOrders = """
+        hint.BundleBroken.orders | \
+        what was taken before stays in force; who made the bundle has to make another one
         """
     case hintBundleKept = """
         hint.BundleBroken.kept | \

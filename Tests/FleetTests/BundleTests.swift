@@ -11,6 +11,11 @@ private let signedAt: UInt64 = 1_795_600_000
 private let day: UInt64 = 86_400
 private let now = signedAt + day
 
+private let someone = String(repeating: "0", count: 31) + "1"
+private let lock = "lock \(someone)\n"
+private let wipe = "wipe \(someone) 4\n"
+private let reset = "reset \(someone) 4\n"
+
 /// A bundle, and who signs it.
 struct Draft {
     var organisation = "example.org"
@@ -121,6 +126,27 @@ private func replaced(_ file: [UInt8], _ old: String, _ new: String) -> [UInt8] 
                 == .tooManySignatures)
     }
 
+    @Test("what is wrong with its orders is said, whoever signed it")
+    func orders() throws {
+        var draft = Draft(version: 3)
+        draft.parts[.orders] = bytes("lock\n")
+        guard case .orders(let told) = fault(try draft.file) else {
+            Issue.record("read")
+            return
+        }
+        #expect(told.line == 1)
+        for order in [wipe, reset] {
+            draft.parts[.orders] = bytes(order)
+            #expect(fault(try draft.file) == .ordersAhead(named: 4, version: 3))
+        }
+        draft.version = 4
+        #expect(try draft.bundle.orders == Orders(bytes(reset)))
+        draft.charter?.ordersSigners = Signers(threshold: 1, keys: [cora.named])
+        #expect(fault(try draft.file) == .ordersApart)
+        draft.parts[.orders] = nil
+        #expect(try draft.bundle.orders == nil)
+    }
+
     @Test(
         "a manifest that is not understood in each line is none",
         arguments: [
@@ -165,18 +191,18 @@ private func replaced(_ file: [UInt8], _ old: String, _ new: String) -> [UInt8] 
         }
     }
 
-    private func taken(_ trust: Trust, _ draft: Draft) throws -> (trust: Trust, mayWipe: Bool) {
-        guard case .newer(let next, let mayWipe) = try trust.judge(try draft.bundle, now: now)
+    private func taken(_ trust: Trust, _ draft: Draft) throws -> Trust {
+        guard case .newer(let next) = try trust.judge(try draft.bundle, now: now)
         else { throw Trust.Refusal.sameVersion(0) }
-        return (next, mayWipe)
+        return next
     }
 
     @Test("a later version is taken, the same once more is the one that is there")
     func versions() throws {
-        let first = try taken(Self.trust, Draft()).trust
+        let first = try taken(Self.trust, Draft())
         #expect(try first.judge(try Draft().bundle, now: now) == .present)
         var draft = Draft(version: 7)
-        let second = try taken(first, draft).trust
+        let second = try taken(first, draft)
         #expect(try refusal(second, Draft()) == .older(offered: 1, present: 7))
         draft.parts[.policy] = bytes("[Passcode]\nMinLength=4\n")
         #expect(try refusal(second, draft) == .sameVersion(7))
@@ -184,7 +210,7 @@ private func replaced(_ file: [UInt8], _ old: String, _ new: String) -> [UInt8] 
         #expect(
             try refusal(second, draft) == .stepTooWide(offered: draft.version, present: 7))
         draft.version -= 1
-        #expect(try taken(second, draft).trust.marks[.policy]?.version == draft.version)
+        #expect(try taken(second, draft).marks[.policy]?.version == draft.version)
     }
 
     @Test("one that has expired is not taken any more")
@@ -221,7 +247,7 @@ private func replaced(_ file: [UInt8], _ old: String, _ new: String) -> [UInt8] 
         draft.by = [bert, dora]
         #expect(try refusal(Self.trust, draft) == .signatures(found: 0, needed: 1))
         draft.by = [anna, bert, dora]
-        let trust = try taken(Self.trust, draft).trust
+        let trust = try taken(Self.trust, draft)
         #expect(trust.charter == next)
         // The former key signs nothing any more.
         #expect(
@@ -234,13 +260,20 @@ private func replaced(_ file: [UInt8], _ old: String, _ new: String) -> [UInt8] 
         var trust = Self.trust
         trust.charter = Charter(
             signers: Signers(threshold: 1, keys: [anna.named, bert.named]), wipeThreshold: 2)
-        var draft = Draft(charter: trust.charter)
-        draft.parts[.orders] = bytes("x")
-        #expect(try !taken(trust, draft).mayWipe)
-        draft.by = [anna, bert]
-        #expect(try taken(trust, draft).mayWipe)
-        // A stolen key alone cannot make itself enough.
+        var draft = Draft(version: 4, charter: trust.charter)
+        for orders in [wipe, reset, "offline lock 3\noffline wipe 9\n"] {
+            draft.parts[.orders] = bytes(orders)
+            draft.by = [anna]
+            #expect(try refusal(trust, draft) == .signaturesToWipe(found: 1, needed: 2))
+            draft.by = [anna, bert]
+            #expect(try refusal(trust, draft) == nil)
+        }
         draft.by = [anna]
+        for orders in ["", lock, "offline lock 3\n"] {
+            draft.parts[.orders] = bytes(orders)
+            #expect(try refusal(trust, draft) == nil)
+        }
+        // A stolen key alone cannot make itself enough.
         draft.charter?.wipeThreshold = 1
         #expect(try refusal(trust, draft) == .signatures(found: 1, needed: 2))
         draft.charter = Charter(signers: Signers(threshold: 1, keys: [anna.named]))
@@ -251,28 +284,63 @@ private func replaced(_ file: [UInt8], _ old: String, _ new: String) -> [UInt8] 
 
     @Test("orders alone are signed by those whom the policy's bundle names, and by nobody else")
     func ordersApart() throws {
-        var draft = Draft(version: 4, charter: nil, parts: [.orders: bytes("x")], by: [cora])
+        var draft = Draft(version: 4, charter: nil, parts: [.orders: bytes(lock)], by: [cora])
         #expect(try refusal(Self.trust, draft) == .noOrdersApart)
         var trust = Self.trust
-        trust.charter.ordersSigners = Signers(threshold: 1, keys: [cora.named, dora.named])
-        trust.charter.wipeThreshold = 2
-        trust.marks[.policy] = try taken(Self.trust, Draft(version: 9)).trust.marks[.policy]
-        let (next, mayWipe) = try taken(trust, draft)
+        trust.charter = Self.apart
+        trust.marks[.policy] = try taken(Self.trust, Draft(version: 9)).marks[.policy]
+        let next = try taken(trust, draft)
         #expect((next.marks[.orders]?.version, next.marks[.policy]?.version) == (4, 9))
-        #expect(!mayWipe)
+        draft.parts = [.orders: bytes(wipe)]
+        #expect(try refusal(trust, draft) == .signaturesToWipe(found: 1, needed: 2))
         draft.by = [cora, dora]
-        #expect(try taken(trust, draft).mayWipe)
+        #expect(try refusal(trust, draft) == nil)
         draft.by = [anna]
         #expect(try refusal(trust, draft) == .signatures(found: 0, needed: 1))
         // And they sign no policy.
         #expect(
             try refusal(trust, Draft(version: 10, charter: trust.charter, by: [cora]))
                 == .signatures(found: 0, needed: 1))
-        // Nor does a policy's bundle wipe then.
-        let policy = Draft(
-            version: 10, charter: trust.charter,
-            parts: [.orders: bytes("x"), .policy: bytes("")], by: [anna])
-        #expect(try !taken(trust, policy).mayWipe)
+    }
+
+    private static let apart = Charter(
+        signers: Signers(threshold: 1, keys: [anna.named]),
+        ordersSigners: Signers(threshold: 1, keys: [cora.named, dora.named]), wipeThreshold: 2)
+
+    @Test(
+        "where orders come from another kind of bundle from now on, their version does not go back")
+    func kinds() throws {
+        let together = try taken(Self.trust, Draft(version: 50))
+        let policy = Draft(version: 51, charter: Self.apart)
+        var apart = try taken(together, policy)
+        #expect(apart.marks[.orders] == together.marks[.policy])
+        var orders = Draft(version: 50, charter: nil, parts: [.orders: bytes(lock)], by: [cora])
+        #expect(try refusal(apart, orders) == .sameVersion(50))
+        orders.version = 49
+        #expect(try refusal(apart, orders) == .older(offered: 49, present: 50))
+        // After a start it is the same: what had the orders is kept as the bundle of orders.
+        var resumed = Self.trust
+        try resumed.resume(from: try policy.bundle, keptAs: .policy)
+        try resumed.resume(from: try Draft(version: 50).bundle, keptAs: .orders)
+        #expect(resumed == apart)
+
+        orders.version = 70
+        apart = try taken(apart, orders)
+        var back = Draft(version: 70)
+        #expect(try refusal(apart, back) == .ordersOlder(offered: 70, present: 70))
+        back.version = 71
+        let again = try taken(apart, back)
+        #expect(again.marks[.orders] == nil)
+        // What is left of former orders says nothing then.
+        resumed = Self.trust
+        try resumed.resume(from: try back.bundle, keptAs: .policy)
+        try resumed.resume(from: try orders.bundle, keptAs: .orders)
+        #expect(resumed == again)
+        // Whoever may wipe so far decides whether the bundle may that changes it.
+        back.parts[.orders] = bytes(wipe)
+        #expect(try refusal(apart, back) == .signaturesToWipe(found: 0, needed: 2))
+        back.by = [anna, cora, dora]
+        #expect(try refusal(apart, back) == nil)
     }
 }
 
@@ -316,9 +384,9 @@ private func replaced(_ file: [UInt8], _ old: String, _ new: String) -> [UInt8] 
         let draft = Draft(
             version: 5, charter: Charter(signers: Signers(threshold: 1, keys: [bert.named])),
             by: [anna, bert])
-        guard case .newer(let next, _) = try trust.judge(try draft.bundle, now: 1_795_700_000)
+        guard case .newer(let next) = try trust.judge(try draft.bundle, now: 1_795_700_000)
         else { throw Trust.Refusal.sameVersion(0) }
-        try trust.resume(from: try draft.bundle)
+        try trust.resume(from: try draft.bundle, keptAs: .policy)
         #expect(trust == next)
     }
 }

@@ -90,7 +90,8 @@ enum Wording {
     private static let bundles: [Refusal.BundleReason] = [
         .nothing, .tooLong, .notWhole(line: 2), .manifest(line: 3, wrong: "w"),
         .join(line: 4, wrong: "w"), .part("policy"), .changed("orders"),
-        .kept("policy.bundle"),
+        .kept("policy.bundle"), .orders(line: 2, wrong: "w"), .ordersAhead(named: 9, version: 8),
+        .ordersApart, .signaturesToWipe(found: 1, needed: 2), .ordersOlder(offered: 1, present: 2),
         .otherOrganisation("example.org"), .noOrdersApart, .signatures(found: 1, needed: 2),
         .signaturesOfNew(found: 0, needed: 1), .older(offered: 1, present: 2), .sameVersion(3),
         .stepTooWide(offered: 1 << 30, present: 1), .expired,

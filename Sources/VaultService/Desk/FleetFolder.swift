@@ -52,7 +52,7 @@ struct FleetFolder: Sendable {
         for kind in Manifest.Kind.allCases {
             guard let bundle = try bundle(kind) else { continue }
             do throws(SecretsError) {
-                try trust.resume(from: bundle)
+                try trust.resume(from: bundle, keptAs: kind)
             } catch {
                 throw .secrets(error)
             }
@@ -77,18 +77,34 @@ struct FleetFolder: Sendable {
     }
 
     private static func removeBundles(_ folder: borrowing Folder) throws(PosixError) {
-        for kind in Manifest.Kind.allCases {
-            let name = "\(kind.rawValue).bundle"
-            if folder.exists(name) { try folder.remove(name) }
-        }
+        for kind in Manifest.Kind.allCases { try remove(kind, folder) }
         try folder.sync()
     }
 
-    /// From here on it is the one that was taken last, also after a power cut.
-    func keep(_ bytes: [UInt8], _ kind: Manifest.Kind) throws(Fault) {
+    private static func remove(
+        _ kind: Manifest.Kind, _ folder: borrowing Folder
+    ) throws(PosixError) {
+        let name = "\(kind.rawValue).bundle"
+        if folder.exists(name) { try folder.remove(name) }
+    }
+
+    /// From here on it is the one that was taken last, also after a power cut. Where others sign orders
+    /// from now on, the last ones that came with the policy hold until the first bundle of orders comes.
+    func keep(
+        _ bytes: [UInt8], _ kind: Manifest.Kind, from present: Trust, to next: Trust
+    ) throws(Fault) {
+        let former = try read(file(.policy), limit: Bundle.mostBytes)
         do throws(PosixError) {
+            let folder = try Folder(path: path)
+            switch (present.ordersKind, next.ordersKind) {
+            case (.policy, .orders):
+                if let former { try TextFile.replace(at: file(.orders), with: former) }
+            // Nobody reads it while orders come with the policy.
+            case (.policy, .policy): try Self.remove(.orders, folder)
+            case (.orders, .orders), (.orders, .policy): break
+            }
             try TextFile.replace(at: file(kind), with: bytes)
-            try Folder(path: path).sync()
+            try folder.sync()
         } catch {
             throw .file(error)
         }

@@ -97,13 +97,26 @@ class Bundles(unittest.TestCase):
         self.ok("fleet", "join", self.path("join", text))
 
     def bundle(self, version, by=("anna",), policy=SOME, keys=("anna",), threshold=1, expires="2099-01-01T00:00:00Z",
-               more=""):
+               more="", orders=None, orders_keys=()):
         """The path of one, as an organisation makes it."""
         draft = DRAFT.format(version=version, expires=expires, threshold=threshold, more=more) + self.keys(keys)
-        part = "policy=" + self.path("policy.conf", policy)
-        manifest = self.ok("fleet", "manifest", self.path("draft", draft), part).decode()
+        if orders_keys:
+            draft += "[OrdersKeys]\n" + self.keys(orders_keys)
+        parts = ["policy=" + self.path("policy.conf", policy)]
+        if orders is not None:
+            parts.append("orders=" + self.path("orders", orders))
+        return self.packed(version, draft, parts, by)
+
+    def orders(self, version, orders, by):
+        """The path of one with orders alone."""
+        draft = ("[Manifest]\nOrganisation=example.org\nBundle=orders\nExpires=2099-01-01T00:00:00Z\n"
+                 f"Version={version}\n")
+        return self.packed(version, draft, ["orders=" + self.path("orders", orders)], by)
+
+    def packed(self, version, draft, parts, by):
+        manifest = self.ok("fleet", "manifest", self.path("draft", draft), *parts).decode()
         signatures = [self.signers.sign(name, os.path.basename(self.path("manifest", manifest))) for name in by]
-        packed = self.ok("fleet", "pack", self.path("manifest"), part, *signatures)
+        packed = self.ok("fleet", "pack", self.path("manifest"), *parts, *signatures)
         path = self.path(f"{version}.bundle")
         with open(path, "wb") as file:
             file.write(packed)
@@ -130,10 +143,7 @@ class Bundles(unittest.TestCase):
         self.assertEqual(self.status()["contact"], "help@example.org")
         self.ok("fleet", "import", self.bundle(2, policy="[Passcode]\nMinLength=13\n"))
         self.assertEqual(self.value()[0], "13")
-        self.lab.process.kill()
-        self.lab.process.wait()
-        os.unlink(self.lab.path)
-        self.lab.start()
+        self.restart()
         self.assertEqual((self.value()[0], self.status()["policyVersion"]), ("13", 2))
         self.ok("fleet", "leave", "--yes")
         self.assertEqual(self.value()[0], "8")
@@ -179,6 +189,42 @@ class Bundles(unittest.TestCase):
         self.assertEqual(self.value()[0], "9")
         self.ok("fleet", "import", self.bundle(2, more="Final=yes\n"))
         self.assertEqual(self.value()[0], "11")
+
+    def restart(self):
+        self.lab.process.kill()
+        self.lab.process.wait()
+        os.unlink(self.lab.path)
+        self.lab.start()
+
+    def test_orders_of_both_kinds(self):
+        """orders that came with the policy and come apart from then on never go back, over restarts, and back again"""
+        def orders_version():
+            return self.status()["ordersVersion"]
+
+        apart = {"orders_keys": ("bert", "cora"), "more": "OrdersThreshold=1\nWipeThreshold=2\n"}
+        self.join()
+        self.ok("fleet", "import", self.bundle(50, orders=f"lock {'0' * 32}\n"))
+        self.assertEqual(orders_version(), 0)
+        self.ok("fleet", "import", self.bundle(51, **apart))
+        # The last ones hold until there are others.
+        self.assertEqual(orders_version(), 50)
+        self.restart()
+        self.fails("BundleOlder", "fleet", "import", self.orders(49, "", ("bert",)))
+        wipe = f"wipe {'0' * 32} 60\n"
+        told = self.fails("BundleUntrusted", "fleet", "import", self.orders(60, wipe, ("bert",)))
+        self.assertIn("1 of 2", told["message"])
+        self.ok("fleet", "import", self.orders(60, wipe, ("bert", "cora")))
+        self.assertEqual(orders_version(), 60)
+        told = self.fails("BundleOlder", "fleet", "import", self.bundle(59))
+        self.assertEqual(told["parameters"]["reason"], "BundleOlder.orders-older")
+        self.ok("fleet", "import", self.bundle(61))
+        self.assertEqual(orders_version(), 0)
+        self.restart()
+        self.assertEqual(orders_version(), 0)
+        # From 62 on they are apart once more; those of 60 are not these.
+        self.ok("fleet", "import", self.bundle(62, **apart))
+        self.assertEqual(orders_version(), 61)
+        self.fails("BundleOlder", "fleet", "import", self.orders(60, wipe, ("bert", "cora")))
 
     def test_damaged(self):
         """who is believed never comes from a damaged file: nothing is taken until the machine joins anew, or leaves"""

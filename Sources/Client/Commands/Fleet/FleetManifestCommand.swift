@@ -40,12 +40,19 @@ struct FleetManifestCommand: Command {
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         let draft = try run.text(of: draft).1
+        let parts = try run.parts(of: parts)
         let manifest: Manifest
-        let hashes = try hashes(run)
+        let hashes = try Self.hashes(parts)
         do throws(PlainSections.Fault) {
             manifest = try Manifest(draft: draft, hashes: hashes, signed: Clock.wallSeconds())
         } catch {
             throw ClientError(error)
+        }
+        // Before people sign what no machine takes.
+        do throws(Bundle.Fault) {
+            _ = try Bundle.orders(of: manifest, parts)
+        } catch {
+            throw ClientError(Words.Refusal(error))
         }
         switch run.settings.form {
         case .plain: run.voice.print(manifest.render())
@@ -57,9 +64,11 @@ struct FleetManifestCommand: Command {
         return .success
     }
 
-    private func hashes(_ run: Run) throws(ClientError) -> [Manifest.Part: [UInt8]] {
+    private static func hashes(
+        _ parts: [Manifest.Part: [UInt8]]
+    ) throws(ClientError) -> [Manifest.Part: [UInt8]] {
         var hashes: [Manifest.Part: [UInt8]] = [:]
-        for (part, text) in try run.parts(of: parts) {
+        for (part, text) in parts {
             do throws(Bundle.Fault) {
                 hashes[part] = try Bundle.hash(text)
             } catch {

@@ -51,9 +51,11 @@ final class FleetFlow {
             guard let trust = try Self.kept({ () throws(FleetFolder.Fault) in try folder.trust() })
             else { throw .doesNotExist(.organisation) }
             let bundle = try Self.bundle(bytes)
+            let next: Trust
             do throws(Trust.Refusal) {
-                guard case .newer = try trust.judge(bundle, now: now) else {
-                    return Taken(manifest: bundle.manifest, isNew: false)
+                switch try trust.judge(bundle, now: now) {
+                case .present: return Taken(manifest: bundle.manifest, isNew: false)
+                case .newer(let trust): next = trust
                 }
             } catch {
                 throw .init(error)
@@ -67,7 +69,7 @@ final class FleetFlow {
                 }
             }
             try Self.kept { () throws(FleetFolder.Fault) in
-                try folder.keep(bytes, bundle.manifest.bundle.kind)
+                try folder.keep(bytes, bundle.manifest.bundle.kind, from: trust, to: next)
             }
             return Taken(manifest: bundle.manifest, isNew: true)
         }
@@ -131,7 +133,11 @@ final class FleetFlow {
                         state.isFinal = charter.isFinal
                     }
                 }
-                if let bundle = try folder.bundle(.orders) { state.orders.take(bundle.manifest) }
+                if try folder.trust()?.ordersKind == .orders,
+                    let bundle = try folder.bundle(.orders)
+                {
+                    state.orders.take(bundle.manifest)
+                }
             } catch {
                 state.problem = Text.clean(error.whatToDo)
             }
