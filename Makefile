@@ -143,6 +143,7 @@ install:
 	@test -x $(RELEASE)/appvaultd || { echo 'appvault: run make first' >&2; exit 1; }
 	install -D -m 755 $(RELEASE)/appvaultd $(DESTDIR)$(libexecdir)/appvaultd
 	install -D -m 755 $(RELEASE)/appvault-rules $(DESTDIR)$(libexecdir)/appvault-rules
+	install -D -m 755 $(RELEASE)/appvault-fetch $(DESTDIR)$(libexecdir)/appvault-fetch
 	install -D -m 755 $(RELEASE)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-fingerprint
 	install -D -m 755 $(RELEASE)/appvault-agent $(DESTDIR)$(libexecdir)/appvault-agent
 	install -D -m 755 $(RELEASE)/appvault-windows $(DESTDIR)$(libexecdir)/appvault-windows
@@ -150,7 +151,8 @@ install:
 	install -D -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
 	install -D -m 644 $(RELEASE)/pam_appvault.so $(DESTDIR)$(moduledir)/pam_appvault.so
 	$(STRIP) $(DESTDIR)$(libexecdir)/appvaultd $(DESTDIR)$(libexecdir)/appvault-rules $(DESTDIR)$(prefix)/bin/appvault \
-		$(DESTDIR)$(libexecdir)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-agent \
+		$(DESTDIR)$(libexecdir)/appvault-fetch $(DESTDIR)$(libexecdir)/appvault-fingerprint \
+		$(DESTDIR)$(libexecdir)/appvault-agent \
 		$(DESTDIR)$(libexecdir)/appvault-windows $(DESTDIR)$(libexecdir)/appvault-secrets \
 		$(DESTDIR)$(moduledir)/pam_appvault.so
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf

@@ -74,6 +74,7 @@ let package = Package(
         .executable(name: "appvaultd", targets: ["appvaultd"]),
         .executable(name: "appvault", targets: ["appvault"]),
         .executable(name: "appvault-rules", targets: ["appvault-rules"]),
+        .executable(name: "appvault-fetch", targets: ["appvault-fetch"]),
         .executable(name: "appvault-fingerprint", targets: ["appvault-fingerprint"]),
         .executable(name: "appvault-agent", targets: ["appvault-agent"]),
         .executable(name: "appvault-secrets", targets: ["appvault-secrets"]),
@@ -95,6 +96,8 @@ let package = Package(
             name: "CPwquality", pkgConfig: "pwquality", providers: [.apt(["libpwquality-dev"])]),
         .systemLibrary(
             name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CXcb", pkgConfig: "xcb-res",
             providers: [.apt(["libxcb1-dev", "libxcb-res0-dev"])]),
@@ -144,7 +147,8 @@ let package = Package(
         .target(
             name: "VaultService",
             dependencies: [
-                "Fleet", "WorkerLinks", "StoreKeeping", "Words", "SealedStore", "KeySlots", "Policy",
+                "Fleet", "WorkerLinks", "StoreKeeping", "Words", "SealedStore", "KeySlots",
+                "Policy",
                 "Secrets", "Posix", "Wire",
                 "CSystemd",
             ],
@@ -183,6 +187,9 @@ let package = Package(
             linkerSettings: executableLinker + [
                 .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getpwuid_r"])
             ]),
+        .executableTarget(
+            name: "appvault-fetch", dependencies: ["Posix", "Wire", "CCurl"],
+            swiftSettings: strict, linkerSettings: executableLinker),
         .executableTarget(
             name: "appvault-fingerprint", dependencies: ["Posix", "Wire", "CFprint"],
             swiftSettings: strict, linkerSettings: executableLinker),

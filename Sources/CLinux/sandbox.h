@@ -1,5 +1,5 @@
-// What a worker takes away from itself, one that runs an administrator's pattern and one that hears readers: limits, Landlock, a
-// system-call filter. Header-only and without a library: the filter is small enough to be read here, whole.
+// What a worker takes away from itself, one that runs an administrator's pattern, one that hears readers and one that
+// asks a server: limits, Landlock, a system-call filter. Header-only and without a library: the filter is small enough to be read here, whole.
 #ifndef APPVAULT_SANDBOX_H
 #define APPVAULT_SANDBOX_H
 
@@ -200,7 +200,7 @@ static inline int appvault_seccomp(int connection) {
 #define APPVAULT_REFUSE_WITH(number, argument, bits) APPVAULT_REFUSE_IF(number, argument, bits, 1)
 #define APPVAULT_REFUSE_WITHOUT(number, argument, bits) APPVAULT_REFUSE_IF(number, argument, bits, 0)
 
-static inline int appvault_drivers_limits(void) {
+static inline int appvault_libraries_limits(void) {
     // A file of the disk cannot grow; devices and sockets are none.
     if (appvault_limit(RLIMIT_FSIZE, 0) != 0) return -1;
     if (appvault_limit(RLIMIT_CORE, 0) != 0) return -1;
@@ -209,12 +209,18 @@ static inline int appvault_drivers_limits(void) {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-// Which calls a driver, libusb, NSS and GLib make differs from machine to machine, and most readers cannot be tried
-// here: so the filter names what none of them has a use for, and the unit names what is allowed. With `own`, sockets
-// with a path may be made: tests play readers at such, and nobody else does.
-static inline int appvault_drivers_seccomp(int own) {
+// Which sockets a worker may make. Drivers hear the kernel by netlink. With paths of their own tests play readers. Who
+// asks a server asks libc for its address first, which may ask the kernel or a service of the machine.
+enum appvault_sockets { APPVAULT_NETLINK, APPVAULT_OWN_PATHS, APPVAULT_INTERNET };
+
+// Which calls a driver, libusb, NSS, GLib and OpenSSL make differs from machine to machine, and most readers cannot be
+// tried here: so the filter names what none of them has a use for, and the unit names what is allowed.
+static inline int appvault_libraries_seccomp(enum appvault_sockets sockets) {
 #ifdef APPVAULT_ARCH
     const uint32_t making = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
+    const uint32_t none = 0x3FFFFFFF;
+    const int with_internet = sockets == APPVAULT_INTERNET, removes = sockets == APPVAULT_OWN_PATHS;
+    const int with_paths = with_internet || removes;
     struct sock_filter code[] = {
         APPVAULT_OURS,
 #if defined(__x86_64__)
@@ -310,27 +316,28 @@ static inline int appvault_drivers_seccomp(int own) {
         APPVAULT_REFUSE(SYS_setresgid),
         APPVAULT_REFUSE(SYS_setgroups),
         APPVAULT_REFUSE(SYS_capset),
-        // libudev listens to the kernel by netlink; there is no other socket.
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 5),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 7),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, APPVAULT_LOW(args[0])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own ? AF_UNIX : AF_NETLINK, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, with_paths ? AF_UNIX : AF_NETLINK, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, with_internet ? AF_INET : AF_NETLINK, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, with_internet ? AF_INET6 : AF_NETLINK, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        // Without paths of our own there is nothing to connect to and nothing to remove.
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own ? 0x3FFFFFFF : SYS_connect, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own ? 0x3FFFFFFF : SYS_unlinkat, 1, 0),
+        // Whoever has nothing to connect to does not, and only paths of one's own are to be removed.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, with_paths ? none : SYS_connect, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, removes ? none : SYS_unlinkat, 1, 0),
 #if defined(__x86_64__)
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own ? 0x3FFFFFFF : SYS_unlink, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, removes ? none : SYS_unlink, 0, 1),
 #else
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x3FFFFFFF, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, none, 0, 1),
 #endif
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     return appvault_filter(code, sizeof code / sizeof code[0]);
 #else
-    (void)own;
+    (void)sockets;
     errno = ENOSYS;
     return -1;
 #endif

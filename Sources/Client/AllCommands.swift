@@ -52,6 +52,7 @@ enum AllCommands {
 
         FleetStatusCommand.self,
         FleetJoinCommand.self,
+        FleetFetchCommand.self,
         FleetImportCommand.self,
         FleetLeaveCommand.self,
         FleetCheckCommand.self,

@@ -15,6 +15,8 @@ public struct Join: Equatable, Sendable {
     public var charter: Charter
     /// Where a bundle is; empty where it comes by other ways alone.
     public var urls: [Manifest.Kind: String]
+    /// Where this machine's reports go; nil where nobody wants them.
+    public var reportURL: String?
     /// Nobody but machines and administrators has it; 32 bytes.
     public var targetKey: [UInt8]
 
@@ -22,10 +24,10 @@ public struct Join: Equatable, Sendable {
 
     public init(
         organisation: String, charter: Charter, urls: [Manifest.Kind: String] = [:],
-        targetKey: [UInt8]
+        reportURL: String? = nil, targetKey: [UInt8]
     ) {
         (self.organisation, self.charter, self.urls) = (organisation, charter, urls)
-        self.targetKey = targetKey
+        (self.reportURL, self.targetKey) = (reportURL, targetKey)
     }
 
     public init(_ text: [UInt8]) throws(PlainSections.Fault) {
@@ -38,6 +40,7 @@ public struct Join: Equatable, Sendable {
         urls = [:]
         urls[.policy] = try main.read("URL", Value.url, Value.url)
         urls[.orders] = try main.read("OrdersURL", Value.url, Value.url)
+        reportURL = try main.read("ReportURL", Value.url, Value.url)
         targetKey = try main.require("TargetKey", "32 bytes in base64") { value in
             Base64.decode(value).flatMap { $0.count == TargetKey.size ? $0 : nil }
         }
@@ -50,6 +53,7 @@ public struct Join: Equatable, Sendable {
         var lines = ["[Join]", "Organisation=\(organisation)"]
         if let url = urls[.policy] { lines.append("URL=\(url)") }
         if let url = urls[.orders] { lines.append("OrdersURL=\(url)") }
+        if let reportURL { lines.append("ReportURL=\(reportURL)") }
         lines.append("TargetKey=\(Base64.encode(targetKey))")
         return Array(((lines + charter.lines).joined(separator: "\n") + "\n").utf8)
     }

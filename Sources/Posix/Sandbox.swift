@@ -56,12 +56,19 @@ public enum Sandbox {
     /// write a file, start a program or a process, trace one, reach a network, or change anything
     /// in the file system. What devices need stays allowed: their files, ioctl, netlink, threads.
     public static func enterDrivers(_ sockets: Sockets) throws(PosixError) {
-        guard appvault_drivers_limits() == 0 else { throw .last("setrlimit") }
-        let own: Int32 =
-            switch sockets {
-            case .none: 0
-            case .own: 1
-            }
-        guard appvault_drivers_seccomp(own) == 0 else { throw .last("seccomp") }
+        switch sockets {
+        case .none: try enterLibraries(APPVAULT_NETLINK)
+        case .own: try enterLibraries(APPVAULT_OWN_PATHS)
+        }
+    }
+
+    /// The same for a program that asks a server by such libraries: it has no device, and a network.
+    public static func enterNetwork() throws(PosixError) {
+        try enterLibraries(APPVAULT_INTERNET)
+    }
+
+    private static func enterLibraries(_ sockets: appvault_sockets) throws(PosixError) {
+        guard appvault_libraries_limits() == 0 else { throw .last("setrlimit") }
+        guard appvault_libraries_seccomp(sockets) == 0 else { throw .last("seccomp") }
     }
 }

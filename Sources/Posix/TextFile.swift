@@ -28,8 +28,16 @@ public enum TextFile {
         throw PosixError(call: "read \(path)", number: EFBIG)
     }
 
+    public enum Outlasting: Sendable {
+        case powerCuts
+        /// What nothing depends on need not wait for the disk.
+        case processes
+    }
+
     /// Replaces a small file as a whole: after a crash it has the old or the new bytes.
-    public static func replace(at path: String, with bytes: [UInt8]) throws(PosixError) {
+    public static func replace(
+        at path: String, with bytes: [UInt8], outlasts: Outlasting = .powerCuts
+    ) throws(PosixError) {
         let temporary = path + ".new"
         let number = unsafe appvault_open(
             temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -47,7 +55,11 @@ public enum TextFile {
             }
             written += count
         }
-        guard fsync(file.raw) == 0 else { throw .last("fsync \(temporary)") }
+        switch outlasts {
+        case .powerCuts:
+            guard fsync(file.raw) == 0 else { throw .last("fsync \(temporary)") }
+        case .processes: break
+        }
         guard unsafe rename(temporary, path) == 0 else { throw .last("rename \(temporary)") }
     }
 

@@ -171,6 +171,10 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         orders: version {1}, signed {2}, to be replaced before {3} | a number | a time | a time
         """
     case fleetContact = "tool.fleet.contact | questions: {1} | whom to ask"
+    case fleetAsked = "tool.fleet.asked | its server was asked {1}, and all is well | a time"
+    case fleetAskedInVain = """
+        tool.fleet.asked-in-vain | its server was asked {1}, in vain: {2} | a time | what is wrong
+        """
     case fleetProblem = "tool.fleet.problem | trouble: {1} | what is wrong"
     case fleetWhole = """
         tool.fleet.whole | \

@@ -49,6 +49,7 @@ public enum Code: UInt16, CaseIterable, Sendable {
     case bundleUntrusted = 50
     case bundleOlder = 51
     case bundleExpired = 52
+    case fetchFailed = 53
 }
 
 /// What a PAM entry point returns, decided by the daemon; the module only translates it to libpam's
@@ -81,7 +82,8 @@ extension Code {
             .dictionary, .reused, .ruleFailed, .invalidAction, .fingerprintUnavailable,
             .serviceUnavailable, .storeDamaged, .tooLarge, .protocolError, .busy, .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
-            .storageFailed, .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired:
+            .storageFailed, .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired,
+            .fetchFailed:
             .unavailable
         }
     }

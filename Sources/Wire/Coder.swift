@@ -33,6 +33,9 @@ public struct ListLength: Sendable {
     static var page: ListLength {
         ListLength(isWide: true, allowed: 0...Limits.page, isCut: true)
     }
+    static var texts: ListLength {
+        ListLength(isWide: true, allowed: 0...Limits.texts, isCut: true)
+    }
     static var parameters: ListLength {
         ListLength(isWide: false, allowed: 0...Limits.parameters, isCut: true)
     }

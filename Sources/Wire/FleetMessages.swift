@@ -33,6 +33,12 @@
         public var isFinal = false
         /// What is wrong with what is kept of it; empty where all is well.
         public var problem: [UInt8] = []
+        /// Where reports go; empty where none are handed in.
+        public var reportURL: [UInt8] = []
+        /// When something was fetched last, in seconds since 1970; 0: never.
+        public var fetchedAt: UInt64 = 0
+        /// Why nothing came of that; empty where all is well.
+        public var fetchProblem: [UInt8] = []
 
         public init() {}
 
@@ -43,6 +49,9 @@
             coder.part(&orders)
             coder.flag(&isFinal)
             coder.text(&problem, limit: Limits.line)
+            coder.text(&reportURL, limit: Limits.url)
+            coder.u64(&fetchedAt)
+            coder.text(&fetchProblem, limit: Limits.line)
         }
     }
 

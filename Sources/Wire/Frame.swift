@@ -76,6 +76,7 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case fleetJoin = 0xC2
     case fleetImport = 0xC4
     case fleetLeave = 0xC6
+    case fleetFetch = 0xC8
 }
 
 public enum AnswerType: UInt16, CaseIterable, Sendable {

@@ -43,6 +43,8 @@ public enum Limits {
     public static let flows = 8
     /// Names of one page of a listing, entries of any other list.
     public static let page = 1024
+    /// Every text that an administrator can replace.
+    public static let texts = 4096
 
     /// Connections at a time: of root and of a private daemon's own user; of a person, and once more of
     /// root's programs that act for that person; of all uids without an account; of all but root.

@@ -321,7 +321,7 @@
         init() {}
 
         mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
-            coder.list(&texts, .page)
+            coder.list(&texts, .texts)
         }
     }
 

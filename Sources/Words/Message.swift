@@ -32,6 +32,9 @@ package enum Message: Sendable {
     case fleetTaken(version: UInt64, organisation: [UInt8], isNew: Bool)
     /// Nil where what was kept of it does not tell any more which one it was.
     case fleetLeft(organisation: [UInt8]?)
+    /// Both are new.
+    case fleetFetched(policy: UInt64, orders: UInt64, organisation: [UInt8])
+    case fleetUnchanged(organisation: [UInt8])
     case createdShared
     case shared
     case sharedPending
@@ -233,6 +236,10 @@ package enum Message: Sendable {
                 .text(Text.clean(name)))
         case .fleetLeft(let name?): Phrase(.fleetLeft, .text(Text.clean(name)))
         case .fleetLeft(nil): Phrase(.fleetLeftUnknown)
+        case .fleetFetched(let policy, let orders, let name):
+            Phrase(
+                .fleetFetched, .count(policy), .text(Text.clean(name)), .count(orders))
+        case .fleetUnchanged(let name): Phrase(.fleetUnchanged, .text(Text.clean(name)))
         case .createdShared: Phrase(.createDoneShared)
         case .shared: Phrase(.sharedDone)
         case .sharedPending: Phrase(.sharedPending)

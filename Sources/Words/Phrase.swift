@@ -10,6 +10,10 @@ package struct Phrase: Equatable, Sendable {
     package let arguments: [Argument]
 
     package init(_ id: TextID, _ arguments: Argument...) {
+        self.init(id, arguments: arguments)
+    }
+
+    package init(_ id: TextID, arguments: [Argument]) {
         self.id = id
         self.arguments = arguments
     }

@@ -50,6 +50,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case policyBroken(file: String, line: Int, key: String, wrong: String, right: String)
     case storageFailed(During, Storage)
     case bundle(BundleReason)
+    case fetchFailed(FetchReason)
 
     package var code: Code {
         switch self {
@@ -88,6 +89,7 @@ package enum Refusal: Error, Equatable, Sendable {
         case .policyBroken: .policyBroken
         case .storageFailed: .storageFailed
         case .bundle(let reason): reason.code
+        case .fetchFailed: .fetchFailed
         }
     }
 
@@ -115,6 +117,7 @@ package enum Refusal: Error, Equatable, Sendable {
         case .storageFailed(let during, let storage):
             [("during", during.phrase.id.tail), ("reason", storage.phrase.id.tail)]
         case .bundle(let reason): [("reason", reason.phrase.id.tail)]
+        case .fetchFailed(let reason): [("reason", reason.phrase.id.tail)]
         case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .locked,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .deleted,
             .retryLimitReached, .cancelled, .cancelledOpening, .notPermitted,

@@ -18,7 +18,7 @@ package enum TryRefusal: Equatable, Sendable {
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .storeDamaged, .tooLarge,
             .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch,
             .exportPassphrase, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
-            .storageFailed, .bundle:
+            .storageFailed, .bundle, .fetchFailed:
             return nil
         }
     }
@@ -34,7 +34,8 @@ extension Refusal {
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .cancelledOpening,
             .fingerprintUnavailable, .fingerprintNoMatch, .notPermitted, .serviceUnavailable,
             .storeDamaged, .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired,
-            .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed, .bundle:
+            .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed, .bundle,
+            .fetchFailed:
             false
         }
     }
@@ -44,8 +45,9 @@ extension Refusal {
     package var isEveryday: Bool {
         switch self {
         // A broken policy was reported when its file was read. A preview's file belongs to the
-        // person who asks.
-        case .doesNotExist, .locked, .cancelled, .cancelledOpening, .policyBroken: true
+        // person who asks. What comes of fetching goes to the journal when it changes.
+        case .doesNotExist, .locked, .cancelled, .cancelledOpening, .policyBroken, .fetchFailed:
+            true
         case .unknown, .alreadyExists, .dataType, .invalidArgument, .invalidPasscode,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .rule, .deleted,
             .retryLimitReached, .throttled, .policyDenies, .invalidAction,

@@ -99,6 +99,7 @@ extension Refusal {
             Phrase(.refusedRecoveryKeyInvalidGroup, .count(group))
         case .recoveryKeyInvalid(.whole): Phrase(.refusedRecoveryKeyInvalidWhole)
         case .bundle(let reason): reason.phrase
+        case .fetchFailed(let reason): reason.phrase
         case .policyBroken(let file, let line, "", let wrong, let right):
             Phrase(.refusedPolicyBroken, .text(file), .count(line), .text(wrong), .text(right))
         case .policyBroken(let file, let line, let key, let wrong, let right):
@@ -138,6 +139,7 @@ extension Refusal {
         case .doesNotExist(.member): Phrase(.hintDoesNotExistMember)
         case .doesNotExist(.organisation): Phrase(.hintDoesNotExistOrganisation)
         case .bundle(let reason): reason.hint
+        case .fetchFailed(let reason): reason.hint
         case .doesNotExist(.item), .doesNotExist(.collection): nil
         case .invalidPasscode(_, let forgotten): forgotten.hintAfterWrong
         case .locked: Phrase(.hintLocked)

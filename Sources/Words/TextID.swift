@@ -987,6 +987,97 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         hint.BundleExpired | \
         what was taken before stays in force; is the machine's clock right? If so, a new bundle is due
         """
+    case fetchNowhere = """
+        refused.FetchFailed.nowhere | the organisation names no place to fetch from
+        """
+    case fetchNoName = """
+        refused.FetchFailed.no-name | no address is known for {1} | a server
+        """
+    case fetchNoWay = "refused.FetchFailed.no-way | there is no way to {1} | a server"
+    case fetchRefused = """
+        refused.FetchFailed.refused | {1} refuses the connection | a server
+        """
+    case fetchProxy =
+        "refused.FetchFailed.proxy | the proxy does not let us through to {1} | a server"
+    case fetchTooSlow = "refused.FetchFailed.too-slow | {1} takes too long | a server"
+    case fetchCut = "refused.FetchFailed.cut | the connection with {1} was cut | a server"
+    case fetchBroken = "refused.FetchFailed.failed | the transfer from {1} failed | a server"
+    case fetchUntrusted = """
+        refused.FetchFailed.untrusted | \
+        the certificate of {1} is signed by nobody whom this machine trusts | a server
+        """
+    case fetchNotValidNow = """
+        refused.FetchFailed.not-valid-now | \
+        the certificate of {1} has expired, or is not valid yet | a server
+        """
+    case fetchOtherName = """
+        refused.FetchFailed.other-name | the certificate of {1} is of another server | a server
+        """
+    case fetchNoTLS = """
+        refused.FetchFailed.no-tls | no encrypted connection with {1} comes about | a server
+        """
+    case fetchOwnFiles = """
+        refused.FetchFailed.own-files | \
+        this machine's own certificate, its key or its file of CAs cannot be used with {1} | a server
+        """
+    case fetchStatus = """
+        refused.FetchFailed.status | {1} answers with the status {2} | a server | a number of HTTP
+        """
+    case fetchRedirected = """
+        refused.FetchFailed.redirected | \
+        {1} sends us elsewhere: too often, or to a place without encryption | a server
+        """
+    case fetchTooLarge = """
+        refused.FetchFailed.too-large | what {1} sends is longer than 1 MiB | a server
+        """
+    case fetchNoBundle = """
+        refused.FetchFailed.no-bundle | what {1} sends is no bundle, perhaps a page for people | a server
+        """
+    case fetchNoWorker = "refused.FetchFailed.no-worker | the program that fetches is not there"
+    case fetchWorkerEnded = """
+        refused.FetchFailed.worker-ended | the program that fetches ended without an answer
+        """
+    case fetchWorkerLied = """
+        refused.FetchFailed.worker-lied | \
+        the program that fetches says what it was not asked; nothing of it was taken
+        """
+    case hintFetchNowhere = """
+        hint.FetchFailed.nowhere | `appvault fleet import FILE` takes a bundle that comes by another way
+        """
+    case hintFetchAgain = """
+        hint.FetchFailed.again | \
+        is there a network? What was taken before stays in force; it is tried again every 15 minutes
+        """
+    case hintFetchProxy = """
+        hint.FetchFailed.proxy | \
+        https_proxy and no_proxy come from the unit: `systemctl edit appvault-fetch@.service`
+        """
+    case hintFetchTrust = """
+        hint.FetchFailed.trust | \
+        a login page of the network may be in between; a CA of your own belongs in /etc/appvault/fleet/ca.pem
+        """
+    case hintFetchClock = """
+        hint.FetchFailed.clock | is the machine's clock right? If so, the server needs a new certificate
+        """
+    case hintFetchOwnFiles = """
+        hint.FetchFailed.own-files | look at ca.pem, client.pem and client.key in /etc/appvault/fleet
+        """
+    case hintFetchServer = """
+        hint.FetchFailed.server | \
+        ask the organisation: the server is there, and what it has is wrong or not for this machine
+        """
+    case hintFetchPortal = """
+        hint.FetchFailed.portal | does this network want somebody to log in first? Then do that
+        """
+    case hintFetchWorker = """
+        hint.FetchFailed.worker | \
+        `systemctl status appvault-fetch.socket`, `journalctl -u 'appvault-fetch@*'`; is libcurl4 installed?
+        """
+    case fleetFetched = """
+        fleet.fetched | \
+        Version {1} of {2} and version {3} of its orders are in force. | a number | an organisation | a number
+        """
+    case fleetUnchanged = "fleet.unchanged | {1} has nothing new. | an organisation"
     case fleetJoined = "fleet.joined | This machine has joined {1}. | an organisation"
     case fleetTaken = """
         fleet.taken | Version {1} of {2} is in force. | a number | an organisation

@@ -124,6 +124,7 @@ struct ArgumentParserTests {
         ("fleet join a", FleetJoinCommand(file: .path(bytes("a")))),
         ("fleet import -", FleetImportCommand(file: .standardStream)),
         ("fleet leave", FleetLeaveCommand()),
+        ("fleet fetch", FleetFetchCommand()),
         (
             "fleet check a b",
             FleetCheckCommand(bundle: .path(bytes("a")), join: .path(bytes("b")))

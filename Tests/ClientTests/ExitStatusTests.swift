@@ -7,7 +7,8 @@ struct ExitStatusTests {
     static let particular: [Code: Client.ExitStatus] = [
         .invalidArgument: .usage, .doesNotExist: .missing, .deleted: .missing, .locked: .locked,
         .serviceUnavailable: .unavailable, .outOfMemory: .unavailable, .busy: .unavailable,
-        .protocolError: .unavailable, .storageFailed: .unavailable, .storeDamaged: .damaged,
+        .protocolError: .unavailable, .storageFailed: .unavailable, .fetchFailed: .unavailable,
+        .storeDamaged: .damaged,
         .cancelled: .cancelled,
     ]
 

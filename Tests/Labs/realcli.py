@@ -14,7 +14,8 @@ POLICY = "[Passcode]\nDerivationMemory=19MiB\nDerivationPasses=2\nThrottleAfter=
 class Real(clilab.Lab):
     """Runs the tool as the lab does, with appvaultd at the socket."""
 
-    def __init__(self, policy=POLICY):
+    def __init__(self, policy=POLICY, options=()):
+        self.options = options
         self.folder = tempfile.mkdtemp(prefix="appvault-cli-")
         self.path = os.path.join(self.folder, "socket")
         self.state = os.path.join(self.folder, "state")
@@ -30,7 +31,7 @@ class Real(clilab.Lab):
     def start(self):
         self.process = subprocess.Popen(
             [os.path.join(clilab.BUILD, "appvaultd"), "--socket", self.path, "--state-dir", self.state,
-             "--config-dir", self.config],
+             "--config-dir", self.config, *self.options],
             stdout=self.log, stderr=self.log)
         end = time.monotonic() + 10
         while not os.path.exists(self.path):

@@ -28,6 +28,7 @@ STORE_TEXT = 511
 ITEM_TEXT = 16_384
 ATTRIBUTES = 128
 COLLECTIONS = 256
+TEXTS = 4096
 COLLECTION_TEXT = 1024
 ALIAS_TEXT = 200
 FLEET_TEXT = 256
@@ -521,11 +522,12 @@ MESSAGES = {
     "fleetJoin": Shape(0xC2, (), [VALUE]),
     "fleetImport": Shape(0xC4, (), [VALUE]),
     "fleetLeave": Shape(0xC6),
+    "fleetFetch": Shape(0xC8),
     # answers
     "fleetState": Shape(
         0xC1,
         [("organisation", FLEET), ("contact", FLEET), ("policy", _part(*TAKEN)), ("orders", _part(*TAKEN)),
-         ("isFinal", FLAG), ("problem", LONG)],
+         ("isFinal", FLAG), ("problem", LONG), ("reportURL", URL), ("fetchedAt", U64), ("fetchProblem", LONG)],
     ),
     "item": Shape(0xA1, ITEM),
     "itemList": Shape(0xA3, [("cursor", U64), ("items", _entries(*ITEM))]),
@@ -641,7 +643,8 @@ MESSAGES = {
             ),
         ],
     ),
-    "textList": Shape(0x57, [("texts", _entries(("id", ID), ("text", LONG), ("origin", _choice(ORIGINS))))]),
+    "textList": Shape(
+        0x57, [("texts", _entries(("id", ID), ("text", LONG), ("origin", _choice(ORIGINS)), most=TEXTS))]),
     "fingerprintState": Shape(
         0x61,
         [

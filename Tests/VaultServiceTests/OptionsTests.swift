@@ -8,15 +8,15 @@ import Testing
         (["--socket"], "--socket: a path is missing"), (["--frob"], "--frob: no such option"),
         (
             ["--deadline", "session=61"],
-            "--deadline: session, transaction, idle or touch = 1 to 60 seconds"
+            "--deadline: session, transaction, idle, touch or fetch = 1 to 60 seconds"
         ),
         (
             ["--deadline", "session=0"],
-            "--deadline: session, transaction, idle or touch = 1 to 60 seconds"
+            "--deadline: session, transaction, idle, touch or fetch = 1 to 60 seconds"
         ),
         (
             ["--deadline", "login=5"],
-            "--deadline: session, transaction, idle or touch = 1 to 60 seconds"
+            "--deadline: session, transaction, idle, touch or fetch = 1 to 60 seconds"
         ),
     ])
 func wrongOptions(_ arguments: [String], _ reason: String) {

@@ -57,7 +57,7 @@ extension RequestType {
         case .itemChanges: Content(body: ItemChanges.self)
         case .collectionPut: Content(body: PutCollection.self)
         case .aliasSet: Content(body: SetAlias.self)
-        case .fleetStatus, .fleetLeave: Content(body: Empty.self)
+        case .fleetStatus, .fleetLeave, .fleetFetch: Content(body: Empty.self)
         case .fleetJoin, .fleetImport: Content(body: Empty.self, payloads: [Limits.value])
         }
     }

@@ -132,7 +132,7 @@ struct DocumentTests {
             ("itemPage", Limits.itemPage),
             ("fleetText", Limits.fleetText), ("url", Limits.url),
             ("parameters", Limits.parameters), ("policyText", Limits.policyText),
-            ("flows", Limits.flows), ("page", Limits.page),
+            ("flows", Limits.flows), ("page", Limits.page), ("texts", Limits.texts),
             ("placesOfRoot", Limits.placesOfRoot), ("placesOfPerson", Limits.placesOfPerson),
             ("placesWithoutAccount", Limits.placesWithoutAccount),
             ("placesOfOthers", Limits.placesOfOthers), ("watchers", Limits.watchers),

@@ -17,6 +17,7 @@ struct FieldsTests {
             RuleQuestion.self, RuleAnswer.self, FingerprintNonce.self, FingerprintReaders.self,
             ReaderRequest.self, TemplatesRequest.self, FingerprintScan.self,
             FingerprintMatched.self, FingerprintStored.self, FingerprintFailed.self,
+            FetchQuestion.self, FetchAnswer.self,
         ]
         var seen: Set<ObjectIdentifier> = []
         return (sent + links).filter { seen.insert(ObjectIdentifier($0)).inserted }

@@ -92,7 +92,7 @@ struct TextTests {
     func lengths() {
         let all = ListedText.all
         for text in all { #expect(text.id.utf8.count <= Limits.messageID) }
-        #expect(all.count <= Limits.page)
+        #expect(all.count <= Limits.texts)
         #expect(Set(all.map(\.id)).count == all.count)
     }
 

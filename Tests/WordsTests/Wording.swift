@@ -84,6 +84,7 @@ enum Wording {
         all += Refusal.During.allCases.map { .storageFailed($0, .readOnly) }
         all += storages.map { .storageFailed(.store, $0) }
         all += bundles.map { .bundle($0) }
+        all += fetches.map { .fetchFailed($0) }
         return all
     }
 
@@ -96,6 +97,11 @@ enum Wording {
         .signaturesOfNew(found: 0, needed: 1), .older(offered: 1, present: 2), .sameVersion(3),
         .stepTooWide(offered: 1 << 30, present: 1), .expired,
     ]
+
+    private static let fetches: [Refusal.FetchReason] =
+        [.nowhere, .noWorker, .workerEnded, .workerLied, .noBundle(host: "h")]
+        + [.status(host: "h", 404)]
+        + FetchAnswer.Outcome.allCases.compactMap { Refusal.FetchReason($0, host: "h") }
 
     /// What is said while a reader waits, to people who type at a terminal or at a display.
     static let scans: [Message] = FingerprintReader.Scan.allCases.flatMap { scan in
@@ -123,7 +129,8 @@ enum Wording {
             .fleetTaken(version: 2, organisation: Array("o".utf8), isNew: true),
             .fleetTaken(version: 2, organisation: Array("o".utf8), isNew: false),
             .fleetLeft(organisation: Array("o".utf8)), .fleetLeft(organisation: nil), .renamed,
-            .recoveryDeleted,
+            .fleetFetched(policy: 2, orders: 3, organisation: Array("o".utf8)),
+            .fleetUnchanged(organisation: Array("o".utf8)), .recoveryDeleted,
             .recoveredShared, .recoveredSharedAlone,
             .createdFollowing, .createdShared, .shared,
             .sharedPending, .handOnOffered(store: Array("alice/team".utf8), to: Array("bob".utf8)),

@@ -108,6 +108,8 @@ extension VaultError.Code {
     public static let bundleOlder = Self(rawValue: 51)
     /// It counted only for a time.
     public static let bundleExpired = Self(rawValue: 52)
+    /// Nothing could be fetched from an organisation's server. Parameter: `reason`.
+    public static let fetchFailed = Self(rawValue: 53)
 }
 
 // The library's own.
@@ -156,7 +158,8 @@ extension VaultError.Code: CustomStringConvertible {
         33: "tooLarge", 34: "protocolError", 35: "busy", 36: "changeRequired", 37: "noMatch",
         38: "sameAsCurrent", 39: "resetRequested", 40: "skipped", 41: "recoveryKeyInvalid",
         42: "policyBroken", 43: "storageFailed", 49: "bundleBroken",
-        50: "bundleUntrusted", 51: "bundleOlder", 52: "bundleExpired", 1001: "notRunning", 1002: "connectionFailed",
+        50: "bundleUntrusted", 51: "bundleOlder", 52: "bundleExpired", 53: "fetchFailed",
+        1001: "notRunning", 1002: "connectionFailed",
         1003: "connectionLost", 1004: "outcomeUnknown", 1005: "noAnswer", 1006: "notTrusted",
         1007: "otherVersion", 1010: "encodingFailed", 1011: "decodingFailed", 1020: "fileFailed",
         1030: "busFailed", 1040: "notSupported",

@@ -53,6 +53,7 @@ extension Code {
         case .bundleUntrusted: "BundleUntrusted"
         case .bundleOlder: "BundleOlder"
         case .bundleExpired: "BundleExpired"
+        case .fetchFailed: "FetchFailed"
         }
     }
 
@@ -107,6 +108,7 @@ extension Code {
         case .bundleUntrusted: "the bundle is not signed by those who have to"
         case .bundleOlder: "a newer bundle was taken already"
         case .bundleExpired: "the bundle has expired"
+        case .fetchFailed: "nothing could be fetched"
         }
     }
 
@@ -118,7 +120,7 @@ extension Code {
             .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence, .dictionary,
             .reused, .ruleFailed, .policyDenies, .invalidAction, .cancelled, .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .policyBroken, .protocolError,
-            .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired:
+            .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired, .fetchFailed:
             nil
         case .invalidPasscode: .adviceInvalidPasscode
         case .locked: .adviceLocked

@@ -26,7 +26,8 @@ extension Code {
         case .invalidArgument: .usage
         case .doesNotExist, .deleted: .missing
         case .locked: .locked
-        case .serviceUnavailable, .outOfMemory, .busy, .protocolError, .storageFailed: .unavailable
+        case .serviceUnavailable, .outOfMemory, .busy, .protocolError, .storageFailed, .fetchFailed:
+            .unavailable
         case .storeDamaged: .damaged
         case .cancelled: .cancelled
         case .unknown, .alreadyExists, .dataType, .invalidPasscode, .passcodeRequired,

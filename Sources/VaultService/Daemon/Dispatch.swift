@@ -261,7 +261,7 @@ final class Dispatcher {
         switch request {
         case .status:
             try await answer(.fleetState, caller, tag) { () async throws(Interruption) in
-                await fleet.status()
+                await fleet.status(for: caller)
             }
         case .join(let text):
             try await tell(caller, tag) { () async throws(Interruption) in
@@ -270,6 +270,10 @@ final class Dispatcher {
         case .take(let bundle):
             try await tell(caller, tag) { () async throws(Interruption) in
                 try await fleet.take(bundle, caller)
+            }
+        case .fetch:
+            try await tell(caller, tag) { () async throws(Interruption) in
+                try await fleet.fetch(caller)
             }
         case .leave:
             try await tell(caller, tag) { () async throws(Interruption) in

@@ -168,7 +168,10 @@ final class House {
             onboarding: onboarding, sessions: sessions, ticker: ticker, curfew: curfew,
             isStoppedBeforeHibernation: options.isStoppedBeforeHibernation)
         let upkeep = upkeep
-        fleet = FleetFlow(desk: desk, stateFolder: options.stateFolder) {
+        fleet = FleetFlow(
+            desk: desk, stateFolder: options.stateFolder,
+            worker: FetchWorker(path: options.fetchSocket, seconds: options.deadlines.fetch)
+        ) {
             await upkeep.readPolicy(isAsked: false)
         }
     }

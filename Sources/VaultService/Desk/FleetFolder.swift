@@ -2,6 +2,7 @@ import Fleet
 import Policy
 import Posix
 import Secrets
+import Wire
 
 /// What the state folder keeps of an organisation: what the machine joined with, and each bundle
 /// that was taken last, as it came. Blocking: it runs on a worker, except at the start.
@@ -21,6 +22,8 @@ struct FleetFolder: Sendable {
 
     private func file(_ kind: Manifest.Kind) -> String { "\(path)/\(kind.rawValue).bundle" }
     private var joinFile: String { path + "/join" }
+    private func tagFile(_ kind: Manifest.Kind) -> String { "\(path)/\(kind.rawValue).tag" }
+    private var lastFetchFile: String { path + "/fetched" }
 
     /// Nil where the machine has joined none.
     func join() throws(Fault) -> Join? {
@@ -78,14 +81,17 @@ struct FleetFolder: Sendable {
 
     private static func removeBundles(_ folder: borrowing Folder) throws(PosixError) {
         for kind in Manifest.Kind.allCases { try remove(kind, folder) }
+        if folder.exists("fetched") { try folder.remove("fetched") }
         try folder.sync()
     }
 
     private static func remove(
         _ kind: Manifest.Kind, _ folder: borrowing Folder
     ) throws(PosixError) {
-        let name = "\(kind.rawValue).bundle"
-        if folder.exists(name) { try folder.remove(name) }
+        for name in ["\(kind.rawValue).tag", "\(kind.rawValue).bundle"]
+        where folder.exists(name) {
+            try folder.remove(name)
+        }
     }
 
     /// From here on it is the one that was taken last, also after a power cut. Where others sign orders
@@ -108,6 +114,42 @@ struct FleetFolder: Sendable {
         } catch {
             throw .file(error)
         }
+    }
+
+    // MARK: what was fetched
+
+    /// What the server calls the bundle that is here. A bundle that is not whole has none, so that the
+    /// server sends it again.
+    func tag(of kind: Manifest.Kind) -> [UInt8]? {
+        guard let tag = try? TextFile.read(at: tagFile(kind), limit: FetchLink.tag), !tag.isEmpty,
+            let bundle = try? bundle(kind), bundle.manifest.bundle.kind == kind
+        else { return nil }
+        return tag
+    }
+
+    func keep(tag: [UInt8], of kind: Manifest.Kind) throws(Fault) {
+        do throws(PosixError) {
+            if let present = try? TextFile.read(at: tagFile(kind), limit: FetchLink.tag),
+                present == tag
+            {
+                return
+            }
+            try TextFile.replace(at: tagFile(kind), with: tag)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    func lastFetch() -> LastFetch? {
+        guard let text = try? TextFile.read(at: lastFetchFile, limit: LastFetch.mostBytes) else {
+            return nil
+        }
+        return LastFetch(text)
+    }
+
+    /// Nothing depends on it.
+    func keep(_ last: LastFetch) {
+        try? TextFile.replace(at: lastFetchFile, with: last.render(), outlasts: .processes)
     }
 
     /// The bundles go before what they are believed by, so that a machine that is cut off in the

@@ -76,6 +76,13 @@ package struct OptionEntry: Sendable {
                 return true
             }),
         OptionEntry(
+            "--fetch-socket", argument: "PATH",
+            "who asks an organisation's server (default \(Options().fetchSocket))",
+            .set(wrong: "a path is missing") { options, path in
+                options.fetchSocket = path
+                return true
+            }),
+        OptionEntry(
             "--fingerprint-socket", argument: "PATH",
             "who reads fingerprints (default \(Options().fingerprintSocket))",
             .set(wrong: "a path is missing") { options, path in
@@ -91,8 +98,8 @@ package struct OptionEntry: Sendable {
             }),
         OptionEntry(
             "--deadline", argument: "NAME=SECONDS",
-            "shorten one of: session, transaction, idle, touch (60 each)",
-            .set(wrong: "session, transaction, idle or touch = 1 to 60 seconds") {
+            "shorten one of: session, transaction, idle, touch, fetch (60 each)",
+            .set(wrong: "session, transaction, idle, touch or fetch = 1 to 60 seconds") {
                 options, setting in
                 options.deadlines.shorten(setting)
             }),

@@ -16,6 +16,8 @@ public struct Options: Sendable, Equatable {
     public var rootSocket: String?
     /// Where appvault-rules is asked about custom rules.
     public var rulesSocket = "/run/appvault/rules.socket"
+    /// Where appvault-fetch is asked for an organisation's files.
+    public var fetchSocket = "/run/appvault/fetch.socket"
     /// Where appvault-fingerprint is asked for readers.
     public var fingerprintSocket = "/run/appvault/fingerprint.socket"
     /// Where failed tokens are kept beyond the end of the daemon; nil if the option was not given.
@@ -56,6 +58,8 @@ public struct Options: Sendable, Equatable {
         /// Seconds that a login waits for the store that it makes. The store is made even if that
         /// is not enough.
         public var onboarding = 5
+        /// Seconds that one transfer from an organisation's server may take.
+        public var fetch = 60
     }
 
     public enum Parsed: Sendable, Equatable {
@@ -116,6 +120,7 @@ extension Options.Deadlines {
         case "transaction": transaction = seconds
         case "idle": idle = seconds
         case "touch": touch = seconds
+        case "fetch": fetch = seconds
         default: return false
         }
         return true

@@ -72,7 +72,7 @@ class Shapes(unittest.TestCase):
                         "resync", "triesClear", "chown", "fingerprintEnroll", "fingerprintVerify", "fingerprintDelete",
                         "fingerprintSwitch", "fingerprintClear", "keyringForget",
                         "mend", "hold", "rename", "recoveryDelete",
-                        "share", "unshare", "fleetJoin", "fleetImport", "fleetLeave"]:
+                        "share", "unshare", "fleetJoin", "fleetImport", "fleetLeave", "fleetFetch"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):

@@ -335,7 +335,7 @@ class Who(Case):
         elif request == "fleetJoin":
             # What it hands over is empty.
             self.assertEqual((answer.name, answer.code), ("refused", BUNDLE_BROKEN))
-        elif request in ("fleetImport", "fleetLeave"):
+        elif request in ("fleetImport", "fleetLeave", "fleetFetch"):
             # This machine has joined nobody.
             self.assertEqual((answer.name, answer.code), ("refused", DOES_NOT_EXIST))
         else:

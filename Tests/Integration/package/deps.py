@@ -61,7 +61,7 @@ class Deps(unittest.TestCase):
         _, packages = self.install("demo")
         self.assertLessEqual(packages, {
             "libpam0g-dev", "libsodium-dev", "libsqlite3-dev", "libsystemd-dev", "libgcrypt20-dev", "libpwquality-dev",
-            "libfprint-2-dev", "libgusb-dev", "libxcb1-dev", "libxcb-res0-dev",
+            "libfprint-2-dev", "libgusb-dev", "libxcb1-dev", "libxcb-res0-dev", "libcurl4-openssl-dev",
             "pkg-config", "g++", "binutils", "gettext", "python3", "python3-dbus",
             "python3-gi", "dbus-daemon"})
 

@@ -168,7 +168,7 @@ struct ComingOver: Equatable {
             .reused, .ruleFailed, .fingerprintUnavailable, .fingerprintNoMatch, .changeRequired,
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .notPermitted, .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
-            .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired:
+            .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired, .fetchFailed:
             return nil
         }
     }

@@ -6,7 +6,9 @@ struct FleetStatusCommand: PlainCommand {
     static let entry = VerbEntry(
         words: ["fleet", "status"], group: .fleet, operands: [],
         summary: "show which organisation sets the rules of this machine",
-        text: ["And which version of its policy is in force, and whom to ask."],
+        text: [
+            "And which version of its policy is in force, whom to ask, and what came of asking its server last."
+        ],
         json: [
             .init("organisation", "its name; missing where the machine has joined none"),
             .init("contact", "whom to ask"),
@@ -19,6 +21,9 @@ struct FleetStatusCommand: PlainCommand {
             .init("ordersSigned", "when these were signed"),
             .init("ordersExpires", "until when they are to be replaced"),
             .init("ordersURL", "where they are fetched"),
+            .init("reportURL", "where this machine's reports go; empty where nobody wants them"),
+            .init("fetchedAt", "when its server was asked last, in seconds since 1970; 0: never"),
+            .init("fetchProblem", "why nothing came of that; empty where all is well"),
             .init("problem", "what is wrong with what is kept of it; empty where all is well"),
         ])
     static let offer = RecoveryOffer.never
@@ -45,6 +50,9 @@ struct FleetStatusCommand: PlainCommand {
                 json.field("\(name)Expires", taken.expires)
                 json.field("\(name)URL", taken.url)
             }
+            json.field("reportURL", state.reportURL)
+            json.field("fetchedAt", state.fetchedAt)
+            json.field("fetchProblem", state.fetchProblem)
         }
         json.field("problem", state.problem)
         return json.finish()
@@ -62,6 +70,13 @@ struct FleetStatusCommand: PlainCommand {
         if state.orders.version > 0 { lines.append(taken(state.orders, .fleetOrders, run)) }
         if !state.contact.isEmpty {
             lines.append(words(.fleetContact, Printable.escaped(state.contact)))
+        }
+        if state.fetchedAt > 0 {
+            let time = ToolIO.localTime(state.fetchedAt)
+            lines.append(
+                state.fetchProblem.isEmpty
+                    ? words(.fleetAsked, time)
+                    : words(.fleetAskedInVain, time, Printable.escaped(state.fetchProblem)))
         }
         if !state.problem.isEmpty {
             lines.append(words(.fleetProblem, Printable.escaped(state.problem)))

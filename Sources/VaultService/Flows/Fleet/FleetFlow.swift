@@ -3,21 +3,28 @@ import Policy
 import Posix
 import Wire
 import Words
+import WorkerLinks
 
 /// What root does with the organisation that the machine has joined, and what everybody may know of
 /// it. Nothing that a person waits for goes through here: a login needs none of it.
 @LoopActor
 final class FleetFlow {
     let desk: Desk
-    private let folder: FleetFolder
+    let folder: FleetFolder
+    let worker: FetchWorker
     /// Bundles are looked at one at a time, so that of two the later one wins, whoever is faster.
-    private let pool = WorkerPool(name: "fleet", threads: 1)
+    let pool = WorkerPool(name: "fleet", threads: 1)
     private var isUnderWay = false
+    /// A server is asked by one request at a time; whoever brings a file does not wait for that.
+    var isFetching = false
     /// Reads the policy anew.
     private let reread: () async -> Void
 
-    init(desk: Desk, stateFolder: String, reread: @escaping () async -> Void) {
+    init(
+        desk: Desk, stateFolder: String, worker: FetchWorker, reread: @escaping () async -> Void
+    ) {
         self.desk = desk
+        self.worker = worker
         self.reread = reread
         folder = FleetFolder(stateFolder: stateFolder)
     }
@@ -39,7 +46,7 @@ final class FleetFlow {
         return .fleetJoined(organisation: Array(joined.utf8))
     }
 
-    private struct Taken: Sendable {
+    struct Taken: Sendable {
         let manifest: Manifest
         let isNew: Bool
     }
@@ -48,42 +55,53 @@ final class FleetFlow {
         let (folder, bytes, reader) = (folder, Self.bytes(bundle), desk.policies.reader)
         let now = Clock.wallSeconds()
         let taken = try await alone(caller) { () throws(Refusal) in
-            guard let trust = try Self.kept({ () throws(FleetFolder.Fault) in try folder.trust() })
-            else { throw .doesNotExist(.organisation) }
-            let bundle = try Self.bundle(bytes)
-            let next: Trust
-            do throws(Trust.Refusal) {
-                switch try trust.judge(bundle, now: now) {
-                case .present: return Taken(manifest: bundle.manifest, isNew: false)
-                case .newer(let trust): next = trust
-                }
-            } catch {
-                throw .init(error)
-            }
-            // One that breaks the policy of this machine is not taken: the one before is better.
-            if case .policy = bundle.manifest.bundle {
-                do throws(PolicyProblem) {
-                    _ = try reader.read(under: FleetFolder.policy(bundle))
-                } catch {
-                    throw PolicyKeeper.refusal(error)
-                }
-            }
-            try Self.kept { () throws(FleetFolder.Fault) in
-                try folder.keep(bytes, bundle.manifest.bundle.kind, from: trust, to: next)
-            }
-            return Taken(manifest: bundle.manifest, isNew: true)
+            try Self.take(bytes, folder, reader, now: now)
         }
-        if taken.isNew {
-            desk.audit.note(
-                .policy,
-                "\(taken.manifest.organisation): version \(taken.manifest.version) of its "
-                    + "\(taken.manifest.bundle.kind.rawValue) was taken",
-                uid: caller.credentials.uid)
-            await reread()
-        }
+        await obey(taken, caller)
         return .fleetTaken(
             version: taken.manifest.version, organisation: Array(taken.manifest.organisation.utf8),
             isNew: taken.isNew)
+    }
+
+    /// Blocking, as one step: nobody takes another one meanwhile.
+    nonisolated static func take(
+        _ bytes: [UInt8], _ folder: FleetFolder, _ reader: PolicyReader, now: UInt64
+    ) throws(Refusal) -> Taken {
+        guard let trust = try kept({ () throws(FleetFolder.Fault) in try folder.trust() })
+        else { throw .doesNotExist(.organisation) }
+        let bundle = try Self.bundle(bytes)
+        let next: Trust
+        do throws(Trust.Refusal) {
+            switch try trust.judge(bundle, now: now) {
+            case .present: return Taken(manifest: bundle.manifest, isNew: false)
+            case .newer(let trust): next = trust
+            }
+        } catch {
+            throw .init(error)
+        }
+        // One that breaks the policy of this machine is not taken: the one before is better.
+        if case .policy = bundle.manifest.bundle {
+            do throws(PolicyProblem) {
+                _ = try reader.read(under: FleetFolder.policy(bundle))
+            } catch {
+                throw PolicyKeeper.refusal(error)
+            }
+        }
+        try kept { () throws(FleetFolder.Fault) in
+            try folder.keep(bytes, bundle.manifest.bundle.kind, from: trust, to: next)
+        }
+        return Taken(manifest: bundle.manifest, isNew: true)
+    }
+
+    /// What follows from one that was taken.
+    func obey(_ taken: Taken, _ caller: Caller) async {
+        guard taken.isNew else { return }
+        desk.audit.note(
+            .policy,
+            "\(taken.manifest.organisation): version \(taken.manifest.version) of its "
+                + "\(taken.manifest.bundle.kind.rawValue) was taken",
+            uid: caller.credentials.uid)
+        await reread()
     }
 
     func leave(_ caller: Caller) async throws(Interruption) -> Message {
@@ -117,8 +135,8 @@ final class FleetFlow {
     }
 
     /// Everybody may know who sets the rules here, and whom to ask.
-    func status() async -> FleetState {
-        let folder = folder
+    func status(for caller: Caller) async -> FleetState {
+        let (folder, voice) = (folder, desk.speech.voice(of: caller))
         return await pool.run {
             var state = FleetState()
             do throws(FleetFolder.Fault) {
@@ -126,6 +144,11 @@ final class FleetFlow {
                 state.organisation = Array(join.organisation.utf8)
                 state.policy.url = Array((join.urls[.policy] ?? "").utf8)
                 state.orders.url = Array((join.urls[.orders] ?? "").utf8)
+                state.reportURL = Array((join.reportURL ?? "").utf8)
+                if let last = folder.lastFetch() {
+                    state.fetchedAt = last.at
+                    state.fetchProblem = last.problem.map { voice.bytes($0) } ?? []
+                }
                 if let bundle = try folder.bundle(.policy) {
                     state.policy.take(bundle.manifest)
                     state.contact = Array(bundle.manifest.contact.utf8)
@@ -158,11 +181,18 @@ final class FleetFlow {
         return try refusing { () throws(Refusal) in try result.get() }
     }
 
+    /// Blocking work, among the other of its kind.
+    func apart<R: Sendable>(
+        _ work: @escaping @Sendable () throws(Refusal) -> R
+    ) async throws(Refusal) -> R {
+        try await pool.run { Result { () throws(Refusal) in try work() } }.get()
+    }
+
     private static func bytes(_ buffer: WipedBuffer) -> [UInt8] {
         buffer.withBytes { bytes in bytes.indices.map { bytes[$0] } }
     }
 
-    private nonisolated static func kept<R>(
+    nonisolated static func kept<R>(
         _ body: () throws(FleetFolder.Fault) -> R
     ) throws(Refusal) -> R {
         do throws(FleetFolder.Fault) {

@@ -112,6 +112,7 @@ enum FleetRequest: Sendable {
     case status
     case join(WipedBuffer)
     case take(WipedBuffer)
+    case fetch
     case leave
 }
 
@@ -231,6 +232,7 @@ extension Request {
         case .fleetJoin: .fleet(.join(try bytes(&reader, body, limit: Limits.value)))
         case .fleetImport: .fleet(.take(try bytes(&reader, body, limit: Limits.value)))
         case .fleetLeave: .fleet(.leave)
+        case .fleetFetch: .fleet(.fetch)
         }
     }
 

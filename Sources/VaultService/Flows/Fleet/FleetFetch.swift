@@ -1,0 +1,114 @@
+import Fleet
+import Posix
+import Wire
+import Words
+import WorkerLinks
+
+// The worker asks the organisation's servers. What it brings goes the way of every bundle, whoever hands
+// it over: a worker that somebody has taken over can keep something back, and nothing else.
+extension FleetFlow {
+    func fetch(_ caller: Caller) async throws(Interruption) -> Message {
+        guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        guard !isFetching else { throw .refused(.busy) }
+        isFetching = true
+        defer {
+            isFetching = false
+            worker.end()
+        }
+        return try await refusingAsync { () async throws(Refusal) in try await ask(caller) }
+    }
+
+    private func ask(_ caller: Caller) async throws(Refusal) -> Message {
+        let folder = folder
+        let join = try await apart { () throws(Refusal) in
+            try Self.kept { () throws(FleetFolder.Fault) in try folder.join() }
+        }
+        guard let join else { throw .doesNotExist(.organisation) }
+        guard !join.urls.isEmpty else { throw .fetchFailed(.nowhere) }
+        var new: [Manifest.Kind: UInt64] = [:]
+        var problem: Refusal?
+        // The policy first: it says who signs orders.
+        for kind in Manifest.Kind.allCases {
+            guard let url = join.urls[kind] else { continue }
+            do throws(Refusal) {
+                let taken = try await fetch(kind, from: url)
+                if let taken, taken.isNew {
+                    new[taken.manifest.bundle.kind] = taken.manifest.version
+                    await obey(taken, caller)
+                }
+            } catch {
+                problem = problem ?? error
+            }
+        }
+        await note(problem)
+        if let problem { throw problem }
+        let name = Array(join.organisation.utf8)
+        return switch (new[.policy], new[.orders]) {
+        case (let policy?, let orders?):
+            .fleetFetched(policy: policy, orders: orders, organisation: name)
+        case (let version?, nil), (nil, let version?):
+            .fleetTaken(version: version, organisation: name, isNew: true)
+        case (nil, nil): .fleetUnchanged(organisation: name)
+        }
+    }
+
+    /// Nil where the server has what is here already.
+    private func fetch(_ kind: Manifest.Kind, from url: String) async throws(Refusal) -> Taken? {
+        let (folder, reader) = (folder, desk.policies.reader)
+        let present = try await apart { () throws(Refusal) in folder.tag(of: kind) ?? [] }
+        let fetched = await worker.get(Array(url.utf8), tag: present)
+        let (tag, content) = try Self.answer(fetched, Self.host(url), present: present)
+        guard let content else { return nil }
+        let now = Clock.wallSeconds()
+        return try await apart { () throws(Refusal) in
+            do throws(Refusal) {
+                let taken = try Self.take(content, folder, reader, now: now)
+                // Now that it is here: before, it would have kept the server from sending it again.
+                try Self.kept { () throws(FleetFolder.Fault) in try folder.keep(tag: tag, of: kind)
+                }
+                return taken
+            } catch {
+                guard case .bundle(.nothing) = error else { throw error }
+                throw .fetchFailed(.noBundle(host: Self.host(url)))
+            }
+        }
+    }
+
+    private static func answer(
+        _ fetched: Fetched, _ host: String, present: [UInt8]
+    ) throws(Refusal) -> (tag: [UInt8], content: [UInt8]?) {
+        switch fetched {
+        case .answered(200, let tag, let content): return (tag, content)
+        case .answered(304, _, _) where !present.isEmpty: return ([], nil)
+        case .answered(let status, _, _): throw .fetchFailed(.status(host: host, status))
+        case .failed(let outcome):
+            throw .fetchFailed(.init(outcome, host: host) ?? .failed(host: host))
+        case .lost(.missing): throw .fetchFailed(.noWorker)
+        case .lost(.ended): throw .fetchFailed(.workerEnded)
+        case .lost(.tooSlow): throw .fetchFailed(.tooSlow(host: host))
+        case .lost(.nonsense): throw .fetchFailed(.workerLied)
+        }
+    }
+
+    /// For people.
+    private nonisolated static func host(_ url: String) -> String {
+        let rest = url.dropFirst("https://".utf8.count).prefix {
+            $0 != "/" && $0 != "?" && $0 != "#"
+        }
+        return String(rest.split(separator: "@", omittingEmptySubsequences: false).last ?? rest)
+    }
+
+    /// For `fleet status`; a change goes to the journal.
+    private func note(_ problem: Refusal?) async {
+        let folder = folder
+        let last = LastFetch(at: Clock.wallSeconds(), problem: problem?.message)
+        let former = await pool.run { () -> LastFetch? in
+            let former = folder.lastFetch()
+            folder.keep(last)
+            return former
+        }
+        if let problem, former?.problem != last.problem {
+            desk.audit.note(.fault, problem.message.english, code: problem.code)
+        }
+    }
+}

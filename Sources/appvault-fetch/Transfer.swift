@@ -1,0 +1,127 @@
+internal import CCurl
+import Posix
+import Wire
+
+/// libcurl, and what of this machine it may use.
+@safe
+final class Transfers {
+    private let handle: UnsafeMutableRawPointer
+    private let files: Credentials
+
+    /// What systemd has put there for this process; nil where a file is missing or empty.
+    @safe
+    struct Credentials {
+        let authorities: UnsafePointer<CChar>?
+        let certificate: UnsafePointer<CChar>?
+        let key: UnsafePointer<CChar>?
+
+        init(folder: String?) {
+            func file(_ name: String) -> UnsafePointer<CChar>? {
+                guard let path = folder.map({ "\($0)/\(name)" }),
+                    let text = try? TextFile.read(at: path, limit: 1 << 20), !text.isEmpty
+                else { return nil }
+                // SAFETY: a copy that lives as long as this process.
+                return unsafe UnsafePointer(strdup(path))
+            }
+            unsafe authorities = file("ca.pem")
+            unsafe certificate = file("client.pem")
+            unsafe key = file("client.key")
+        }
+    }
+
+    init?(_ files: Credentials) {
+        guard let made = unsafe appvault_curl_begin() else { return nil }
+        // SAFETY: libcurl's handle lives until this process ends.
+        unsafe handle = made
+        self.files = files
+    }
+
+    /// One of them at a time; it ends when the asker's connection does.
+    func run(
+        _ question: FetchQuestion, report: [UInt8], asker: Int32
+    ) -> (answer: FetchAnswer, content: [UInt8]) {
+        var transfer = unsafe appvault_transfer()
+        unsafe transfer.seconds = Int(question.seconds)
+        unsafe transfer.most = FetchLink.content
+        unsafe transfer.asker = asker
+        unsafe transfer.authorities = files.authorities
+        unsafe transfer.certificate = files.certificate
+        unsafe transfer.key = files.key
+        let (url, tag) = (Self.text(question.url), Self.text(question.tag))
+        // SAFETY: the texts end with a NUL, and they and the report live as long as the call; libcurl
+        // has done with them then.
+        unsafe url.withUnsafeBufferPointer { url in
+            unsafe tag.withUnsafeBufferPointer { tag in
+                unsafe report.withUnsafeBytes { report in
+                    unsafe transfer.url = url.baseAddress
+                    if !question.tag.isEmpty { unsafe transfer.tag = tag.baseAddress }
+                    switch question.method {
+                    case .get: break
+                    case .post:
+                        unsafe transfer.report = report.baseAddress
+                        unsafe transfer.report_count = report.count
+                    }
+                    unsafe appvault_curl_transfer(handle, &transfer)
+                }
+            }
+        }
+        defer { unsafe free(transfer.content) }
+        var answer = FetchAnswer(
+            nonce: question.nonce, outcome: unsafe Self.outcome(transfer),
+            status: 0, tag: [])
+        guard answer.outcome == .answered else { return (answer, []) }
+        answer.status = unsafe UInt16(clamping: transfer.status)
+        answer.tag = unsafe withUnsafeBytes(of: transfer.got_tag) { bytes in
+            // SAFETY: the array lives in the structure, and is read within it.
+            unsafe Array(bytes.prefix(while: { $0 != 0 }))
+        }
+        if !UTF8Check.isText(answer.tag.span, start: 0, count: answer.tag.count) { answer.tag = [] }
+        // Only what was asked for: pages that go with an error are nobody's business.
+        guard answer.status == 200, question.method == .get else { return (answer, []) }
+        // SAFETY: libcurl's bytes, so many as it has counted.
+        let content = unsafe UnsafeBufferPointer(start: transfer.content, count: transfer.count)
+        return (answer, unsafe Array(content))
+    }
+
+    private static func text(_ bytes: [UInt8]) -> [CChar] {
+        bytes.map { CChar(bitPattern: $0) } + [0]
+    }
+
+    private static func outcome(_ transfer: appvault_transfer) -> FetchAnswer.Outcome {
+        if unsafe transfer.is_too_large != 0 { return .tooLarge }
+        // SAFETY: fields of a structure that is filled.
+        let (code, systemError) = unsafe (
+            transfer.code, Int32(truncatingIfNeeded: transfer.system_error)
+        )
+        let (verified, throughProxy) = unsafe (transfer.verified, transfer.proxy_status)
+        switch code {
+        case CURLE_OK: return .answered
+        case CURLE_COULDNT_RESOLVE_HOST: return .noName
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return .proxy
+        case CURLE_COULDNT_CONNECT: return systemError == ECONNREFUSED ? .refused : .noWay
+        case CURLE_PEER_FAILED_VERIFICATION:
+            switch verified {
+            case X509.notYetValid, X509.expired: return .notValidNow
+            case X509.good: return .otherName
+            default: return .untrusted
+            }
+        case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
+            return .ownFiles
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED: return .noTLS
+        case CURLE_TOO_MANY_REDIRECTS, CURLE_UNSUPPORTED_PROTOCOL: return .redirected
+        case CURLE_FILESIZE_EXCEEDED: return .tooLarge
+        case CURLE_OPERATION_TIMEDOUT: return .tooSlow
+        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR: return .cut
+        // A proxy that does not let through says so before there is a server.
+        case CURLE_RECV_ERROR: return throughProxy / 100 > 2 ? .proxy : .cut
+        default: return .failed
+        }
+    }
+
+    /// OpenSSL's numbers.
+    private enum X509 {
+        static let good = 0
+        static let notYetValid = 9
+        static let expired = 10
+    }
+}
