@@ -93,7 +93,8 @@ final class Transfers {
         let (code, systemError) = unsafe (
             transfer.code, Int32(truncatingIfNeeded: transfer.system_error)
         )
-        let (verified, throughProxy) = unsafe (transfer.verified, transfer.proxy_status)
+        let (verified, status) = unsafe (transfer.verified, transfer.status)
+        let throughProxy = unsafe transfer.proxy_status
         switch code {
         case CURLE_OK: return .answered
         case CURLE_COULDNT_RESOLVE_HOST: return .noName
@@ -102,13 +103,15 @@ final class Transfers {
         case CURLE_PEER_FAILED_VERIFICATION:
             switch verified {
             case X509.notYetValid, X509.expired: return .notValidNow
-            case X509.good: return .otherName
+            case X509.good, X509.unsaid: return .otherName
             default: return .untrusted
             }
         case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
             return .ownFiles
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED: return .noTLS
-        case CURLE_TOO_MANY_REDIRECTS, CURLE_UNSUPPORTED_PROTOCOL: return .redirected
+        case CURLE_TOO_MANY_REDIRECTS: return .redirected
+        // Where it leads to is not https; or what came was not HTTP.
+        case CURLE_UNSUPPORTED_PROTOCOL: return status / 100 == 3 ? .redirected : .failed
         case CURLE_FILESIZE_EXCEEDED: return .tooLarge
         case CURLE_OPERATION_TIMEDOUT: return .tooSlow
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR: return .cut
@@ -121,6 +124,8 @@ final class Transfers {
     /// OpenSSL's numbers.
     private enum X509 {
         static let good = 0
+        /// libcurl's, before it has looked at the name.
+        static let unsaid = 1
         static let notYetValid = 9
         static let expired = 10
     }

@@ -171,8 +171,8 @@ class Web:
 class Odd:
     """A server with TLS that says to each request what `serve(connection)` says, and nothing else."""
 
-    def __init__(self, certificate, serve, tls=True):
-        self.serve, self.tls = serve, tls
+    def __init__(self, certificate, serve, tls=True, listens=True):
+        self.serve, self.tls, self.listens = serve, tls, listens
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(certificate + ".pem", certificate + ".key")
         self.listener = socket.socket()
@@ -207,7 +207,7 @@ class Odd:
                     connection = self.context.wrap_socket(connection, server_side=True)
                 with connection:
                     data = b""
-                    while b"\r\n\r\n" not in data:
+                    while self.listens and b"\r\n\r\n" not in data:
                         more = connection.recv(4096)
                         if not more:
                             return
@@ -258,7 +258,7 @@ class Proxy(Odd):
 class Worker:
     """The real appvault-fetch at a socket of its own. `before` is what it is started by."""
 
-    def __init__(self, credentials=None, env=(), before=(), limit=4):
+    def __init__(self, credentials=None, env=(), before=(), options=()):
         self.folder = tempfile.mkdtemp(prefix="appvault-fetch-")
         self.socket = os.path.join(self.folder, "socket")
         self.log_path = os.path.join(self.folder, "log")
@@ -269,7 +269,7 @@ class Worker:
         environment = {"PATH": os.environ["PATH"], "CREDENTIALS_DIRECTORY": self.credentials, **dict(env)}
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [*before, build("appvault-fetch"), "--listen", self.socket, "--limit", str(limit)],
+                [*before, build("appvault-fetch"), "--listen", self.socket, *options],
                 env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                 preexec_fn=lambda: _libc.prctl(1, signal.SIGKILL, 0, 0, 0))
         wait_until(self._listens, "appvault-fetch listens")

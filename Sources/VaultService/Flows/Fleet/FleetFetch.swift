@@ -40,7 +40,7 @@ extension FleetFlow {
                 problem = problem ?? error
             }
         }
-        await note(problem)
+        await note(problem, of: join)
         if let problem { throw problem }
         let name = Array(join.organisation.utf8)
         return switch (new[.policy], new[.orders]) {
@@ -99,12 +99,13 @@ extension FleetFlow {
     }
 
     /// For `fleet status`; a change goes to the journal.
-    private func note(_ problem: Refusal?) async {
+    private func note(_ problem: Refusal?, of join: Join) async {
         let folder = folder
         let last = LastFetch(at: Clock.wallSeconds(), problem: problem?.message)
         let former = await pool.run { () -> LastFetch? in
             let former = folder.lastFetch()
-            folder.keep(last)
+            // Nothing is kept of an organisation that the machine has left meanwhile.
+            if let now = try? folder.join(), now == join { folder.keep(last) }
             return former
         }
         if let problem, former?.problem != last.problem {
