@@ -35,6 +35,8 @@ package enum Message: Sendable {
     /// Both are new.
     case fleetFetched(policy: UInt64, orders: UInt64, organisation: [UInt8])
     case fleetUnchanged(organisation: [UInt8])
+    /// There was nothing to fetch.
+    case fleetReported(organisation: [UInt8])
     case createdShared
     case shared
     case sharedPending
@@ -240,6 +242,7 @@ package enum Message: Sendable {
             Phrase(
                 .fleetFetched, .count(policy), .text(Text.clean(name)), .count(orders))
         case .fleetUnchanged(let name): Phrase(.fleetUnchanged, .text(Text.clean(name)))
+        case .fleetReported(let name): Phrase(.fleetReported, .text(Text.clean(name)))
         case .createdShared: Phrase(.createDoneShared)
         case .shared: Phrase(.sharedDone)
         case .sharedPending: Phrase(.sharedPending)

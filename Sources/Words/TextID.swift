@@ -1077,6 +1077,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         fleet.fetched | \
         Version {1} of {2} and version {3} of its orders are in force. | a number | an organisation | a number
         """
+    case fleetReported = "fleet.reported | {1} has this machine's report. | an organisation"
     case fleetUnchanged = "fleet.unchanged | {1} has nothing new. | an organisation"
     case fleetJoined = "fleet.joined | This machine has joined {1}. | an organisation"
     case fleetTaken = """

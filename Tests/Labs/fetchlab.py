@@ -9,6 +9,7 @@
 import ctypes
 import datetime
 import ipaddress
+import json
 import os
 import shutil
 import signal
@@ -24,6 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from daemonlab import build, wait_until
+from places import ROOT
 
 NGINX = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 CONFIG = """
@@ -40,7 +42,10 @@ http {{
     fastcgi_temp_path {folder}/temp;
     uwsgi_temp_path {folder}/temp;
     scgi_temp_path {folder}/temp;
-    {http}
+    {site}
+}}
+"""
+SITE = """
     server {{
         listen 127.0.0.1:{port} ssl;
         ssl_certificate {folder}/{certificate}.pem;
@@ -48,8 +53,8 @@ http {{
         root {folder}/www;
         {server}
     }}
-}}
 """
+REMOTE = "/lib/systemd/systemd-journal-remote"
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -100,25 +105,40 @@ class Authority:
 
 
 class Web:
-    """nginx with one certificate; `server` and `http` are more of its configuration."""
+    """nginx with one certificate; `server` is more of its configuration. With `journal` it is configured as the
+    documents say, with that port of systemd-journal-remote's."""
 
-    def __init__(self, authority, certificate="server", server="", http=""):
+    def __init__(self, authority, certificate="server", server="", journal=None):
         self.authority, self.port, self.published = authority, free_port(), 1_000_000
         self.folder = tempfile.mkdtemp(prefix="appvault-web-")
         for end in ("pem", "key"):
             shutil.copy(os.path.join(authority.folder, f"{certificate}.{end}"), self.folder)
         os.makedirs(os.path.join(self.folder, "www"))
         self.config = os.path.join(self.folder, "nginx.conf")
+        site = SITE.format(folder=self.folder, port=self.port, certificate=certificate, server=server)
+        if journal:
+            site = self.documented(certificate, journal)
         with open(self.config, "w") as file:
             file.write(CONFIG.format(
-                folder=self.folder, port=self.port, certificate=certificate, server=server, http=http,
-                user="user root;" if os.geteuid() == 0 else ""))
+                folder=self.folder, site=site, user="user root;" if os.geteuid() == 0 else ""))
         self.log = open(os.path.join(self.folder, "log"), "wb")
         self.process = subprocess.Popen(
             [NGINX, "-p", self.folder, "-e", os.path.join(self.folder, "error.log"), "-c", self.config],
             stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL,
             preexec_fn=lambda: _libc.prctl(1, signal.SIGTERM, 0, 0, 0))
         wait_until(self._listens, "nginx listens")
+
+    def documented(self, certificate, journal):
+        with open(os.path.join(ROOT, "docs", "fleet", "nginx.conf")) as file:
+            text = file.read()
+        for there, here in [
+                ("    listen [::]:443 ssl;\n", ""), ("listen 443 ", f"listen 127.0.0.1:{self.port} "),
+                ("/etc/nginx/fleet/server", f"{self.folder}/{certificate}"),
+                ("/etc/nginx/fleet/machines-ca.pem", self.authority.path + ".pem"),
+                ("/srv/fleet", f"{self.folder}/www"), ("http://127.0.0.1:19532;", f"http://127.0.0.1:{journal};")]:
+            assert there in text, there
+            text = text.replace(there, here)
+        return text
 
     def _listens(self):
         assert self.process.poll() is None, self.errors()
@@ -166,6 +186,46 @@ class Web:
     def errors(self):
         with open(os.path.join(self.folder, "error.log"), errors="replace") as file:
             return file.read()
+
+
+class Journal:
+    """systemd-journal-remote, and what it has written."""
+
+    def __init__(self):
+        self.folder, self.port = tempfile.mkdtemp(prefix="appvault-journal-"), free_port()
+        self.file = os.path.join(self.folder, "remote.journal")
+        self.log = open(os.path.join(self.folder, "log"), "wb")
+        self.process = subprocess.Popen(
+            [REMOTE, f"--listen-http=127.0.0.1:{self.port}", "--output=" + self.file, "--split-mode=none"],
+            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL,
+            preexec_fn=lambda: _libc.prctl(1, signal.SIGTERM, 0, 0, 0))
+        wait_until(self._listens, "systemd-journal-remote listens")
+
+    def _listens(self):
+        assert self.process.poll() is None, open(self.log.name).read()
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            return True
+        except OSError:
+            return False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(10)
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def entries(self, count):
+        """So many, when they are there."""
+        def read():
+            out = subprocess.run(
+                ["journalctl", "--file", self.file, "-o", "json", "-q", "--no-pager"], capture_output=True).stdout
+            found = [json.loads(line) for line in out.splitlines()]
+            return found if len(found) >= count else None
+        return wait_until(read, f"{count} entries of the journal")
 
 
 class Odd:

@@ -168,10 +168,7 @@ final class House {
             onboarding: onboarding, sessions: sessions, ticker: ticker, curfew: curfew,
             isStoppedBeforeHibernation: options.isStoppedBeforeHibernation)
         let upkeep = upkeep
-        fleet = FleetFlow(
-            desk: desk, stateFolder: options.stateFolder,
-            worker: FetchWorker(path: options.fetchSocket, seconds: options.deadlines.fetch)
-        ) {
+        fleet = FleetFlow(desk: desk, readers: readers, options) {
             await upkeep.readPolicy(isAsked: false)
         }
     }

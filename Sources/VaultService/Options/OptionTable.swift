@@ -97,6 +97,13 @@ package struct OptionEntry: Sendable {
                 return true
             }),
         OptionEntry(
+            "--machine-id", argument: "FILE",
+            "what this machine is called in an organisation's orders (default \(Options().machineID))",
+            .set(wrong: "a file is missing") { options, file in
+                options.machineID = file
+                return true
+            }),
+        OptionEntry(
             "--deadline", argument: "NAME=SECONDS",
             "shorten one of: session, transaction, idle, touch, fetch (60 each)",
             .set(wrong: "session, transaction, idle, touch or fetch = 1 to 60 seconds") {

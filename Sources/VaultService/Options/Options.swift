@@ -24,6 +24,8 @@ public struct Options: Sendable, Equatable {
     public var runtimeFolder: String?
     /// Where logind has a file for each session.
     public var sessionFolder = "/run/systemd/sessions"
+    /// What this machine is called in an organisation's orders.
+    public var machineID = "/etc/machine-id"
     /// systemd ends this daemon before a hibernation. If not, the daemon wipes what a finger opens
     /// before each sleep that may be a hibernation.
     public var isStoppedBeforeHibernation = false

@@ -1,17 +1,22 @@
 """What is fetched from an organisation's server: the real daemon, the real worker, a real nginx with TLS."""
 
+import base64
+import hashlib
+import http.client
 import json
 import os
 import shutil
 import socket
+import ssl
 import struct
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 
 from daemonlab import wait_until
-from fetchlab import NGINX, Authority, Odd, Proxy, Web, Worker, free_port
+from fetchlab import NGINX, REMOTE, Authority, Journal, Odd, Proxy, Web, Worker, free_port
 from realcli import POLICY, Real
 from ruleslab import FakeWorker, frame, receive
 
@@ -108,6 +113,12 @@ class Lab(unittest.TestCase):
         self.assertEqual(result.status, 0, result)
         return result.out
 
+    def restart(self):
+        self.lab.process.kill()
+        self.lab.process.wait()
+        os.unlink(self.lab.path)
+        self.lab.start()
+
     def fetch(self):
         return json.loads(self.ok("fleet", "fetch", "--json"))["message"]
 
@@ -203,12 +214,6 @@ class Fetching(Lab):
         self.fetch()
         self.assertEqual(self.status()["fetchProblem"], "")
         self.assertIn("all is well", self.ok("fleet", "status").decode())
-
-    def restart(self):
-        self.lab.process.kill()
-        self.lab.process.wait()
-        os.unlink(self.lab.path)
-        self.lab.start()
 
     def test_nowhere(self):
         """bundles that come by other ways alone are not fetched"""
@@ -519,6 +524,113 @@ class Workers(Lab):
         odd.serve = lambda connection: connection.sendall(
             b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(whole) + whole)
         self.assertEqual(self.fetch(), "Version 1 of example.org is in force.")
+
+
+@unittest.skipUnless(os.path.exists(REMOTE), "systemd-journal-remote is not installed")
+class Reports(Lab):
+    """docs/fleet/nginx.conf in front of systemd-journal-remote."""
+
+    def setUp(self):
+        self.journal = self.entered(Journal())
+        self.site = self.web(journal=self.journal.port)
+
+    def certificates(self, name, authority=None):
+        path = (authority or self.authority).issue("of-" + name.split(",")[0], name=name, hosts=())
+        return {**self.ca, "client.pem": path + ".pem", "client.key": path + ".key"}
+
+    def reporting(self, name="machine-1", url="fleet.bundle"):
+        return self.machine(
+            url and self.site.url(url), self.entered(Worker(self.certificates(name))), report=self.site.url("upload"))
+
+    def ours(self, entry):
+        return {key.removeprefix("APPVAULT_"): value for key, value in entry.items() if key.startswith("APPVAULT_")}
+
+    def test_a_report(self):
+        """what is in force, and how the stores stand, with the name that the server knows the machine by"""
+        self.reporting()
+        with open(os.path.join(self.folder, "id"), "w") as file:
+            file.write("0123456789abcdef0123456789abcdef\n")
+        self.lab.options += ["--machine-id", os.path.join(self.folder, "id")]
+        self.restart()
+        self.site.publish(self.publisher.bundle(self.lab, 4, policy="[Passcode]\nMinLength=8\n"))
+        self.ok("create", "--own-passcode", passcodes=[b"correct horse"] * 2)
+        before = int(time.time() * 1e6)
+        self.fetch()
+        key = base64.b64decode("A" * 43 + "=")
+        machine = hashlib.blake2b(
+            b"machine\0" + b"0123456789abcdef" * 2, digest_size=16, key=key, person=b"AV fleet target\0").hexdigest()
+        first, = self.journal.entries(1)
+        wanted = {
+            "ORGANISATION": "example.org", "MACHINE": machine, "RELEASE": "0.1.0", "POLICY_VERSION": "4",
+            "ORDERS_VERSION": "4", "STORES": "1", "DUE": "0", "RETRY_LOCKED": "0", "PROBLEM": ""}
+        told = self.ours(first)
+        self.assertGreater(int(told.pop("SIGNED")), 0)
+        self.assertEqual(told, wanted)
+        self.assertEqual(
+            (first["_HOSTNAME"], first["MESSAGE_ID"]), ("machine-1", "6b1fae4e0c7c4f6f9d1f0d6c55b1a7f3"))
+        self.assertGreater(int(first["__REALTIME_TIMESTAMP"]), before - 1_000_000)
+        # Passcodes of 13 are too short from now on, which shows when one is typed.
+        self.site.publish(self.publisher.bundle(self.lab, 5, policy="[Passcode]\nMinLength=14\n"))
+        self.fetch()
+        self.ok("lock")
+        self.assertNotEqual(self.lab.run("unlock", passcodes=[b"correct horse"]).status, 0)
+        # A policy that is no whole one here, and what that is reported as.
+        self.site.publish(self.publisher.bundle(self.lab, 6, policy="[Passcode]\nColour=red\n"))
+        self.assertEqual(json.loads(self.lab.run("--json", "fleet", "fetch").out)["name"], "PolicyBroken")
+        third = self.ours(self.journal.entries(3)[2])
+        self.assertEqual((third["DUE"], third["POLICY_VERSION"]), ("1", "5"))
+        self.assertIn("Colour", third["PROBLEM"])
+
+    def test_report_alone(self):
+        """where bundles come by other ways, the report still goes"""
+        self.reporting(url=None)
+        self.assertEqual(self.fetch(), "example.org has this machine's report.")
+        self.assertEqual(self.ours(self.journal.entries(1)[0])["POLICY_VERSION"], "0")
+        self.assertEqual(self.status()["reportURL"], self.site.url("upload"))
+
+    def test_without_the_server(self):
+        """a report that nobody takes is told of, and keeps no bundle back"""
+        self.machine(self.site.url(), report=self.site.url("upload"))
+        self.publish(self.site, 1)
+        self.assertIn("status 403", self.fails("status")["message"])
+        self.assertEqual(self.status()["policyVersion"], 1)
+        self.assertIn("status 403", self.status()["fetchProblem"])
+
+    def post(self, body, name="machine-1", authority=None):
+        """A machine that says what it likes."""
+        certificates = self.certificates(name, authority)
+        context = ssl.create_default_context(cafile=self.authority.path + ".pem")
+        context.load_cert_chain(certificates["client.pem"], certificates["client.key"])
+        connection = http.client.HTTPSConnection("localhost", self.site.port, context=context, timeout=30)
+        try:
+            connection.request("POST", "/upload", body)
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    def test_a_machine_lies(self):
+        """a machine reports as itself, one entry, and nothing that is for the journal to say"""
+        good = b"MESSAGE=a\nAPPVAULT_STORES=1\n"
+        self.assertEqual(self.post(good + b"\n", "machine-2"), 202)
+        no_report = [
+            b"_HOSTNAME=machine-1\n" + good, good + b"_HOSTNAME=machine-1\n", good + b"\n" + good,
+            b"__REALTIME_TIMESTAMP=1\n" + good, good + b"\n_HOSTNAME=machine-1\n" + good, b"", b"\n", b"nonsense",
+            b"MESSAGE\n\x01\0\0\0\0\0\0\0a\n", b"A=\n_HOSTNAME\n\x01\0\0\0\0\0\0\0a\n", b"message=a\n", good + b"\n\n",
+            b"A=a\r\n\r\n_HOSTNAME=b\n", b"A=" + b"a\n" * 70, good[:-1],
+        ]
+        for body in no_report:
+            self.assertEqual(self.post(body, "machine-2"), 202, body)
+        found = self.journal.entries(1 + len(no_report))
+        self.assertEqual(len(found), 1 + len(no_report))
+        self.assertEqual({entry["_HOSTNAME"] for entry in found}, {"machine-2"})
+        self.assertEqual(
+            {entry["MESSAGE"] for entry in found[1:]}, {"what this machine sent is no report"})
+        self.assertEqual(self.post(b"A=" + b"a" * 16384, "machine-2"), 413)
+        # Names that are none, and those that another CA has signed.
+        for name in ("a b", "a\nb", "", "-a", "x" * 64, "a_HOSTNAME=b"):
+            self.assertEqual(self.post(good, name or " "), 403, name)
+        self.assertEqual(self.post(good, authority=Authority(self.folder, "others")), 400)
+        self.assertEqual(len(self.journal.entries(1)), 1 + len(no_report))
 
 
 class Alone(Lab):

@@ -24,7 +24,7 @@ extension FleetFlow {
             try Self.kept { () throws(FleetFolder.Fault) in try folder.join() }
         }
         guard let join else { throw .doesNotExist(.organisation) }
-        guard !join.urls.isEmpty else { throw .fetchFailed(.nowhere) }
+        guard !join.urls.isEmpty || join.reportURL != nil else { throw .fetchFailed(.nowhere) }
         var new: [Manifest.Kind: UInt64] = [:]
         var problem: Refusal?
         // The policy first: it says who signs orders.
@@ -40,6 +40,13 @@ extension FleetFlow {
                 problem = problem ?? error
             }
         }
+        if let url = join.reportURL {
+            do throws(Refusal) {
+                try await hand(try await report(of: join, problem), to: url)
+            } catch {
+                problem = problem ?? error
+            }
+        }
         await note(problem, of: join)
         if let problem { throw problem }
         let name = Array(join.organisation.utf8)
@@ -48,7 +55,19 @@ extension FleetFlow {
             .fleetFetched(policy: policy, orders: orders, organisation: name)
         case (let version?, nil), (nil, let version?):
             .fleetTaken(version: version, organisation: name, isNew: true)
-        case (nil, nil): .fleetUnchanged(organisation: name)
+        case (nil, nil):
+            join.urls.isEmpty
+                ? .fleetReported(organisation: name) : .fleetUnchanged(organisation: name)
+        }
+    }
+
+    private func hand(_ report: FleetReport, to url: String) async throws(Refusal) {
+        let host = Self.host(url)
+        switch await worker.post(report.render(), to: Array(url.utf8)) {
+        case .answered(200..<300, _, _): return
+        case .answered(let status, _, _): throw .fetchFailed(.status(host: host, status))
+        case .failed(let outcome): throw Self.refusal(outcome, host)
+        case .lost(let lost): throw Self.refusal(lost, host)
         }
     }
 
@@ -81,12 +100,21 @@ extension FleetFlow {
         case .answered(200, let tag, let content): return (tag, content)
         case .answered(304, _, _) where !present.isEmpty: return ([], nil)
         case .answered(let status, _, _): throw .fetchFailed(.status(host: host, status))
-        case .failed(let outcome):
-            throw .fetchFailed(.init(outcome, host: host) ?? .failed(host: host))
-        case .lost(.missing): throw .fetchFailed(.noWorker)
-        case .lost(.ended): throw .fetchFailed(.workerEnded)
-        case .lost(.tooSlow): throw .fetchFailed(.tooSlow(host: host))
-        case .lost(.nonsense): throw .fetchFailed(.workerLied)
+        case .failed(let outcome): throw Self.refusal(outcome, host)
+        case .lost(let lost): throw Self.refusal(lost, host)
+        }
+    }
+
+    private static func refusal(_ outcome: FetchAnswer.Outcome, _ host: String) -> Refusal {
+        .fetchFailed(.init(outcome, host: host) ?? .failed(host: host))
+    }
+
+    private static func refusal(_ lost: FetchLost, _ host: String) -> Refusal {
+        switch lost {
+        case .missing: .fetchFailed(.noWorker)
+        case .ended: .fetchFailed(.workerEnded)
+        case .tooSlow: .fetchFailed(.tooSlow(host: host))
+        case .nonsense: .fetchFailed(.workerLied)
         }
     }
 

@@ -12,6 +12,9 @@ final class FleetFlow {
     let desk: Desk
     let folder: FleetFolder
     let worker: FetchWorker
+    let readers: Readers
+    /// A file.
+    let machineID: String
     /// Bundles are looked at one at a time, so that of two the later one wins, whoever is faster.
     let pool = WorkerPool(name: "fleet", threads: 1)
     private var isUnderWay = false
@@ -21,12 +24,14 @@ final class FleetFlow {
     private let reread: () async -> Void
 
     init(
-        desk: Desk, stateFolder: String, worker: FetchWorker, reread: @escaping () async -> Void
+        desk: Desk, readers: Readers, _ options: Options, reread: @escaping () async -> Void
     ) {
         self.desk = desk
-        self.worker = worker
+        self.readers = readers
         self.reread = reread
-        folder = FleetFolder(stateFolder: stateFolder)
+        machineID = options.machineID
+        worker = FetchWorker(path: options.fetchSocket, seconds: options.deadlines.fetch)
+        folder = FleetFolder(stateFolder: options.stateFolder)
     }
 
     func join(_ text: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
