@@ -192,6 +192,7 @@ install:
 		install -D -m 644 .build/man/$$page $(DESTDIR)$(mandir)/man$${page##*.}/$$page || exit 1; done
 	install -d $(DESTDIR)$(docdir)
 	install -m 644 $(wildcard *.md docs/*.md) LICENSE $(DESTDIR)$(docdir)
+	install -D -m 644 docs/fleet/nginx.conf $(DESTDIR)$(docdir)/fleet/nginx.conf
 
 # The four packages in .build/deb, of this very tree and without the tests; a plain dpkg-buildpackage runs them too.
 # With a swift of swift.org's on PATH, which dpkg knows nothing of. How dpkg-deb packs: a test installs them many times.

@@ -22,7 +22,7 @@ struct Arguments: Equatable {
         has no network and checks itself what comes. Started by systemd for each connection; with
         --listen it serves a socket of its own, a process for each connection. In the folder that
         $CREDENTIALS_DIRECTORY names, ca.pem is who may vouch for a server, and client.pem and
-        client.key are this machine's certificate; a file that is missing or empty says nothing.
+        client.key are this machine's certificate; a file that is missing or blank says nothing.
         A proxy is taken from $https_proxy and $no_proxy.
 
           --listen PATH    listen here instead of on the connection that systemd hands over

@@ -8,7 +8,8 @@ final class Transfers {
     private let handle: UnsafeMutableRawPointer
     private let files: Credentials
 
-    /// What systemd has put there for this process; nil where a file is missing or empty.
+    /// What systemd has put there for this process; nil where a file is missing, or blank as the unit has
+    /// it where there is none.
     @safe
     struct Credentials {
         let authorities: UnsafePointer<CChar>?
@@ -18,7 +19,7 @@ final class Transfers {
         init(folder: String?) {
             func file(_ name: String) -> UnsafePointer<CChar>? {
                 guard let path = folder.map({ "\($0)/\(name)" }),
-                    let text = try? TextFile.read(at: path, limit: 1 << 20), !text.isEmpty
+                    let text = try? TextFile.read(at: path, limit: 1 << 20), text.contains(where: { $0 > 0x20 })
                 else { return nil }
                 // SAFETY: a copy that lives as long as this process.
                 return unsafe UnsafePointer(strdup(path))

@@ -154,7 +154,7 @@ class Units(unittest.TestCase):
         self.wait("systemctl is-active appvaultd.service; true", "inactive")
         self.assertEqual(
             self.machine.check("ls /run/appvault").split(),
-            ["fingerprint.socket", "root.socket", "rules.socket", "socket"])
+            ["fetch.socket", "fingerprint.socket", "root.socket", "rules.socket", "socket"])
         self.unlock()
         self.assertNotIn(self.pid(), ("0", first))
         # An open store keeps the daemon running.

@@ -246,9 +246,9 @@ class Trust(Lab):
         self.fails("untrusted")
 
     def test_own_files(self):
-        """files of the machine's own that are none are named, and empty ones are as if missing"""
+        """files of the machine's own that are none are named, and blank ones are as if missing"""
         web = self.web()
-        bad, empty = self.publisher.path("bad", b"nothing"), self.publisher.path("empty", b"")
+        bad, empty = self.publisher.path("bad", b"nothing"), self.publisher.path("empty", b"\n")
         self.machine(web.url(), self.entered(Worker({"ca.pem": bad})))
         self.fails("own-files")
         self.machine(web.url(), self.entered(Worker({**self.ca, "client.pem": bad, "client.key": bad})))
@@ -325,7 +325,10 @@ class Servers(Lab):
         self.machine(web.url())
         web.publish(b"a" * (1 << 20) + b"a")
         self.fails("too-large")
-        self.assertLess(int(web.lines()[-1].split('" ')[1].split()[1]), 1 << 20)
+        web.publish(b"")
+        os.truncate(os.path.join(web.folder, "www", "fleet.bundle"), 1 << 28)
+        self.fails("too-large")
+        self.assertLess(int(web.lines()[-1].split('" ')[1].split()[1]), 1 << 28)
         self.answering(b"HTTP/1.1 200 OK\r\n\r\n", *[b"a" * 65536] * 17)
         self.fails("too-large")
         self.answering(b"HTTP/1.1 200 OK\r\n\r\n", b"a" * (1 << 20))

@@ -16,8 +16,9 @@ from daemonlab import build
 from places import ROOT
 
 UNITS = os.path.join(ROOT, "config", "systemd")
-SERVICES = ["appvaultd.service", "appvault-rules@.service", "appvault-fingerprint.service"]
-WORKERS = ["appvault-rules.socket", "appvault-fingerprint.socket"]
+SERVICES = ["appvaultd.service", "appvault-rules@.service", "appvault-fetch@.service", "appvault-fleet.service",
+            "appvault-fingerprint.service"]
+WORKERS = ["appvault-rules.socket", "appvault-fetch.socket", "appvault-fingerprint.socket"]
 SOCKETS = ["appvaultd.socket", "appvaultd-root.socket", *WORKERS]
 
 EVERYWHERE = {
@@ -69,7 +70,7 @@ class Units(unittest.TestCase):
 
     def test_reasons(self):
         """After a blank line or a heading there is a reason first, so that no directive is without one"""
-        for unit in SERVICES + SOCKETS + ["appvault-hibernate.service"]:
+        for unit in SERVICES + SOCKETS + ["appvault-hibernate.service", "appvault-fleet.timer"]:
             before = ""
             for line in read("config", "systemd", unit).splitlines():
                 if re.match(r"[A-Z]\w+=", line) and not before:
@@ -207,6 +208,28 @@ class Units(unittest.TestCase):
         # A test's reader is made by an environment variable.
         self.assertEqual([line.split("=")[0] for line in worker.get("Environment", [])], ["GLIBC_TUNABLES"])
 
+    def test_fetching(self):
+        """Who asks a server has the network and none of our files, starts without an administrator's files, too, and is
+        asked for by root's service, which has only a socket; each machine at a time of its own"""
+        worker = directives("appvault-fetch@.service")
+        self.assertEqual(worker["RestrictAddressFamilies"], ["AF_INET AF_INET6 AF_UNIX AF_NETLINK"])
+        self.assertNotIn("PrivateNetwork", worker)
+        hidden = worker["InaccessiblePaths"][0].split()
+        for path in ("-/var/lib/appvault", "-/run/appvault", "-/etc/appvault", "-/run/dbus"):
+            self.assertIn(path, hidden)
+        self.assertEqual(worker["DynamicUser"], ["yes"])
+        loaded = [line.split(":")[0] for line in worker["LoadCredential"]]
+        self.assertEqual(loaded, ["ca.pem", "client.pem", "client.key"])
+        self.assertEqual(worker["SetCredential"], [name + r":\n" for name in loaded])
+        asking = directives("appvault-fleet.service")
+        self.assertEqual((asking["RestrictAddressFamilies"], asking["PrivateNetwork"]), (["AF_UNIX"], ["yes"]))
+        self.assertEqual(asking["ExecStart"], ["-/usr/bin/appvault fleet fetch"])
+        self.assertEqual(asking["ConditionPathExists"], ["/var/lib/appvault/fleet/join"])
+        timer = directives("appvault-fleet.timer")
+        self.assertEqual(
+            (timer["OnCalendar"], timer["RandomizedDelaySec"], timer["FixedRandomDelay"]),
+            (["*:0/15"], ["15min"], ["yes"]))
+
     def test_never_failed(self):
         """No burst and no crash leaves a socket that systemd has given up on"""
         for unit in SOCKETS:
@@ -227,13 +250,14 @@ class Units(unittest.TestCase):
             found = directives(unit)
             self.assertEqual((found["SocketMode"], found["SocketUser"]), (["0600"], ["_appvault"]), unit)
         self.assertEqual(directives("appvault-rules.socket")["Accept"], ["yes"])
+        self.assertEqual(directives("appvault-fetch.socket")["Accept"], ["yes"])
         self.assertEqual(directives("appvault-fingerprint.socket")["Accept"], ["no"])
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "no systemd-analyze")
     def test_verified(self):
         """systemd accepts every line of them"""
         with tempfile.TemporaryDirectory() as folder:
-            units = SOCKETS + SERVICES + ["appvault-hibernate.service"]
+            units = SOCKETS + SERVICES + ["appvault-hibernate.service", "appvault-fleet.timer"]
             for unit in units:
                 # What is not installed here cannot be found.
                 text = read("config", "systemd", unit)
