@@ -58,6 +58,10 @@ enum AllCommands {
         FleetCheckCommand.self,
         FleetManifestCommand.self,
         FleetPackCommand.self,
+        FleetLockCommand.self,
+        FleetUnlockCommand.self,
+        FleetWipeCommand.self,
+        FleetResetCommand.self,
 
         ResetCommand.self,
         ResyncCommand.self,

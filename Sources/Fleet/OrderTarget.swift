@@ -59,3 +59,30 @@ public struct TargetKey: ~Copyable {
         return target
     }
 }
+
+/// Whom an order is for, by name.
+public enum TargetName: Equatable, Sendable {
+    /// On whatever machine.
+    case person([UInt8])
+    /// Everybody on it.
+    case machine([UInt8])
+    case personAt([UInt8], machine: [UInt8])
+}
+
+extension Join {
+    /// What orders call each of these.
+    public func targets(of names: [TargetName]) throws(SecretsError) -> [OrderTarget] {
+        let key = TargetKey(try SecretBytes(copying: targetKey.span))
+        var targets: [OrderTarget] = []
+        for name in names {
+            let target =
+                switch name {
+                case .person(let name): try key.person(name)
+                case .machine(let id): try key.machine(id)
+                case .personAt(let name, let machine): try key.person(name, atMachine: machine)
+                }
+            targets.append(target)
+        }
+        return targets
+    }
+}

@@ -30,7 +30,7 @@ public struct Orders: Equatable, Sendable {
     }
 
     public private(set) var orders: [OrderTarget: Order] = [:]
-    public private(set) var offline = OfflineRule()
+    public var offline = OfflineRule()
 
     public static let none = Orders()
     public static let mostOrders = 20_000

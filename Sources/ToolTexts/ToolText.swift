@@ -185,6 +185,49 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         tool.fleet.packed | \
         packed; {1} of {2} signatures by keys that it names itself | a number | a number
         """
+    case fleetOrdersCount = """
+        tool.fleet.orders-count | \
+        orders: {1} to lock, {2} to wipe, {3} to reset | a number | a number | a number
+        """
+    case fleetOrderedLock = "tool.fleet.ordered.lock | {1}: locked | a person or a machine"
+    case fleetOrderedWipe = """
+        tool.fleet.ordered.wipe | \
+        {1}: stores are wiped that were made before version {2} | a person or a machine | a number
+        """
+    case fleetOrderedReset = """
+        tool.fleet.ordered.reset | \
+        {1}: the passcodes of stores are reset that were made before version {2} | \
+        a person or a machine | a number
+        """
+    case fleetOrderedNothing = """
+        tool.fleet.ordered.nothing | {1}: nothing is ordered | a person or a machine
+        """
+    case fleetOfflineLock = """
+        tool.fleet.offline.lock | a machine locks after so many days without news: {1} | a number
+        """
+    case fleetOfflineWipe = """
+        tool.fleet.offline.wipe | a machine wipes after so many days without news: {1} | a number
+        """
+    case fleetOfflineNone = """
+        tool.fleet.offline.none | no machine locks because it hears nothing
+        """
+    case fleetNotOrdered = """
+        tool.fleet.not-ordered | nothing of that is ordered for {1} | a person or a machine
+        """
+    case fleetNotOrderedHint = """
+        tool.fleet.not-ordered.hint | \
+        nothing was changed; an order for NAME is another one than for NAME@ID or machine:ID
+        """
+    case fleetNotWritten = """
+        tool.fleet.not-written | {1} cannot be written: {2} | a file | what went wrong
+        """
+    case fleetListLine = """
+        tool.fleet.list-line | line {2} of {1} names nobody that an order can be for | a file | a line
+        """
+    case fleetListHint = """
+        tool.fleet.list-line.hint | \
+        each line begins with NAME, machine:ID or NAME@ID, with ID as in /etc/machine-id
+        """
     case agreeExport = "tool.agree.export | {1} exists and will be replaced | a file"
     case agreeImport = """
         tool.agree.import | \

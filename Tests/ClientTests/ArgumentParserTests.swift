@@ -21,6 +21,16 @@ private func isSame<C: Command>(_ left: C, _ right: any Command) -> Bool {
 
 private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
+private let machine = "0123456789abcdef0123456789abcdef"
+
+private func change(
+    _ kind: FleetOrderChange.Kind, _ targets: [FleetOperand],
+    _ offline: FleetOrderChange.Offline = .unchanged
+) -> FleetOrderChange {
+    FleetOrderChange(
+        kind: kind, file: bytes("a"), join: .path(bytes("b")), targets: targets, offline: offline)
+}
+
 struct ArgumentParserTests {
     static let good: [(String, any Command)] = [
         ("create", CreateCommand(way: nil, existing: .refuse)),
@@ -127,7 +137,35 @@ struct ArgumentParserTests {
         ("fleet fetch", FleetFetchCommand()),
         (
             "fleet check a b",
-            FleetCheckCommand(bundle: .path(bytes("a")), join: .path(bytes("b")))
+            FleetCheckCommand(
+                bundle: .path(bytes("a")), join: .path(bytes("b")), targets: [])
+        ),
+        (
+            "fleet check - b alice list:c",
+            FleetCheckCommand(
+                bundle: .standardStream, join: .path(bytes("b")),
+                targets: [.target(.person(bytes("alice"))), .list(.path(bytes("c")))])
+        ),
+        (
+            "fleet lock a machine:\(machine) offline:14 --join b",
+            FleetLockCommand(
+                change: change(.lock, [.target(.machine(bytes(machine)))], .lock(14)))
+        ),
+        (
+            "fleet unlock a offline bob@\(machine) --all --join b",
+            FleetUnlockCommand(
+                change: change(
+                    .unlock(all: true),
+                    [.target(.personAt(bytes("bob"), machine: bytes(machine)))], .none))
+        ),
+        (
+            "fleet wipe a bob@example.org --before 9 --join b",
+            FleetWipeCommand(
+                change: change(.wipe(before: 9), [.target(.person(bytes("bob@example.org")))]))
+        ),
+        (
+            "fleet reset a list:- --before 9 --join b",
+            FleetResetCommand(change: change(.reset(before: 9), [.list(.standardStream)]))
         ),
         (
             "fleet manifest a policy=b",

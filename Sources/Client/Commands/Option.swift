@@ -8,6 +8,7 @@ package enum Option: CaseIterable, Sendable {
     case require, onLock, app, variable, file
     case follow, id, policy, to, all
     case shared, readOnly, owner, everybody, records, secrets, dryRun, secretService, collection
+    case join, before
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -143,6 +144,14 @@ package enum Option: CaseIterable, Sendable {
             Entry(
                 flag: "--secret-service",
                 summary: "the desktop's secrets, to the keyring that has them now", reach: .named)
+        case .join:
+            Entry(
+                flag: "--join", argument: "FILE",
+                summary: "what machines join with: it has the key of targets", reach: .named)
+        case .before:
+            Entry(
+                flag: "--before", argument: "VERSION",
+                summary: "stores that were made before this version of the orders", reach: .named)
         case .to:
             Entry(flag: "--to", argument: "STORE", summary: "the other store", reach: .named)
         case .all: Entry(flag: "--all", summary: "all of them", reach: .named)
@@ -158,7 +167,7 @@ package enum Option: CaseIterable, Sendable {
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
             .require, .onLock, .app, .follow, .id, .policy, .to, .all, .shared,
             .readOnly, .owner, .everybody, .records, .secrets, .dryRun, .secretService,
-            .collection:
+            .collection, .join, .before:
             false
         }
     }

@@ -8,6 +8,8 @@ from clilab import FINGERS, Lab
 
 STORE = bytes(range(16))
 DONE = {"action", "result", "message"}
+ORDERED = {"targets[].target", "targets[].locked", "targets[].wipesBefore", "targets[].resetsBefore", "offlineLock",
+           "offlineWipe"}
 
 
 def names(value, prefix=""):
@@ -104,7 +106,11 @@ class Shapes(unittest.TestCase):
     # Shown in suites of their own: files that belong together, a conversation over files, a verb whose output is its
     # command's, and applications.
     ELSEWHERE = {
-        "fleet check": {"organisation", "version", "signed[].name", "needed"}, "fleet manifest": {"manifest"},
+        "fleet check": {"organisation", "version", "signed[].name", "needed", "locks", "wipes", "resets"}
+        | {f"problems[].{name}" for name in ("severity", "file", "line", "key", "wrong", "right")} | ORDERED,
+        "fleet lock": DONE - {"message"} | ORDERED, "fleet unlock": DONE - {"message"} | ORDERED,
+        "fleet wipe": DONE - {"message"} | ORDERED, "fleet reset": DONE - {"message"} | ORDERED,
+        "fleet manifest": {"manifest"},
         "fleet pack": {"bundle"},
         "watch": {"event", "name", "store", "at"},
         "export": DONE | {"dryRun", "to", "collections[].name", "collections[].went", "collections[].present",

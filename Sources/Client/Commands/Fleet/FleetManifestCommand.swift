@@ -5,10 +5,10 @@ import Words
 
 struct FleetManifestCommand: Command {
     static let entry = VerbEntry(
-        words: ["fleet", "manifest"], group: .fleet, operands: ["DRAFT|-", "[PART=FILE]..."],
+        words: ["fleet", "manifest"], group: .fleet, operands: ["DRAFT-FILE|-", "[PART=FILE]..."],
         summary: "write what an organisation's people are to sign",
         text: [
-            "DRAFT has [Manifest] with Organisation=, Bundle=policy or orders, Version=, Expires= (a time such as "
+            "DRAFT-FILE has [Manifest] with Organisation=, Bundle=policy or orders, Version=, Expires= (a time such as "
                 + "2027-02-26T00:00:00Z), Contact=, Threshold= and Final=yes or no, and [Keys] with a line NAME=KEY "
                 + "for each who signs: a key of minisign or signify (RW...), or ssh-ed25519 AAAA... (a security key too). "
                 + "PART is policy, orders or terms.",

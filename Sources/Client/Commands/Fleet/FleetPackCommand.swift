@@ -6,10 +6,10 @@ import Words
 struct FleetPackCommand: Command {
     static let entry = VerbEntry(
         words: ["fleet", "pack"], group: .fleet,
-        operands: ["MANIFEST", "[PART=FILE|SIGNATURE]..."],
+        operands: ["MANIFEST-FILE", "[PART=FILE|SIGNATURE]..."],
         summary: "make an organisation's bundle from what was signed",
         text: [
-            "MANIFEST is what `fleet manifest` printed, word by word, and SIGNATURE each file that a tool wrote for it. The "
+            "MANIFEST-FILE is what `fleet manifest` printed, word by word, and SIGNATURE each file that a tool wrote for it. The "
                 + "bundle goes to standard output. It is one file, for any web server, or a stick.",
             "It says how many of the keys that it names have signed it. A machine counts the keys that it believes.",
         ],

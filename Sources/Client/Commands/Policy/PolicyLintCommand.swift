@@ -50,32 +50,40 @@ struct PolicyLintCommand: Command {
         let problems = PolicyLint.problems(in: read, texts: .all)
         let errors = problems.count { $0.severity == .error }
         switch run.settings.form {
-        case .plain: run.voice.print(problems.flatMap { line($0, run) })
+        case .plain: run.voice.print(problems.flatMap { run.line($0) })
         case .json:
             var json = JSON()
             json.field("errors", errors)
             json.field("warnings", problems.count - errors)
-            json.objects("problems", problems) { json, problem in
-                json.field("severity", problem.severity == .error ? "error" : "warning")
-                json.field("file", problem.file)
-                json.field("line", problem.line)
-                json.field("key", problem.key)
-                json.field("wrong", problem.wrong)
-                json.field("right", problem.right)
-            }
+            json.problems(problems)
             run.voice.print(json.finish())
         }
         return errors == 0 ? .success : .refused
     }
+}
 
-    private func line(_ problem: PolicyProblem, _ run: Run) -> [UInt8] {
+extension Run {
+    func line(_ problem: PolicyProblem) -> [UInt8] {
         let mark =
             switch problem.severity {
             case .error: ""
-            case .warning: run.voice.outputPaint.painted("warning: ", .yellow)
+            case .warning: voice.outputPaint.painted("warning: ", .yellow)
             }
         let line = Array(problem.description.utf8)
-        let isTerminal = run.environment.output.isTerminal
+        let isTerminal = environment.output.isTerminal
         return Text(mark, isTerminal ? Printable.escaped(line) : line, "\n").bytes
+    }
+}
+
+extension JSON {
+    mutating func problems(_ problems: [PolicyProblem]) {
+        objects("problems", problems) { json, problem in
+            json.field("severity", problem.severity == .error ? "error" : "warning")
+            json.field("file", problem.file)
+            json.field("line", problem.line)
+            json.field("key", problem.key)
+            json.field("wrong", problem.wrong)
+            json.field("right", problem.right)
+        }
     }
 }
