@@ -265,6 +265,10 @@ enum Value {
         }
     }
 
+    static func whole(_ value: [UInt8]) -> UInt64? {
+        value.isEmpty ? nil : number(value, 0...(.max))
+    }
+
     private static func number(_ value: [UInt8], _ range: ClosedRange<UInt64>) -> UInt64? {
         guard value.allSatisfy({ 0x30...0x39 ~= $0 }),
             let number = UInt64(String(decoding: value, as: UTF8.self)), range.contains(number)

@@ -44,6 +44,40 @@ public struct OfflineDays: Equatable, Sendable {
         self.shownOn = shownOn
     }
 
+    /// From what `render` wrote. Time that has passed in the same boot of the machine counts, also
+    /// where nobody counted it.
+    public init(_ text: [UInt8], at now: Moment) throws(PlainSections.Fault) {
+        var file = try PlainSections(text)
+        var section = try file.section("Contact")
+        let boot = try section.require("Boot", "32 digits") { Hex.bytes($0).flatMap(BootID.init) }
+        let counted = try section.require("Counted", "milliseconds", Value.whole)
+        self.init(
+            contact: try section.require("Signed", Value.time, UTCTime.seconds),
+            days: try section.require("Days", "a number") {
+                Value.whole($0).flatMap(UInt32.init(exactly:))
+            },
+            milliseconds: try section.require("Milliseconds", "a number", Value.whole),
+            shownOn: try section.read("Shown", "a number") {
+                Value.whole($0).flatMap(UInt32.init(exactly:))
+            }, at: Moment(bootID: boot, milliseconds: counted))
+        try section.requireEnd()
+        try file.requireEnd()
+        pass(to: now)
+    }
+
+    public func render() -> [UInt8] {
+        var lines = [
+            "[Contact]", "Signed=\(UTCTime.text(contact))", "Days=\(days)",
+            "Milliseconds=\(sinceDay)", "Boot=\(Hex.text(counted.bootID.bytes))",
+            "Counted=\(counted.milliseconds)",
+        ]
+        if let shownOn { lines.append("Shown=\(shownOn)") }
+        return Array((lines.joined(separator: "\n") + "\n").utf8)
+    }
+
+    /// When the day that has begun is over, by the clock of this boot.
+    public var nextDay: UInt64 { counted.milliseconds + Self.day - sinceDay }
+
     /// Of the day that has begun.
     public var milliseconds: UInt64 { sinceDay }
 

@@ -25,7 +25,7 @@ public struct OrderTarget: Hashable, Sendable {
 }
 
 /// What a machine or a person is called in orders.
-public struct TargetKey: ~Copyable {
+public struct TargetKey: ~Copyable, Sendable {
     public static let size = 32
     private let key: SecretBytes
 

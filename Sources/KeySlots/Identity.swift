@@ -40,6 +40,8 @@ public struct Identity: Equatable, Sendable {
     static let labelBlock = 1
 
     public static let accountLimit = 255
+    /// Behind the numbers and the account's name.
+    static let markOffset = 16 + accountLimit
     public static let storeNameLimit = 255
     public static let policyKeyLimit = 128
 
@@ -53,11 +55,14 @@ public struct Identity: Equatable, Sendable {
     public var storeName: [UInt8]
     public var policyKey: [UInt8]
     public var kind: Kind
+    public var madeUnder: OrdersMark
+    /// It is gone because an organisation wanted it so.
+    public var isWiped: Bool
 
     public init(
         uid: UInt32, account: [UInt8], createdAt: UInt64, way: Way, condition: Condition = .live,
         withoutPasscode: WithoutPasscode = .hasPasscode, storeName: [UInt8], policyKey: [UInt8],
-        kind: Kind = .own
+        kind: Kind = .own, madeUnder: OrdersMark = .none, isWiped: Bool = false
     ) {
         self.uid = uid
         self.account = account
@@ -68,6 +73,8 @@ public struct Identity: Equatable, Sendable {
         self.storeName = storeName
         self.policyKey = policyKey
         self.kind = kind
+        self.madeUnder = madeUnder
+        self.isWiped = isWiped
     }
 
     func ownerPayload() throws(KeyError) -> [UInt8] {
@@ -78,6 +85,8 @@ public struct Identity: Equatable, Sendable {
         writer.put(condition.rawValue)
         writer.put(withoutPasscode.rawValue)
         try writer.put(text: account, limit: Self.accountLimit)
+        madeUnder.write(to: &writer)
+        writer.put(UInt8(isWiped ? 1 : 0))
         return writer.bytes
     }
 
@@ -95,7 +104,8 @@ public struct Identity: Equatable, Sendable {
             let way = reader.number().flatMap(Way.init(rawValue:)),
             let condition = reader.number().flatMap(Condition.init(rawValue:)),
             let withoutPasscode = reader.number().flatMap(WithoutPasscode.init(rawValue:)),
-            let account = reader.text(limit: Self.accountLimit), reader.restIsZero
+            let account = reader.text(limit: Self.accountLimit),
+            let madeUnder = OrdersMark(&reader), let isWiped = reader.flag(), reader.restIsZero
         else { throw .damaged(.block(Self.ownerBlock)) }
         var labels = FieldReader(label)
         guard let storeName = labels.text(limit: Self.storeNameLimit),
@@ -105,7 +115,7 @@ public struct Identity: Equatable, Sendable {
         self.init(
             uid: uid, account: account, createdAt: createdAt, way: way, condition: condition,
             withoutPasscode: withoutPasscode, storeName: storeName, policyKey: policyKey,
-            kind: kind)
+            kind: kind, madeUnder: madeUnder, isWiped: isWiped)
     }
 }
 

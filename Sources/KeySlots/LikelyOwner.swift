@@ -14,6 +14,8 @@ extension UncheckedSlotFile {
             owner.hasHeader
             ? text(&reader, Identity.accountLimit) : reader.text(limit: Identity.accountLimit)
         guard let account, !account.isEmpty else { return nil }
+        var rest = FieldReader(
+            Array(owner.payload.dropFirst(Identity.markOffset)))
         var name: [UInt8]?
         var policyKey: [UInt8]?
         var kind: Identity.Kind?
@@ -30,7 +32,8 @@ extension UncheckedSlotFile {
             condition: Identity.Condition(rawValue: condition) ?? .live,
             withoutPasscode: Identity.WithoutPasscode(rawValue: without) ?? .hasPasscode,
             storeName: name ?? Array("default".utf8), policyKey: policyKey ?? Array("default".utf8),
-            kind: kind ?? .own)
+            kind: kind ?? .own, madeUnder: OrdersMark(&rest) ?? .none,
+            isWiped: rest.flag() ?? false)
     }
 
     private static func likely(

@@ -59,6 +59,7 @@ public struct OwnerFile: Equatable, Sendable {
         var live = identity
         // What an erase has come to, the slots file alone says.
         live.condition = .live
+        live.isWiped = false
         owner = Block(
             number: Identity.ownerBlock, sequence: 0, payload: Self.padded(try live.ownerPayload()))
         label = Block(

@@ -211,11 +211,15 @@ public final class SlotFile: @unchecked Sendable {
 
     /// Writes `erasing` into the identity and syncs; then zeroes every block but the identity, the
     /// slots first, and syncs. After a crash in between, the identity says `erasing`, and another
-    /// call finishes the erase.
-    public func eraseKeys() throws(KeyError) {
+    /// call finishes the erase. The tombstone says whether the orders of an organisation wanted it so.
+    public func eraseKeys(wipedUnder orders: OrdersMark? = nil) throws(KeyError) {
         if written.condition == .live {
             var changed = identity
             changed.condition = .erasing
+            if let orders {
+                changed.isWiped = true
+                changed.madeUnder = orders
+            }
             try write(changed)
         }
         commits.end()

@@ -21,6 +21,8 @@ public enum ActionStore: Equatable, Hashable, Sendable {
     case retryLocked
     case erased
     case damaged
+    /// The organisation of this machine keeps it shut.
+    case barred
     /// The account that it belongs to has changed.
     case ownerChanged
 }
@@ -76,6 +78,7 @@ public enum ActionObstacle: Equatable, Hashable, Sendable {
     case retryLocked
     case erased
     case damaged
+    case barred
     case ownerChanged
     case policyBroken
     case groupsUnknown
@@ -117,7 +120,7 @@ private func obstacleToLock(_ input: ActionInput) -> ActionObstacle? {
     case .absent: .noStore
     case .ownerChanged: .ownerChanged
     case .erased: .erased
-    case .usable, .following, .retryLocked, .damaged: nil
+    case .usable, .following, .retryLocked, .damaged, .barred: nil
     }
 }
 
@@ -131,6 +134,9 @@ private func obstacleToReset(_ input: ActionInput) -> ActionObstacle? {
     case (.retryLocked, .personWithDaemon): .retryLocked
     case (.damaged, .person): .damaged
     case (.damaged, _): nil
+    // It destroys what the organisation may want to have back.
+    case (.barred, .root): nil
+    case (.barred, _): .barred
     case (.ownerChanged, .root): nil
     case (.ownerChanged, _): .ownerChanged
     }
@@ -141,7 +147,8 @@ private func obstacleToNewRecoveryKey(_ input: ActionInput) -> ActionObstacle? {
     case .usable, .following:
         if let unsure = obstacle(of: input.knowledge) { return unsure }
         return input.policy.policy.allowRecoveryKey ? nil : .policy(key: "AllowRecoveryKey")
-    case .absent, .retryLocked, .erased, .damaged, .ownerChanged: return obstacle(of: input.store)
+    case .absent, .retryLocked, .erased, .damaged, .barred, .ownerChanged:
+        return obstacle(of: input.store)
     }
 }
 
@@ -150,7 +157,7 @@ private func obstacleToChange(_ action: PasscodeAction, _ input: ActionInput) ->
     // If there is no store, creating a passcode means creating the store, which asks for one.
     case .absent where action == .createPasscode:
         return obstacle(of: input.knowledge) ?? obstacle(of: input.policy)
-    case .absent, .retryLocked, .erased, .damaged, .ownerChanged:
+    case .absent, .retryLocked, .erased, .damaged, .barred, .ownerChanged:
         return obstacle(of: input.store)
     case .following: return .followsStore
     case .usable(let state):
@@ -198,6 +205,7 @@ private func obstacle(of store: ActionStore) -> ActionObstacle? {
     case .retryLocked: .retryLocked
     case .erased: .erased
     case .damaged: .damaged
+    case .barred: .barred
     case .ownerChanged: .ownerChanged
     }
 }

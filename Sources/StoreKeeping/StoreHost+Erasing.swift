@@ -5,7 +5,8 @@ import Words
 
 /// Erases a store.
 extension StoreHost {
-    package func erase(_ file: SlotFile) async throws(Refusal) {
+    package func erase(_ file: SlotFile, wipedUnder orders: OrdersMark? = nil) async throws(Refusal)
+    {
         // Whatever happens from here on, no part of this store opens again.
         condition = .erased
         whenErased?(self)
@@ -13,7 +14,7 @@ extension StoreHost {
         cancelShut()
         let folder = folder.path
         let keys = await workers.disk.run {
-            Result { () throws(KeyError) in try file.eraseKeys() }
+            Result { () throws(KeyError) in try file.eraseKeys(wipedUnder: orders) }
         }
         await lock()
         await forgetFingers()

@@ -15,7 +15,7 @@ extension StoreHost {
         var state = State(lock: lock ?? currentLock(policy))
         switch health {
         case .live: tellOfPasscode(in: &state, inForce, hardware)
-        case .erased, .damaged: state.passcode = .unknown
+        case .erased, .damaged, .barred: state.passcode = .unknown
         }
         state.followsLogin = followsLogin
         state.hasRecoveryKey = hasRecovery
@@ -145,6 +145,7 @@ extension StoreHost {
         switch health {
         case .erased: return .erased
         case .damaged: return .damaged
+        case .barred: return .barred
         case .live:
             if records.damage?.isOfAllRecords == true || mayBeErasing(policy) { return .damaged }
             if isOpen { return .unlocked }
@@ -166,7 +167,10 @@ extension StoreHost {
             if let trouble = troubleOfRecords { return trouble }
             guard records.keepsLogs else { return nil }
             return (Refusal.Damage.recordsJournal.phrase, Phrase(.adviceLostChanges))
-        case .erased: return (Refusal.deleted.message, Refusal.deleted.hint)
+        case .erased: return (gone.message, gone.hint)
+        case .barred:
+            guard let bar else { return nil }
+            return (Refusal.barred(bar).message, Refusal.barred(bar).hint)
         case .retryLocked:
             let refusal = limitReached(policy)
             return (refusal.message, refusal.hint)

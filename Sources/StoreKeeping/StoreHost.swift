@@ -39,6 +39,8 @@ package final class StoreHost {
         case live
         case erased
         case damaged(Refusal.Damage)
+        /// Whatever else it is, its organisation keeps it shut.
+        case barred(Refusal.Bar)
     }
 
     /// What is known of the slots file without reading it again.
@@ -85,6 +87,15 @@ package final class StoreHost {
     var damageToldAt: UInt64?
     /// What was made anew when the store was opened, until somebody is told.
     package var mended: SlotFile.Mended?
+
+    // MARK: an organisation's orders
+
+    /// Why its organisation keeps it shut. It is closed for all requests from the moment on at
+    /// which this is set.
+    package var bar: Refusal.Bar? { didSet { if bar != oldValue { tell(.changed) } } }
+    /// Set by the vault: whose machine this is, and which orders of theirs hold.
+    var orderer: Refusal.Orderer?
+    var orders = OrdersMark.none
 
     // MARK: stores that follow
 
@@ -293,9 +304,12 @@ package final class StoreHost {
 
     package var isNeeded: Bool { needs > 0 }
 
+    /// What is said to whoever needs it open.
+    package var whyShut: Refusal { bar.map(Refusal.barred) ?? .locked }
+
     /// Each request on the open store starts its idle time again.
     private func use() throws(Refusal) {
-        guard isOpen else { throw .locked }
+        guard isOpen else { throw whyShut }
         timekeeper.lastUse = Clock.bootMilliseconds()
     }
 
@@ -378,9 +392,10 @@ package final class StoreHost {
 
     package var health: Health {
         switch condition {
-        case .live: .live
-        case .recoverable(_, let what), .damaged(_, let what): .damaged(what)
         case .erased: .erased
+        case .live: bar.map(Health.barred) ?? .live
+        case .recoverable(_, let what), .damaged(_, let what):
+            bar.map(Health.barred) ?? .damaged(what)
         }
     }
 
@@ -389,6 +404,15 @@ package final class StoreHost {
         case .recoverable(let foreign, _): foreign
         case .live, .damaged, .erased: nil
         }
+    }
+
+    /// Also where its organisation keeps it shut.
+    var isLive: Bool {
+        if case .live = condition { true } else { false }
+    }
+
+    private var isErased: Bool {
+        if case .erased = condition { true } else { false }
     }
 
     /// What could be read of a damaged store's slots file.
@@ -403,7 +427,7 @@ package final class StoreHost {
     package var identity: Identity { snapshot.identity }
     package var owner: Person { Person(uid: identity.uid, name: identity.account) }
     /// A store whose time is over is closed for all requests, even before it is locked.
-    package var isOpen: Bool { records.isOpen && !isIdle && !isAway }
+    package var isOpen: Bool { records.isOpen && !isIdle && !isAway && bar == nil }
     package var hasPasscode: Bool { !snapshot.passcodes.isEmpty }
     package var hasRecovery: Bool {
         guard isShared else { return foreign != nil || !snapshot.recovery.isEmpty }
@@ -420,15 +444,17 @@ package final class StoreHost {
     package func requireUsable() throws(Refusal) {
         switch health {
         case .live: return
-        case .erased: throw .deleted
+        case .erased: throw gone
         case .damaged(let what): throw .storeDamaged(what)
+        case .barred(let bar): throw .barred(bar)
         }
     }
 
     package func requireLive() throws(Refusal) -> SlotFile {
+        if let bar, !isErased { throw .barred(bar) }
         switch condition {
         case .live(let file): return file
-        case .erased: throw .deleted
+        case .erased: throw gone
         case .recoverable(_, let what), .damaged(_, let what): throw .storeDamaged(what)
         }
     }
@@ -439,6 +465,7 @@ package final class StoreHost {
 
     /// Refuses if no try may be made now. This counts nothing and derives nothing.
     package func mayTry(_ kind: TryKind, _ policy: Policy) throws(Refusal) {
+        if let bar, !isErased { throw .barred(bar) }
         if foreign == nil || kind != .recovery { _ = try requireLive() }
         guard !mayBeErasing(policy) else { throw .storeDamaged(.slotsBlock(0)) }
         switch (foreign?.tally ?? tally(policy)).verdict(kind, policy, Self.now()) {

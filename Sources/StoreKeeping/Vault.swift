@@ -22,6 +22,8 @@ package final class Vault {
     private var allotments: [Person: Allotment] = [:]
     /// Called with each store when it is added. Set before the stores are loaded.
     package var prepare: (@LoopActor (StoreHost) -> Void)?
+    /// What an organisation's orders say of each store. Set before the stores are loaded, too.
+    package var orders: any StandingOrders = NoOrders()
 
     private nonisolated static let storesName = "stores"
 
@@ -265,6 +267,7 @@ package final class Vault {
             host.flatMap { self?.followers(of: $0) } ?? []
         }
         prepare?(host)
+        follow(orders, host)
         hosts[host.id] = host
         if host.isShared || host.isConfiguration { sharedStores.append(host) }
         byUID[host.identity.uid, default: []].append(host)
@@ -334,7 +337,7 @@ package final class Vault {
     /// To which others seal what they share with this person. Nobody shares with a store that opens
     /// without a question.
     package func publicKey(of person: Person) -> [UInt8]? {
-        guard let own = ownStore(of: person, named: []), own.isUsable, own.hasPasscode else {
+        guard let own = ownStore(of: person, named: []), own.isLive, own.hasPasscode else {
             return nil
         }
         return own.snapshot.memberKey?.publicKey
@@ -413,6 +416,7 @@ package final class Vault {
         for person: Person, _ label: Label, _ start: consuming StoreStart,
         _ cost: KeyDerivation.Cost, _ policy: Policy
     ) async throws(Refusal) -> NewStore {
+        if let bar = orders.bar(of: person) { throw .barred(bar) }
         let name = Self.name(label.name)
         let follows = start.ring != nil
         let coming = reserved.count { $0.uid == person.uid && $0.follows == follows }
@@ -446,7 +450,8 @@ package final class Vault {
         let identity = Identity(
             uid: person.uid, account: person.name, createdAt: Clock.wallSeconds(),
             way: start.way, withoutPasscode: start.withoutPasscode,
-            storeName: name, policyKey: label.policyKey, kind: start.kind)
+            storeName: name, policyKey: label.policyKey, kind: start.kind,
+            madeUnder: orders.mark)
         let ring = start.ring
         let publicKey = start.publicKey
         let passcode = try await derived((consume start).coming, cost, policy, of: person.uid)
@@ -701,6 +706,8 @@ package final class Vault {
 
     /// With it go the stores that follow it.
     package func chown(_ host: StoreHost, to owner: Person) async throws(Refusal) {
+        // Its organisation would not find it any more.
+        if case .barred(let bar) = host.health { throw .barred(bar) }
         if host.isFollower, let parent = host.parent {
             throw .invalidAction(
                 action: .chown, reason: .follows(Text.clean(parent.identity.storeName)))
@@ -730,6 +737,7 @@ package final class Vault {
         byUID[owner.uid, default: []].append(host)
         tie(former)
         tie(owner.uid)
+        follow(orders, host)
         // If this fails, the next start writes it.
         if let machine { _ = await host.write(host.identity, host.lostTries, machine) }
     }

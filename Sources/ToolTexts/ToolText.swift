@@ -7,6 +7,11 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     // MARK: Notices of the agent
 
     case noticeErased = "tool.notice.erased | The store {1} was erased. | the name of a store"
+    case noticeBarred = """
+        tool.notice.barred | \
+        The organisation of this machine has locked the store {1}. | \
+        the name of a store
+        """
     case noticeRetryLocked = """
         tool.notice.retry-locked | \
         The store {1} is locked: there were too many wrong passcodes. | \
@@ -169,6 +174,15 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case fleetOrders = """
         tool.fleet.orders | \
         orders: version {1}, signed {2}, to be replaced before {3} | a number | a time | a time
+        """
+    case fleetDays = """
+        tool.fleet.days | \
+        days without news: {1}; the stores are locked after {2} | a number | a number
+        """
+    case fleetDaysWipe = """
+        tool.fleet.days-wipe | \
+        days without news: {1}; the stores are locked after {2}, wiped after {3} | \
+        a number | a number | a number
         """
     case fleetContact = "tool.fleet.contact | questions: {1} | whom to ask"
     case fleetAsked = "tool.fleet.asked | its server was asked {1}, and all is well | a time"
@@ -436,6 +450,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case stateOpen = "tool.state.open | open"
     case stateErased = "tool.state.erased | erased"
     case stateRetryLocked = "tool.state.retry-locked | locked after too many wrong tries"
+    case stateBarred = "tool.state.barred | locked by the organisation of this machine"
     case stateDamaged = "tool.state.damaged | damaged"
     case stateOwnerChanged = "tool.state.owner-changed | locked: its owner's account has changed"
     case wayUnknown = "tool.way.unknown | unknown"

@@ -45,6 +45,8 @@ public enum Code: UInt16, CaseIterable, Sendable {
     case recoveryKeyInvalid = 41
     case policyBroken = 42
     case storageFailed = 43
+    case lockedByAdministrator = 46
+    case wipedByAdministrator = 47
     case bundleBroken = 49
     case bundleUntrusted = 50
     case bundleOlder = 51
@@ -74,7 +76,7 @@ extension Code {
             .fingerprintNoMatch:
             .authError
         case .retryLimitReached: .maxTries
-        case .doesNotExist, .deleted: .userUnknown
+        case .doesNotExist, .deleted, .wipedByAdministrator: .userUnknown
         case .policyDenies, .notPermitted: .permissionDenied
         case .unknown, .alreadyExists, .dataType, .invalidArgument, .locked, .outOfMemory,
             .passcodeRequired, .requiresDigit, .requiresLower, .requiresSpecial, .requiresUpper,
@@ -82,8 +84,8 @@ extension Code {
             .dictionary, .reused, .ruleFailed, .invalidAction, .fingerprintUnavailable,
             .serviceUnavailable, .storeDamaged, .tooLarge, .protocolError, .busy, .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
-            .storageFailed, .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired,
-            .fetchFailed:
+            .storageFailed, .lockedByAdministrator, .bundleBroken, .bundleUntrusted, .bundleOlder,
+            .bundleExpired, .fetchFailed:
             .unavailable
         }
     }

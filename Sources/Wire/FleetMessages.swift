@@ -31,6 +31,11 @@
         public var orders = Taken()
         /// The machine's own files change nothing of this policy.
         public var isFinal = false
+        /// Whole days in which the machine ran and heard nothing.
+        public var offlineDays: UInt32 = 0
+        /// After how many of these all is locked, and wiped; 0 where it never is.
+        public var lockAfter: UInt32 = 0
+        public var wipeAfter: UInt32 = 0
         /// What is wrong with what is kept of it; empty where all is well.
         public var problem: [UInt8] = []
         /// Where reports go; empty where none are handed in.
@@ -48,6 +53,9 @@
             coder.part(&policy)
             coder.part(&orders)
             coder.flag(&isFinal)
+            coder.u32(&offlineDays)
+            coder.u32(&lockAfter)
+            coder.u32(&wipeAfter)
             coder.text(&problem, limit: Limits.line)
             coder.text(&reportURL, limit: Limits.url)
             coder.u64(&fetchedAt)

@@ -181,6 +181,8 @@ public struct State: Body, Fields, Equatable {
         case damaged = 5
         /// The owner's uid and account name do not belong together any more.
         case ownerChanged = 6
+        /// The organisation that the machine belongs to keeps it shut.
+        case barred = 7
     }
 
     public enum Passcode: UInt8, CaseIterable, Sendable {

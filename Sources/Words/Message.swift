@@ -153,6 +153,8 @@ package enum Message: Sendable {
     case recoveryAskedAgain
     case recoveryRevoked
     case storeDamaged
+    /// An organisation keeps it shut, or has wiped it: why, and what helps.
+    case outOfUse(Refusal)
     case storeMended(withoutRecovery: Bool)
     case logRepaired
     case changesLost
@@ -353,6 +355,10 @@ package enum Message: Sendable {
         case .recoveryLater: Phrase(.recoveryLater)
         case .recoveryAskedAgain: Phrase(.recoveryAskedAgain)
         case .storeDamaged: Phrase(.storeDamaged)
+        case .outOfUse(let refusal):
+            Phrase(
+                .outOfUse, .phrase(refusal.message),
+                .phrase(refusal.hint ?? Phrase(.hintBarredUnnamed)))
         case .logRepaired: Phrase(.logRepaired)
         case .changesLost: Phrase(.changesLost)
         case .lossEnd: Phrase(.lossEnd)

@@ -51,6 +51,9 @@ package enum Refusal: Error, Equatable, Sendable {
     case storageFailed(During, Storage)
     case bundle(BundleReason)
     case fetchFailed(FetchReason)
+    case barred(Bar)
+    /// Nil where the machine belongs to another organisation by now, or to none.
+    case wiped(by: Orderer?)
 
     package var code: Code {
         switch self {
@@ -90,6 +93,8 @@ package enum Refusal: Error, Equatable, Sendable {
         case .storageFailed: .storageFailed
         case .bundle(let reason): reason.code
         case .fetchFailed: .fetchFailed
+        case .barred: .lockedByAdministrator
+        case .wiped: .wipedByAdministrator
         }
     }
 
@@ -118,12 +123,13 @@ package enum Refusal: Error, Equatable, Sendable {
             [("during", during.phrase.id.tail), ("reason", storage.phrase.id.tail)]
         case .bundle(let reason): [("reason", reason.phrase.id.tail)]
         case .fetchFailed(let reason): [("reason", reason.phrase.id.tail)]
+        case .barred(let bar): [("reason", bar.name)]
         case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .locked,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .deleted,
             .retryLimitReached, .cancelled, .cancelledOpening, .notPermitted,
             .serviceUnavailable, .protocolError, .busy, .tooManyWatch, .noMatch,
             .resetRequested, .skipped,
-            .recoveryKeyInvalid:
+            .recoveryKeyInvalid, .wiped:
             []
         }
     }

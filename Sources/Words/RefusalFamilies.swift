@@ -18,7 +18,7 @@ package enum TryRefusal: Equatable, Sendable {
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .storeDamaged, .tooLarge,
             .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch,
             .exportPassphrase, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
-            .storageFailed, .bundle, .fetchFailed:
+            .storageFailed, .bundle, .fetchFailed, .barred, .wiped:
             return nil
         }
     }
@@ -34,8 +34,24 @@ extension Refusal {
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .cancelledOpening,
             .fingerprintUnavailable, .fingerprintNoMatch, .notPermitted, .serviceUnavailable,
             .storeDamaged, .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired,
-            .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed, .bundle,
-            .fetchFailed:
+            .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed,
+            .bundle, .fetchFailed, .barred, .wiped:
+            false
+        }
+    }
+
+    /// The store cannot be used, and its person should learn why at the login.
+    package var isOutOfUse: Bool {
+        switch self {
+        case .storeDamaged, .barred, .wiped: true
+        case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidArgument,
+            .invalidPasscode, .locked, .outOfMemory, .passcodeExpired, .passcodeRequired,
+            .passcodeChanged, .rule, .deleted, .retryLimitReached, .throttled, .policyDenies,
+            .invalidAction, .cancelled, .cancelledOpening, .fingerprintUnavailable,
+            .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .tooLarge, .quotaReached,
+            .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch, .exportPassphrase,
+            .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed,
+            .bundle, .fetchFailed:
             false
         }
     }
@@ -55,7 +71,7 @@ extension Refusal {
             .storeDamaged, .tooLarge, .quotaReached, .protocolError, .busy, .tooManyWatch,
             .changeRequired, .noMatch, .exportPassphrase, .resetRequested, .skipped,
             .recoveryKeyInvalid,
-            .storageFailed, .bundle:
+            .storageFailed, .bundle, .barred, .wiped:
             false
         }
     }

@@ -100,6 +100,9 @@ extension Refusal {
         case .recoveryKeyInvalid(.whole): Phrase(.refusedRecoveryKeyInvalidWhole)
         case .bundle(let reason): reason.phrase
         case .fetchFailed(let reason): reason.phrase
+        case .barred(let bar): bar.phrase
+        case .wiped(nil): Phrase(.refusedWipedUnnamed)
+        case .wiped(.some(let orderer)): Phrase(.refusedWiped, .text(orderer.name))
         case .policyBroken(let file, let line, "", let wrong, let right):
             Phrase(.refusedPolicyBroken, .text(file), .count(line), .text(wrong), .text(right))
         case .policyBroken(let file, let line, let key, let wrong, let right):
@@ -140,6 +143,7 @@ extension Refusal {
         case .doesNotExist(.organisation): Phrase(.hintDoesNotExistOrganisation)
         case .bundle(let reason): reason.hint
         case .fetchFailed(let reason): reason.hint
+        case .barred(let bar): bar.hint
         case .doesNotExist(.item), .doesNotExist(.collection): nil
         case .invalidPasscode(_, let forgotten): forgotten.hintAfterWrong
         case .locked: Phrase(.hintLocked)
@@ -150,7 +154,7 @@ extension Refusal {
         case .rule(.same, _): Phrase(.hintSameAsCurrent)
         case .rule(.notRun, _): Phrase(.hintRuleFailedFailed)
         case .rule: Phrase(.hintRules)
-        case .deleted, .retryLimitReached(.erased): Phrase(.hintDeleted)
+        case .deleted, .retryLimitReached(.erased), .wiped: Phrase(.hintDeleted)
         case .retryLimitReached(.locked(let forgotten)): forgotten.hintAtLimit
         case .policyDenies: Phrase(.hintPolicyDenies)
         case .invalidAction(_, .fingerprint(let reason)):

@@ -738,6 +738,44 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         a number
         """
     case refusedDeleted = "refused.Deleted | the store was erased after too many wrong passcodes"
+    case refusedBarred = """
+        refused.LockedByAdministrator | \
+        {1} has locked this store | \
+        the name of an organisation
+        """
+    case refusedBarredOffline = """
+        refused.LockedByAdministrator.offline | \
+        this machine has heard nothing from {1} for {2} days, so its stores are locked | \
+        the name of an organisation | a number
+        """
+    case refusedBarredOfflineOne = """
+        refused.LockedByAdministrator.offline.one | \
+        this machine has heard nothing from {1} for a day, so its stores are locked | \
+        the name of an organisation
+        """
+    case refusedWiped = """
+        refused.WipedByAdministrator | \
+        {1} has wiped this store; what it held is gone | \
+        the name of an organisation
+        """
+    case refusedWipedUnnamed = """
+        refused.WipedByAdministrator.unnamed | \
+        the organisation of this machine has wiped this store; what it held is gone
+        """
+    case hintBarred = "hint.LockedByAdministrator | ask {1} | an address or a name"
+    case hintBarredUnnamed = """
+        hint.LockedByAdministrator.unnamed | ask whoever looks after this machine
+        """
+    case hintBarredOffline = """
+        hint.LockedByAdministrator.offline | \
+        connect this machine to the network, or ask {1} | \
+        an address or a name
+        """
+    case hintBarredOfflineUnnamed = """
+        hint.LockedByAdministrator.offline.unnamed | \
+        connect this machine to the network, or ask whoever looks after it
+        """
+    case outOfUse = "store.out-of-use | AppVault: {1}; {2}. | refused.* | hint.*"
     case refusedRequiresGroups = """
         refused.RequiresGroups | \
         the passcode needs {1} of these kinds: digits, small letters, capital letters, \

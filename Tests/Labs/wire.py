@@ -88,7 +88,7 @@ HAPPENINGS = {"locked": 1, "opened": 2, "changed": 3, "fingerAdded": 4, "left": 
               "members": 8, "records": 9, "removed": 10}
 CHANGES = {"change": 1, "turnOff": 2, "turnOn": 3, "followLogin": 4, "ownPasscode": 5}
 KINDS = ["own", "follows", "shared", "configuration"]
-LOCKS = ["absent", "locked", "unlocked", "erased", "retryLocked", "damaged", "ownerChanged"]
+LOCKS = ["absent", "locked", "unlocked", "erased", "retryLocked", "damaged", "ownerChanged", "barred"]
 SOURCES = ["unknown", "user", "device"]
 PASSCODES = ["unknown", "none", "passcode", "passcodeAndFingerprint"]
 PENDING = ["none", "policy", "migration", "recovery", "expired"]
@@ -527,7 +527,8 @@ MESSAGES = {
     "fleetState": Shape(
         0xC1,
         [("organisation", FLEET), ("contact", FLEET), ("policy", _part(*TAKEN)), ("orders", _part(*TAKEN)),
-         ("isFinal", FLAG), ("problem", LONG), ("reportURL", URL), ("fetchedAt", U64), ("fetchProblem", LONG)],
+         ("isFinal", FLAG), ("offlineDays", U32), ("lockAfter", U32), ("wipeAfter", U32), ("problem", LONG),
+         ("reportURL", URL), ("fetchedAt", U64), ("fetchProblem", LONG)],
     ),
     "item": Shape(0xA1, ITEM),
     "itemList": Shape(0xA3, [("cursor", U64), ("items", _entries(*ITEM))]),

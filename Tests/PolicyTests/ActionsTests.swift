@@ -8,7 +8,7 @@ struct ActionsTests {
         + [.passcode, .passcodeAndFingerprint, .fingerprintOnly]
     static let stores: [ActionStore] =
         states.map { .usable($0) }
-        + [.following, .absent, .retryLocked, .erased, .damaged, .ownerChanged]
+        + [.following, .absent, .retryLocked, .erased, .damaged, .barred, .ownerChanged]
 
     static func policies() -> [PolicyInForce] {
         var all: [PolicyInForce] = []
@@ -51,7 +51,7 @@ struct ActionsTests {
     func lock() {
         Self.each { input in
             switch input.store {
-            case .usable, .following, .retryLocked, .damaged:
+            case .usable, .following, .retryLocked, .damaged, .barred:
                 #expect(decide(.lock, input) == .allowed)
             case .absent, .erased, .ownerChanged: #expect(decide(.lock, input) != .allowed)
             }

@@ -46,11 +46,16 @@ enum Wording {
 
     static let refusals: [Refusal] = plain + reasoned
 
+    private static let orderer = Refusal.Orderer(name: "example.org", contact: "help@example.org")
+    private static let nobody = Refusal.Orderer(name: "example.org", contact: "")
+
     private static let plain: [Refusal] = [
         .unknown, .alreadyExists, .dataType, .invalidPasscode(left: nil), .invalidPasscode(left: 1),
         .invalidPasscode(left: 7), .locked, .outOfMemory, .passcodeExpired, .passcodeRequired,
         .passcodeChanged,
-        .deleted, .retryLimitReached(.erased),
+        .deleted, .retryLimitReached(.erased), .wiped(by: nil), .wiped(by: orderer),
+        .barred(.ordered(orderer)), .barred(.ordered(nobody)), .barred(.offline(days: 1, orderer)),
+        .barred(.offline(days: 9, orderer)), .barred(.offline(days: 9, nobody)),
         .throttled(seconds: 3), .policyDenies(key: "AllowNoPasscode"), .cancelled,
         .cancelledOpening, .fingerprintNoMatch(left: nil), .fingerprintNoMatch(left: 2),
         .tooLarge(limit: 9), .quotaReached(used: 9 << 20, limit: 1 << 20), .protocolError, .busy,
@@ -148,7 +153,8 @@ enum Wording {
             .onboardTitle, .onboardBody, .onboardOffer, .onboardFollow, .onboardLater,
             .recoveryPrompt, .recoveryKeep, .recoveryMade, .recovered,
             .recoveryOffer, .recoveryLater, .recoveryAskedAgain, .recoveryRevoked,
-            .storeDamaged, .logRepaired, .changesLost, .lossEnd, .lossEnded,
+            .storeDamaged, .outOfUse(.barred(.ordered(orderer))), .logRepaired, .changesLost,
+            .lossEnd, .lossEnded,
             .storeMended(withoutRecovery: false),
             .storeMended(withoutRecovery: true), .drift, .former, .driftElsewhere,
             .present, .driftMended, .passphrase, .newPassphrase, .confirmPassphrase,

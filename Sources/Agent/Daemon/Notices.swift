@@ -137,7 +137,7 @@ final class Notices {
         if isFirst {
             switch notice.kind {
             case .due: break
-            case .erased, .retryLocked, .trouble: return
+            case .erased, .retryLocked, .barred, .trouble: return
             }
         }
         await show(notice.summary, notice.body)

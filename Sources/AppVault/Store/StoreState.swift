@@ -18,6 +18,8 @@ public struct StoreState: Sendable {
         case damaged
         /// The account that it belongs to has changed.
         case ownerChanged
+        /// The organisation that the machine belongs to keeps it shut.
+        case barred
     }
 
     /// What opens it by itself.
@@ -96,7 +98,7 @@ public struct StoreState: Sendable {
     public var exists: Bool {
         switch lock {
         case .absent, .erased: false
-        case .locked, .unlocked, .retryLocked, .damaged, .ownerChanged: true
+        case .locked, .unlocked, .retryLocked, .damaged, .ownerChanged, .barred: true
         }
     }
 }
@@ -171,6 +173,7 @@ extension StoreState.Lock {
             case .retryLocked: .retryLocked
             case .damaged: .damaged
             case .ownerChanged: .ownerChanged
+            case .barred: .barred
             }
     }
 }

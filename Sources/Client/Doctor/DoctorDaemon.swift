@@ -216,6 +216,7 @@ extension Doctor {
                     .store, .warning, "erased: \(trouble)",
                     mend: "`appvault create` makes a new one")
             ]
+        case .barred: return [Finding(.store, .warning, trouble, mend: advice)]
         case .retryLocked: return [Finding(.store, .broken, "locked: \(trouble)", mend: advice)]
         case .damaged, .ownerChanged: return [Finding(.store, .broken, trouble, mend: advice)]
         case .locked, .unlocked:

@@ -49,6 +49,8 @@ extension Code {
         case .recoveryKeyInvalid: "RecoveryKeyInvalid"
         case .policyBroken: "PolicyBroken"
         case .storageFailed: "StorageFailed"
+        case .lockedByAdministrator: "LockedByAdministrator"
+        case .wipedByAdministrator: "WipedByAdministrator"
         case .bundleBroken: "BundleBroken"
         case .bundleUntrusted: "BundleUntrusted"
         case .bundleOlder: "BundleOlder"
@@ -104,6 +106,8 @@ extension Code {
         case .recoveryKeyInvalid: "that is not the recovery key"
         case .policyBroken: "the policy file is broken"
         case .storageFailed: "the disk failed"
+        case .lockedByAdministrator: "the organisation of this machine has locked the store"
+        case .wipedByAdministrator: "the organisation of this machine has wiped the store"
         case .bundleBroken: "the bundle is broken"
         case .bundleUntrusted: "the bundle is not signed by those who have to"
         case .bundleOlder: "a newer bundle was taken already"
@@ -120,12 +124,13 @@ extension Code {
             .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence, .dictionary,
             .reused, .ruleFailed, .policyDenies, .invalidAction, .cancelled, .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .policyBroken, .protocolError,
-            .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired, .fetchFailed:
+            .lockedByAdministrator, .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired,
+            .fetchFailed:
             nil
         case .invalidPasscode: .adviceInvalidPasscode
         case .locked: .adviceLocked
         case .passcodeRequired: .advicePasscodeRequired
-        case .deleted: .adviceDeleted
+        case .deleted, .wipedByAdministrator: .adviceDeleted
         case .retryLimitReached: .adviceRetryLimitReached
         case .throttled: .adviceThrottled
         case .notPermitted: .adviceNotPermitted

@@ -24,8 +24,8 @@ extension Code {
     public var exitStatus: ExitStatus {
         switch self {
         case .invalidArgument: .usage
-        case .doesNotExist, .deleted: .missing
-        case .locked: .locked
+        case .doesNotExist, .deleted, .wipedByAdministrator: .missing
+        case .locked, .lockedByAdministrator: .locked
         case .serviceUnavailable, .outOfMemory, .busy, .protocolError, .storageFailed, .fetchFailed:
             .unavailable
         case .storeDamaged: .damaged

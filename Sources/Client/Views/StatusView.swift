@@ -23,7 +23,7 @@ enum StatusView {
         switch state.lock {
         case .absent: break
         case .erased: id()
-        case .locked, .unlocked, .retryLocked, .damaged, .ownerChanged:
+        case .locked, .unlocked, .retryLocked, .damaged, .ownerChanged, .barred:
             row(.titleOpensWith, way(state, words))
             if isForMembers(state.kind) {
                 row(.titleRole, words(StoreListView.text(state.role)))
@@ -116,7 +116,7 @@ enum StatusView {
             return words(.nextPasswd)
         case .unlocked where hasPasscode(state) && !state.hasRecoveryKey:
             return words(.nextRecoveryNew)
-        case .unlocked, .damaged: return nil
+        case .unlocked, .damaged, .barred: return nil
         }
     }
 
@@ -134,6 +134,7 @@ enum StatusView {
         case .retryLocked: (.stateRetryLocked, .red)
         case .damaged: (.stateDamaged, .red)
         case .ownerChanged: (.stateOwnerChanged, .red)
+        case .barred: (.stateBarred, .red)
         }
     }
 
@@ -309,6 +310,7 @@ enum StatusView {
         case .retryLocked: "retry-locked"
         case .damaged: "damaged"
         case .ownerChanged: "owner-changed"
+        case .barred: "barred"
         }
     }
 

@@ -6,7 +6,7 @@ import Wire
 /// that should not wait until they look.
 package struct StoreNotice: Equatable, Sendable {
     package enum Kind: Sendable {
-        case erased, retryLocked, due, trouble
+        case erased, retryLocked, barred, due, trouble
     }
 
     package var kind: Kind
@@ -24,6 +24,9 @@ package struct StoreNotice: Equatable, Sendable {
         switch state.lock {
         case .erased: return notice(.erased, .noticeErased, words(.nextCreate))
         case .retryLocked: return notice(.retryLocked, .noticeRetryLocked, advice)
+        case .barred:
+            let why = Printable.escaped(state.trouble)
+            return notice(.barred, .noticeBarred, advice.map { why + [0x0A] + $0 } ?? why)
         case .absent: return nil
         case .locked, .unlocked, .damaged, .ownerChanged: break
         }

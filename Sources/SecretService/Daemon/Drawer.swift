@@ -23,7 +23,7 @@ struct Drawer: Equatable {
     init?(_ entry: StoreList.Entry) {
         guard let id = SecretID(entry.store), id != .zero else { return nil }
         switch entry.lock {
-        case .locked, .unlocked, .retryLocked: break
+        case .locked, .unlocked, .retryLocked, .barred: break
         case .absent, .erased, .damaged, .ownerChanged: return nil
         }
         let isMarked = CollectionMark.isOn(entry.store)

@@ -63,7 +63,10 @@ final class House {
         for problem in catalogues.problems { audit.note(.fault, problem) }
         let policies = PolicyKeeper(options)
         policies.start()
+        let orders = OrdersInForce(options)
+        orders.start()
         let vault = Vault(stateFolder: options.stateFolder)
+        vault.orders = orders
         let directory = Directory(edges)
         let crowd = Crowd(
             AccountBook(directory) { !vault.stores(of: $0).isEmpty },
@@ -76,7 +79,8 @@ final class House {
             policies: policies, vault: vault, directory: directory,
             speech: Speech(catalogues.good, policies), audit: audit,
             people: PolicyPeople(
-                policies, directory, stateFolder: options.stateFolder, disk: vault.workers.disk))
+                policies, directory, stateFolder: options.stateFolder, disk: vault.workers.disk),
+            orders: orders)
         self.desk = desk
         let lookout = Lookout(directory: directory)
         let sessions = LoginSessions(
@@ -170,6 +174,8 @@ final class House {
         let upkeep = upkeep
         fleet = FleetFlow(desk: desk, readers: readers, options) {
             await upkeep.readPolicy(isAsked: false)
+            await orders.reread()
+            await upkeep.obeyOrders()
         }
     }
 
@@ -206,7 +212,7 @@ final class House {
         guard isActivated, crowd.isEmpty, idleTimer == nil else { return }
         let end = Clock.bootMilliseconds() + UInt64(idleSeconds) * 1000
         idleTimer = EventLoop.shared.at(end) {
-            EventLoop.shared.task { self.leaveIfIdle() }
+            EventLoop.shared.task { await self.leaveIfIdle() }
         }
     }
 
@@ -215,7 +221,7 @@ final class House {
         idleTimer = nil
     }
 
-    private func leaveIfIdle() {
+    private func leaveIfIdle() async {
         idleTimer = nil
         // When one of these ends, the wait begins anew.
         guard crowd.isEmpty, !desk.vault.hasOpenStores, sessions.isEmpty, !upkeep.isHeldByTokens,
@@ -223,6 +229,9 @@ final class House {
         else { return }
         // These end by themselves without telling the daemon, so it looks again later.
         guard upkeep.transactions.isEmpty, upkeep.onboarding.isEmpty else { return startIdling() }
+        await desk.orders.keep()
+        // Somebody has come meanwhile.
+        guard crowd.isEmpty else { return }
         desk.audit.note(.stop, "nothing to do")
         EventLoop.shared.stop()
     }
@@ -233,6 +242,7 @@ final class House {
     var closeDoors: () -> Void = {}
 
     func stop() async {
+        await desk.orders.keep()
         switch succession {
         case .possible: await leave()
         case .none: await desk.vault.lockAll()

@@ -16,10 +16,11 @@ final class Desk {
     let speech: Speech
     let audit: Audit
     let people: PolicyPeople
+    let orders: OrdersInForce
 
     init(
         policies: PolicyKeeper, vault: Vault, directory: Directory, speech: Speech, audit: Audit,
-        people: PolicyPeople
+        people: PolicyPeople, orders: OrdersInForce
     ) {
         self.policies = policies
         self.vault = vault
@@ -27,6 +28,7 @@ final class Desk {
         self.speech = speech
         self.audit = audit
         self.people = people
+        self.orders = orders
     }
 
     // MARK: for whom
@@ -162,10 +164,15 @@ final class Desk {
     }
 
     func requireStore(
-        of person: Person, _ target: Target, evenIfOwnerChanged: Bool = false
+        of person: Person, _ target: Target, evenIfOwnerChanged: Bool = false,
+        evenIfBarred: Bool = false
     ) throws(Interruption) -> StoreHost {
         do throws(Interruption) {
-            if let host = try ownStore(of: person, named: target.store) { return host }
+            if let host = try ownStore(of: person, named: target.store) {
+                // What they share is kept open by the others, but not for them.
+                if !evenIfBarred, host.health != .erased { try requireNotBarred(person) }
+                return host
+            }
         } catch {
             if evenIfOwnerChanged, let host = vault.strayStore(of: person, named: target.store) {
                 return host
@@ -177,10 +184,11 @@ final class Desk {
 
     func visit(
         _ target: Target, _ exchange: any Conversation, _ use: PolicyUse = .opening,
-        evenIfOwnerChanged: Bool = false
+        evenIfOwnerChanged: Bool = false, evenIfBarred: Bool = false
     ) async throws(Interruption) -> Visit {
         let person = try await person(target.subject, exchange.caller)
-        let host = try requireStore(of: person, target, evenIfOwnerChanged: evenIfOwnerChanged)
+        let host = try requireStore(
+            of: person, target, evenIfOwnerChanged: evenIfOwnerChanged, evenIfBarred: evenIfBarred)
         return try await visit(host, person, exchange, use)
     }
 
@@ -199,13 +207,30 @@ final class Desk {
         try await self.visit(visit.host, visit.person, visit.exchange)
     }
 
+    // MARK: what an organisation wants
+
+    /// What is the person's, and what others share with them, is kept from them by the organisation
+    /// that this machine has joined.
+    func requireNotBarred(_ person: Person) throws(Interruption) {
+        if let bar = orders.bar(of: person) { throw .refused(.barred(bar)) }
+    }
+
     // MARK: what goes into the journal
 
     func noteRefusal(_ refusal: Refusal, _ caller: Caller) {
+        noteShown(refusal)
         guard !refusal.isEveryday else { return }
         audit.note(
             .refusal, refusal.message.english, service: caller.hello.service, code: refusal.code,
             uid: caller.credentials.uid)
+    }
+
+    /// From the day on which a person has read that the machine is locked, there is time until it is
+    /// wiped.
+    func noteShown(_ refusal: Refusal) {
+        guard case .barred(.offline) = refusal else { return }
+        let orders = orders
+        EventLoop.shared.task { await orders.wasShown() }
     }
 
     /// Once for each opening of the store: the records that could not be given are the person's

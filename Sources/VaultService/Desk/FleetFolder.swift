@@ -24,6 +24,7 @@ struct FleetFolder: Sendable {
     private var joinFile: String { path + "/join" }
     private func tagFile(_ kind: Manifest.Kind) -> String { "\(path)/\(kind.rawValue).tag" }
     private var lastFetchFile: String { path + "/fetched" }
+    private var contactFile: String { path + "/contact" }
 
     /// Nil where the machine has joined none.
     func join() throws(Fault) -> Join? {
@@ -82,6 +83,7 @@ struct FleetFolder: Sendable {
     private static func removeBundles(_ folder: borrowing Folder) throws(PosixError) {
         for kind in Manifest.Kind.allCases { try remove(kind, folder) }
         if folder.exists("fetched") { try folder.remove("fetched") }
+        if folder.exists("contact") { try folder.remove("contact") }
         try folder.sync()
     }
 
@@ -174,6 +176,38 @@ struct FleetFolder: Sendable {
             throw PolicyProblem(
                 file: file(.policy), line: 0, key: "", wrong: error.description,
                 right: Fault.mending)
+        }
+    }
+
+    /// What the organisation wants of the stores here; nil where it has said nothing yet.
+    func orders() throws(Fault) -> OrganisationOrders? {
+        guard let join = try join(), let kind = try trust()?.ordersKind else { return nil }
+        let policy = try bundle(.policy)
+        let ordering = kind == .policy ? policy : try bundle(.orders)
+        guard let newest = policy ?? ordering else { return nil }
+        do throws(SecretsError) {
+            return try OrganisationOrders(
+                of: join, contact: newest.manifest.contact, ordering?.orders ?? .none,
+                version: ordering?.manifest.version ?? 0,
+                signed: max(newest.manifest.signed, ordering?.manifest.signed ?? 0))
+        } catch {
+            throw .secrets(error)
+        }
+    }
+
+    /// Since when the machine has heard nothing; nil where that was never noted, or nobody can read
+    /// it any more.
+    func contact(at now: Moment) -> OfflineDays? {
+        guard let text = try? read(contactFile, limit: 1024) else { return nil }
+        return try? OfflineDays(text, at: now)
+    }
+
+    func keep(_ days: OfflineDays) throws(Fault) {
+        do throws(PosixError) {
+            guard try Folder(path: path).exists("join") else { return }
+            try TextFile.replace(at: contactFile, with: days.render())
+        } catch {
+            throw .file(error)
         }
     }
 

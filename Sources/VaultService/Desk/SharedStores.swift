@@ -32,6 +32,7 @@ extension Desk {
             }
             return nil
         }
+        try requireNotBarred(person)
         return Access(host: host, role: role)
     }
 
@@ -105,6 +106,7 @@ extension Desk {
         guard let role = await role(of: person, in: access.host) else {
             throw .refused(.doesNotExist(.store))
         }
+        try requireNotBarred(person)
         let access = Access(host: access.host, role: role)
         try access.require(least)
         return access

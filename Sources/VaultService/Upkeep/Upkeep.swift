@@ -24,6 +24,8 @@ final class Upkeep {
     private(set) lazy var screens = Screens(self)
     private(set) lazy var timedLocks = TimedLocks { [unowned self] host in await lockDue(host) }
     var isKeepingReserve = false
+    /// Rings when another day without contact is over.
+    var dayTimer: UInt64?
     /// Called when something ended: perhaps there is nothing left to do.
     var whenLess: () -> Void = {}
 
@@ -65,6 +67,11 @@ final class Upkeep {
         desk.vault.reserve.follow { EventLoop.shared.task { await self.reserveWasGivenUp() } }
         EventLoop.shared.task { await self.keepReserve() }
         notePolicy()
+        if let problem = desk.orders.problem {
+            desk.audit.note(.fault, "an organisation's orders cannot be read: \(problem)")
+        }
+        // What they want of a store keeps it shut already; what is to be wiped may take longer.
+        EventLoop.shared.task { await self.obeyOrders() }
         logind.connect()
         await screens.isReady()
         return nil

@@ -54,7 +54,7 @@ struct ComingOver: Equatable {
         case .absent: break
         case .locked: throw .refused(Refused(.locked, []))
         // The daemon says what is to be done.
-        case .unlocked, .retryLocked, .damaged, .erased, .ownerChanged: return false
+        case .unlocked, .retryLocked, .damaged, .erased, .ownerChanged, .barred: return false
         }
         guard store == Self.usual else {
             throw .refused(
@@ -168,7 +168,8 @@ struct ComingOver: Equatable {
             .reused, .ruleFailed, .fingerprintUnavailable, .fingerprintNoMatch, .changeRequired,
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .notPermitted, .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
-            .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired, .fetchFailed:
+            .lockedByAdministrator, .wipedByAdministrator, .bundleBroken, .bundleUntrusted,
+            .bundleOlder, .bundleExpired, .fetchFailed:
             return nil
         }
     }

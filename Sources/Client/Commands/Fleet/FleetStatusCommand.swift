@@ -24,6 +24,9 @@ struct FleetStatusCommand: PlainCommand {
             .init("reportURL", "where this machine's reports go; empty where nobody wants them"),
             .init("fetchedAt", "when its server was asked last, in seconds since 1970; 0: never"),
             .init("fetchProblem", "why nothing came of that; empty where all is well"),
+            .init("offlineDays", "whole days in which this machine ran and heard nothing new"),
+            .init("lockAfter", "after how many of these its stores are locked; 0 never"),
+            .init("wipeAfter", "after how many they are wiped; 0 never"),
             .init("problem", "what is wrong with what is kept of it; empty where all is well"),
         ])
     static let offer = RecoveryOffer.never
@@ -53,6 +56,9 @@ struct FleetStatusCommand: PlainCommand {
             json.field("reportURL", state.reportURL)
             json.field("fetchedAt", state.fetchedAt)
             json.field("fetchProblem", state.fetchProblem)
+            json.field("offlineDays", UInt64(state.offlineDays))
+            json.field("lockAfter", UInt64(state.lockAfter))
+            json.field("wipeAfter", UInt64(state.wipeAfter))
         }
         json.field("problem", state.problem)
         return json.finish()
@@ -68,6 +74,13 @@ struct FleetStatusCommand: PlainCommand {
             lines.append(taken(state.policy, state.isFinal ? .fleetFinal : .fleetPolicy, run))
         }
         if state.orders.version > 0 { lines.append(taken(state.orders, .fleetOrders, run)) }
+        if state.lockAfter > 0 {
+            lines.append(
+                words(
+                    state.wipeAfter > 0 ? .fleetDaysWipe : .fleetDays,
+                    Text(UInt64(state.offlineDays)).bytes, Text(UInt64(state.lockAfter)).bytes,
+                    Text(UInt64(state.wipeAfter)).bytes))
+        }
         if !state.contact.isEmpty {
             lines.append(words(.fleetContact, Printable.escaped(state.contact)))
         }

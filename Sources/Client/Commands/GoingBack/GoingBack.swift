@@ -22,7 +22,7 @@ struct GoingBack: Equatable {
                 Refused(.doesNotExist, run.words(.comingNoStore, Printable.escaped(store))))
         case .locked: throw .refused(Refused(.locked, []))
         // The daemon says what is to be done.
-        case .unlocked, .retryLocked, .damaged, .erased, .ownerChanged: break
+        case .unlocked, .retryLocked, .damaged, .erased, .ownerChanged, .barred: break
         }
         let journey = Journey(self, run, store)
         EventLoop.shared.task {

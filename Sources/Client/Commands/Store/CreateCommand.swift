@@ -227,7 +227,7 @@ struct CreateCommand: Command {
         if !target.store.isEmpty, target.store != Array("default".utf8) {
             let first = try run.connect().status(Target(subject: target.subject))
             switch first.lock {
-            case .locked, .unlocked, .retryLocked, .damaged: return .followStore
+            case .locked, .unlocked, .retryLocked, .damaged, .barred: return .followStore
             case .absent, .erased, .ownerChanged: break
             }
         }

@@ -20,7 +20,7 @@ final class FleetFlow {
     private var isUnderWay = false
     /// A server is asked by one request at a time; whoever brings a file does not wait for that.
     var isFetching = false
-    /// Reads the policy anew.
+    /// Reads the policy and the orders anew, and obeys them.
     private let reread: () async -> Void
 
     init(
@@ -141,9 +141,14 @@ final class FleetFlow {
 
     /// Everybody may know who sets the rules here, and whom to ask.
     func status(for caller: Caller) async -> FleetState {
-        let (folder, voice) = (folder, desk.speech.voice(of: caller))
+        let (folder, voice, orders) = (folder, desk.speech.voice(of: caller), desk.orders)
+        orders.countDays()
+        var started = FleetState()
+        (started.offlineDays, started.lockAfter) = (orders.days.days, orders.lockAfter)
+        started.wipeAfter = orders.wipeAfter
+        let begun = started
         return await pool.run {
-            var state = FleetState()
+            var state = begun
             do throws(FleetFolder.Fault) {
                 guard let join = try folder.join() else { return state }
                 state.organisation = Array(join.organisation.utf8)

@@ -55,11 +55,14 @@ extension FleetFlow {
     /// How many of this machine's stores there are, and how many of them stand so.
     private func standing() async -> [(name: String, count: Int)] {
         var (stores, due, retryLocked) = (0, 0, 0)
+        var (barred, wiped) = (0, 0)
         for host in desk.vault.all {
             let inForce = await desk.policyAnswer(for: host.owner, host).policy
             stores += 1
             switch host.currentLock(inForce.policy) {
             case .retryLocked: retryLocked += 1
+            case .barred: barred += 1
+            case .erased where host.identity.isWiped: wiped += 1
             case .locked, .unlocked, .absent, .erased, .damaged, .ownerChanged: break
             }
             let isUsable = host.isUsable && desk.knowledge(of: host.owner) == .known
@@ -67,7 +70,11 @@ extension FleetFlow {
             // Others are served meanwhile, however many stores there are.
             if stores.isMultiple(of: 16) { await Task.yield() }
         }
-        return [("STORES", stores), ("DUE", due), ("RETRY_LOCKED", retryLocked)]
+        desk.orders.countDays()
+        return [
+            ("STORES", stores), ("DUE", due), ("RETRY_LOCKED", retryLocked), ("LOCKED", barred),
+            ("WIPED", wiped), ("OFFLINE_DAYS", Int(desk.orders.days.days)),
+        ]
     }
 
     private func isDue(_ host: StoreHost, _ inForce: PolicyInForce) -> Bool {

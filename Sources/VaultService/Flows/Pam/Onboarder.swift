@@ -42,7 +42,9 @@ final class Onboarder {
         // Only root can confirm, and an account that no person uses needs no question.
         guard caller.isTrusted else { return ignored }
         onboarding.forget(person)
-        guard Eligibility.of(uid: person.uid) == .person, !token.isEmpty, isPolicyUsable else {
+        guard Eligibility.of(uid: person.uid) == .person, !token.isEmpty, isPolicyUsable,
+            desk.orders.bar(of: person) == nil
+        else {
             return ignored
         }
         let inForce = try await refusingAsync { () async throws(Refusal) in

@@ -59,8 +59,8 @@ final class PamAuthenticate {
         } catch {
             switch exchange.audience {
             case .person:
-                if case .refused(.storeDamaged) = error {
-                    try await proving.tellDamage(of: person, exchange)
+                if case .refused(let refusal) = error, refusal.isOutOfUse {
+                    try await proving.tellOutOfUse(of: person, exchange)
                 }
                 throw error
             case .stranger: throw .refused(.doesNotExist(.store))

@@ -68,8 +68,8 @@ final class PamUnlock {
         guard visit.policy.acts(.unlock, at: caller.hello.service), !host.isOpen
         else { return ignored }
         guard host.isUsable else {
-            if case .damaged = host.health, await lookout.standing(visit).audience == .person {
-                try await proving.tellDamage(of: person, exchange)
+            if await lookout.standing(visit).audience == .person {
+                try await proving.tellOutOfUse(of: person, exchange)
             }
             return ignored
         }

@@ -83,6 +83,7 @@ final class Permissions {
         switch host.health {
         case .erased: return .erased
         case .damaged: return .damaged
+        case .barred: return .barred
         case .live:
             if host.identity.kind != .own { return .following }
             return host.hasPasscode && host.isRetryLocked(policy)
@@ -106,7 +107,10 @@ final class Permissions {
         case .noStore: return .doesNotExist(.store)
         case .retryLocked:
             return host?.limitReached(policy) ?? .retryLimitReached(.locked(.nothing))
-        case .erased: return .deleted
+        case .erased: return host?.gone ?? .deleted
+        case .barred:
+            guard case .barred(let bar) = host?.health else { return .locked }
+            return .barred(bar)
         case .damaged:
             guard case .damaged(let what) = host?.health else { return .storeDamaged(.unknown) }
             return .storeDamaged(what)

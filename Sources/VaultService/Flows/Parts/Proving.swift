@@ -183,12 +183,19 @@ final class Proving {
         try await visit.exchange.show(.mayCancel)
     }
 
-    /// Shows one line about a store that is damaged, once in a login: its other modules ask again.
-    func tellDamage(of person: Person, _ exchange: any Conversation) async throws(Interruption) {
-        guard let host = desk.vault.ownStore(of: person, named: []), host.takeDamageNews() else {
-            return
+    /// Shows one line about a store that is damaged, or out of use for an organisation's orders, once
+    /// in a login: its other modules ask again.
+    func tellOutOfUse(of person: Person, _ exchange: any Conversation) async throws(Interruption) {
+        guard let host = desk.vault.ownStore(of: person, named: []) else { return }
+        let line: Message
+        do throws(Refusal) {
+            return try host.requireUsable()
+        } catch {
+            guard error.isOutOfUse, host.takeDamageNews() else { return }
+            if case .storeDamaged = error { line = .storeDamaged } else { line = .outOfUse(error) }
+            desk.noteShown(error)
         }
-        try await exchange.show(.storeDamaged, .error)
+        try await exchange.show(line, .error)
     }
 
     /// Shows one line, but none to a stranger.
@@ -261,7 +268,7 @@ extension Proving {
         try await refusingAsync { () async throws(Refusal) in
             try await host.open(opening)
             // The owner has left meanwhile.
-            guard host.isOpen else { throw .locked }
+            guard host.isOpen else { throw host.whyShut }
         }
         if !wasOpen { noteOpened(visit) }
         await visit.tellLog()

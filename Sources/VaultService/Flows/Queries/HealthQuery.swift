@@ -118,7 +118,7 @@ extension Vault {
     var damagedCount: Int {
         all.count { host in
             switch host.health {
-            case .live, .erased: host.records.damage != nil || host.records.marked > 0
+            case .live, .erased, .barred: host.records.damage != nil || host.records.marked > 0
             case .damaged: true
             }
         }

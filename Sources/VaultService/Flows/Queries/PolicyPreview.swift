@@ -71,8 +71,11 @@ extension PolicyQueries {
             flows: [], certainty: .certain, reason: [])
         switch host.health {
         case .live: break
+        case .barred(let bar):
+            entry.reason = voice.bytes(Refusal.barred(bar).message)
+            return entry
         case .erased:
-            entry.reason = voice.bytes(Refusal.deleted.message)
+            entry.reason = voice.bytes(host.gone.message)
             return entry
         case .damaged(let what):
             entry.reason = voice.bytes(Refusal.storeDamaged(what).message)

@@ -56,7 +56,7 @@ final class Export {
 
     func next() async throws(Interruption) -> Piece {
         try await desk.requireStill(.reader, person, in: host)
-        guard let writer else { throw .refused(.locked) }
+        guard let writer else { throw .refused(host.whyShut) }
         let current: [UInt8]
         if let ahead {
             current = ahead
@@ -65,7 +65,7 @@ final class Export {
         }
         let ahead = try await piece(of: writer)
         // Locked meanwhile: what was read goes with this.
-        guard self.writer != nil else { throw .refused(.locked) }
+        guard self.writer != nil else { throw .refused(host.whyShut) }
         self.ahead = ahead
         let damaged = writer.takeDamaged()
         if host.records.note(damaged) { desk.noteDamage(host, caller) }
@@ -78,7 +78,7 @@ final class Export {
         do throws(Refusal) {
             // If the store was locked or given to another owner meanwhile, the export must not go
             // on with the next opening.
-            guard host.records.opening == opening else { throw .locked }
+            guard host.records.opening == opening else { throw host.whyShut }
             result = try await host.walk { (records) throws(RecordsError) in
                 Result { () throws(ExportError) in try writer.next(from: records) }
             }
@@ -154,7 +154,7 @@ final class Import {
         let replace = replace
         let result: Result<Void, ExportError>
         do throws(Refusal) {
-            guard host.records.opening == opening else { throw .locked }
+            guard host.records.opening == opening else { throw host.whyShut }
             if isChecked {
                 result = try await host.store { (records, room, stored) throws(RecordsError) in
                     Self.read(bytes, last, reader) { (piece) throws(ExportError) in
@@ -292,7 +292,7 @@ final class Transfers {
         let host = try desk.requireStore(of: person, request.target)
         try refusing { () throws(Refusal) in try host.requireUsable() }
         try await settling.openIfNone(host, person)
-        guard host.isOpen else { throw .refused(.locked) }
+        guard host.isOpen else { throw .refused(host.whyShut) }
         return host
     }
 

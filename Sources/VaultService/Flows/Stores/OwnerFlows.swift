@@ -30,9 +30,11 @@ final class OwnerFlows {
     {
         let caller = exchange.caller
         let visit = try await desk.visit(
-            target, exchange, evenIfOwnerChanged: caller.credentials.uid == 0)
+            target, exchange, evenIfOwnerChanged: caller.credentials.uid == 0, evenIfBarred: true)
         let host = visit.host
         let person = visit.person
+        // It may destroy what the organisation wants to have back, and root may do that.
+        if permissions.asker(person, caller) != .root { try desk.requireNotBarred(person) }
         try permissions.require(.reset, visit)
         // Root may always do this. The person has to prove who they are, if there is still
         // something to protect.
@@ -50,7 +52,7 @@ final class OwnerFlows {
             }
         case (.live, .personWithDaemon) where host.hasPasscode:
             _ = try await proving.prove(visit, .promptCurrent, .reset)
-        case (.live, _), (.erased, _), (.damaged, _): break
+        case (.live, _), (.erased, _), (.damaged, _), (.barred, _): break
         }
         try await refusingAsync { () async throws(Refusal) in try await self.desk.vault.remove(host)
         }

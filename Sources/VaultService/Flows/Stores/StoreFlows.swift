@@ -38,6 +38,7 @@ final class StoreFlows {
         -> Message
     {
         let person = try await desk.person(request.target.subject, exchange.caller)
+        try desk.requireNotBarred(person)
         if let existing = try desk.ownStore(of: person, named: request.target.store) {
             try refusing { () throws(Refusal) in try existing.requireUsable() }
             guard request.openExisting, isAsked(existing, request, person) else {
@@ -278,7 +279,7 @@ final class StoreFlows {
         try await refusingAsync { () async throws(Refusal) in
             try await host.open(opening)
             // The owner has left meanwhile.
-            guard host.isOpen else { throw .locked }
+            guard host.isOpen else { throw host.whyShut }
         }
         proving.noteOpened(visit)
         await visit.tellLog()
@@ -344,7 +345,7 @@ final class StoreFlows {
     func lock(_ target: Target, _ exchange: any Conversation) async throws(Interruption) -> Message
     {
         let person = try await desk.person(target.subject, exchange.caller)
-        let host = try desk.requireStore(of: person, target)
+        let host = try desk.requireStore(of: person, target, evenIfBarred: true)
         // No groups are asked for, because no policy keeps a store open.
         try refusing { () throws(Refusal) in
             try permissions.require(.lock, person, host, desk.policies.inForce, exchange.caller)
