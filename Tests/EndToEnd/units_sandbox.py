@@ -80,7 +80,7 @@ class Units(unittest.TestCase):
         # Root may act for her, but reads nothing of hers.
         self.assertIn("open", self.machine.check("appvault status --user alice"))
         self.assertNotEqual(self.machine.run("appvault get a")[0], 0)
-        for name in ("root", "rules", "fingerprint"):
+        for name in ("root", "rules", "fetch", "fingerprint"):
             for user in ("alice", None):
                 code, text = self.machine.run(
                     "python3 -c \"import socket;"

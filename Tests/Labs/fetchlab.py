@@ -55,6 +55,19 @@ SITE = """
     }}
 """
 REMOTE = "/lib/systemd/systemd-journal-remote"
+DRAFT = """[Manifest]
+Organisation=example.org
+Bundle={kind}
+Version={version}
+Expires={expires}
+{rest}"""
+CHARTER = """Threshold=1
+OrdersThreshold=1
+[Keys]
+anna={key}
+[OrdersKeys]
+anna={key}
+"""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -186,6 +199,48 @@ class Web:
     def errors(self):
         with open(os.path.join(self.folder, "error.log"), errors="replace") as file:
             return file.read()
+
+
+class Publisher:
+    """One who signs."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.run("minisign", "-G", "-W", "-p", "key.pub", "-s", "key")
+        with open(self.path("key.pub")) as file:
+            self.key = file.read().split("\n")[1]
+
+    def path(self, name, data=None):
+        path = os.path.join(self.folder, name)
+        if data is not None:
+            with open(path, "wb") as file:
+                file.write(data)
+        return path
+
+    def run(self, *words):
+        return subprocess.run(words, check=True, capture_output=True, cwd=self.folder).stdout
+
+    def charter(self):
+        return CHARTER.format(key=self.key)
+
+    def join(self, urls):
+        lines = "".join(f"{key}={url}\n" for key, url in urls.items())
+        return self.path("join", (
+            f"[Join]\nOrganisation=example.org\n{lines}TargetKey={'A' * 43}=\n"
+            + self.charter()).encode())
+
+    def bundle(self, version, kind="policy", policy="[Passcode]\nMinLength=11\n",
+               expires="2099-01-01T00:00:00Z"):
+        """Of the policy, or of the orders alone."""
+        rest, part = {
+            "policy": (self.charter(), "policy=" + self.path("policy.conf", policy.encode())),
+            "orders": ("", "orders=" + self.path("orders", b"# nothing\n")),
+        }[kind]
+        draft = DRAFT.format(kind=kind, version=version, expires=expires, rest=rest)
+        manifest = self.run(build("appvault"), "fleet", "manifest", self.path("draft", draft.encode()), part)
+        self.path("manifest", manifest)
+        self.run("minisign", "-S", "-s", "key", "-m", "manifest", "-x", "signature")
+        return self.run(build("appvault"), "fleet", "pack", self.path("manifest"), part, self.path("signature"))
 
 
 class Journal:

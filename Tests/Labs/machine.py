@@ -125,7 +125,8 @@ IMAGES = {
     "debian": Image(
         "systemd systemd-sysv dbus libpam-systemd udev kmod procps psmisc iproute2 sudo login passwd adduser debconf"
         " openssh-server openssh-client sshpass cron at polkitd pkexec dovecot-core pamtester python3 libpam-modules"
-        " libsodium23 libsqlite3-0 libgcrypt20 libpwquality1 cracklib-runtime libfprint-2-2 ca-certificates"),
+        " libsodium23 libsqlite3-0 libgcrypt20 libpwquality1 cracklib-runtime libfprint-2-2 libcurl4"
+        " ca-certificates"),
     "base": Image(
         "dbus-user-session",
         parent="debian",

@@ -16,69 +16,9 @@ import time
 import unittest
 
 from daemonlab import wait_until
-from fetchlab import NGINX, REMOTE, Authority, Journal, Odd, Proxy, Web, Worker, free_port
+from fetchlab import NGINX, REMOTE, Authority, Journal, Odd, Proxy, Publisher, Web, Worker, free_port
 from realcli import POLICY, Real
 from ruleslab import FakeWorker, frame, receive
-
-DRAFT = """[Manifest]
-Organisation=example.org
-Bundle={kind}
-Version={version}
-Expires={expires}
-{rest}"""
-CHARTER = """Threshold=1
-OrdersThreshold=1
-[Keys]
-anna={key}
-[OrdersKeys]
-anna={key}
-"""
-
-
-class Publisher:
-    """One who signs."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.run("minisign", "-G", "-W", "-p", "key.pub", "-s", "key")
-        with open(self.path("key.pub")) as file:
-            self.key = file.read().split("\n")[1]
-
-    def path(self, name, data=None):
-        path = os.path.join(self.folder, name)
-        if data is not None:
-            with open(path, "wb") as file:
-                file.write(data)
-        return path
-
-    def run(self, *words):
-        subprocess.run(words, check=True, capture_output=True, cwd=self.folder)
-
-    def charter(self):
-        return CHARTER.format(key=self.key)
-
-    def join(self, urls):
-        lines = "".join(f"{key}={url}\n" for key, url in urls.items())
-        return self.path("join", (
-            f"[Join]\nOrganisation=example.org\n{lines}TargetKey={'A' * 43}=\n"
-            + self.charter()).encode())
-
-    def bundle(self, lab, version, kind="policy", policy="[Passcode]\nMinLength=11\n",
-               expires="2099-01-01T00:00:00Z"):
-        """Of the policy, or of the orders alone."""
-        rest, part = {
-            "policy": (self.charter(), "policy=" + self.path("policy.conf", policy.encode())),
-            "orders": ("", "orders=" + self.path("orders", b"# nothing\n")),
-        }[kind]
-        draft = DRAFT.format(kind=kind, version=version, expires=expires, rest=rest)
-        manifest = lab.run("fleet", "manifest", self.path("draft", draft.encode()), part)
-        assert manifest.status == 0, manifest
-        self.path("manifest", manifest.out)
-        self.run("minisign", "-S", "-s", "key", "-m", "manifest", "-x", "signature")
-        packed = lab.run("fleet", "pack", self.path("manifest"), part, self.path("signature"))
-        assert packed.status == 0, packed
-        return packed.out
-
 
 @unittest.skipUnless(shutil.which("minisign") and NGINX, "minisign or nginx is not installed")
 class Lab(unittest.TestCase):
@@ -133,7 +73,7 @@ class Lab(unittest.TestCase):
         return json.loads(self.ok("fleet", "status", "--json"))
 
     def publish(self, web, version, **more):
-        web.publish(self.publisher.bundle(self.lab, version, **more))
+        web.publish(self.publisher.bundle(version, **more))
 
 
 class Fetching(Lab):
@@ -158,7 +98,7 @@ class Fetching(Lab):
         web = self.web()
         self.machine(web.url(), orders=web.url("orders.bundle"))
         self.publish(web, 1)
-        web.publish(self.publisher.bundle(self.lab, 7, kind="orders"), "orders.bundle")
+        web.publish(self.publisher.bundle(7, kind="orders"), "orders.bundle")
         self.assertEqual(
             self.fetch(), "Version 1 of example.org and version 7 of its orders are in force.")
         self.assertEqual((self.status()["policyVersion"], self.status()["ordersVersion"]), (1, 7))
@@ -166,7 +106,7 @@ class Fetching(Lab):
         web.publish(b"<html>", "orders.bundle")
         self.fails("no-bundle")
         self.assertEqual((self.status()["policyVersion"], self.status()["ordersVersion"]), (2, 7))
-        web.publish(self.publisher.bundle(self.lab, 8, kind="orders"), "orders.bundle")
+        web.publish(self.publisher.bundle(8, kind="orders"), "orders.bundle")
         web.publish(b"<html>")
         self.fails("no-bundle")
         self.assertEqual((self.status()["policyVersion"], self.status()["ordersVersion"]), (2, 8))
@@ -342,7 +282,7 @@ class Servers(Lab):
         self.fails("cut")
         web = self.web()
         self.machine(web.url())
-        whole = self.publisher.bundle(self.lab, 1)
+        whole = self.publisher.bundle(1)
         web.publish(whole[:-9])
         self.fails("not-whole", "BundleBroken")
         web.publish(whole)
@@ -453,7 +393,7 @@ class Workers(Lab):
                 self.assertEqual(self.status()["policyVersion"], 0)
         unsigned = []
         self.lying(lambda nonce: answer(nonce, content=unsigned[0]))
-        unsigned.append(self.publisher.bundle(self.lab, 1).replace(b"Version=1", b"Version=9"))
+        unsigned.append(self.publisher.bundle(1).replace(b"Version=1", b"Version=9"))
         self.fails("signatures", "BundleUntrusted")
         self.assertEqual(self.status()["policyVersion"], 0)
 
@@ -489,7 +429,7 @@ class Workers(Lab):
         self.ok("unlock", passcodes=secret)
         told = json.loads(self.lab.run("--json", "fleet", "fetch").out)
         self.assertEqual(told["name"], "Busy")
-        self.ok("fleet", "import", "-", input=self.publisher.bundle(self.lab, 3))
+        self.ok("fleet", "import", "-", input=self.publisher.bundle(3))
         self.assertEqual(self.status()["policyVersion"], 3)
         self.ok("fleet", "leave", "--yes")
         self.assertIsNone(fetch.poll(), "the fetch waits still")
@@ -503,7 +443,7 @@ class Workers(Lab):
         odd.serve = lambda connection: going.wait(60) and connection.sendall(
             b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answers[0]) + answers[0])
         self.machine(odd.url())
-        answers.append(self.publisher.bundle(self.lab, 1))
+        answers.append(self.publisher.bundle(1))
         fetch = self.under_way(odd)
         self.ok("fleet", "leave", "--yes")
         going.set()
@@ -523,7 +463,7 @@ class Workers(Lab):
         self.assertNotEqual(fetch.wait(30), 0)
         os.unlink(self.lab.path)
         self.lab.start()
-        whole = self.publisher.bundle(self.lab, 1)
+        whole = self.publisher.bundle(1)
         odd.serve = lambda connection: connection.sendall(
             b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(whole) + whole)
         self.assertEqual(self.fetch(), "Version 1 of example.org is in force.")
@@ -555,7 +495,7 @@ class Reports(Lab):
             file.write("0123456789abcdef0123456789abcdef\n")
         self.lab.options += ["--machine-id", os.path.join(self.folder, "id")]
         self.restart()
-        self.site.publish(self.publisher.bundle(self.lab, 4, policy="[Passcode]\nMinLength=8\n"))
+        self.site.publish(self.publisher.bundle(4, policy="[Passcode]\nMinLength=8\n"))
         self.ok("create", "--own-passcode", passcodes=[b"correct horse"] * 2)
         before = int(time.time() * 1e6)
         self.fetch()
@@ -574,12 +514,12 @@ class Reports(Lab):
             (first["_HOSTNAME"], first["MESSAGE_ID"]), ("machine-1", "6b1fae4e0c7c4f6f9d1f0d6c55b1a7f3"))
         self.assertGreater(int(first["__REALTIME_TIMESTAMP"]), before - 1_000_000)
         # Passcodes of 13 are too short from now on, which shows when one is typed.
-        self.site.publish(self.publisher.bundle(self.lab, 5, policy="[Passcode]\nMinLength=14\n"))
+        self.site.publish(self.publisher.bundle(5, policy="[Passcode]\nMinLength=14\n"))
         self.fetch()
         self.ok("lock")
         self.assertNotEqual(self.lab.run("unlock", passcodes=[b"correct horse"]).status, 0)
         # A policy that is no whole one here, and what that is reported as.
-        self.site.publish(self.publisher.bundle(self.lab, 6, policy="[Passcode]\nColour=red\n"))
+        self.site.publish(self.publisher.bundle(6, policy="[Passcode]\nColour=red\n"))
         self.assertEqual(json.loads(self.lab.run("--json", "fleet", "fetch").out)["name"], "PolicyBroken")
         third = self.ours(self.journal.entries(3)[2])
         self.assertEqual((third["DUE"], third["POLICY_VERSION"]), ("1", "5"))
