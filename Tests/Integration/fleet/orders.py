@@ -444,7 +444,8 @@ class Orders(unittest.TestCase):
         self.assertEqual((status["offlineDays"], status["lockAfter"], status["wipeAfter"]), (1, 2, 4))
         self.after(lab, 2.1)
         told = self.refused(lab.ask("openStore"), LOCKED)
-        self.assertEqual(told.message, f"this machine has heard nothing from {NAME} for 2 days, so its stores are locked")
+        why = f"this machine has heard nothing from {NAME} for 2 days, so its stores are locked"
+        self.assertEqual(told.message, why)
         self.assertEqual(told.hint, f"connect this machine to the network, or ask {CONTACT}")
         self.assertEqual(told.parameters, {"reason": "offline"})
         self.refused(lab.ask("create", store="another", way="ownPasscode"), LOCKED)
