@@ -62,6 +62,7 @@ enum AllCommands {
         FleetUnlockCommand.self,
         FleetWipeCommand.self,
         FleetResetCommand.self,
+        FleetReportCommand.self,
 
         ResetCommand.self,
         ResyncCommand.self,

@@ -6,6 +6,35 @@ extension ToolIO {
     public static func output(
         of arguments: [[UInt8]], into result: inout SecretBuffer, atMost limit: Int
     ) throws(PosixError) -> Int32 {
+        let start = result.count
+        return try run(arguments) { descriptor in
+            guard let got = try? result.read(from: descriptor, atMost: 16_384), got > 0 else {
+                return .ended
+            }
+            return result.count - start > limit ? .enough : .more
+        }
+    }
+
+    /// Runs a program to its end and hands on what it writes, which is no secret, piece by piece.
+    public static func output(
+        of arguments: [[UInt8]], _ take: (Span<UInt8>) -> Void
+    ) throws(PosixError) -> Int32 {
+        var piece = SecretBuffer(capacity: 65_536)
+        return try run(arguments) { descriptor in
+            piece.removeAll()
+            guard let got = try? piece.read(from: descriptor, atMost: 65_536), got > 0 else {
+                return .ended
+            }
+            piece.withSpan { take($0) }
+            return .more
+        }
+    }
+
+    private enum Reading { case more, enough, ended }
+
+    private static func run(
+        _ arguments: [[UInt8]], _ read: (Int32) -> Reading
+    ) throws(PosixError) -> Int32 {
         appvault_fill_standard_descriptors()
         let output = try CommandPipe()
         let failures = try CommandPipe()
@@ -31,11 +60,13 @@ extension ToolIO {
         while unsafe CLinux.read(failing.raw, &number, MemoryLayout<Int32>.size) < 0,
             appvault_errno() == EINTR
         {}
-        let start = result.count
-        while number == 0, let got = try? result.read(from: reading.raw, atMost: 16_384), got > 0 {
-            if result.count - start > limit {
+        reading: while number == 0 {
+            switch read(reading.raw) {
+            case .more: continue
+            case .enough:
                 kill(child, SIGTERM)
-                break
+                break reading
+            case .ended: break reading
             }
         }
         var raw: Int32 = 0

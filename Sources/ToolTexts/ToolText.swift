@@ -216,13 +216,13 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case fleetOrderedNothing = """
         tool.fleet.ordered.nothing | {1}: nothing is ordered | a person or a machine
         """
-    case fleetOfflineLock = """
+    case fleetLockAfter = """
         tool.fleet.offline.lock | a machine locks after so many days without news: {1} | a number
         """
-    case fleetOfflineWipe = """
+    case fleetWipeAfter = """
         tool.fleet.offline.wipe | a machine wipes after so many days without news: {1} | a number
         """
-    case fleetOfflineNone = """
+    case fleetLockNever = """
         tool.fleet.offline.none | no machine locks because it hears nothing
         """
     case fleetNotOrdered = """
@@ -242,6 +242,40 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         tool.fleet.list-line.hint | \
         each line begins with NAME, machine:ID or NAME@ID, with ID as in /etc/machine-id
         """
+    case titleMachine = "tool.title.machine | machine"
+    case titleReported = "tool.title.reported | reported"
+    case titlePolicyVersion = "tool.title.policy-version | policy"
+    case titleOrdersVersion = "tool.title.orders-version | orders"
+    case titleStores = "tool.title.stores | stores"
+    case titleStoresDue = "tool.title.stores-due | due"
+    case titleRetryLocked = "tool.title.retry-locked | limit"
+    case titleLocked = "tool.title.locked | locked"
+    case titleWiped = "tool.title.wiped | wiped"
+    case titleMachineState = "tool.title.machine-state | state"
+    case reportFine = "tool.report.fine | well"
+    case reportMissing = "tool.report.missing | missing: it has never reported"
+    case reportBehind = "tool.report.behind | behind: an older version is in force"
+    case reportAbsent = "tool.report.absent | absent: it has not reported for long"
+    case reportAhead = "tool.report.ahead | its clock is ahead"
+    case reportNonsense = "tool.report.nonsense | what it sends is no report of ours"
+    case reportProblem = "tool.report.problem | something does not go well there"
+    case reportSummary = """
+        tool.report.summary | \
+        machines: {1}; behind: {2}; absent: {3}; missing: {4}; well: {5} | \
+        a number | a number | a number | a number | a number
+        """
+    case reportStrays = """
+        tool.report.strays | reports that are of none of these: {1} | a number
+        """
+    case reportNoMachine = "tool.report.no-machine | {1} is no machine | what was typed"
+    case reportNoFolder = "tool.report.no-folder | {1} is no folder | what was typed"
+    case reportNoTool = """
+        tool.report.no-tool | journalctl is not installed, which reads a journal
+        """
+    case reportUnread = """
+        tool.report.unread | journalctl cannot read the journal in {1} | a folder
+        """
+    case reportUnreadHint = "tool.report.unread.hint | may you read it? root may"
     case agreeExport = "tool.agree.export | {1} exists and will be replaced | a file"
     case agreeImport = """
         tool.agree.import | \

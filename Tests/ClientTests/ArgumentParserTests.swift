@@ -178,6 +178,12 @@ struct ArgumentParserTests {
                 manifest: .path(bytes("a")),
                 rest: [.part(.orders, .path(bytes("b"))), .signature(.path(bytes("c")))])
         ),
+        (
+            "fleet report a list:c --join b --bundle d --bundle e --days 3",
+            FleetReportCommand(
+                folder: bytes("a"), machines: [.list(.path(bytes("c")))], join: .path(bytes("b")),
+                bundles: [.path(bytes("d")), .path(bytes("e"))], days: 3)
+        ),
         ("policy lint a", PolicyLintCommand(files: [.path(bytes("a"))])),
         (
             "policy lint a - c",

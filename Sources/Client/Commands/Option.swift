@@ -8,7 +8,7 @@ package enum Option: CaseIterable, Sendable {
     case require, onLock, app, variable, file
     case follow, id, policy, to, all
     case shared, readOnly, owner, everybody, records, secrets, dryRun, secretService, collection
-    case join, before
+    case join, before, bundle, days
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -152,6 +152,14 @@ package enum Option: CaseIterable, Sendable {
             Entry(
                 flag: "--before", argument: "VERSION",
                 summary: "stores that were made before this version of the orders", reach: .named)
+        case .bundle:
+            Entry(
+                flag: "--bundle", argument: "FILE",
+                summary: "what is published now: older versions are behind", reach: .named)
+        case .days:
+            Entry(
+                flag: "--days", argument: "N",
+                summary: "without a report for so long, a machine is absent (7)", reach: .named)
         case .to:
             Entry(flag: "--to", argument: "STORE", summary: "the other store", reach: .named)
         case .all: Entry(flag: "--all", summary: "all of them", reach: .named)
@@ -162,12 +170,12 @@ package enum Option: CaseIterable, Sendable {
 
     var isRepeatable: Bool {
         switch self {
-        case .variable, .file: true
+        case .variable, .file, .bundle: true
         case .json, .store, .socket, .user, .yes, .passcodeDescriptor, .pamFolder, .help, .version,
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
             .require, .onLock, .app, .follow, .id, .policy, .to, .all, .shared,
             .readOnly, .owner, .everybody, .records, .secrets, .dryRun, .secretService,
-            .collection, .join, .before:
+            .collection, .join, .before, .days:
             false
         }
     }

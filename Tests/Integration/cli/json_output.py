@@ -10,6 +10,8 @@ STORE = bytes(range(16))
 DONE = {"action", "result", "message"}
 ORDERED = {"targets[].target", "targets[].locked", "targets[].wipesBefore", "targets[].resetsBefore", "offlineLock",
            "offlineWipe"}
+REPORTED = ["machine", "state", "at", "policyVersion", "ordersVersion", "signed", "stores", "due", "retryLocked",
+            "locked", "wiped", "offlineDays", "release", "problem"]
 
 
 def names(value, prefix=""):
@@ -21,6 +23,8 @@ def names(value, prefix=""):
         else:
             found.add(prefix + name)
     return found
+REPORTED = ["machine", "state", "at", "policyVersion", "ordersVersion", "signed", "stores", "due", "retryLocked",
+            "locked", "wiped", "offlineDays", "release", "problem"]
 
 
 class Shapes(unittest.TestCase):
@@ -110,6 +114,7 @@ class Shapes(unittest.TestCase):
         | {f"problems[].{name}" for name in ("severity", "file", "line", "key", "wrong", "right")} | ORDERED,
         "fleet lock": DONE - {"message"} | ORDERED, "fleet unlock": DONE - {"message"} | ORDERED,
         "fleet wipe": DONE - {"message"} | ORDERED, "fleet reset": DONE - {"message"} | ORDERED,
+        "fleet report": {"strays", "tooMany"} | {f"machines[].{name}" for name in REPORTED},
         "fleet manifest": {"manifest"},
         "fleet pack": {"bundle"},
         "watch": {"event", "name", "store", "at"},

@@ -40,12 +40,12 @@ struct FleetOrderView {
         }
         if showsOffline {
             if let days = orders.offline.lockAfter {
-                lines.append(words(.fleetOfflineLock, Int(days)))
+                lines.append(words(.fleetLockAfter, Int(days)))
             } else {
-                lines.append(words(.fleetOfflineNone))
+                lines.append(words(.fleetLockNever))
             }
             if let days = orders.offline.wipeAfter {
-                lines.append(words(.fleetOfflineWipe, Int(days)))
+                lines.append(words(.fleetWipeAfter, Int(days)))
             }
         }
         return lines.flatMap { $0 + [0x0A] }
