@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import unittest
 
+import fleetlab
 import installed
 from fetchlab import Authority, Publisher
 
@@ -110,6 +111,37 @@ class Fleet(installed.Case):
         self.until(lambda: machine.run("systemctl is-active appvault-fleet.service")[1].strip() == "inactive")
         self.assertEqual(json.loads(machine.check("appvault fleet status --json"))["policyVersion"], 2)
         self.until(lambda: not machine.run(workers)[1].strip())
+
+    def test_who_is_locked_out_logs_in(self):
+        """an order closes the store under its person; the next login works, and says why, and whom to ask"""
+        machine, organisation = self.machine, fleetlab.Organisation()
+        person = self.with_store(self.person())
+        machine.run("appvault fleet leave --yes")
+        machine.write("/srv/lock-join", organisation.join().decode())
+        machine.check("appvault fleet join /srv/lock-join")
+        shell = self.login(person)
+        shell.ready()
+        self.until_state(person, "unlocked")
+        orders = [f"lock {organisation.person(person.name)}"]
+        machine.write("/srv/lock", organisation.bundle(1, orders).decode())
+        machine.check("appvault fleet import /srv/lock")
+        self.assertEqual(self.state(person), "barred")
+        shell.leave()
+        terminal = machine.getty(f"exec login {person.name}")
+        self.addCleanup(terminal.close)
+        terminal.expect("Password: ")
+        terminal.send(person.password)
+        terminal.expect("AppVault: example.org has locked this store; ask help@example.org.")
+        shell = installed.Shell(terminal)
+        shell.ready()
+        self.assertEqual(self.state(person), "barred")
+        machine.write("/srv/unlock", organisation.bundle(2).decode())
+        machine.check("appvault fleet import /srv/unlock")
+        shell.leave()
+        shell = self.login(person)
+        shell.ready()
+        self.until_state(person, "unlocked")
+        machine.check("appvault fleet leave --yes")
 
 
 if __name__ == "__main__":

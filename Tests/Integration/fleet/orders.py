@@ -272,6 +272,22 @@ class Orders(unittest.TestCase):
         self.assertEqual(lab.root("reset", subject=lab.people[0]).name, "done")
         self.assertEqual(lab.server.stores(), [])
 
+    def test_pam(self):
+        """sudo and the login go on to their next module, nobody is asked, and one line says why, once"""
+        lab = self.lab()
+        lab.create()
+        lab.join()
+        lab.order(f"lock {lab.target()}")
+        before = lab.slots()
+        with lab.server.client(frontEnd="pamAuth", service="login", realUID=lab.people[0][1]) as client:
+            verdict = client.run("authenticate", answers(PASSCODE), [b""], subject=lab.people[0])
+            self.assertEqual((verdict.name, verdict.outcome, client.asked), ("verdict", "unavailable", []), verdict)
+            self.assertEqual(client.shown, [f"AppVault: {NAME} has locked this store; ask {CONTACT}."])
+        with lab.server.client(frontEnd="pamAuth", service="login", realUID=lab.people[0][1]) as client:
+            verdict = client.run("unlock", (), [PASSCODE], subject=lab.people[0])
+            self.assertEqual((verdict.outcome, client.asked, client.shown), ("ignore", [], []), verdict)
+        self.assertEqual(lab.slots(), before)
+
     # wiped, and reset
 
     def test_wipe(self):
