@@ -19,7 +19,8 @@ final class Transfers {
         init(folder: String?) {
             func file(_ name: String) -> UnsafePointer<CChar>? {
                 guard let path = folder.map({ "\($0)/\(name)" }),
-                    let text = try? TextFile.read(at: path, limit: 1 << 20), text.contains(where: { $0 > 0x20 })
+                    let text = try? TextFile.read(at: path, limit: 1 << 20),
+                    text.contains(where: { $0 > 0x20 })
                 else { return nil }
                 // SAFETY: a copy that lives as long as this process.
                 return unsafe UnsafePointer(strdup(path))
