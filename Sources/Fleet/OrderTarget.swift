@@ -14,6 +14,24 @@ public struct OrderTarget: Hashable, Sendable {
         low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// From 32 hexadecimal digits in lower case. There may be thousands, so nothing is put into
+    /// memory on the way.
+    init?(digits: ArraySlice<UInt8>) {
+        guard digits.count == 2 * Self.size else { return nil }
+        var words: (high: UInt64, low: UInt64) = (0, 0)
+        for digit in digits {
+            let value: UInt8
+            switch digit {
+            case 0x30...0x39: value = digit - 0x30
+            case 0x61...0x66: value = digit - 0x57
+            default: return nil
+            }
+            words.high = words.high << 4 | words.low >> 60
+            words.low = words.low << 4 | UInt64(value)
+        }
+        (high, low) = words
+    }
+
     public var bytes: [UInt8] {
         [high, low].flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }

@@ -39,10 +39,14 @@ public struct Orders: Equatable, Sendable {
 
     public init(_ text: [UInt8]) throws(PlainSections.Fault) {
         var number = 0
-        for raw in text.split(separator: 0x0A, omittingEmptySubsequences: false) {
+        var rest = text[...]
+        while !rest.isEmpty {
+            let line = rest.prefix { $0 != 0x0A }
+            rest = rest[line.endIndex...].dropFirst()
             number += 1
-            guard let first = raw.first, first != UInt8(ascii: "#") else { continue }
-            guard take(raw.split(separator: 0x20, omittingEmptySubsequences: false)) else {
+            guard let first = line.first, first != UInt8(ascii: "#") else { continue }
+            var words = Words(rest: line)
+            guard take(&words), words.isOver else {
                 throw PlainSections.Fault(
                     line: number,
                     wrong: "an order is `lock TARGET`, `wipe TARGET VERSION`, "
@@ -59,54 +63,75 @@ public struct Orders: Equatable, Sendable {
         }
     }
 
-    private mutating func take(_ words: [ArraySlice<UInt8>]) -> Bool {
-        guard words.count > 1 else { return false }
-        switch (String(decoding: words[0], as: UTF8.self), words.count) {
-        case ("lock", 2):
-            return change(words[1]) { order in
+    /// The words of a line, with one space between two of them.
+    private struct Words {
+        var rest: ArraySlice<UInt8>?
+
+        var isOver: Bool { rest == nil }
+
+        init(rest: ArraySlice<UInt8>) {
+            self.rest = rest
+        }
+
+        /// Empty where there is none.
+        mutating func next() -> ArraySlice<UInt8> {
+            guard let all = rest else { return [] }
+            let word = all.prefix { $0 != 0x20 }
+            rest = word.endIndex < all.endIndex ? all[(word.endIndex + 1)...] : nil
+            return word
+        }
+
+        mutating func number() -> UInt64? {
+            var number: UInt64 = 0
+            let digits = next()
+            for digit in digits {
+                guard 0x30...0x39 ~= digit else { return nil }
+                let (shifted, isShort) = number.multipliedReportingOverflow(by: 10)
+                let (sum, isOver) = shifted.addingReportingOverflow(UInt64(digit - 0x30))
+                guard !isShort, !isOver else { return nil }
+                number = sum
+            }
+            return number > 0 ? number : nil
+        }
+    }
+
+    private mutating func take(_ words: inout Words) -> Bool {
+        let verb = words.next()
+        if verb.elementsEqual("lock".utf8) {
+            return change(&words) { order, _ in
                 guard !order.locks else { return false }
                 order.locks = true
                 return true
             }
-        case ("wipe", 3): return set(words, \.wipesBefore)
-        case ("reset", 3): return set(words, \.resetsBefore)
-        case ("offline", 3):
-            guard let days = Self.number(words[2]).flatMap(UInt32.init(exactly:)) else {
-                return false
-            }
-            switch String(decoding: words[1], as: UTF8.self) {
-            case "lock" where offline.lockAfter == nil: offline.lockAfter = days
-            case "wipe" where offline.wipeAfter == nil: offline.wipeAfter = days
-            default: return false
-            }
-            return true
+        }
+        if verb.elementsEqual("wipe".utf8) { return set(&words, \.wipesBefore) }
+        if verb.elementsEqual("reset".utf8) { return set(&words, \.resetsBefore) }
+        guard verb.elementsEqual("offline".utf8) else { return false }
+        let what = words.next()
+        guard let days = words.number().flatMap(UInt32.init(exactly:)) else { return false }
+        switch String(decoding: what, as: UTF8.self) {
+        case "lock" where offline.lockAfter == nil: offline.lockAfter = days
+        case "wipe" where offline.wipeAfter == nil: offline.wipeAfter = days
         default: return false
         }
+        return true
     }
 
     private mutating func set(
-        _ words: [ArraySlice<UInt8>], _ field: WritableKeyPath<Order, UInt64>
+        _ words: inout Words, _ field: WritableKeyPath<Order, UInt64>
     ) -> Bool {
-        guard let version = Self.number(words[2]) else { return false }
-        return change(words[1]) { order in
-            guard order[keyPath: field] == 0 else { return false }
+        change(&words) { order, words in
+            guard let version = words.number(), order[keyPath: field] == 0 else { return false }
             order[keyPath: field] = version
             return true
         }
     }
 
     private mutating func change(
-        _ target: ArraySlice<UInt8>, _ change: (inout Order) -> Bool
+        _ words: inout Words, _ change: (inout Order, inout Words) -> Bool
     ) -> Bool {
-        guard let target = Hex.bytes(Array(target)).flatMap(OrderTarget.init) else { return false }
-        return change(&orders[target, default: Order()])
-    }
-
-    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
-        guard !digits.isEmpty, digits.allSatisfy({ 0x30...0x39 ~= $0 }),
-            let number = UInt64(String(decoding: digits, as: UTF8.self)), number > 0
-        else { return nil }
-        return number
+        guard let target = OrderTarget(digits: words.next()) else { return false }
+        return change(&orders[target, default: Order()], &words)
     }
 
     /// The latest that one of them names; 0 where none does.
