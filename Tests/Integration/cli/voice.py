@@ -35,10 +35,10 @@ class Voice(unittest.TestCase):
             self.assertTrue(told["message"])
 
     def test_a_code_of_a_newer_daemon_is_a_refusal_that_keeps_its_number(self):
-        self.lab.answer("lock", lambda daemon, request: daemon.refuse(46, "locked by your administrator"))
+        self.lab.answer("lock", lambda daemon, request: daemon.refuse(999, "locked by your administrator"))
         result = self.lab.run("lock", "--json")
         told = json.loads(result.out)
-        self.assertEqual((result.status, told["code"], told["name"]), (1, 46, "Unknown"))
+        self.assertEqual((result.status, told["code"], told["name"]), (1, 999, "Unknown"))
 
     def test_colours_are_for_terminals_and_can_be_turned_off(self):
         self.lab.answer("lock", lambda daemon, request: daemon.refuse(6))
