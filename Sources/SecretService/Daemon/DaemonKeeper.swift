@@ -417,15 +417,22 @@ final class DaemonKeeper: Keeper {
             answer = try await link.exchange(
                 OutgoingFrame(type, body, secret: secret), kind, until: deadline)
         } catch {
-            // What has happened is in the news.
-            if error == .unknown { refresh() }
+            if error == .unknown { doubt() }
             throw error
         }
         guard answer.type == wanted, let decoded = try? answer.decode(B.self) else {
             link.drop()
+            doubt()
             throw .unknown
         }
         return decoded
+    }
+
+    /// What has happened is in the news. Until they have come, the mirror may be wrong: whoever was
+    /// told that it is not known, and looks, must not be shown what was there before.
+    private func doubt() {
+        isCurrent = false
+        refresh()
     }
 
     /// At the first use; `default` has to be open for it.
