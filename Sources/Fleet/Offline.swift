@@ -56,7 +56,9 @@ public struct OfflineDays: Equatable, Sendable {
             days: try section.require("Days", "a number") {
                 Value.whole($0).flatMap(UInt32.init(exactly:))
             },
-            milliseconds: try section.require("Milliseconds", "a number", Value.whole),
+            milliseconds: try section.require("Milliseconds", "less than a day") {
+                Value.whole($0).flatMap { $0 < Self.day ? $0 : nil }
+            },
             shownOn: try section.read("Shown", "a number") {
                 Value.whole($0).flatMap(UInt32.init(exactly:))
             }, at: Moment(bootID: boot, milliseconds: counted))
@@ -76,7 +78,7 @@ public struct OfflineDays: Equatable, Sendable {
     }
 
     /// When the day that has begun is over, by the clock of this boot.
-    public var nextDay: UInt64 { counted.milliseconds + Self.day - sinceDay }
+    public var nextDay: UInt64 { counted.milliseconds.addingOrMost(Self.day - sinceDay) }
 
     /// Of the day that has begun.
     public var milliseconds: UInt64 { sinceDay }
@@ -88,8 +90,9 @@ public struct OfflineDays: Equatable, Sendable {
             now.bootID == counted.bootID
             ? now.milliseconds.subtractingOrZero(counted.milliseconds) : now.milliseconds
         counted = now
-        let total = sinceDay + passed
-        days += UInt32(clamping: total / Self.day)
+        // Whatever a damaged file says, and whatever a clock, nothing here goes beyond its end.
+        let total = sinceDay.addingOrMost(passed)
+        days = UInt32(clamping: UInt64(days).addingOrMost(total / Self.day))
         sinceDay = total % Self.day
     }
 
@@ -120,6 +123,11 @@ public struct OfflineDays: Equatable, Sendable {
 }
 
 extension UInt64 {
+    fileprivate func addingOrMost(_ other: UInt64) -> UInt64 {
+        let (sum, isOver) = addingReportingOverflow(other)
+        return isOver ? .max : sum
+    }
+
     fileprivate func subtractingOrZero(_ other: UInt64) -> UInt64 {
         self > other ? self - other : 0
     }

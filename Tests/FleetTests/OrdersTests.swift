@@ -108,6 +108,44 @@ private let second = BootID([UInt8](repeating: 2, count: 16))!
         #expect(kept == days)
     }
 
+    @Test("what was kept comes back, and time of the same boot counts since")
+    func kept() throws {
+        var days = OfflineDays(contact: 100, at: at(0))
+        days.pass(to: at(50))
+        days.show()
+        let back = try OfflineDays(days.render(), at: at(50))
+        #expect(back == days)
+        let later = try OfflineDays(days.render(), at: at(72))
+        #expect((later.days, later.shownOn) == (3, 2))
+        // Of another boot nothing is known but how long it has run.
+        #expect(try OfflineDays(days.render(), at: at(23, second)).days == 3)
+    }
+
+    @Test("a file that says the largest numbers, or nonsense, ends nothing but itself")
+    func extremes() throws {
+        func text(_ lines: String...) -> [UInt8] {
+            let boot = String(repeating: "0", count: 31) + "1"
+            let kept = ["[Contact]", "Signed=2026-11-27T00:00:00Z", "Boot=\(boot)"] + lines
+            return bytes(kept.joined(separator: "\n") + "\n")
+        }
+        let most = String(UInt64.max)
+        var days = try OfflineDays(
+            text("Days=4294967295", "Milliseconds=86399999", "Counted=\(most)"), at: at(30))
+        days.pass(to: Moment(bootID: second, milliseconds: .max))
+        #expect(days.days == .max)
+        #expect(days.nextDay == .max)
+        for lines in [
+            ["Days=4294967296", "Milliseconds=0"], ["Days=1", "Milliseconds=86400000"],
+            ["Days=1", "Milliseconds=\(most)"], ["Days=-1", "Milliseconds=0"],
+            ["Days=1", "Milliseconds=0", "Shown=x"], ["Days=1"],
+        ] {
+            #expect(throws: PlainSections.Fault.self) {
+                let rest = lines.dropFirst().joined(separator: "\n")
+                _ = try OfflineDays(text(lines[0], rest, "Counted=0"), at: at(0))
+            }
+        }
+    }
+
     @Test("a manifest that was signed later is a contact, and nothing else is")
     func contact() {
         var days = OfflineDays(contact: 100, at: at(0))
