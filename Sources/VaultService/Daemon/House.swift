@@ -223,15 +223,14 @@ final class House {
 
     private func leaveIfIdle() async {
         idleTimer = nil
+        // Before it is looked whether anybody is there: somebody may come meanwhile.
+        await desk.orders.keep()
         // When one of these ends, the wait begins anew.
         guard crowd.isEmpty, !desk.vault.hasOpenStores, sessions.isEmpty, !upkeep.isHeldByTokens,
             !desk.vault.hasResidents
         else { return }
         // These end by themselves without telling the daemon, so it looks again later.
         guard upkeep.transactions.isEmpty, upkeep.onboarding.isEmpty else { return startIdling() }
-        await desk.orders.keep()
-        // Somebody has come meanwhile.
-        guard crowd.isEmpty else { return }
         desk.audit.note(.stop, "nothing to do")
         EventLoop.shared.stop()
     }
@@ -242,7 +241,6 @@ final class House {
     var closeDoors: () -> Void = {}
 
     func stop() async {
-        await desk.orders.keep()
         switch succession {
         case .possible: await leave()
         case .none: await desk.vault.lockAll()
@@ -254,6 +252,8 @@ final class House {
                     .lock, "all is locked: the kernel has no memory to leave keys in")
             }
         }
+        // Only now: a disk that hangs keeps no store open.
+        await desk.orders.keep()
         desk.audit.note(.stop, "stopped")
         EventLoop.shared.stop()
     }
