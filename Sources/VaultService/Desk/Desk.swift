@@ -218,7 +218,8 @@ final class Desk {
     // MARK: what goes into the journal
 
     func noteRefusal(_ refusal: Refusal, _ caller: Caller) {
-        noteShown(refusal)
+        // What a program is answered, nobody may have read.
+        if caller.hasPerson { noteShown(refusal) }
         guard !refusal.isEveryday else { return }
         audit.note(
             .refusal, refusal.message.english, service: caller.hello.service, code: refusal.code,

@@ -474,6 +474,10 @@ class Orders(unittest.TestCase):
     def test_offline_nobody_knew(self):
         """what nobody has read wipes nothing: the days begin when somebody reads that all is locked"""
         lab = self.offline_lab()
+        self.after(lab, 5.1)
+        # What a program is answered is nothing that somebody has read.
+        with as_uid_connection(lab.people[0][1], lab.server, "program") as client:
+            self.assertEqual(client.run("openStore", subject=NO_ONE).code, LOCKED)
         self.after(lab, 10.1)
         self.assertEqual(lab.state().lock, "barred")
         self.refused(lab.ask("openStore"), LOCKED)

@@ -187,15 +187,17 @@ final class Proving {
     /// in a login: its other modules ask again.
     func tellOutOfUse(of person: Person, _ exchange: any Conversation) async throws(Interruption) {
         guard let host = desk.vault.ownStore(of: person, named: []) else { return }
-        let line: Message
+        let why: Refusal
         do throws(Refusal) {
             return try host.requireUsable()
         } catch {
             guard error.isOutOfUse, host.takeDamageNews() else { return }
-            if case .storeDamaged = error { line = .storeDamaged } else { line = .outOfUse(error) }
-            desk.noteShown(error)
+            why = error
         }
+        let line: Message
+        if case .storeDamaged = why { line = .storeDamaged } else { line = .outOfUse(why) }
         try await exchange.show(line, .error)
+        if !exchange.caller.hello.silent { desk.noteShown(why) }
     }
 
     /// Shows one line, but none to a stranger.
