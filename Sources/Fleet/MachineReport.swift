@@ -23,21 +23,23 @@ public struct MachineReport: Equatable, Sendable {
         case offlineDays = "APPVAULT_OFFLINE_DAYS"
     }
 
-    /// Each report has it.
+    public enum Words: String, CaseIterable, Sendable {
+        case machine = "APPVAULT_MACHINE"
+        case organisation = "APPVAULT_ORGANISATION"
+        case problem = "APPVAULT_PROBLEM"
+        case release = "APPVAULT_RELEASE"
+    }
+
+    /// Each report has it, so that a journal is searched for it.
     public static let messageID = "6b1fae4e0c7c4f6f9d1f0d6c55b1a7f3"
-    private static let machineField = "APPVAULT_MACHINE"
-    private static let organisationField = "APPVAULT_ORGANISATION"
-    private static let problemField = "APPVAULT_PROBLEM"
-    private static let releaseField = "APPVAULT_RELEASE"
     private static let timeField = "__REALTIME_TIMESTAMP"
     public static let fields =
-        [machineField, organisationField, problemField, releaseField, timeField]
-        + Number.allCases.map(\.rawValue)
+        [timeField] + Words.allCases.map(\.rawValue) + Number.allCases.map(\.rawValue)
     private static let mostText = 256
 
     /// Nil where it does not say of which machine it is.
     public init?(_ fields: JournalExport.Fields) {
-        guard let machine = Hex.bytes(fields[Self.machineField] ?? []).flatMap(OrderTarget.init),
+        guard let machine = OrderTarget(digits: (fields[Words.machine.rawValue] ?? [])[...]),
             let microseconds = Self.number(fields[Self.timeField] ?? [])
         else { return nil }
         self.machine = machine
@@ -46,9 +48,9 @@ public struct MachineReport: Equatable, Sendable {
         for number in Number.allCases {
             numbers[number] = fields[number.rawValue].flatMap(Self.number)
         }
-        organisation = Self.text(fields[Self.organisationField])
-        problem = Self.text(fields[Self.problemField])
-        release = Self.text(fields[Self.releaseField])
+        organisation = Self.text(fields[Words.organisation.rawValue])
+        problem = Self.text(fields[Words.problem.rawValue])
+        release = Self.text(fields[Words.release.rawValue])
     }
 
     private static func text(_ value: [UInt8]?) -> [UInt8] {

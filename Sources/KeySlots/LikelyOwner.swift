@@ -14,8 +14,7 @@ extension UncheckedSlotFile {
             owner.hasHeader
             ? text(&reader, Identity.accountLimit) : reader.text(limit: Identity.accountLimit)
         guard let account, !account.isEmpty else { return nil }
-        var rest = FieldReader(
-            Array(owner.payload.dropFirst(Identity.markOffset)))
+        var rest = FieldReader(Array(owner.payload.dropFirst(Identity.markOffset)))
         var name: [UInt8]?
         var policyKey: [UInt8]?
         var kind: Identity.Kind?

@@ -447,14 +447,17 @@ package final class Vault {
         let promise = allotment.promise(most: Footprint.ofNew)
         defer { allotment.end(promise) }
         guard promise?.isAmple ?? true else { throw allotment.refusal }
-        let identity = Identity(
+        var identity = Identity(
             uid: person.uid, account: person.name, createdAt: Clock.wallSeconds(),
             way: start.way, withoutPasscode: start.withoutPasscode,
-            storeName: name, policyKey: label.policyKey, kind: start.kind,
-            madeUnder: orders.mark)
+            storeName: name, policyKey: label.policyKey, kind: start.kind)
         let ring = start.ring
         let publicKey = start.publicKey
         let passcode = try await derived((consume start).coming, cost, policy, of: person.uid)
+        // The orders may have changed while it was derived.
+        if let bar = orders.bar(of: person) { throw .barred(bar) }
+        identity.madeUnder = orders.mark
+        let made = identity
         let now = Clock.wallSeconds()
         let terms = Terms(
             fingerprintWasAllowed: policy.allowFingerprint,
@@ -467,7 +470,7 @@ package final class Vault {
             Result { () throws(KeyError) in
                 let id = try Self.id(or: id)
                 return try Self.build(
-                    in: path, id, reserve, key, identity, terms, passcode, ring, publicKey)
+                    in: path, id, reserve, key, made, terms, passcode, ring, publicKey)
             }
         }
         switch built {

@@ -176,6 +176,8 @@ final class House {
             await upkeep.readPolicy(isAsked: false)
             await orders.reread()
             await upkeep.obeyOrders()
+        } obeyAgain: {
+            await upkeep.obeyOrders()
         }
     }
 

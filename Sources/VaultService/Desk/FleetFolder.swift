@@ -26,6 +26,11 @@ struct FleetFolder: Sendable {
     private var lastFetchFile: String { path + "/fetched" }
     private var contactFile: String { path + "/contact" }
 
+    /// Of what the organisation says here: whether it is the same as the last time.
+    func versions() -> [FileVersion?] {
+        ([joinFile] + Manifest.Kind.allCases.map(file)).map { try? FileVersion(of: $0) }
+    }
+
     /// Nil where the machine has joined none.
     func join() throws(Fault) -> Join? {
         guard let text = try read(joinFile, limit: Join.mostBytes) else { return nil }
@@ -181,15 +186,14 @@ struct FleetFolder: Sendable {
 
     /// What the organisation wants of the stores here; nil where it has said nothing yet.
     func orders() throws(Fault) -> OrganisationOrders? {
-        guard let join = try join(), let kind = try trust()?.ordersKind else { return nil }
+        guard let join = try join() else { return nil }
         let policy = try bundle(.policy)
-        let ordering = kind == .policy ? policy : try bundle(.orders)
-        guard let newest = policy ?? ordering else { return nil }
+        var charter = join.charter
+        if case .policy(let newer) = policy?.manifest.bundle { charter = newer }
+        let ordering = charter.ordersSigners == nil ? policy : try bundle(.orders)
+        guard policy != nil || ordering != nil else { return nil }
         do throws(SecretsError) {
-            return try OrganisationOrders(
-                of: join, contact: newest.manifest.contact, ordering?.orders ?? .none,
-                version: ordering?.manifest.version ?? 0,
-                signed: max(newest.manifest.signed, ordering?.manifest.signed ?? 0))
+            return try OrganisationOrders(of: join, policy: policy?.manifest, orders: ordering)
         } catch {
             throw .secrets(error)
         }

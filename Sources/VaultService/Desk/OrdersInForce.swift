@@ -12,7 +12,8 @@ import Words
 final class OrdersInForce: StandingOrders {
     private let folder: FleetFolder
     private let pool = WorkerPool(name: "orders", threads: 1)
-    private let machineID: [UInt8]
+    /// Empty where it has none.
+    let machineID: [UInt8]
     private var organisation: OrganisationOrders?
     private(set) var days = OfflineDays(contact: 0, at: .never)
     /// Why what was kept is not obeyed; nil where all is well.
@@ -98,6 +99,9 @@ final class OrdersInForce: StandingOrders {
     // MARK: what holds for whom
 
     var mark: OrdersMark { organisation?.mark ?? .none }
+    /// 0: none.
+    var policyVersion: UInt64 { organisation?.policyVersion ?? 0 }
+    var signed: UInt64 { organisation?.signed ?? 0 }
     var orderer: Refusal.Orderer? { organisation?.orderer }
 
     func bar(_ host: StoreHost) -> Refusal.Bar? {

@@ -11,20 +11,23 @@ struct OrganisationOrders: Sendable {
     let mark: OrdersMark
     let orderer: Refusal.Orderer
     private let naming: Naming
+    let policyVersion: UInt64
     /// When the newest manifest was signed.
     let signed: UInt64
 
     init(
-        of join: Join, contact: String, _ orders: Orders, version: UInt64, signed: UInt64
+        of join: Join, policy: Manifest?, orders bundle: Bundle?
     ) throws(SecretsError) {
-        self.orders = orders
-        self.signed = signed
+        orders = bundle?.orders ?? .none
+        policyVersion = policy?.version ?? 0
+        signed = max(policy?.signed ?? 0, bundle?.manifest.signed ?? 0)
+        let contact = (policy ?? bundle?.manifest)?.contact ?? ""
         naming = try Naming(join.targetKey)
         orderer = Refusal.Orderer(name: join.organisation, contact: contact)
         let name = try Hash.blake2b(
             Array(join.organisation.utf8).span, purpose: Purpose("AV organisation"))
         let number = name.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        mark = OrdersMark(organisation: number, version: version)
+        mark = OrdersMark(organisation: number, version: bundle?.manifest.version ?? 0)
     }
 
     /// What holds for a person who is on this machine.

@@ -25,14 +25,15 @@ extension Upkeep {
             store: host.id.description, person: host.owner, code: .lockedByAdministrator)
     }
 
-    /// It stays shut until it is done, and each start tries again.
+    /// It stays shut until it is done: each start tries again, and each time a server was asked.
     private func obey(_ end: StoreEnd, _ host: StoreHost) async {
         let (id, owner) = (host.id.description, host.owner)
         do throws(Refusal) {
             try await desk.vault.obey(end, host)
         } catch {
             return desk.audit.note(
-                .fault, "a store is to be wiped and could not be: \(error.message.english)",
+                .fault,
+                "a store is to go, by its organisation's orders, and could not: \(error.message.english)",
                 store: id, person: owner, code: error.code)
         }
         failedTokens.remove(host)

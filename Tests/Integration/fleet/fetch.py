@@ -505,7 +505,7 @@ class Reports(Lab):
         first, = self.journal.entries(1)
         wanted = {
             "ORGANISATION": "example.org", "MACHINE": machine, "RELEASE": "0.1.0", "POLICY_VERSION": "4",
-            "ORDERS_VERSION": "4", "STORES": "1", "DUE": "0", "RETRY_LOCKED": "0", "LOCKED": "0", "WIPED": "0",
+            "ORDERS_VERSION": "0", "STORES": "1", "DUE": "0", "RETRY_LOCKED": "0", "LOCKED": "0", "WIPED": "0",
             "OFFLINE_DAYS": "0", "PROBLEM": ""}
         told = self.ours(first)
         self.assertGreater(int(told.pop("SIGNED")), 0)

@@ -4,7 +4,9 @@ and nobody's clock or file of yesterday changes that."""
 import os
 import random
 import shutil
+import subprocess
 import tempfile
+import threading
 import unittest
 
 import wire
@@ -349,6 +351,52 @@ class Orders(unittest.TestCase):
         lab.create()
         lab.order(f"reset {lab.target()} 1")
         self.assertEqual(lab.state().lock, "unlocked")
+
+    def test_orders_while_a_store_is_made(self):
+        """the passcode is being derived when they come: a lock refuses the store, and a wipe means older ones"""
+        for orders, expected in (([], "done"), ([f"lock {{}}"], "refused"), ([f"wipe {{}} 2"], "done")):
+            with self.subTest(orders=orders):
+                lab = self.lab()
+                lab.join()
+                lab.order()
+                lab.server.hold()
+                with lab.client() as client:
+                    self.addCleanup(client.close)
+                    answer = []
+                    making = threading.Thread(target=lambda: answer.append(client.run(
+                        "create", answers(PASSCODE), subject=NO_ONE, way="ownPasscode")))
+                    before = lab.server.derivations()
+                    making.start()
+                    wait_until(lambda: lab.server.derivations() > before, "the derivation has begun")
+                    lab.order(*(order.format(lab.target()) for order in orders))
+                    lab.server.release()
+                    making.join()
+                self.assertEqual((answer[0].name, len(lab.server.stores())), (expected, expected == "done"), answer)
+                lab.server.restart()
+                if expected == "done":
+                    lab.done("openStore", answers(PASSCODE))
+
+    def test_what_fails_is_tried_again(self):
+        """a store cannot be removed: it stays shut, and goes when the orders are looked at once more"""
+        lab = self.lab()
+        lab.create()
+        lab.join()
+        store = lab.server.store()
+        lab.server.stop()
+        with open(os.path.join(store, "slots"), "r+b") as file:
+            file.write(os.urandom(16 * 4096))
+        # What something is mounted on cannot be renamed.
+        if subprocess.run(["mount", "--bind", store, store]).returncode != 0:
+            self.skipTest("nothing can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", store], stderr=subprocess.DEVNULL)
+        lab.server.start()
+        bundle = lab.organisation.bundle(1, [f"wipe {lab.target()} 1"])
+        self.assertEqual(lab.root("fleetImport", [bundle]).name, "done")
+        self.refused(lab.ask("openStore"), LOCKED)
+        self.assertIn("could not", lab.server.log())
+        subprocess.run(["umount", "-l", store], check=True)
+        self.assertEqual(lab.root("fleetImport", [bundle]).name, "done")
+        self.assertEqual((lab.state().lock, lab.server.stores()), ("absent", []))
 
     def test_another_organisation(self):
         """what was made under one is older than every order of the next; a tombstone names nobody who did not wipe"""

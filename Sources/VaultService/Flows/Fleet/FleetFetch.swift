@@ -8,7 +8,7 @@ import WorkerLinks
 // it over: a worker that somebody has taken over can keep something back, and nothing else.
 extension FleetFlow {
     func fetch(_ caller: Caller) async throws(Interruption) -> Message {
-        guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        try Self.requireRoot(caller)
         guard !isFetching else { throw .refused(.busy) }
         isFetching = true
         defer {
@@ -40,6 +40,7 @@ extension FleetFlow {
                 problem = problem ?? error
             }
         }
+        if new.isEmpty { await obeyAgain() }
         if let url = join.reportURL {
             do throws(Refusal) {
                 try await hand(try await report(of: join, problem), to: url)

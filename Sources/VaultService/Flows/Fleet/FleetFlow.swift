@@ -13,8 +13,6 @@ final class FleetFlow {
     let folder: FleetFolder
     let worker: FetchWorker
     let readers: Readers
-    /// A file.
-    let machineID: String
     /// Bundles are looked at one at a time, so that of two the later one wins, whoever is faster.
     let pool = WorkerPool(name: "fleet", threads: 1)
     private var isUnderWay = false
@@ -22,19 +20,25 @@ final class FleetFlow {
     var isFetching = false
     /// Reads the policy and the orders anew, and obeys them.
     private let reread: () async -> Void
+    /// Obeys the orders once more: what could not be wiped, or was made meanwhile.
+    let obeyAgain: () async -> Void
+    /// For `status`.
+    private var known: Known?
 
     init(
-        desk: Desk, readers: Readers, _ options: Options, reread: @escaping () async -> Void
+        desk: Desk, readers: Readers, _ options: Options, reread: @escaping () async -> Void,
+        obeyAgain: @escaping () async -> Void
     ) {
         self.desk = desk
         self.readers = readers
         self.reread = reread
-        machineID = options.machineID
+        self.obeyAgain = obeyAgain
         worker = FetchWorker(path: options.fetchSocket, seconds: options.deadlines.fetch)
         folder = FleetFolder(stateFolder: options.stateFolder)
     }
 
     func join(_ text: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
+        try Self.requireRoot(caller)
         let (folder, bytes) = (folder, Self.bytes(text))
         let joined = try await alone(caller) { () throws(Refusal) in
             guard try !Self.isWhole(folder) else { throw .alreadyExists }
@@ -57,12 +61,13 @@ final class FleetFlow {
     }
 
     func take(_ bundle: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
+        try Self.requireRoot(caller)
         let (folder, bytes, reader) = (folder, Self.bytes(bundle), desk.policies.reader)
         let now = Clock.wallSeconds()
         let taken = try await alone(caller) { () throws(Refusal) in
             try Self.take(bytes, folder, reader, now: now)
         }
-        await obey(taken, caller)
+        if taken.isNew { await obey(taken, caller) } else { await obeyAgain() }
         return .fleetTaken(
             version: taken.manifest.version, organisation: Array(taken.manifest.organisation.utf8),
             isNew: taken.isNew)
@@ -100,7 +105,6 @@ final class FleetFlow {
 
     /// What follows from one that was taken.
     func obey(_ taken: Taken, _ caller: Caller) async {
-        guard taken.isNew else { return }
         desk.audit.note(
             .policy,
             "\(taken.manifest.organisation): version \(taken.manifest.version) of its "
@@ -141,41 +145,36 @@ final class FleetFlow {
 
     /// Everybody may know who sets the rules here, and whom to ask.
     func status(for caller: Caller) async -> FleetState {
-        let (folder, voice, orders) = (folder, desk.speech.voice(of: caller), desk.orders)
-        orders.countDays()
-        var started = FleetState()
-        (started.offlineDays, started.lockAfter) = (orders.days.days, orders.lockAfter)
-        started.wipeAfter = orders.wipeAfter
-        let begun = started
-        return await pool.run {
-            var state = begun
-            do throws(FleetFolder.Fault) {
-                guard let join = try folder.join() else { return state }
-                state.organisation = Array(join.organisation.utf8)
-                state.policy.url = Array((join.urls[.policy] ?? "").utf8)
-                state.orders.url = Array((join.urls[.orders] ?? "").utf8)
-                state.reportURL = Array((join.reportURL ?? "").utf8)
-                if let last = folder.lastFetch() {
-                    state.fetchedAt = last.at
-                    state.fetchProblem = last.problem.map { voice.bytes($0) } ?? []
-                }
-                if let bundle = try folder.bundle(.policy) {
-                    state.policy.take(bundle.manifest)
-                    state.contact = Array(bundle.manifest.contact.utf8)
-                    if case .policy(let charter) = bundle.manifest.bundle {
-                        state.isFinal = charter.isFinal
-                    }
-                }
-                if try folder.trust()?.ordersKind == .orders,
-                    let bundle = try folder.bundle(.orders)
-                {
-                    state.orders.take(bundle.manifest)
-                }
-            } catch {
-                state.problem = Text.clean(error.whatToDo)
-            }
-            return state
+        let (folder, known) = (folder, known)
+        let (found, last) = await pool.run { (Self.kept(folder, known), folder.lastFetch()) }
+        self.known = found
+        var state = found.state
+        state.fetchedAt = last?.at ?? 0
+        state.fetchProblem = last?.problem.map { desk.speech.voice(of: caller).bytes($0) } ?? []
+        desk.orders.countDays()
+        (state.offlineDays, state.lockAfter) = (desk.orders.days.days, desk.orders.lockAfter)
+        state.wipeAfter = desk.orders.wipeAfter
+        return state
+    }
+
+    /// What the files say, and which files these were; nil for those that are not there.
+    private struct Known: Sendable {
+        let versions: [FileVersion?]
+        let state: FleetState
+    }
+
+    /// A large bundle takes some time to read, and everybody may ask, again and again: so what is known
+    /// of the same files is not read anew.
+    private nonisolated static func kept(_ folder: FleetFolder, _ known: Known?) -> Known {
+        let versions = folder.versions()
+        if let known, known.versions == versions, known.state.problem.isEmpty { return known }
+        var state = FleetState()
+        do throws(FleetFolder.Fault) {
+            try state.take(folder)
+        } catch {
+            state.problem = Text.clean(error.whatToDo)
         }
+        return Known(versions: versions, state: state)
     }
 
     // MARK: one at a time
@@ -183,7 +182,7 @@ final class FleetFlow {
     private func alone<R: Sendable>(
         _ caller: Caller, _ work: @escaping @Sendable () throws(Refusal) -> R
     ) async throws(Interruption) -> R {
-        guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+        try Self.requireRoot(caller)
         guard !isUnderWay else { throw .refused(.busy) }
         isUnderWay = true
         defer { isUnderWay = false }
@@ -198,8 +197,17 @@ final class FleetFlow {
         try await pool.run { Result { () throws(Refusal) in try work() } }.get()
     }
 
+    /// Before anything of theirs is looked at.
+    static func requireRoot(_ caller: Caller) throws(Interruption) {
+        guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+    }
+
     private static func bytes(_ buffer: WipedBuffer) -> [UInt8] {
-        buffer.withBytes { bytes in bytes.indices.map { bytes[$0] } }
+        buffer.withBytes { bytes in
+            var copy: [UInt8] = []
+            copy.put(bytes)
+            return copy
+        }
     }
 
     nonisolated static func kept<R>(
@@ -224,6 +232,24 @@ final class FleetFlow {
             return try Bundle(bytes)
         } catch {
             throw .init(error)
+        }
+    }
+}
+
+extension FleetState {
+    fileprivate mutating func take(_ folder: FleetFolder) throws(FleetFolder.Fault) {
+        guard let join = try folder.join() else { return }
+        organisation = Array(join.organisation.utf8)
+        policy.url = Array((join.urls[.policy] ?? "").utf8)
+        orders.url = Array((join.urls[.orders] ?? "").utf8)
+        reportURL = Array((join.reportURL ?? "").utf8)
+        if let bundle = try folder.bundle(.policy) {
+            policy.take(bundle.manifest)
+            contact = Array(bundle.manifest.contact.utf8)
+            if case .policy(let charter) = bundle.manifest.bundle { isFinal = charter.isFinal }
+        }
+        if try folder.trust()?.ordersKind == .orders, let bundle = try folder.bundle(.orders) {
+            orders.take(bundle.manifest)
         }
     }
 }
