@@ -3,39 +3,25 @@ import Wire
 
 /// appvault-fetch, from its command line to its end.
 enum Worker {
-    static func run() -> Never {
-        switch Arguments.parse(Array(CommandLine.arguments.dropFirst())) {
-        case .say(let text):
-            StandardOutput.write(Array(text.utf8))
-            ThisProcess.leave(0)
-        case .wrong(let text): complain(text, status: 2)
-        case .run(let arguments): run(arguments)
-        }
-    }
+    private static let worker = ConnectionWorker(
+        "appvault-fetch",
+        about: """
+            Fetches an organisation's bundles and hands in this machine's reports, for appvaultd, which
+            has no network and checks itself what comes. Started by systemd for each connection; with
+            --listen it serves a socket of its own, a process for each connection. In the folder that
+            $CREDENTIALS_DIRECTORY names, ca.pem is who may vouch for a server, and client.pem and
+            client.key are this machine's certificate; a file that is missing or blank says nothing.
+            A proxy is taken from $https_proxy and $no_proxy.
+            """)
 
-    private static func run(_ arguments: Arguments) -> Never {
-        if case .failed(let error) = ThisProcess.harden() { complain(error.description, status: 1) }
-        if let path = arguments.listen {
-            do throws(PosixError) {
-                try ForkingListener.run(at: path, mode: 0o600, limit: arguments.limit) {
-                    serve($0, for: arguments.user)
-                }
-            } catch {
-                complain(error.description, status: 1)
-            }
-        }
-        guard let connection = HandedOver.descriptor() else {
-            complain("no connection was handed over, and there is no --listen", status: 2)
-        }
-        serve(connection, for: arguments.user)
+    static func run() -> Never {
+        worker.run(serve: serve)
     }
 
     /// Answers one question after the other; the process ends with its connection.
-    private static func serve(_ connection: consuming FileDescriptor, for user: UInt32) -> Never {
+    private static func serve(_ connection: consuming FileDescriptor) -> Never {
         let number = connection.raw
         do throws(PosixError) {
-            // Check who the peer is before reading its first byte.
-            guard try PeerCredentials.of(number).uid == user else { ThisProcess.leave(1) }
             let socket = try ClientSocket(connected: connection, silence: Limits.idleWait)
             try Sandbox.enterNetwork()
             let files = Transfers.Credentials(
@@ -43,7 +29,7 @@ enum Worker {
                     String(decoding: $0, as: UTF8.self)
                 })
             guard let transfers = Transfers(files) else {
-                complain("libcurl does not start", status: 1)
+                worker.complain("libcurl does not start", status: 1)
             }
             var room = SecretBuffer()
             while let (question, report) = try next(socket, &room) {
@@ -96,11 +82,5 @@ enum Worker {
         try reader.end(body)
         let report = (payload.start..<payload.start + payload.count).map { body[$0] }
         return (question, report, end)
-    }
-
-    private static func complain(_ text: String, status: Int32) -> Never {
-        StandardError.write(
-            Array("appvault-fetch: \(text)\nhint: appvault-fetch --help\n".utf8))
-        ThisProcess.leave(status)
     }
 }

@@ -4,40 +4,23 @@ import Wire
 
 /// appvault-rules, from its command line to its end.
 enum Worker {
-    static func run() -> Never {
-        switch Arguments.parse(Array(CommandLine.arguments.dropFirst())) {
-        case .say(let text):
-            StandardOutput.write(Array(text.utf8))
-            ThisProcess.leave(0)
-        case .wrong(let text): complain(text, status: 2)
-        case .run(let arguments): run(arguments)
-        }
-    }
+    private static let worker = ConnectionWorker(
+        "appvault-rules",
+        about: """
+            Judges one candidate passcode by an administrator's patterns and by libpwquality, for
+            appvaultd, in a process that can do nothing else. Started by systemd for each connection;
+            with --listen it serves a socket of its own, a process for each connection.
+            """)
 
-    private static func run(_ arguments: Arguments) -> Never {
-        if case .failed(let error) = ThisProcess.harden() { complain(error.description, status: 1) }
-        guard appvault_utf8() == 0 else { complain("there is no locale C.UTF-8", status: 1) }
-        if let path = arguments.listen {
-            do throws(PosixError) {
-                try ForkingListener.run(at: path, mode: 0o600, limit: arguments.limit) {
-                    serve($0, for: arguments.user)
-                }
-            } catch {
-                complain(error.description, status: 1)
-            }
-        }
-        guard let connection = HandedOver.descriptor() else {
-            complain("no connection was handed over, and there is no --listen", status: 2)
-        }
-        serve(connection, for: arguments.user)
+    static func run() -> Never {
+        worker.run(
+            prepare: { appvault_utf8() == 0 ? nil : "there is no locale C.UTF-8" }, serve: serve)
     }
 
     /// Judges one candidate; then the process ends.
-    private static func serve(_ connection: consuming FileDescriptor, for user: UInt32) -> Never {
+    private static func serve(_ connection: consuming FileDescriptor) -> Never {
         let number = connection.raw
         do throws(PosixError) {
-            // Check who the peer is before reading its first byte.
-            guard try PeerCredentials.of(number).uid == user else { ThisProcess.leave(1) }
             let socket = try ClientSocket(
                 connected: connection, silence: Int32(RuleLink.wait))
             // Made before the sandbox, because it must be locked in memory.
@@ -45,7 +28,7 @@ enum Worker {
             try Sandbox.enter(connection: number, dictionaries: Rules.dictionaries)
             try answer(socket, room)
         } catch {
-            complain(error.description, status: 1)
+            worker.complain(error.description, status: 1)
         }
         ThisProcess.leave(0)
     }
@@ -98,11 +81,5 @@ enum Worker {
                 return nil
             }
         }
-    }
-
-    private static func complain(_ text: String, status: Int32) -> Never {
-        StandardError.write(
-            Array("appvault-rules: \(text)\nhint: appvault-rules --help\n".utf8))
-        ThisProcess.leave(status)
     }
 }
