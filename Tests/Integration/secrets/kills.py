@@ -5,6 +5,7 @@ longer than clients do. Here at some of the steps, evenly over all of them and o
 `make soak`."""
 
 import os
+import signal
 import time
 import unittest
 
@@ -292,11 +293,14 @@ class Killed(unittest.TestCase):
         elif is_killed and victim == "bridge":
             desk.kill()
             desk.start()
-        desk.open()
-        if desk.daemon.state_of(STORE).lock == "locked":
-            desk.open(STORE)
+        self.open()
         desk.is_locked(False)
         return is_killed
+
+    def open(self):
+        self.desk.open()
+        if self.desk.daemon.state_of(STORE).lock == "locked":
+            self.desk.open(STORE)
 
     def check(self, trial, done):
         program = Program(self.desk, trial.program.number)
@@ -340,6 +344,44 @@ class Killed(unittest.TestCase):
     def test_daemon(self):
         """appvaultd is killed at the steps of create, replace, delete, unlock and prompt"""
         self.killed("daemon")
+
+    def test_looks_after_it(self):
+        """whoever was not told what became of a call, and looks, finds what appvaultd has kept"""
+        count, _ = self.attempt(Delete, "daemon", MANY)
+        count = MANY - count
+        deleted = 0
+        for step in range(count):
+            with self.subTest(step=step):
+                type(self).number += 1
+                program = Program(self.desk, self.number)
+                trial = Delete(program)
+                daemon = self.desk.daemon.process
+                self.desk.steps["daemon"].arm(step)
+                answer = program.call(trial.path, "Item", "Delete")
+                if answer == "Failed":
+                    # The daemon is there again before the bridge has heard of it.
+                    os.kill(self.desk.process.pid, signal.SIGSTOP)
+                    try:
+                        daemon.wait(PATIENCE)
+                        self.desk.steps["daemon"].disarm()
+                        self.desk.daemon.start()
+                        self.open()
+                        serial = program.send(ROOT, "Service", "SearchItems", "a{ss}", {"n": program.number})
+                    finally:
+                        os.kill(self.desk.process.pid, signal.SIGCONT)
+                    paths = program.answer(serial)[0]
+                    for path in paths:
+                        secret = program.call(path, "Item", "GetSecret", "o", program.session_path)
+                        self.assertNotIsInstance(secret, str)
+                    deleted += paths == []
+                else:
+                    self.desk.steps["daemon"].comes_to_rest(daemon)
+                    self.desk.steps["daemon"].disarm()
+                    self.revived("daemon", daemon)
+                program.connection.close()
+                self.desk.is_locked(False)
+        # Else nothing was shown.
+        self.assertGreater(deleted, 0)
 
     def test_bridge(self):
         """the bridge is killed at the steps of create, replace, delete, unlock and prompt"""
