@@ -67,6 +67,8 @@ class Machine:
         self.process.terminate()
         assert self.process.wait(60) == 0, self.log()
         os.unlink(self.path("socket"))
+        # The room that it keeps for bad times; 10,000 of them have none of their own here.
+        os.unlink(self.path("state/reserve"))
 
     def log(self):
         with open(self.path("log")) as file:
