@@ -18,18 +18,31 @@ public struct OrderTarget: Hashable, Sendable {
     /// memory on the way.
     init?(digits: ArraySlice<UInt8>) {
         guard digits.count == 2 * Self.size else { return nil }
-        var words: (high: UInt64, low: UInt64) = (0, 0)
-        for digit in digits {
-            let value: UInt8
-            switch digit {
-            case 0x30...0x39: value = digit - 0x30
-            case 0x61...0x66: value = digit - 0x57
-            default: return nil
-            }
-            words.high = words.high << 4 | words.low >> 60
-            words.low = words.low << 4 | UInt64(value)
+        guard let high = Self.word(digits.prefix(Self.size)),
+            let low = Self.word(digits.suffix(Self.size))
+        else { return nil }
+        (self.high, self.low) = (high, low)
+    }
+
+    /// Of each byte, as a digit. What a digit is cannot be foreseen, so a table is faster than to ask.
+    private static let values: [UInt8] = (0...UInt8.max).map { byte in
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x61...0x66: byte - 0x57
+        default: noDigit
         }
-        (high, low) = words
+    }
+    private static let noDigit = UInt8.max
+
+    private static func word(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        let values = values
+        var word: UInt64 = 0
+        for digit in digits {
+            let value = values[Int(digit)]
+            guard value != noDigit else { return nil }
+            word = word << 4 | UInt64(value)
+        }
+        return word
     }
 
     public var bytes: [UInt8] {

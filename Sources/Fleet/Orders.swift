@@ -34,10 +34,14 @@ public struct Orders: Equatable, Sendable {
 
     public static let none = Orders()
     public static let mostOrders = 20_000
+    /// In bytes: `lock TARGET`.
+    private static let shortestOrder = 2 * OrderTarget.size + 6
 
     private init() {}
 
     public init(_ text: [UInt8]) throws(PlainSections.Fault) {
+        // A table that grows is built anew each time, and there may be thousands.
+        orders.reserveCapacity(min(text.count / Self.shortestOrder, Self.mostOrders))
         var number = 0
         var rest = text[...]
         while !rest.isEmpty {

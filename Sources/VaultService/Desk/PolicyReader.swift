@@ -37,15 +37,22 @@ struct PolicyReader: Sendable {
 
     /// The policy as it would be under this bundle.
     func read(under organisation: OrganisationFile?) throws(PolicyProblem) -> PolicyBook {
-        var files = try files()
+        var files = try filesOfThisMachine()
         files.organisation = organisation
         return try PolicyBook(files)
     }
 
     /// The files as they lie there; a candidate stands in for policy.conf.
     func files(replacing candidate: PolicyFile? = nil) throws(PolicyProblem) -> PolicyFiles {
-        var files = PolicyFiles()
+        var files = try filesOfThisMachine(replacing: candidate)
         files.organisation = try fleet.policy()
+        return files
+    }
+
+    private func filesOfThisMachine(
+        replacing candidate: PolicyFile? = nil
+    ) throws(PolicyProblem) -> PolicyFiles {
+        var files = PolicyFiles()
         if let standard { files.standard = try read(standard) }
         if let candidate {
             files.administrators = candidate

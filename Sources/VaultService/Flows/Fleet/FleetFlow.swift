@@ -39,12 +39,12 @@ final class FleetFlow {
 
     func join(_ text: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
         try Self.requireRoot(caller)
-        let (folder, bytes) = (folder, Self.bytes(text))
+        let folder = folder
         let joined = try await alone(caller) { () throws(Refusal) in
             guard try !Self.isWhole(folder) else { throw .alreadyExists }
             let join: Join
             do throws(PlainSections.Fault) {
-                join = try Join(bytes)
+                join = try Join(Self.bytes(text))
             } catch {
                 throw .bundle(.join(line: error.line, wrong: error.wrong))
             }
@@ -62,10 +62,10 @@ final class FleetFlow {
 
     func take(_ bundle: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
         try Self.requireRoot(caller)
-        let (folder, bytes, reader) = (folder, Self.bytes(bundle), desk.policies.reader)
+        let (folder, reader) = (folder, desk.policies.reader)
         let now = Clock.wallSeconds()
         let taken = try await alone(caller) { () throws(Refusal) in
-            try Self.take(bytes, folder, reader, now: now)
+            try Self.take(Self.bytes(bundle), folder, reader, now: now)
         }
         if taken.isNew { await obey(taken, caller) } else { await obeyAgain() }
         return .fleetTaken(
@@ -202,7 +202,7 @@ final class FleetFlow {
         guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
     }
 
-    private static func bytes(_ buffer: WipedBuffer) -> [UInt8] {
+    private nonisolated static func bytes(_ buffer: WipedBuffer) -> [UInt8] {
         buffer.withBytes { bytes in
             var copy: [UInt8] = []
             copy.put(bytes)
