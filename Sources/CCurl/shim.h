@@ -108,6 +108,9 @@ static inline void appvault_curl_transfer(void *handle, struct appvault_transfer
         APPVAULT_SET(CURLOPT_CAINFO, it->authorities);
         // The system's own would count beside it.
         APPVAULT_SET(CURLOPT_CAPATH, NULL);
+    } else if (curl_version_info(CURLVERSION_NOW)->capath) {
+        // The same are in one file, too, but all of it would be read to find one of them.
+        APPVAULT_SET(CURLOPT_CAINFO, NULL);
     }
     if (it->certificate) APPVAULT_SET(CURLOPT_SSLCERT, it->certificate);
     if (it->key) APPVAULT_SET(CURLOPT_SSLKEY, it->key);

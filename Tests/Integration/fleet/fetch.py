@@ -185,6 +185,24 @@ class Trust(Lab):
         self.machine(web.url(), self.entered(Worker()))
         self.fails("untrusted")
 
+    def test_system_with_ours(self):
+        """who stands in the system's folder of CAs vouches for a server"""
+        before = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+        system = os.path.join(self.folder, "system")
+        os.mkdir(system)
+        mounts = ["sh", "-c", f"mount --bind {system} /etc/ssl/certs && exec \"$@\"", "sh"]
+        if subprocess.run([*before, *mounts, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no other folder can be shown here")
+        web = self.web()
+        self.publish(web, 1)
+        self.machine(web.url(), self.entered(Worker(before=[*before, *mounts])))
+        self.fails("untrusted")
+        certificate = self.authority.path + ".pem"
+        name = subprocess.run(
+            ["openssl", "x509", "-hash", "-noout", "-in", certificate], capture_output=True, check=True, text=True)
+        shutil.copy(certificate, os.path.join(system, name.stdout.strip() + ".0"))
+        self.assertEqual(self.fetch(), "Version 1 of example.org is in force.")
+
     def test_own_files(self):
         """files of the machine's own that are none are named, and blank ones are as if missing"""
         web = self.web()

@@ -63,6 +63,18 @@ class Machine:
         except OSError:
             return False
 
+    def memory(self):
+        """Of its own, in bytes: what daemons share is there once."""
+        with open(f"/proc/{self.process.pid}/smaps_rollup") as file:
+            return 1024 * sum(int(line.split()[1]) for line in file if line.startswith("Private_"))
+
+    def disk(self):
+        """In bytes, without the room that it keeps for bad times."""
+        return 512 * sum(
+            os.lstat(os.path.join(folder, name)).st_blocks
+            for folder, folders, names in os.walk(self.path("state"))
+            for name in (*folders, *names) if name != "reserve")
+
     def stop(self):
         self.process.terminate()
         assert self.process.wait(60) == 0, self.log()
@@ -109,6 +121,7 @@ class Machines(unittest.TestCase):
         self.machines = [Machine(number, self.folder, self.worker) for number in range(COUNT)]
         self.addCleanup(self.end)
         self.join = self.organisation.join(URL=self.web.url(), ReportURL=self.web.url("upload"))
+        self.costs = []
         self.locked, self.wiped = self.machines[:LOCKED], self.machines[LOCKED:LOCKED + WIPED]
 
     def entered(self, manager):
@@ -154,6 +167,7 @@ class Machines(unittest.TestCase):
             self.assertEqual(machine.done("get", name="a").payload, b"value")
         # Nothing has changed since.
         machine.done("fleetFetch")
+        self.costs.append((machine.memory(), machine.disk()))
 
     def report(self):
         """What an administrator sees."""
@@ -188,8 +202,10 @@ class Machines(unittest.TestCase):
                 {key for key, each in found.items() if each[name]},
                 {self.organisation.machine(each.id) for each in some}, name)
         processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        print(f"machines: {COUNT}, {time.monotonic() - begun:.1f} s; a machine: {processor / COUNT * 1000:.1f} ms of "
-              "processor of its daemon (two starts, a store, three fetches, reports)")
+        memory, disk = (sum(each) / COUNT / 1024 for each in zip(*self.costs))
+        print(f"machines: {COUNT}, {time.monotonic() - begun:.1f} s, reports of {len(found)}; a machine: "
+              f"{processor / COUNT * 1000:.1f} ms of processor of its daemon (two starts, a store, three fetches, "
+              f"reports), {memory:.0f} KiB of memory of its own, {disk:.0f} KiB of disk")
 
     def test_how_fast(self):
         """from publishing to 99 of 100 obeying: as computed, one minute of the timer in each second"""
