@@ -248,7 +248,8 @@ let package = Package(
         .testTarget(
             name: "VaultServiceTests",
             dependencies: [
-                "VaultService", "WorkerLinks", "StoreKeeping", "Words", "Posix", "Policy", "Wire",
+                "VaultService", "Fleet", "WorkerLinks", "StoreKeeping", "Words", "Posix", "Policy",
+                "Wire",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -250,6 +250,9 @@ class Journal:
         self.folder, self.port = tempfile.mkdtemp(prefix="appvault-journal-"), free_port()
         self.file = os.path.join(self.folder, "remote.journal")
         self.log = open(os.path.join(self.folder, "log"), "wb")
+        self.start()
+
+    def start(self):
         self.process = subprocess.Popen(
             [REMOTE, f"--listen-http=127.0.0.1:{self.port}", "--output=" + self.file, "--split-mode=none"],
             stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL,

@@ -543,6 +543,22 @@ class Reports(Lab):
         self.assertEqual((third["DUE"], third["POLICY_VERSION"]), ("1", "5"))
         self.assertIn("Colour", third["PROBLEM"])
 
+    def test_no_news(self):
+        """a report that says what the last one said is not sent; one that nobody has taken is"""
+        self.reporting()
+        self.publish(self.site, 1)
+        for _ in range(3):
+            self.fetch()
+        self.assertEqual(len(self.journal.entries(1)), 1)
+        self.ok("create", "--own-passcode", passcodes=[b"correct horse"] * 2)
+        self.journal.process.terminate()
+        self.journal.process.wait(10)
+        self.assertEqual(self.lab.run("fleet", "fetch").status, 5)
+        self.journal.start()
+        for _ in range(2):
+            self.fetch()
+        self.assertEqual([self.ours(entry)["STORES"] for entry in self.journal.entries(2)], ["0", "1"])
+
     def test_report_alone(self):
         """where bundles come by other ways, the report still goes"""
         self.reporting(url=None)

@@ -43,7 +43,7 @@ extension FleetFlow {
         if new.isEmpty { await obeyAgain() }
         if let url = join.reportURL {
             do throws(Refusal) {
-                try await hand(try await report(of: join, problem), to: url)
+                try await tell(try await report(of: join, problem), to: url)
             } catch {
                 problem = problem ?? error
             }
@@ -60,6 +60,13 @@ extension FleetFlow {
             join.urls.isEmpty
                 ? .fleetReported(organisation: name) : .fleetUnchanged(organisation: name)
         }
+    }
+
+    private func tell(_ report: FleetReport, to url: String) async throws(Refusal) {
+        let now = Told(report: report, url: url, at: Clock.bootMilliseconds())
+        if let told, !now.isNews(after: told) { return }
+        try await hand(report, to: url)
+        told = now
     }
 
     private func hand(_ report: FleetReport, to url: String) async throws(Refusal) {
@@ -140,5 +147,21 @@ extension FleetFlow {
         if let problem, former?.problem != last.problem {
             desk.audit.note(.fault, problem.message.english, code: problem.code)
         }
+    }
+}
+
+/// What the organisation was told.
+struct Told {
+    let report: FleetReport
+    let url: String
+    /// By the boot clock, in milliseconds.
+    let at: UInt64
+
+    private static let day: UInt64 = 24 * 60 * 60 * 1000
+
+    /// What says nothing new is not sent, or a million machines would fill a journal with it. Once a day it
+    /// is: whoever says nothing at all is absent.
+    func isNews(after last: Told) -> Bool {
+        report != last.report || url != last.url || at >= last.at + Self.day
     }
 }

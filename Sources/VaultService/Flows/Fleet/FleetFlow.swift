@@ -18,6 +18,8 @@ final class FleetFlow {
     private var isUnderWay = false
     /// A server is asked by one request at a time; whoever brings a file does not wait for that.
     var isFetching = false
+    /// The last report that somebody took.
+    var told: Told?
     /// Reads the policy and the orders anew, and obeys them.
     private let reread: () async -> Void
     /// Obeys the orders once more: what could not be wiped, or was made meanwhile.

@@ -7,25 +7,31 @@ import Words
 
 /// What the organisation hears of this machine: which rules are in force here, and how its stores
 /// stand. Neither a person nor the machine is named but by what the organisation's key makes of it.
-struct FleetReport: Sendable {
-    private var fields: [(name: String, value: String)]
+struct FleetReport: Equatable, Sendable {
+    private struct Field: Equatable {
+        var name: String
+        var value: String
+    }
+
+    private var fields: [Field]
 
     init(of join: Join, machine: OrderTarget?, _ numbers: [MachineReport.Number: UInt64]) {
         fields = [
-            ("MESSAGE", "a machine of \(join.organisation)"),
-            ("MESSAGE_ID", MachineReport.messageID), ("PRIORITY", "6"),
-            ("SYSLOG_IDENTIFIER", "appvaultd"),
+            Field(name: "MESSAGE", value: "a machine of \(join.organisation)"),
+            Field(name: "MESSAGE_ID", value: MachineReport.messageID),
+            Field(name: "PRIORITY", value: "6"),
+            Field(name: "SYSLOG_IDENTIFIER", value: "appvaultd"),
         ]
         add(.organisation, join.organisation)
         add(.machine, machine?.text ?? "")
         add(.release, Software.version)
         for number in MachineReport.Number.allCases {
-            fields.append((number.rawValue, String(numbers[number] ?? 0)))
+            fields.append(Field(name: number.rawValue, value: String(numbers[number] ?? 0)))
         }
     }
 
     mutating func add(_ words: MachineReport.Words, _ value: String) {
-        fields.append((words.rawValue, value))
+        fields.append(Field(name: words.rawValue, value: value))
     }
 
     /// One entry in the journal's export format.
