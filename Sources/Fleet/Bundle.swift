@@ -40,6 +40,7 @@ public struct Bundle: Equatable, Sendable {
         case ordersAhead(named: UInt64, version: UInt64)
         /// It says itself that others sign them, in a bundle of their own.
         case ordersApart
+        case terms(PlainSections.Fault)
         case secrets(SecretsError)
     }
 
@@ -93,6 +94,18 @@ public struct Bundle: Equatable, Sendable {
             throw .ordersAhead(named: orders.latestVersion, version: manifest.version)
         }
         return orders
+    }
+
+    /// What people are asked to agree to. It is long, and seldom needed, so it is read only where it is.
+    public func consents() throws(Fault) -> Consents { try Self.consents(parts) }
+
+    public static func consents(_ parts: [Manifest.Part: [UInt8]]) throws(Fault) -> Consents {
+        guard let text = parts[.terms] else { return .none }
+        do throws(PlainSections.Fault) {
+            return try Consents(text)
+        } catch {
+            throw .terms(error)
+        }
     }
 
     private static func read(_ bytes: [UInt8]) throws(Fault) -> [PartedFile.Part] {

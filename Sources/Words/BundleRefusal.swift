@@ -15,6 +15,7 @@ extension Refusal {
         case orders(line: Int, wrong: String)
         case ordersAhead(named: UInt64, version: UInt64)
         case ordersApart
+        case terms(line: Int, wrong: String)
         /// What this machine keeps itself; nothing is believed then.
         case kept(String)
         // Whose it is.
@@ -33,7 +34,7 @@ extension Refusal {
         package var code: Code {
             switch self {
             case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed, .kept,
-                .orders, .ordersAhead, .ordersApart:
+                .orders, .ordersAhead, .ordersApart, .terms:
                 .bundleBroken
             case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew,
                 .signaturesToWipe:
@@ -58,6 +59,7 @@ extension Refusal {
             case .ordersAhead(let named, let version):
                 .bundle(.ordersAhead(named: named, version: version))
             case .ordersApart: .bundle(.ordersApart)
+            case .terms(let fault): .bundle(.terms(line: fault.line, wrong: fault.wrong))
             case .secrets: .outOfMemory
             }
     }
@@ -100,6 +102,7 @@ extension Refusal.BundleReason {
         case .ordersAhead(let named, let version):
             Phrase(.bundleOrdersAhead, .text(String(named)), .text(String(version)))
         case .ordersApart: Phrase(.bundleOrdersApart)
+        case .terms(let line, let wrong): Phrase(.bundleTerms, .count(line), .text(wrong))
         case .kept(let file): Phrase(.bundleKept, .text(file))
         case .otherOrganisation(let name): Phrase(.bundleOther, .text(name))
         case .noOrdersApart: Phrase(.bundleNoOrdersApart)
@@ -124,7 +127,7 @@ extension Refusal.BundleReason {
         switch self {
         case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed:
             Phrase(.hintBundleBroken)
-        case .orders, .ordersAhead, .ordersApart: Phrase(.hintBundleOrders)
+        case .orders, .ordersAhead, .ordersApart, .terms: Phrase(.hintBundleOrders)
         case .kept: Phrase(.hintBundleKept)
         case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew, .signaturesToWipe:
             Phrase(.hintBundleUntrusted)

@@ -954,6 +954,9 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case bundleOrders = """
         refused.BundleBroken.orders | line {1} of the orders: {2} | a line | what is wrong
         """
+    case bundleTerms = """
+        refused.BundleBroken.terms | line {1} of the terms: {2} | a line | what is wrong
+        """
     case bundleOrdersAhead = """
         refused.BundleBroken.orders-ahead | \
         its orders name version {1}, and the bundle itself has version {2} | a number | a number

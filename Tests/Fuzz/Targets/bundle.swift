@@ -14,6 +14,11 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if let join = try? Join(bytes) {
         must((try? Join(join.render())) == join, "a join is not written as it was read")
     }
+    for item in (try? Consents(bytes))?.items ?? [] {
+        let papers = [item.paper(for: [])] + item.languages.map { item.paper(for: [$0]) }
+        must(papers.allSatisfy { !$0.title.isEmpty && !$0.pages.isEmpty }, "a paper without text")
+        must(!papers.contains { $0.pages.contains(\.isEmpty) }, "an empty page")
+    }
     guard let bundle = try? Bundle(bytes) else { return 0 }
     must(
         (try? Manifest(bundle.manifest.render())) == bundle.manifest,
@@ -61,6 +66,32 @@ enum Desk {
     ).render()
     private static let target = String(repeating: "0", count: 32)
     static let orders = Array("# x\nlock \(target)\nwipe \(target) 4\noffline lock 3\n".utf8)
+
+    static let terms = Array(
+        """
+        [Licence]
+        Version=2
+        Title=T
+
+        # H
+        a
+        - b
+        https://c
+        ---
+        d
+        [Licence de]
+        Title=U
+
+        e
+        [Consent n]
+        Version=1
+        Required=no
+        LearnMore=https://f
+        Title=V
+
+        g
+
+        """.utf8)
 
     private static func bundle(_ version: UInt64, _ orders: String, _ count: Int) -> [UInt8] {
         let parts: [Manifest.Part: [UInt8]] = [
@@ -113,7 +144,7 @@ public func seeds(
     _ = Desk.trusts
     guard let folder = unsafe getenv("FUZZ_SEEDS") else { return 0 }
     let path = unsafe String(cString: folder)
-    for (number, seed) in (Desk.bundles + [Desk.join, Desk.orders]).enumerated() {
+    for (number, seed) in (Desk.bundles + [Desk.join, Desk.orders, Desk.terms]).enumerated() {
         save(seed, "\(path)/\(number)")
     }
     return 0

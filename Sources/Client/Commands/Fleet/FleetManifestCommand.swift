@@ -51,6 +51,7 @@ struct FleetManifestCommand: Command {
         // Before people sign what no machine takes.
         do throws(Bundle.Fault) {
             _ = try Bundle.orders(of: manifest, parts)
+            _ = try Bundle.consents(parts)
         } catch {
             throw ClientError(Words.Refusal(error))
         }
