@@ -292,6 +292,11 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
 
     case answerTooLong = "tool.answer.too-long | that answer is too long"
     case limitBytes = "tool.limit.bytes | at most {1} bytes | a number"
+    case screenStep = "tool.screen.step | Step {1} of {2} | numbers"
+    case screenNext = "tool.screen.next | Next page [Enter]"
+    case screenGoOn = "tool.screen.go-on | {1} [Enter] | what a screen has to press: button.*"
+    case screenChoose = "tool.screen.choose | Your choice [{1}] | the number that Enter takes"
+    case screenChooseNumber = "tool.screen.choose.number | type a number from 1 to {1} | a number"
     case answerNobody = """
         tool.answer.nobody | \
         this needs an answer, but there is no terminal to ask on: {1} | \

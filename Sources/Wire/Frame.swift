@@ -3,6 +3,8 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case hello = 0x02
     case reply = 0x04
     case abort = 0x06
+    case answer = 0x08
+    case draft = 0x0A
 
     case authenticate = 0x10
     case unlock = 0x12
@@ -89,6 +91,8 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case reveal = 0x0F
     case verdict = 0x11
     case scan = 0x13
+    case screen = 0x15
+    case findings = 0x17
     case state = 0x21
     case actionList = 0x39
     case event = 0x3F

@@ -62,7 +62,8 @@ public struct Welcome: Body, Fields, Equatable {
     public var version: UInt16 = Limits.version
     public var software: [UInt8] = []
 
-    public init(software: [UInt8]) {
+    public init(version: UInt16 = Limits.version, software: [UInt8]) {
+        self.version = version
         self.software = software
     }
 

@@ -1,7 +1,9 @@
 /// Every length and every wait that the protocol knows, in one place.
 public enum Limits {
-    /// The version that this code speaks; the daemon also speaks the one before, once there is one.
+    /// The version that every peer speaks.
     public static let version: UInt16 = 1
+    /// The version of front ends that draw screens. A daemon that does not know it names its own.
+    public static let versionWithScreens: UInt16 = 2
 
     /// One maximum for every frame: a value of 1 MiB, its name and the fields around them.
     public static let frame = (1 << 20) + 4096
@@ -37,6 +39,20 @@ public enum Limits {
     public static let fleetText = 256
     public static let url = 2048
     public static let parameters = 8
+    /// A paragraph of a screen, or of what is to be read on it.
+    public static let paragraph = 4096
+    /// Of a screen.
+    public static let screenLines = 8
+    public static let screenFields = 12
+    public static let screenRules = 64
+    public static let screenItems = 255
+    public static let screenChoices = 8
+    /// Paragraphs of what is to be read.
+    public static let documentTexts = 4096
+    /// All that was typed into the fields of a screen.
+    public static let answers = 3072
+    /// What is typed is judged so often while one screen stands.
+    public static let drafts = 1000
     /// A value of the policy, or what is wrong with a file of it.
     public static let policyText = 4096
     /// Flows that one change of policy can cause.

@@ -91,6 +91,13 @@ package enum Message: Sendable {
     case notice(Notice, Notice.Part)
     /// The end of a notice: the person presses Enter.
     case noticeEnd(Notice)
+    case noticeButton(Notice)
+    // MARK: screens
+
+    case button(Button)
+    case createHeading
+    /// An organisation's words.
+    case written([UInt8])
     /// The one line at a service that cannot ask.
     case due(Due)
 
@@ -288,6 +295,11 @@ package enum Message: Sendable {
 
         case .notice(let notice, let part): Phrase(notice.text(part))
         case .noticeEnd(let notice): Phrase(.noticeEnter, .phrase(Phrase(notice.button)))
+        case .noticeButton(let notice): Phrase(notice.button)
+        case .button(let button): Phrase(button.text)
+        case .createHeading: Phrase(.createHeading)
+        case .written(let text):
+            Phrase(.written, .text(Text.clean(text)))
         case .due(let due): Phrase(due.text)
 
         case .fingerprintAllowed: Phrase(.fingerprintAllowed)

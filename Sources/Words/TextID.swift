@@ -1118,6 +1118,14 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         fleet.fetched | \
         Version {1} of {2} and version {3} of its orders are in force. | a number | an organisation | a number
         """
+    case buttonContinue = "button.continue | Continue"
+    case buttonAgree = "button.agree | Agree"
+    case buttonDisagree = "button.disagree | Disagree"
+    case buttonDeny = "button.deny | Deny"
+    case buttonNotNow = "button.not-now | Not now"
+    case buttonCancel = "button.cancel | Cancel"
+    case createHeading = "create.heading | A passcode for your store"
+    case written = "written | {1} | what an organisation wrote"
     case fleetReported = "fleet.reported | {1} has this machine's report. | an organisation"
     case fleetUnchanged = "fleet.unchanged | {1} has nothing new. | an organisation"
     case fleetJoined = "fleet.joined | This machine has joined {1}. | an organisation"

@@ -15,6 +15,8 @@ VERSION = 1
 FRAME = (1 << 20) + 4096
 SMALL_FRAME = 4096
 SECRET = 1024
+ANSWERS = 3072
+PARAGRAPH = 4096
 VALUE = 1 << 20
 NAME = 255
 TEXT = 255
@@ -75,6 +77,13 @@ MEMORIES = {"locked": 1, "unlocked": 2}
 MACHINE_KEYS = ["untold", "none", "good", "missing", "unreadable"]
 CLOCKS = ["believed", "beforeBuild", "jumped"]
 WORKERS = {"works": 1, "missing": 2, "fails": 3}
+SCREENS = {"page": 1, "form": 2, "document": 3, "list": 4, "scan": 5, "web": 6}
+PICTURES = ["none", "logo", "lock", "key", "finger", "person", "people", "paper", "organisation", "warning", "done",
+            "code"]
+TEXT_ROLES = {"heading": 1, "paragraph": 2, "item": 3, "link": 4, "hint": 5, "error": 6, "page": 7}
+FORM_FIELDS = {"secret": 1, "text": 2, "name": 3, "email": 4, "number": 5}
+MARKS = ["none", "current"]
+CHOICE_ROLES = {"primary": 1, "other": 2, "grave": 3, "cancel": 4}
 STYLES = {"info": 0, "error": 1}
 ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
 WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3, "usuallyFollowLogin": 4, "usuallyOwnPasscode": 5,
@@ -407,6 +416,8 @@ ITEM = [
 ]
 TAKEN = [("version", U64), ("signed", U64), ("expires", U64), ("url", URL)]
 COLLECTION = [("id", _fixed(16)), ("label", COLLECTION_LABEL), ("created", U64), ("modified", U64)]
+SCREEN_TEXT = [("role", _choice(TEXT_ROLES)), ("text", Kind("", lambda w, v: w.text(v), _read_text(PARAGRAPH)))]
+CHECKED = [("id", SHORT), ("finding", _choice(FINDINGS)), ("wants", LONG), ("reason", LONG)]
 CHUNK = [("done", U64), ("total", U64), ("last", FLAG)]
 
 
@@ -434,6 +445,8 @@ MESSAGES = {
     ),
     "reply": Shape(0x04, [("question", U32)], [SECRET]),
     "abort": Shape(0x06, [("question", U32), ("reason", _choice(ABORTS))]),
+    "answer": Shape(0x08, [("question", U32), ("choice", U8), ("item", U8)], [ANSWERS]),
+    "draft": Shape(0x0A, [("question", U32), ("field", U8)], [SECRET]),
     "authenticate": Shape(
         0x10,
         [
@@ -561,6 +574,34 @@ MESSAGES = {
     "scan": Shape(
         0x13, [("question", U32), ("event", _choice(SCAN_EVENTS)), ("stage", U8), ("stages", U8), ("line", LINE_KIND)]
     ),
+    "screen": Shape(
+        0x15,
+        [
+            ("question", U32),
+            ("kind", _choice(SCREENS)),
+            ("id", ID),
+            ("picture", _choice(PICTURES)),
+            ("step", U8),
+            ("steps", U8),
+            ("lines", _entries(*SCREEN_TEXT, most=8)),
+            (
+                "formFields",
+                _entries(
+                    ("kind", _choice(FORM_FIELDS)), ("id", ID), ("label", LONG), ("prefill", SHORT), ("isJudged", FLAG),
+                    most=12),
+            ),
+            ("rules", _entries(*CHECKED, most=64)),
+            ("items", _entries(("id", ID), ("title", LONG), ("subtitle", LONG), ("mark", _choice(MARKS)), most=255)),
+            (
+                "choices",
+                _entries(
+                    ("id", ID), ("role", _choice(CHOICE_ROLES)), ("label", LONG), ("needs", U16), ("needsItem", FLAG),
+                    most=8),
+            ),
+            ("document", _entries(*SCREEN_TEXT, most=4096)),
+        ],
+    ),
+    "findings": Shape(0x17, [("question", U32), ("entries", _entries(*CHECKED, most=64))]),
     "state": Shape(
         0x21,
         [
@@ -625,7 +666,7 @@ MESSAGES = {
     ),
     "checklist": Shape(
         0x53,
-        [("entries", _entries(("id", SHORT), ("finding", _choice(FINDINGS)), ("wants", LONG), ("reason", LONG)))],
+        [("entries", _entries(*CHECKED))],
     ),
     "preview": Shape(
         0x55,
@@ -872,7 +913,10 @@ class Client(Channel):
                 raise
         super().__init__(connected)
         self.timeout, self.tag, self.shown, self.asked, self.revealed, self.tokens = timeout, 0, [], [], [], []
-        self.damaged = []
+        self.damaged, self.screens = [], []
+        # From a screen to the place of a choice, and what is typed into each field; None aborts. A front end that
+        # draws greets with version 2.
+        self.draws = None
 
     def __enter__(self):
         return self
@@ -895,6 +939,18 @@ class Client(Channel):
         self.tag += 1
         self.send(request, self.tag, payloads, **fields)
         return self.follow(answers)
+
+    def answer(self, screen, choice=0, values=()):
+        typed = b"".join(len(_bytes(value)).to_bytes(2, "little") + _bytes(value) for value in values)
+        self.send("answer", self.tag, [typed], question=screen.question, choice=choice)
+
+    def draft(self, screen, field, typed):
+        """What the rules say of it, by their ids."""
+        self.send("draft", self.tag, [_bytes(typed)], question=screen.question, field=field)
+        found = self.receive(self.timeout)
+        if found is None or found.name != "findings":
+            return found
+        return {entry["id"]: entry["finding"] for entry in found.entries}
 
     def follow(self, answers=()):
         left = None if callable(answers) else list(answers)
@@ -923,5 +979,12 @@ class Client(Channel):
                     self.send("abort", self.tag, question=message.question)
                 else:
                     self.send("reply", self.tag, [_bytes(answer)], question=message.question)
+            elif message.name == "screen":
+                self.screens.append(message)
+                answer = self.draws(message) if self.draws else None
+                if answer is None:
+                    self.send("abort", self.tag, question=message.question)
+                else:
+                    self.answer(message, *answer)
             elif message.name != "working":
                 return message

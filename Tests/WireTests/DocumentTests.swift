@@ -121,7 +121,8 @@ struct DocumentTests {
     @Test("has the limits of the code")
     func limitTable() {
         let coded: [(String, Int)] = [
-            ("version", Int(Limits.version)), ("frame", Limits.frame),
+            ("version", Int(Limits.version)),
+            ("versionWithScreens", Int(Limits.versionWithScreens)), ("frame", Limits.frame),
             ("smallFrame", Limits.smallFrame),
             ("secret", Limits.secret), ("value", Limits.value), ("name", Limits.name),
             ("text", Limits.text), ("storeText", Limits.storeText),
@@ -132,6 +133,11 @@ struct DocumentTests {
             ("itemPage", Limits.itemPage),
             ("fleetText", Limits.fleetText), ("url", Limits.url),
             ("parameters", Limits.parameters), ("policyText", Limits.policyText),
+            ("paragraph", Limits.paragraph), ("screenLines", Limits.screenLines),
+            ("screenFields", Limits.screenFields), ("screenRules", Limits.screenRules),
+            ("screenItems", Limits.screenItems), ("screenChoices", Limits.screenChoices),
+            ("documentTexts", Limits.documentTexts), ("answers", Limits.answers),
+            ("drafts", Limits.drafts),
             ("flows", Limits.flows), ("page", Limits.page), ("texts", Limits.texts),
             ("placesOfRoot", Limits.placesOfRoot), ("placesOfPerson", Limits.placesOfPerson),
             ("placesWithoutAccount", Limits.placesWithoutAccount),

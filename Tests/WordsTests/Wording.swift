@@ -96,7 +96,8 @@ enum Wording {
     private static let bundles: [Refusal.BundleReason] = [
         .nothing, .tooLong, .notWhole(line: 2), .manifest(line: 3, wrong: "w"),
         .join(line: 4, wrong: "w"), .part("policy"), .changed("orders"),
-        .kept("policy.bundle"), .orders(line: 2, wrong: "w"), .ordersAhead(named: 9, version: 8),
+        .kept("policy.bundle"), .orders(line: 2, wrong: "w"), .terms(line: 2, wrong: "w"),
+        .ordersAhead(named: 9, version: 8),
         .ordersApart, .signaturesToWipe(found: 1, needed: 2), .ordersOlder(offered: 1, present: 2),
         .otherOrganisation("example.org"), .noOrdersApart, .signatures(found: 1, needed: 2),
         .signaturesOfNew(found: 0, needed: 1), .older(offered: 1, present: 2), .sameVersion(3),
@@ -185,8 +186,11 @@ enum Wording {
         }
         all += rules.map { .unmet($0) }
         for notice in Message.Notice.allCases {
-            all += notice.parts.map { .notice(notice, $0) } + [.noticeEnd(notice)]
+            all += notice.parts.map { .notice(notice, $0) }
+            all += [.noticeEnd(notice), .noticeButton(notice)]
         }
+        all += Button.allCases.map { .button($0) }
+        all += [.createHeading, .written(Array("a paper".utf8))]
         return all + Message.Due.allCases.map { .due($0) }
     }()
 }

@@ -48,13 +48,24 @@ final class Run {
         hello.service = Array("appvault".utf8)
         hello.tty = ToolIO.terminalName()
         hello.language = environment.language
-        return try Connection(path: settings.socket, hello: hello)
+        guard frontEnd == .terminal else {
+            return try Connection(path: settings.socket, hello: hello)
+        }
+        hello.version = Limits.versionWithScreens
+        do throws(ClientError) {
+            return try Connection(path: settings.socket, hello: hello)
+        } catch .refused(let refused) where refused.code == Code.serviceUnavailable.rawValue {
+            // A daemon of a former release, until it is started anew.
+            hello.version = Limits.version
+            return try Connection(path: settings.socket, hello: hello)
+        }
     }
 
     func conversation() throws(ClientError) -> Conversation {
         isConversing = true
         var conversation = Conversation(
             connection: try connect(), voice: voice, words: words, answers: answers)
+        conversation.marks = environment.marks
         answers.dialogs?.connection = conversation.connection
         if let user = accountName() {
             conversation.prove = { [folder = settings.pamFolder] password in

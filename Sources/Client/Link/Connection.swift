@@ -68,7 +68,7 @@ public final class Connection {
         software = []
         try send(.hello, hello)
         let welcome = try expect(.welcome, Welcome.self)
-        guard welcome.version == Limits.version else {
+        guard Limits.version...hello.version ~= welcome.version else {
             throw .protocolBroken(.otherVersion(welcome.version))
         }
         software = welcome.software
@@ -240,8 +240,21 @@ public final class Connection {
 
     /// Sends a reply in the running exchange, under its tag.
     func send(_ reply: Reply, payload: Span<UInt8>) throws(ClientError) {
-        Frame.write(
-            reply, type: RequestType.reply.rawValue, tag: tag, payload: payload, to: &output)
+        try goOn(.reply, reply, payload)
+    }
+
+    func send(_ answer: Answer, payload: Span<UInt8>) throws(ClientError) {
+        try goOn(.answer, answer, payload)
+    }
+
+    func send(_ draft: Draft, payload: Span<UInt8>) throws(ClientError) {
+        try goOn(.draft, draft, payload)
+    }
+
+    private func goOn<B: Body>(
+        _ type: RequestType, _ body: B, _ payload: Span<UInt8>
+    ) throws(ClientError) {
+        Frame.write(body, type: type.rawValue, tag: tag, payload: payload, to: &output)
         try flush()
     }
 

@@ -12,6 +12,8 @@ struct Conversation {
     /// Checks a login password before it leaves this process, whatever it is asked for: a mistyped one would
     /// otherwise become what opens the store. Nil if this account has no name.
     var prove: ((inout SecretBuffer) -> LoginProof.Verdict)?
+    /// Of what the terminal can show.
+    var marks = Marks.ascii
     /// Whoever leaves a new passcode empty wants none, and what it would be for is not made.
     var emptyDeclines = false
 
@@ -43,7 +45,7 @@ struct Conversation {
 
     /// What the daemon sends in an exchange. Any other answer ends it.
     private enum Step {
-        case show, scan, reveal, ask, refused
+        case show, scan, reveal, ask, screen, refused
 
         init?(_ type: AnswerType) {
             switch type {
@@ -51,13 +53,14 @@ struct Conversation {
             case .scan: self = .scan
             case .reveal: self = .reveal
             case .ask: self = .ask
+            case .screen: self = .screen
             case .refused: self = .refused
             case .welcome, .working, .done, .verdict, .state, .actionList, .value, .names,
                 .damaged, .chunk,
                 .progress, .policyValues, .checklist, .preview, .textList, .fingerprintState,
                 .token, .healthReport, .event, .appPolicy, .storeList,
                 .memberList, .item, .itemList, .secrets, .itemNews, .collection,
-                .fleetState:
+                .fleetState, .findings:
                 return nil
             }
         }
@@ -111,13 +114,19 @@ struct Conversation {
                 } else {
                     try reply(to: ask, shown: shown, begun)
                 }
+            case .screen:
+                let screen = try connection.read(Screen.self)
+                connection.release()
+                connection.leaveKeys()
+                view.end()
+                try draw(screen)
             case .refused: throw try connection.refusal(type)
             }
         }
     }
 
     /// Tells the person, wherever they read.
-    private func tell(_ line: [UInt8], _ style: Show.Style) {
+    func tell(_ line: [UInt8], _ style: Show.Style) {
         switch style {
         case .info: voice.info(line)
         case .error: voice.error(line)
@@ -172,7 +181,7 @@ struct Conversation {
                 ask.purpose, prompt: prompt(ask), echo: ask.echo, into: &answer)
         }
         if emptyDeclines, outcome == .answered, ask.purpose == .newPasscode, answer.count == 0 {
-            try abort(ask, .cancelled)
+            try abort(ask.question, .cancelled)
             throw .refused(Refused(.skipped, []))
         }
         switch outcome {
@@ -181,39 +190,33 @@ struct Conversation {
                 try connection.send(Reply(question: ask.question), payload: span)
             }
         case .cancelled:
-            throw .refused(try cancel(ask))
+            throw .refused(try cancel(ask.question))
         case .tooLong:
-            try abort(ask, .answerTooLong)
-            throw .refused(
-                Refused(
-                    .tooLarge, words(.answerTooLong), hint: words(.limitBytes, Limits.secret),
-                    parameters: [
-                        .init(name: Array("limit".utf8), value: Array(String(Limits.secret).utf8))
-                    ]))
+            throw try tooLong(ask.question)
         case .nobody:
-            try abort(ask, .conversationFailed)
+            try abort(ask.question, .conversationFailed)
             throw .refused(
                 Refused(
                     .passcodeRequired, words(.answerNobody, prompt(ask)),
                     hint: answers.lacksPinentry ? words(.dialogHint) : []))
         case .overtaken: return
         case .notShown:
-            try abort(ask, .conversationFailed)
+            try abort(ask.question, .conversationFailed)
             throw .refused(
                 Refused(
                     .passcodeRequired, words(.dialogFailed, prompt(ask)), hint: words(.dialogHint)))
         case .busy:
-            try abort(ask, .cancelled)
+            try abort(ask.question, .cancelled)
             throw .refused(
                 Refused(.busy, words(.dialogBusy), hint: words(.dialogBusyHint)))
         case .exhausted:
-            try abort(ask, .conversationFailed)
+            try abort(ask.question, .conversationFailed)
             throw .refused(
                 Refused(
                     .passcodeRequired, words(.answerExhausted, prompt(ask)),
                     hint: words(.answerExhaustedHint)))
         case .notTaken:
-            try abort(ask, .cancelled)
+            try abort(ask.question, .cancelled)
             throw .refused(notTaken(ask.purpose, shown))
         }
     }
@@ -221,8 +224,8 @@ struct Conversation {
     /// Tells the daemon and waits for its answer, so that the daemon has put everything away before
     /// this program ends.
     @discardableResult
-    private func abort(_ ask: Ask, _ reason: Abort.Reason) throws(ClientError) -> Refused? {
-        try connection.send(Abort(question: ask.question, reason: reason))
+    func abort(_ question: UInt32, _ reason: Abort.Reason) throws(ClientError) -> Refused? {
+        try connection.send(Abort(question: question, reason: reason))
         defer { connection.release() }
         while let type = try? connection.receive() {
             if type == .refused { return try? connection.read(Refused.self) }
@@ -231,10 +234,20 @@ struct Conversation {
         return nil
     }
 
+    func tooLong(_ question: UInt32) throws(ClientError) -> ClientError {
+        try abort(question, .answerTooLong)
+        return .refused(
+            Refused(
+                .tooLarge, words(.answerTooLong), hint: words(.limitBytes, Limits.secret),
+                parameters: [
+                    .init(name: Array("limit".utf8), value: Array(String(Limits.secret).utf8))
+                ]))
+    }
+
     /// The code is always that of a cancel, even if the daemon answers with the code of what is
     /// due. Its message says what is due.
-    private func cancel(_ ask: Ask) throws(ClientError) -> Refused {
-        guard let told = try abort(ask, .cancelled), !told.message.isEmpty else {
+    func cancel(_ question: UInt32) throws(ClientError) -> Refused {
+        guard let told = try abort(question, .cancelled), !told.message.isEmpty else {
             return Refused(.cancelled, words(.cancelled))
         }
         return Refused(.cancelled, told.message, hint: told.hint, parameters: told.parameters)
@@ -291,7 +304,7 @@ struct Conversation {
             case .wrong:
                 tell(words(.loginWrong), .error)
                 if !answers.isPerson {
-                    try abort(ask, .cancelled)
+                    try abort(ask.question, .cancelled)
                     throw .refused(Refused(.invalidPasscode, words(.loginWrong)))
                 }
             case .notInstalled:
@@ -299,14 +312,14 @@ struct Conversation {
                 tell(words(.loginNoService), .info)
                 return try twice(ask, into: &answer)
             case .failed(let reason):
-                try abort(ask, .conversationFailed)
+                try abort(ask.question, .conversationFailed)
                 throw .refused(
                     Refused(
                         .serviceUnavailable, words(.loginFailed, reason),
                         hint: words(.loginFailedHint)))
             }
         }
-        try abort(ask, .cancelled)
+        try abort(ask.question, .cancelled)
         throw .refused(
             Refused(
                 .invalidPasscode, words(.loginThrice), hint: words(.loginThriceHint)))
@@ -327,7 +340,7 @@ struct Conversation {
                 .loginPassword, prompt: self.prompt(ask), echo: false, into: &answer)
             guard first == .answered else { return first }
         }
-        try abort(ask, .cancelled)
+        try abort(ask.question, .cancelled)
         throw .refused(Refused(.noMatch, words(.loginDifferEnd)))
     }
 }

@@ -62,6 +62,22 @@ struct Voice {
         say(Printable.escaped(line), behind: "", .faint)
     }
 
+    /// What a screen is about.
+    func heading(_ line: [UInt8]) {
+        let text = String(decoding: Printable.escaped(line), as: UTF8.self)
+        printError(Text(errorPaint.painted(text, .bold), "\n").bytes)
+    }
+
+    func checklist(_ entries: [Checklist.Entry], _ marks: Marks) {
+        let view = RuleLines(marks: marks, paint: errorPaint)
+        let columns = errors.isTerminal ? ToolIO.columns(errors.descriptor) : 0
+        for line in entries.flatMap({
+            view.lines($0, isBlank: false, columns: columns > 0 ? columns : 80)
+        }) {
+            printError(line + [0x0A])
+        }
+    }
+
     /// The columns of standard error if a line on it can be drawn again; nil if it cannot.
     var redrawnColumns: Int? {
         guard errors.isTerminal, canMoveCursor else { return nil }

@@ -86,7 +86,8 @@ final class Dispatcher {
         switch phase {
         case .greeting:
             guard case .hello(let hello) = request else { throw .notUnderstood(.unknownValue) }
-            guard hello.version == Limits.version else {
+            guard hello.version == Limits.version || hello.version == Limits.versionWithScreens
+            else {
                 let refusal = Refusal.serviceUnavailable(.version(Limits.version))
                 try await connection.send(
                     house.desk.speech.voice.refused(refusal), .refused, tag: tag)
@@ -108,7 +109,8 @@ final class Dispatcher {
             }
             phase = .ready(caller)
             try await connection.send(
-                Welcome(software: Array(Software.version.utf8)), .welcome, tag: tag)
+                Welcome(version: hello.version, software: Array(Software.version.utf8)),
+                .welcome, tag: tag)
             return true
         case .ready(let caller):
             return try await serve(request, of: caller, tag: tag)
@@ -147,7 +149,7 @@ final class Dispatcher {
             // A module's connection never outlives one call of PAM.
             return false
         case .watch(let wish): try await watch(wish, caller, tag)
-        case .hello, .reply, .abort, .exportNext, .importChunk:
+        case .hello, .reply, .abort, .answer, .draft, .exportNext, .importChunk:
             throw .notUnderstood(.unknownValue)
         }
         return true

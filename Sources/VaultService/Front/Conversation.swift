@@ -28,6 +28,9 @@ protocol Conversation: AnyObject {
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox
     /// Asks a yes-or-no question.
     func choose(_ message: Message) async throws(Interruption) -> Choice
+    /// Whether the front end draws screens itself.
+    var drawsScreens: Bool { get }
+    func present(_ sheet: Sheet) async throws(Interruption) -> Sheet.Answer
     func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption)
     /// Sets what becomes the stack's token: `token`, or, if that is nil, the person's last answer.
     func give(token: SecretBox?) async throws(Interruption)

@@ -70,27 +70,75 @@ final class Exchange: Conversation {
         return questions
     }
 
-    func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
+    func newQuestion() -> UInt32 {
         questions &+= 1
-        let question = questions
+        return questions
+    }
+
+    func noteAnswered() {
+        answered = true
+    }
+
+    func deadline(after wait: Int32) -> UInt64 {
+        min(Clock.bootMilliseconds() + UInt64(wait), began + UInt64(Limits.exchangeWait))
+    }
+
+    func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
+        let question = newQuestion()
         let ask = Ask(
             question: question, purpose: purpose, echo: purpose == .choice,
             line: carrying(message))
+        let request = try await whileAsking { () async throws(Interruption) in
+            do throws(ConnectionEnd) {
+                try await connection.send(ask, .ask, tag: tag)
+            } catch {
+                throw .gone(error)
+            }
+            return try await receiveAnswer(until: deadline(after: Limits.personWait))
+        }
+        switch request {
+        case .reply(let reply, let secret) where reply.question == question:
+            switch purpose {
+            case .acknowledge, .choice: break
+            case .passcode, .newPasscode, .confirmPasscode, .loginPassword, .passphrase,
+                .newPassphrase, .confirmPassphrase, .recoveryKey, .former:
+                noteAnswered()
+            }
+            return secret
+        case .abort(let abort) where abort.question == question: throw Self.interruption(abort)
+        case .reply, .abort, .answer, .draft, .hello, .pam, .flow, .record, .item, .query, .fleet,
+            .transfer, .exportNext, .importChunk, .watch:
+            throw .gone(.notUnderstood(.unknownValue))
+        }
+    }
+
+    static func interruption(_ abort: Abort) -> Interruption {
+        switch abort.reason {
+        case .cancelled, .conversationFailed: .refused(.cancelled)
+        case .answerTooLong: .refused(.tooLarge(limit: Limits.secret))
+        }
+    }
+
+    /// A person is asked meanwhile, and not while what they have typed is to be gone.
+    func whileAsking<R>(
+        _ body: () async throws(Interruption) -> R
+    ) async throws(Interruption) -> R {
         connection.isAsking = true
         connection.holdsSecret = answered || cameWithSecret
-        guard !(connection.holdsSecret && connection.curfew.isOn) else {
-            connection.isAsking = false
-            throw .refused(.cancelled)
-        }
         defer {
             connection.isAsking = false
             connection.workingSince = Clock.bootMilliseconds()
         }
+        guard !(connection.holdsSecret && connection.curfew.isOn) else {
+            throw .refused(.cancelled)
+        }
+        return try await body()
+    }
+
+    /// What comes next of this exchange.
+    func receiveAnswer(until deadline: UInt64) async throws(Interruption) -> Request {
         let request: (UInt32, Request)
         do {
-            try await connection.send(ask, .ask, tag: tag)
-            let now = Clock.bootMilliseconds()
-            let deadline = min(now + UInt64(Limits.personWait), began + UInt64(Limits.exchangeWait))
             request = try await receive(until: deadline)
         } catch .timedOut {
             throw .refused(.cancelled)
@@ -98,25 +146,7 @@ final class Exchange: Conversation {
             throw .gone(error)
         }
         guard request.0 == tag else { throw .gone(.notUnderstood(.unknownValue)) }
-        switch request.1 {
-        case .reply(let reply, let secret) where reply.question == question:
-            switch purpose {
-            case .acknowledge, .choice: break
-            case .passcode, .newPasscode, .confirmPasscode, .loginPassword, .passphrase,
-                .newPassphrase, .confirmPassphrase, .recoveryKey, .former:
-                answered = true
-            }
-            return secret
-        case .abort(let abort) where abort.question == question:
-            switch abort.reason {
-            case .cancelled, .conversationFailed: throw .refused(.cancelled)
-            case .answerTooLong: throw .refused(.tooLarge(limit: Limits.secret))
-            }
-        case .reply, .abort, .hello, .pam, .flow, .record, .item, .query, .fleet, .transfer,
-            .exportNext,
-            .importChunk, .watch:
-            throw .gone(.notUnderstood(.unknownValue))
-        }
+        return request.1
     }
 
     private func receive(until deadline: UInt64) async throws(ConnectionEnd) -> (UInt32, Request) {

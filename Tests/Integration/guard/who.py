@@ -33,6 +33,8 @@ POLICY = "RetryLimit=0\nThrottleAfter=0\n"
 NEW, PHRASE = "another horse", "a phrase of its own"
 DOES_NOT_EXIST, INVALID_ARGUMENT, INVALID, UNAVAILABLE, DENIED, PROTOCOL_ERROR, BUSY = 3, 4, 26, 28, 30, 34, 35
 BUNDLE_BROKEN = 49
+# What answers a screen.
+SCREENS = ("answer", "draft")
 PAM = ("authenticate", "unlock", "confirm", "sessionOpen", "sessionClose", "password", "passwordRules")
 
 
@@ -161,7 +163,7 @@ class Who(Case):
             fields["subject"] = subject
         kind = {"authenticate": "pamAuth", "unlock": "pamAuth", "confirm": "pamAuth",
                 "password": "pamPassword", "passwordRules": "pamPassword"}
-        hello = {"frontEnd": kind.get(request, "terminal")}
+        hello = {"frontEnd": kind.get(request, "terminal"), "version": 2 if request in SCREENS else 1}
         if request.startswith("session"):
             hello["frontEnd"] = "pamSession"
         if request in PAM:
@@ -215,6 +217,12 @@ class Who(Case):
                 return client.run("openStore", script, subject=subject), client
             if request == "abort":
                 return client.run("openStore", (), subject=subject), client
+            if request in SCREENS:
+                client.draws = lambda screen: self.draw(client, request, screen)
+                answer = client.run("passcode", script, subject=subject, change="change")
+                # A function cannot be carried out of another process.
+                client.draws = None
+                return answer, client
             if request == "sessionClose" and peer == "root":
                 opened = server.ask("sessionOpen", subject=subject, hello=hello, id="c1", sessionClass="user")
                 self.assertEqual(opened.code, 0)
@@ -237,6 +245,17 @@ class Who(Case):
             self.exported.append(chunk.payload)
             if chunk.last:
                 return chunk
+
+    def draw(self, client, request, screen):
+        if request == "answer":
+            return 0, [NEW, NEW]
+        client.drafted = client.draft(screen, 0, "a")
+        return None
+
+    def change_back(self, peer):
+        with self.server.client(frontEnd="terminal") as client:
+            script = answers(NEW, newPasscode=PASSCODE)
+            return client.run("passcode", script, subject=("", wire.UNKNOWN_UID), change="change"), client
 
     def bring_in(self, client, request, subject):
         header, *pieces = self.file
@@ -287,7 +306,10 @@ class Who(Case):
             self.assertEqual(self.proves(PASSCODE), "success")
         elif request == "status":
             self.assertEqual((answer.name, answer.owner), ("state", self.person))
-        elif request in ("passcode", "recover", "resync"):
+        elif request == "draft":
+            self.assertEqual((answer.name, answer.code), ("refused", 27))
+            self.assertEqual(client.drafted, {"minLength": "unmet"})
+        elif request in ("passcode", "recover", "resync", "answer"):
             self.assertEqual(answer.name, "done")
             self.assertEqual(self.proves(NEW), "success")
         elif request == "create":
@@ -422,6 +444,12 @@ class Who(Case):
             self.assertEqual((answer.name, self.server.status(name).lock), ("done", "unlocked"))
         elif request == "abort":
             self.assertEqual((answer.name, answer.code), ("refused", 27))
+        elif request == "answer":
+            self.assertEqual(answer.name, "done")
+            back = self.run_as(peer, lambda: self.change_back(peer))[0]
+            self.assertEqual(back.name, "done")
+        elif request == "draft":
+            self.assertEqual((answer.name, client.drafted), ("refused", {"minLength": "unmet"}))
         else:
             self.fail(f"{request} concerns nobody's own store")
         after = as_uid(self.uid, lambda: self.make("get", None, "the person")[0])
@@ -855,7 +883,7 @@ class Connections(Case):
 
     def test_other_version(self):
         """A peer with another version of the protocol is told so, and nothing else"""
-        for version in (0, 2, 65535):
+        for version in (0, 3, 65535):
             client = self.server.client(greet=False)
             client.send("hello", 5, frontEnd="program", version=version)
             self.assertEqual(self.ended(client), (31, 5))

@@ -12,7 +12,9 @@ private let new = "otter über badger 7"
 
 /// A flow, and what the person answers; what opens the store before and after it.
 private struct Play: Sendable, CustomTestStringConvertible {
-    let testDescription: String
+    let title: String
+    var isDrawn = false
+    var testDescription: String { isDrawn ? title + ", drawn" : title }
     var policy = ""
     /// Before the flow, with the same person: the passcode is `old`, if there is a store.
     var prepare: @LoopActor @Sendable (Stage) async -> [String: String] = { _ in [:] }
@@ -57,51 +59,60 @@ private let following: @LoopActor @Sendable (Stage) async -> [String: String] = 
 
 private let typedTwice = ["create.choose": new, "create.confirm": new]
 
-private let plays: [Play] = [
+/// Each as lines and questions, and at a front end that draws screens.
+private let plays =
+    lines
+    + lines.map { play in
+        var play = play
+        play.isDrawn = true
+        return play
+    }
+
+private let lines: [Play] = [
     Play(
-        testDescription: "create",
+        title: "create",
         request: .create(Create(target: Target(), way: .ownPasscode, openExisting: false)),
         answers: typedTwice.merging(["recovery.keep": ""]) { $1 }, ends: "create.done",
         before: nil, behind: new, mayBeDone: true),
     Play(
-        testDescription: "create that follows the login",
+        title: "create that follows the login",
         request: .create(Create(target: Target(), way: .followLogin, openExisting: false)),
         answers: ["create.login-password": new, "recovery.keep": ""], ends: "create.done",
         before: nil, behind: new, mayBeDone: true),
     Play(
-        testDescription: "unlock", prepare: made, request: .openStore(Target()),
+        title: "unlock", prepare: made, request: .openStore(Target()),
         answers: ["match.prompt": old], ends: "match.done", before: old, behind: old),
     Play(
-        testDescription: "change the passcode", prepare: made,
+        title: "change the passcode", prepare: made,
         request: .passcode(Passcode(target: Target(), change: .change)),
         answers: typedTwice.merging(["match.current": old]) { $1 }, ends: "change.done",
         before: old, behind: new),
     Play(
-        testDescription: "from a passcode of its own to the login password", prepare: made,
+        title: "from a passcode of its own to the login password", prepare: made,
         request: .passcode(Passcode(target: Target(), change: .followLogin)),
         answers: ["match.current": old, "create.login-password": new], ends: "follow.done",
         before: old, behind: new),
     Play(
-        testDescription: "from the login password to a passcode of its own", prepare: following,
+        title: "from the login password to a passcode of its own", prepare: following,
         request: .passcode(Passcode(target: Target(), change: .ownPasscode)),
         answers: typedTwice.merging(["match.current": old]) { $1 }, ends: "change.done",
         before: old, behind: new),
     Play(
-        testDescription: "a new recovery key", prepare: made, request: .recoveryNew(Target()),
+        title: "a new recovery key", prepare: made, request: .recoveryNew(Target()),
         answers: ["match.current": old, "recovery.keep": ""], ends: "recovery.made", before: old,
         behind: old),
     Play(
-        testDescription: "recover", prepare: recoverable, request: .recover(Target()),
+        title: "recover", prepare: recoverable, request: .recover(Target()),
         answers: typedTwice, ends: "recovery.done", before: old, behind: new, staysDueFrom: 1),
     Play(
-        testDescription: "resync", prepare: following, request: .resync(Target()),
+        title: "resync", prepare: following, request: .resync(Target()),
         answers: ["create.login-password": new, "drift.former": old], ends: "drift.done",
         before: old, behind: new),
     Play(
-        testDescription: "reset", prepare: made, request: .reset(Target()),
+        title: "reset", prepare: made, request: .reset(Target()),
         answers: ["match.current": old], ends: "reset.done", before: old, behind: nil),
     Play(
-        testDescription: "unlock where the rules grew",
+        title: "unlock where the rules grew",
         prepare: { stage in
             let answers = await made(stage)
             await stage.change("MinLength=12\nRequireDigit=yes\n")
@@ -118,6 +129,7 @@ struct FlowTests {
         _ body: @escaping @LoopActor @Sendable (Stage, [String: String]) async throws -> R
     ) async throws -> R {
         try await Stage.run(play.policy) { stage in
+            stage.drawsScreens = play.isDrawn
             let more = await play.prepare(stage)
             return try await body(stage, play.answers.merging(more) { $1 })
         }

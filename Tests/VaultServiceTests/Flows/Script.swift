@@ -101,6 +101,44 @@ final class Script: Conversation {
         return typed.withBytes { voice.choice($0) }
     }
 
+    /// Whether this front end draws screens, and what it was given to draw.
+    var drawsScreens = false
+    private(set) var drawn: [String] = []
+    /// What was wrong with what was typed so far.
+    private(set) var findings: [String] = []
+
+    func present(_ sheet: Sheet) async throws(Interruption) -> Sheet.Answer {
+        guard drawsScreens else { return try await presentByLines(sheet) }
+        drawn.append(sheet.id.rawValue)
+        shown += sheet.lines.map(\.message.phrase.id.id)
+        var answer = Sheet.Answer(button: sheet.ways[0].button)
+        for field in sheet.fields {
+            let typed = try await ask(field.label, field.purpose)
+            if field.isJudged, let judge = sheet.judge, let draft = Self.copy(typed) {
+                findings = judge(draft).filter { $0.finding == .unmet }.map {
+                    String(decoding: $0.id, as: UTF8.self)
+                }
+            }
+            answer.values.append(typed)
+        }
+        guard sheet.fields.isEmpty else { return answer }
+        // By the name of the button, under that of the screen.
+        _ = try await ask(sheet.question, .acknowledge)
+        if let wanted = answers[sheet.id.rawValue],
+            let way = sheet.ways.first(where: { $0.button.rawValue == wanted })
+        {
+            answer = Sheet.Answer(button: way.button)
+        }
+        return answer
+    }
+
+    private static func copy(_ typed: SecretBox) -> SecretBox? {
+        try? typed.read { (secret) throws(SecretsError) in
+            let bytes = secret.withBytes { bytes in bytes.indices.map { bytes[$0] } }
+            return SecretBox(try SecretBytes(copying: bytes.span))
+        }
+    }
+
     func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption) {
         revealed = secret.withBytes { bytes in
             String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)

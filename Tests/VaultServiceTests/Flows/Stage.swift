@@ -13,6 +13,8 @@ import Words
 /// of it.
 @LoopActor
 final class Stage {
+    /// Whether people have a front end that draws.
+    var drawsScreens = false
     let house: House
     let reader: PlayedReader
     let polkit = PlayedPolkit()
@@ -144,7 +146,9 @@ final class Stage {
         _ frontEnd: FrontEnd = .terminal
     ) -> Script {
         let hello = Hello(frontEnd: frontEnd, realUID: alice.uid)
-        return Script(caller(hello, uid: alice.uid), reader, answers, at: turn)
+        let script = Script(caller(hello, uid: alice.uid), reader, answers, at: turn)
+        script.drawsScreens = drawsScreens
+        return script
     }
 
     /// Root's `login`, with the person in front of it, or another program of root's.

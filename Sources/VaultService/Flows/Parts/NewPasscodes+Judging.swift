@@ -155,27 +155,56 @@ extension NewPasscodes {
     /// The rules that are shown before anything is typed.
     static func told(_ policy: Policy) -> [Refusal.Rule] {
         PasscodeRules.rules(policy).compactMap { rule in
-            switch rule {
-            // Everybody expects these two, so they are shown only where they are not met.
-            case .same, .history: nil
-            case .custom(let name):
-                policy.customRules.contains { $0.name == name && $0.show }
-                    ? Refusal.Rule(rule, policy) : nil
-            case .minLength, .digitsOnly, .digit, .upper, .lower, .special, .groups, .unique,
-                .sequence:
-                Refusal.Rule(rule, policy)
-            }
+            isTold(rule, policy) ? Refusal.Rule(rule, policy) : nil
         }
     }
 
-    /// Shows what the passcode lacks: one rule in a sentence of its own, several as a list.
+    private static func isTold(_ rule: PasscodeRule, _ policy: Policy) -> Bool {
+        switch rule {
+        // Everybody expects these two, so they are shown only where they are not met.
+        case .same, .history: false
+        case .custom(let name): policy.customRules.contains { $0.name == name && $0.show }
+        case .minLength, .digitsOnly, .digit, .upper, .lower, .special, .groups, .unique,
+            .sequence:
+            true
+        }
+    }
+
+    /// Shows what the passcode lacks.
     func showMissing(_ judgement: Judgement, _ policy: Policy, _ exchange: any Conversation)
         async throws(Interruption)
     {
+        guard let message = Self.missing(judgement, policy) else { return }
+        try await exchange.show(message, .error)
+    }
+
+    /// One rule in a sentence of its own, several as a list.
+    static func missing(_ judgement: Judgement, _ policy: Policy) -> Message? {
         let missing = judgement.entries.filter { $0.finding.isUnmet }.map {
             Refusal.Rule($0, policy)
         }
-        guard let first = missing.first else { return }
-        try await exchange.show(missing.count == 1 ? .unmet(first) : .missing(missing), .error)
+        guard let first = missing.first else { return nil }
+        return missing.count == 1 ? .unmet(first) : .missing(missing)
+    }
+
+    /// The rules that are shown, before anything was typed.
+    static func unjudged(_ policy: Policy, _ voice: Voice) -> [Checklist.Entry] {
+        PasscodeRules.rules(policy).compactMap { rule in
+            guard isTold(rule, policy) else { return nil }
+            return Checklist.Entry(
+                id: Text.clean(rule.id), finding: .notChecked,
+                wants: voice.bytes(Refusal.Rule(rule, policy).wish))
+        }
+    }
+
+    /// What they say while somebody types. Rules that need a process are not asked for each key, and
+    /// former passcodes not at all: these would be an oracle.
+    static func findings(
+        on draft: SecretBox, _ policy: Policy, _ voice: Voice
+    ) -> [Checklist.Entry] {
+        guard let typed = try? TypedPasscode(draft) else { return unjudged(policy, voice) }
+        return typed.judgement(policy, custom: []).entries.compactMap { entry in
+            isTold(entry.rule, policy) ? Checklist.Entry(entry, policy, voice) : nil
+        }
     }
 }

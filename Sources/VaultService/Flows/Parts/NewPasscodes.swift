@@ -71,6 +71,7 @@ final class NewPasscodes {
     func askNewPasscode(_ entry: Entry) async throws(Interruption) -> NewPasscode {
         let exchange = entry.exchange
         var policy = try await policyNow(entry)
+        if exchange.drawsScreens { return try await drawn(entry, &policy) }
         try await showRules(policy, exchange)
         if entry.maySkip { try await exchange.show(.maySkip) }
         var rounds = exchange.caller.isConversation ? Self.rounds : 1
@@ -98,10 +99,16 @@ final class NewPasscodes {
     {
         let new = try await asking(entry.exchange, .chooseNew, .newPasscode)
         if entry.maySkip, new.isEmpty { throw .skipped }
-        do throws(Refusal) { try new.requireFit() } catch { throw .refused(error) }
         try await requireGood(new, policy, entry)
-        let isSame = try await asking(entry.exchange, .confirmNew, .confirmPasscode).matches(new)
-        guard isSame else { throw .differs }
+        let again = try await asking(entry.exchange, .confirmNew, .confirmPasscode)
+        return try await chosen(new, again, entry, &policy)
+    }
+
+    /// One that was typed twice.
+    private func chosen(
+        _ new: TypedPasscode, _ again: TypedPasscode, _ entry: Entry, _ policy: inout Policy
+    ) async throws(Objection) -> NewPasscode {
+        guard again.matches(new) else { throw .differs }
         // The rules may have changed meanwhile.
         let present: Policy
         do { present = try await policyNow(entry) } catch { throw Self.objection(error) }
@@ -115,6 +122,7 @@ final class NewPasscodes {
     private func requireGood(
         _ new: TypedPasscode, _ policy: Policy, _ entry: Entry, _ stage: Entry.Stage = .typed
     ) async throws(Objection) {
+        do throws(Refusal) { try new.requireFit() } catch { throw .refused(error) }
         let judgement: Judgement
         do throws(Refusal) {
             judgement = try await judge(new, policy, entry, stage)
@@ -125,6 +133,71 @@ final class NewPasscodes {
         // No candidate is taken any more in this exchange, so asking again is of no use.
         if obstacle.finding == .notChecked(.tooManyCandidates) { throw .refused(.cancelled) }
         throw .falls(judgement)
+    }
+
+    // MARK: on one screen
+
+    /// Both are typed before either is judged; what it lacks, the screen says while it is typed.
+    private func drawn(_ entry: Entry, _ policy: inout Policy) async throws(Interruption)
+        -> NewPasscode
+    {
+        var said: [Sheet.Line] = []
+        var rounds = Self.rounds
+        while true {
+            rounds -= 1
+            do throws(Objection) {
+                let (new, again) = try await typed(sheet(entry, policy, said), entry)
+                if entry.maySkip, new.isEmpty { throw .skipped }
+                try await requireGood(new, policy, entry)
+                return try await chosen(new, again, entry, &policy)
+            } catch {
+                switch error {
+                case .refused(let refusal): throw .refused(refusal)
+                case .skipped: throw .refused(.skipped)
+                case .falls(let judgement):
+                    guard rounds > 0 else { throw .refused(Refusal(judgement, policy) ?? .unknown) }
+                    said = Self.missing(judgement, policy).map { [(.error, $0)] } ?? []
+                case .differs:
+                    guard rounds > 0 else { throw .refused(.noMatch) }
+                    said = [(.error, .differ)]
+                }
+            }
+        }
+    }
+
+    private func sheet(_ entry: Entry, _ policy: Policy, _ said: [Sheet.Line]) -> Sheet {
+        var sheet = Sheet(
+            .createPasscode, .form, ways: [Sheet.Way(.goOn), Sheet.Way(.cancel, .cancel)],
+            question: .chooseNew)
+        sheet.picture = .key
+        sheet.lines = [(.heading, .createHeading)]
+        if entry.maySkip { sheet.lines.append((.hint, .maySkip)) }
+        sheet.lines += said
+        sheet.fields = [
+            Sheet.Field(label: .chooseNew, purpose: .newPasscode, isJudged: true),
+            Sheet.Field(label: .confirmNew, purpose: .confirmPasscode),
+        ]
+        let voice = entry.exchange.voice
+        sheet.judge = { draft in Self.findings(on: draft, policy, voice) }
+        sheet.rules = Self.unjudged(policy, voice)
+        return sheet
+    }
+
+    private func typed(
+        _ sheet: Sheet, _ entry: Entry
+    ) async throws(Objection) -> (TypedPasscode, TypedPasscode) {
+        do throws(Interruption) {
+            let values = try await entry.exchange.present(sheet).values
+            return try refusing { () throws(Refusal) in
+                let source = entry.exchange.caller.source
+                return (
+                    try TypedPasscode(values[0], from: source),
+                    try TypedPasscode(values[1], from: source)
+                )
+            }
+        } catch {
+            throw Self.objection(error)
+        }
     }
 
     private func policyNow(_ entry: Entry) async throws(Interruption) -> Policy {

@@ -22,8 +22,14 @@ extension Settling {
 
     func notify(of step: DueStep, _ exchange: any Conversation) async throws(Interruption) {
         guard let notice = step.notice else { return }
-        for part in notice.parts { try await exchange.show(.notice(notice, part)) }
-        _ = try await exchange.ask(.noticeEnd(notice), .acknowledge)
+        var sheet = Sheet(
+            .notice, .page, ways: [Sheet.Way(.goOn, label: .noticeButton(notice))],
+            question: .noticeEnd(notice))
+        sheet.picture = .organisation
+        sheet.lines = notice.parts.map { part in
+            (part == .body ? .paragraph : .heading, .notice(notice, part))
+        }
+        _ = try await exchange.present(sheet)
     }
 }
 

@@ -96,12 +96,7 @@ final class PolicyQueries {
         var room = ListRoom()
         return Checklist(
             entries: room.fitting(
-                judgement.entries.map { entry in
-                    Checklist.Entry(
-                        id: Text.clean(entry.rule.id), finding: .init(entry.finding),
-                        wants: voice.bytes(Refusal.Rule(entry.rule, policy).wish),
-                        reason: entry.finding.reason(voice))
-                },
+                judgement.entries.map { Checklist.Entry($0, policy, voice) },
                 { $0.id.count + $0.wants.count + $0.reason.count }))
     }
 }
@@ -130,38 +125,5 @@ extension PolicyValues.Mode {
             case .standard: .standard
             case .noPasscodeMode: .noPasscodeMode
             }
-    }
-}
-
-extension Checklist.Entry.Finding {
-    init(_ finding: Finding) {
-        self =
-            switch finding {
-            case .satisfied: .satisfied
-            case .unmet, .unmetBecause: .unmet
-            case .notChecked: .notChecked
-            }
-    }
-}
-
-extension Finding {
-    /// What there is to say beyond the finding itself.
-    fileprivate func reason(_ voice: Voice) -> [UInt8] {
-        switch self {
-        case .satisfied, .unmet: []
-        case .unmetBecause(.dictionary(let says)): Text.clean(says, limit: Limits.line)
-        case .unmetBecause(.cannotRun(let fault)): voice.bytes(fault.phrase)
-        case .notChecked(let why): voice.bytes(why.phrase)
-        }
-    }
-}
-
-extension TypedPasscode {
-    /// What the rules say of something that nobody sets.
-    fileprivate func judgement(_ policy: Policy, custom: [Finding]) -> Judgement {
-        if let refusal { return PasscodeRules.notJudged(refusal, policy) }
-        return withNormal { secret in
-            secret.withBytes { PasscodeRules.judge($0, policy, custom: custom) }
-        }
     }
 }

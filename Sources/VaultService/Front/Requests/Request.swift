@@ -10,6 +10,9 @@ enum Request: Sendable {
     /// Only while a flow asks. The flow reads them itself.
     case reply(Reply, SecretBox)
     case abort(Abort)
+    /// Likewise, where a screen stands.
+    case answer(Answer, SecretBox)
+    case draft(Draft, SecretBox)
     /// Only while no other request is under way.
     case pam(PamRequest)
     case flow(FlowRequest)
@@ -139,6 +142,10 @@ extension Request {
         case .hello: .hello(try Hello(&reader, body))
         case .reply: .reply(try Reply(&reader, body), try secret(&reader, body))
         case .abort: .abort(try Abort(&reader, body))
+        case .answer:
+            .answer(
+                try Answer(&reader, body), try secret(&reader, body, limit: Limits.answers))
+        case .draft: .draft(try Draft(&reader, body), try secret(&reader, body))
         case .authenticate:
             .pam(.authenticate(try Authenticate(&reader, body), token: try secret(&reader, body)))
         case .unlock: .pam(.unlock(try Unlock(&reader, body), token: try secret(&reader, body)))
@@ -236,10 +243,10 @@ extension Request {
         }
     }
 
-    private static func secret(_ reader: inout Reader, _ body: Span<UInt8>) throws(WireError)
-        -> SecretBox
-    {
-        let slice = try reader.payload(body, limit: Limits.secret)
+    private static func secret(
+        _ reader: inout Reader, _ body: Span<UInt8>, limit: Int = Limits.secret
+    ) throws(WireError) -> SecretBox {
+        let slice = try reader.payload(body, limit: limit)
         let bytes = body.extracting(slice.start..<(slice.start + slice.count))
         do {
             return SecretBox(try SecretBytes(copying: bytes))

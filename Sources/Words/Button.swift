@@ -1,0 +1,20 @@
+/// What a person can do on a screen. What it says there is a text.
+package enum Button: String, CaseIterable, Sendable {
+    case goOn = "continue"
+    case agree
+    case disagree
+    case deny
+    case notNow = "not-now"
+    case cancel
+
+    var text: TextID {
+        switch self {
+        case .goOn: .buttonContinue
+        case .agree: .buttonAgree
+        case .disagree: .buttonDisagree
+        case .deny: .buttonDeny
+        case .notNow: .buttonNotNow
+        case .cancel: .buttonCancel
+        }
+    }
+}
