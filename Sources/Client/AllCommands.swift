@@ -52,7 +52,7 @@ enum AllCommands {
 
         FleetStatusCommand.self,
         FleetJoinCommand.self,
-        FleetFetchCommand.self,
+        FleetFetchCommand.self, ConsentsShowCommand.self, ConsentsAnswerCommand.self,
         FleetImportCommand.self,
         FleetLeaveCommand.self,
         FleetCheckCommand.self,

@@ -21,7 +21,13 @@ public struct MachineReport: Equatable, Sendable {
         case locked = "APPVAULT_LOCKED"
         case wiped = "APPVAULT_WIPED"
         case offlineDays = "APPVAULT_OFFLINE_DAYS"
+        case consentsDue = "APPVAULT_CONSENTS_DUE"
     }
+
+    /// What people have answered, for whoever has to show it; nobody counts it. For each of them and each
+    /// answer `TARGET ID VERSION yes|no SECONDS`, with semicolons between them.
+    public static let agreed = "APPVAULT_AGREED"
+    public static let mostAgreed = 8 << 10
 
     public enum Words: String, CaseIterable, Sendable {
         case machine = "APPVAULT_MACHINE"

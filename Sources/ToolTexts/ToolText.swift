@@ -292,10 +292,15 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
 
     case answerTooLong = "tool.answer.too-long | that answer is too long"
     case limitBytes = "tool.limit.bytes | at most {1} bytes | a number"
-    case screenStep = "tool.screen.step | Step {1} of {2} | numbers"
+    case consentsNone = "tool.consents.none | nobody asks you to agree to anything"
+    case consentsOpen = "tool.consents.open | not answered yet: `appvault consents answer`"
+    case consentsYes = "tool.consents.yes | agreed {1} | a time"
+    case consentsNo = "tool.consents.no | not agreed {1} | a time"
+    case screenStep = "tool.screen.step | Step {1} of {2} | a number | how many there are"
     case screenNext = "tool.screen.next | Next page [Enter]"
     case screenGoOn = "tool.screen.go-on | {1} [Enter] | what a screen has to press: button.*"
     case screenChoose = "tool.screen.choose | Your choice [{1}] | the number that Enter takes"
+    case screenChooseOne = "tool.screen.choose.one | Your choice, 1 to {1} | a number"
     case screenChooseNumber = "tool.screen.choose.number | type a number from 1 to {1} | a number"
     case answerNobody = """
         tool.answer.nobody | \

@@ -79,6 +79,8 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case fleetImport = 0xC4
     case fleetLeave = 0xC6
     case fleetFetch = 0xC8
+    case consentAsk = 0xCA
+    case consents = 0xCC
 }
 
 public enum AnswerType: UInt16, CaseIterable, Sendable {
@@ -117,6 +119,7 @@ public enum AnswerType: UInt16, CaseIterable, Sendable {
     case itemNews = 0xAB
     case collection = 0xAD
     case fleetState = 0xC1
+    case consentList = 0xCD
 }
 
 /// What stands before every body: its length, its type, and the tag of the request that it belongs

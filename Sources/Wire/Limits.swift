@@ -38,6 +38,8 @@ public enum Limits {
     /// A line of an organisation's: its name, whom to ask.
     public static let fleetText = 256
     public static let url = 2048
+    /// What an organisation may ask people to agree to.
+    public static let consents = 16
     public static let parameters = 8
     /// A paragraph of a screen, or of what is to be read on it.
     public static let paragraph = 4096

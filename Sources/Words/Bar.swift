@@ -23,12 +23,15 @@ extension Refusal {
         case ordered(Orderer)
         /// The machine has heard nothing of it for so many days in which it ran.
         case offline(days: UInt32, Orderer)
+        /// The person has not agreed to what it requires: its title.
+        case denied([UInt8], Orderer)
 
         /// For programs.
         var name: String {
             switch self {
             case .ordered: "ordered"
             case .offline: "offline"
+            case .denied: "denied"
             }
         }
 
@@ -38,6 +41,8 @@ extension Refusal {
             case .offline(1, let orderer): Phrase(.refusedBarredOfflineOne, .text(orderer.name))
             case .offline(let days, let orderer):
                 Phrase(.refusedBarredOffline, .text(orderer.name), .count(days))
+            case .denied(let title, let orderer):
+                Phrase(.refusedBarredDenied, .text(orderer.name), .text(Text.clean(title)))
             }
         }
 
@@ -48,6 +53,7 @@ extension Refusal {
                 Phrase(.hintBarredOfflineUnnamed)
             case .offline(_, let orderer):
                 Phrase(.hintBarredOffline, .text(orderer.contact))
+            case .denied: Phrase(.hintBarredDenied)
             }
         }
     }

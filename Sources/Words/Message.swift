@@ -96,6 +96,12 @@ package enum Message: Sendable {
 
     case button(Button)
     case createHeading
+    case consentHeading(organisation: String)
+    case consentRequired
+    case consentOptional
+    case consentQuestion(title: [UInt8])
+    case consentsDone
+    case consentsNone
     /// An organisation's words.
     case written([UInt8])
     /// The one line at a service that cannot ask.
@@ -298,6 +304,13 @@ package enum Message: Sendable {
         case .noticeButton(let notice): Phrase(notice.button)
         case .button(let button): Phrase(button.text)
         case .createHeading: Phrase(.createHeading)
+        case .consentHeading(let name):
+            Phrase(.consentHeading, .text(Text.clean(Array(name.utf8))))
+        case .consentRequired: Phrase(.consentRequired)
+        case .consentOptional: Phrase(.consentOptional)
+        case .consentQuestion(let title): Phrase(.consentQuestion, .text(Text.clean(title)))
+        case .consentsDone: Phrase(.consentsDone)
+        case .consentsNone: Phrase(.consentsNone)
         case .written(let text):
             Phrase(.written, .text(Text.clean(text)))
         case .due(let due): Phrase(due.text)

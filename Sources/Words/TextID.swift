@@ -743,6 +743,23 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         {1} has locked this store | \
         the name of an organisation
         """
+    case refusedBarredDenied = """
+        refused.LockedByAdministrator.denied | \
+        {1} requires that you agree to: {2} | an organisation | the title of what it asks
+        """
+    case hintBarredDenied = """
+        hint.LockedByAdministrator.denied | `appvault consents answer` asks you again
+        """
+    case consentQuestion = """
+        consent.question | Do you agree to: {1}? [y/n]\u{20} | the title of what is asked
+        """
+    case consentHeading = """
+        consent.heading | {1} asks you to read this. | an organisation
+        """
+    case consentOptional = "consent.optional | You may also say no."
+    case consentRequired = "consent.required | Without it your store stays shut."
+    case consentsDone = "consent.done | Your answers are kept."
+    case consentsNone = "consent.none | There is nothing to answer."
     case refusedBarredOffline = """
         refused.LockedByAdministrator.offline | \
         this machine has heard nothing from {1} for {2} days, so its stores are locked | \

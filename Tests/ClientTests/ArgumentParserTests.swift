@@ -135,6 +135,9 @@ struct ArgumentParserTests {
         ("fleet import -", FleetImportCommand(file: .standardStream)),
         ("fleet leave", FleetLeaveCommand()),
         ("fleet fetch", FleetFetchCommand()),
+        ("consents show", ConsentsShowCommand()),
+        ("consents answer", ConsentsAnswerCommand(again: false)),
+        ("consents answer --all", ConsentsAnswerCommand(again: true)),
         (
             "fleet check a b",
             FleetCheckCommand(

@@ -106,12 +106,12 @@ def as_uid(uid, function, gid=None):
     return loginlab.in_child(f"as uid {uid}", become, function)
 
 
-def as_uid_connection(uid, daemon, frontEnd="program"):
+def as_uid_connection(uid, daemon, frontEnd="program", **hello):
     """A greeted connection that the kernel says is that uid's, for this process to use."""
     ours, theirs = socket.socketpair()
 
     def connect():
-        with daemon.client(frontEnd=frontEnd, realUID=uid) as client:
+        with daemon.client(frontEnd=frontEnd, realUID=uid, **hello) as client:
             socket.send_fds(theirs, [b"c"], [client.socket.fileno()])
 
     as_uid(uid, connect)
@@ -122,6 +122,7 @@ def as_uid_connection(uid, daemon, frontEnd="program"):
     wire.Channel.__init__(client, socket.socket(fileno=number))
     client.timeout, client.tag = 20.0, 1
     client.shown, client.asked, client.revealed, client.tokens, client.damaged = [], [], [], [], []
+    client.screens, client.draws = [], None
     return client
 
 

@@ -83,6 +83,8 @@ PICTURES = ["none", "logo", "lock", "key", "finger", "person", "people", "paper"
 TEXT_ROLES = {"heading": 1, "paragraph": 2, "item": 3, "link": 4, "hint": 5, "error": 6, "page": 7}
 FORM_FIELDS = {"secret": 1, "text": 2, "name": 3, "email": 4, "number": 5}
 MARKS = ["none", "current"]
+CONSENT_KINDS = {"licence": 1, "required": 2, "optional": 3}
+CONSENT_ANSWERS = ["open", "yes", "no"]
 CHOICE_ROLES = {"primary": 1, "other": 2, "grave": 3, "cancel": 4}
 STYLES = {"info": 0, "error": 1}
 ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
@@ -536,7 +538,21 @@ MESSAGES = {
     "fleetImport": Shape(0xC4, (), [VALUE]),
     "fleetLeave": Shape(0xC6),
     "fleetFetch": Shape(0xC8),
+    "consentAsk": Shape(0xCA, [("again", FLAG)]),
+    "consents": Shape(0xCC),
     # answers
+    "consentList": Shape(
+        0xCD,
+        [
+            ("organisation", FLEET),
+            (
+                "items",
+                _entries(
+                    ("id", ID), ("kind", _choice(CONSENT_KINDS)), ("title", LONG), ("version", U32),
+                    ("answer", _choice(CONSENT_ANSWERS)), ("answeredAt", U64), most=16),
+            ),
+        ],
+    ),
     "fleetState": Shape(
         0xC1,
         [("organisation", FLEET), ("contact", FLEET), ("policy", _part(*TAKEN)), ("orders", _part(*TAKEN)),

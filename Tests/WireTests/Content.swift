@@ -59,6 +59,8 @@ extension RequestType {
         case .itemChanges: Content(body: ItemChanges.self)
         case .collectionPut: Content(body: PutCollection.self)
         case .aliasSet: Content(body: SetAlias.self)
+        case .consentAsk: Content(body: ConsentAsk.self)
+        case .consents: Content(body: Empty.self)
         case .fleetStatus, .fleetLeave, .fleetFetch: Content(body: Empty.self)
         case .fleetJoin, .fleetImport: Content(body: Empty.self, payloads: [Limits.value])
         }
@@ -95,6 +97,7 @@ extension AnswerType {
         case .actionList: Content(body: ActionList.self)
         case .policyValues: Content(body: PolicyValues.self)
         case .screen: Content(body: Screen.self)
+        case .consentList: Content(body: ConsentList.self)
         case .findings: Content(body: Findings.self)
         case .checklist: Content(body: Checklist.self)
         case .preview: Content(body: Preview.self)

@@ -131,7 +131,7 @@ struct DocumentTests {
             ("attributes", Limits.attributes), ("collections", Limits.collections),
             ("collectionText", Limits.collectionText), ("aliasText", Limits.aliasText),
             ("itemPage", Limits.itemPage),
-            ("fleetText", Limits.fleetText), ("url", Limits.url),
+            ("fleetText", Limits.fleetText), ("url", Limits.url), ("consents", Limits.consents),
             ("parameters", Limits.parameters), ("policyText", Limits.policyText),
             ("paragraph", Limits.paragraph), ("screenLines", Limits.screenLines),
             ("screenFields", Limits.screenFields), ("screenRules", Limits.screenRules),

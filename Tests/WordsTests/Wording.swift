@@ -56,6 +56,7 @@ enum Wording {
         .deleted, .retryLimitReached(.erased), .wiped(by: nil), .wiped(by: orderer),
         .barred(.ordered(orderer)), .barred(.ordered(nobody)), .barred(.offline(days: 1, orderer)),
         .barred(.offline(days: 9, orderer)), .barred(.offline(days: 9, nobody)),
+        .barred(.denied(Array("terms of use".utf8), orderer)),
         .throttled(seconds: 3), .policyDenies(key: "AllowNoPasscode"), .cancelled,
         .cancelledOpening, .fingerprintNoMatch(left: nil), .fingerprintNoMatch(left: 2),
         .tooLarge(limit: 9), .quotaReached(used: 9 << 20, limit: 1 << 20), .protocolError, .busy,
@@ -190,7 +191,11 @@ enum Wording {
             all += [.noticeEnd(notice), .noticeButton(notice)]
         }
         all += Button.allCases.map { .button($0) }
-        all += [.createHeading, .written(Array("a paper".utf8))]
+        all += [
+            .createHeading, .written(Array("a paper".utf8)), .consentRequired, .consentOptional,
+            .consentHeading(organisation: "example.org"), .consentsDone, .consentsNone,
+            .consentQuestion(title: Array("terms of use".utf8)),
+        ]
         return all + Message.Due.allCases.map { .due($0) }
     }()
 }

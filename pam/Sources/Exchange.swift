@@ -200,7 +200,7 @@ struct Exchange: ~Copyable {
             .names, .chunk, .progress, .policyValues, .checklist, .preview, .textList, .scan,
             .fingerprintState, .damaged, .healthReport, .token, .event, .appPolicy, .storeList,
             .memberList, .item, .itemList, .secrets, .itemNews, .collection, .fleetState,
-            .screen, .findings, nil:
+            .screen, .findings, .consentList, nil:
             throw .nonsense
         }
     }
@@ -237,7 +237,7 @@ struct Exchange: ~Copyable {
             .policyValues, .checklist, .preview, .textList, .fingerprintState, .damaged,
             .healthReport, .event, .appPolicy, .storeList,
             .memberList, .item, .itemList, .secrets, .itemNews, .collection, .fleetState,
-            .screen, .findings, nil:
+            .screen, .findings, .consentList, nil:
             throw .nonsense
         }
     }

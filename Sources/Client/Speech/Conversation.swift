@@ -60,7 +60,7 @@ struct Conversation {
                 .progress, .policyValues, .checklist, .preview, .textList, .fingerprintState,
                 .token, .healthReport, .event, .appPolicy, .storeList,
                 .memberList, .item, .itemList, .secrets, .itemNews, .collection,
-                .fleetState, .findings:
+                .fleetState, .findings, .consentList:
                 return nil
             }
         }

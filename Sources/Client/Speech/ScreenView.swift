@@ -26,6 +26,7 @@ extension Conversation {
 
     /// What is to be read, page by page.
     private func read(_ screen: Screen) throws(ClientError) {
+        if !screen.document.isEmpty { voice.printError([0x0A]) }
         for text in screen.document {
             switch text.role {
             case .page:
@@ -37,6 +38,7 @@ extension Conversation {
             case .heading, .paragraph, .item, .link, .hint, .error: voice.screen(text)
             }
         }
+        if !screen.document.isEmpty { voice.printError([0x0A]) }
     }
 
     /// Asks until what was typed meets the rules, as far as a draft tells; then the daemon decides. False
@@ -94,12 +96,16 @@ extension Conversation {
         for (number, way) in screen.choices.enumerated() {
             voice.screenChoice(number + 1, way)
         }
-        let prompt = words(.screenChoose, first + 1)
+        // Nobody agrees to something by a key that they press to go on.
+        let usual = screen.kind == .document ? nil : first
+        let prompt =
+            usual.map { words(.screenChoose, $0 + 1) }
+            ?? words(.screenChooseOne, screen.choices.count)
         while true {
             answer.removeAll()
             try require(
                 answers.answer(.choice, prompt: prompt, echo: true, into: &answer), screen, prompt)
-            guard let chosen = Self.number(answer, first, of: screen.choices.count) else {
+            guard let chosen = Self.number(answer, usual, of: screen.choices.count) else {
                 tell(words(.screenChooseNumber, screen.choices.count), .error)
                 continue
             }
@@ -110,11 +116,11 @@ extension Conversation {
         }
     }
 
-    /// Enter alone takes the first.
+    /// Enter alone takes the usual one.
     private static func number(
-        _ answer: borrowing SecretBuffer, _ first: Int, of count: Int
+        _ answer: borrowing SecretBuffer, _ usual: Int?, of count: Int
     ) -> Int? {
-        guard answer.count > 0 else { return first }
+        guard answer.count > 0 else { return usual }
         guard answer.count == 1, 0x31...0x39 ~= answer[0], Int(answer[0] - 0x31) < count else {
             return nil
         }
@@ -159,6 +165,7 @@ extension Screen.Field {
 
 extension Voice {
     func screen(_ screen: Screen, _ words: OwnWords) {
+        if screen.kind == .document { printError([0x0A]) }
         if screen.steps > 1 { info(words(.screenStep, Int(screen.step), Int(screen.steps))) }
         for line in screen.lines { self.screen(line) }
     }

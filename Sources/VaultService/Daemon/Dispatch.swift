@@ -242,6 +242,10 @@ final class Dispatcher {
             try await answer(.storeList, caller, tag) { () async throws(Interruption) in
                 try await house.statuses.stores(request, for: caller)
             }
+        case .consents:
+            try await answer(.consentList, caller, tag) { () async throws(Interruption) in
+                try await house.flows.consenting.list(caller)
+            }
         case .members(let target):
             try await answer(.memberList, caller, tag) { () async throws(Interruption) in
                 try await house.statuses.members(target, for: caller)

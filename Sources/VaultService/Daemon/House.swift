@@ -112,11 +112,13 @@ final class House {
             desk: desk, lookout: lookout, settling: settling, proving: proving,
             passcodes: passcodes)
 
+        let consenting = Consenting(desk: desk, proving: proving)
+
         // What a person does with a store.
         let stores = StoreFlows(
             desk: desk, newPasscodes: newPasscodes, enrolment: enrolment,
             permissions: permissions, proving: proving, scans: scans, recovery: recovery,
-            transactions: transactions)
+            transactions: transactions, consenting: consenting)
         flows = Flows(
             stores: stores,
             passcodes: PasscodeFlows(
@@ -132,7 +134,8 @@ final class House {
             keyrings: keyrings, mending: MendFlow(desk: desk, proving: proving),
             holding: HoldFlow(desk: desk, proving: proving), naming: NamingFlow(desk: desk),
             sharing: SharingFlows(desk: desk, proving: proving),
-            apps: AppFlow(desk: desk, stores: stores, proving: proving, scans: scans))
+            apps: AppFlow(desk: desk, stores: stores, proving: proving, scans: scans),
+            consenting: consenting)
 
         // What a login asks.
         let onboarder = Onboarder(
@@ -172,6 +175,7 @@ final class House {
             onboarding: onboarding, sessions: sessions, ticker: ticker, curfew: curfew,
             isStoppedBeforeHibernation: options.isStoppedBeforeHibernation)
         let upkeep = upkeep
+        consenting.obey = { await upkeep.obeyOrders() }
         fleet = FleetFlow(desk: desk, readers: readers, options) {
             await upkeep.readPolicy(isAsked: false)
             await orders.reread()

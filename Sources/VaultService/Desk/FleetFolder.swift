@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Secrets
 import Wire
+import Words
 
 /// What the state folder keeps of an organisation: what the machine joined with, and each bundle
 /// that was taken last, as it came. Blocking: it runs on a worker, except at the start.
@@ -165,6 +166,7 @@ struct FleetFolder: Sendable {
         do throws(PosixError) {
             let folder = try Folder(path: path)
             try Self.removeBundles(folder)
+            for name in agreementNames() { try folder.remove(name) }
             try folder.remove("join")
             try folder.sync()
         } catch {
@@ -193,7 +195,9 @@ struct FleetFolder: Sendable {
         let ordering = charter.ordersSigners == nil ? policy : try bundle(.orders)
         guard policy != nil || ordering != nil else { return nil }
         do throws(SecretsError) {
-            return try OrganisationOrders(of: join, policy: policy?.manifest, orders: ordering)
+            return try OrganisationOrders(
+                of: join, policy: policy?.manifest, orders: ordering,
+                consents: (try? policy?.consents()) ?? .none)
         } catch {
             throw .secrets(error)
         }
@@ -210,6 +214,35 @@ struct FleetFolder: Sendable {
         do throws(PosixError) {
             guard try Folder(path: path).exists("join") else { return }
             try TextFile.replace(at: contactFile, with: days.render())
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    // MARK: what people have agreed to
+
+    private static let agreementBegin = "agreed."
+
+    private func agreementNames() -> [String] {
+        ((try? TextFile.names(in: path)) ?? []).filter { $0.hasPrefix(Self.agreementBegin) }
+    }
+
+    /// Of each person, by their uid. One that cannot be read says nothing: they are asked again.
+    func agreements() -> [UInt32: Agreements] {
+        var found: [UInt32: Agreements] = [:]
+        for name in agreementNames() {
+            guard let uid = UInt32(name.dropFirst(Self.agreementBegin.count)),
+                let text = try? read("\(path)/\(name)", limit: Agreements.mostBytes)
+            else { continue }
+            found[uid] = Agreements(text)
+        }
+        return found
+    }
+
+    func keep(_ agreements: Agreements, of uid: UInt32) throws(Fault) {
+        do throws(PosixError) {
+            try TextFile.replace(
+                at: "\(path)/\(Self.agreementBegin)\(uid)", with: agreements.render())
         } catch {
             throw .file(error)
         }
@@ -241,6 +274,13 @@ extension FleetFolder.Fault {
         switch self {
         case .damaged: "\(description): \(Self.mending)"
         case .file, .secrets: description
+        }
+    }
+
+    var refusal: Refusal {
+        switch self {
+        case .damaged(let file): .bundle(.kept(file))
+        case .file, .secrets: .storageFailed(.organisation, .system(description))
         }
     }
 

@@ -10,11 +10,13 @@ import Words
 /// says what holds now, and `Upkeep` brings the stores there.
 @LoopActor
 final class OrdersInForce: StandingOrders {
-    private let folder: FleetFolder
-    private let pool = WorkerPool(name: "orders", threads: 1)
+    let folder: FleetFolder
+    let pool = WorkerPool(name: "orders", threads: 1)
     /// Empty where it has none.
     let machineID: [UInt8]
-    private var organisation: OrganisationOrders?
+    private(set) var organisation: OrganisationOrders?
+    /// By the uid.
+    var agreements: [UInt32: Agreements] = [:]
     private(set) var days = OfflineDays(contact: 0, at: .never)
     /// Why what was kept is not obeyed; nil where all is well.
     private(set) var problem: String?
@@ -34,13 +36,15 @@ final class OrdersInForce: StandingOrders {
     private struct Found: Sendable {
         var organisation: OrganisationOrders?
         var days: OfflineDays?
+        var agreements: [UInt32: Agreements] = [:]
         var problem: String?
     }
 
     private nonisolated static func read(_ folder: FleetFolder) -> Found {
         do throws(FleetFolder.Fault) {
             return Found(
-                organisation: try folder.orders(), days: folder.contact(at: StoreHost.now()))
+                organisation: try folder.orders(), days: folder.contact(at: StoreHost.now()),
+                agreements: folder.agreements())
         } catch {
             return Found(problem: error.description)
         }
@@ -61,6 +65,7 @@ final class OrdersInForce: StandingOrders {
     /// What cannot be read orders nothing: a damaged file keeps nobody out.
     private func take(_ found: Found) {
         (organisation, problem) = (found.organisation, found.problem)
+        agreements = found.agreements
         let signed = found.organisation?.signed ?? 0
         let now = StoreHost.now()
         days = found.days ?? OfflineDays(contact: signed, at: now)
@@ -115,9 +120,11 @@ final class OrdersInForce: StandingOrders {
         guard let organisation else { return nil }
         if order(for: person, organisation).locks { return .ordered(organisation.orderer) }
         switch offline {
-        case .inContact: return nil
+        case .inContact: break
         case .locked, .wiped: return .offline(days: days.days, organisation.orderer)
         }
+        guard let item = agreements(of: person).denied(organisation.consents) else { return nil }
+        return .denied(Array(item.paper(for: []).title.utf8), organisation.orderer)
     }
 
     func end(of host: StoreHost) -> StoreEnd? {

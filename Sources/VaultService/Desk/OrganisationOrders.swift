@@ -14,10 +14,13 @@ struct OrganisationOrders: Sendable {
     let policyVersion: UInt64
     /// When the newest manifest was signed.
     let signed: UInt64
+    /// What people are asked to agree to.
+    let consents: Consents
 
     init(
-        of join: Join, policy: Manifest?, orders bundle: Bundle?
+        of join: Join, policy: Manifest?, orders bundle: Bundle?, consents: Consents
     ) throws(SecretsError) {
+        self.consents = consents
         orders = bundle?.orders ?? .none
         policyVersion = policy?.version ?? 0
         signed = max(policy?.signed ?? 0, bundle?.manifest.signed ?? 0)

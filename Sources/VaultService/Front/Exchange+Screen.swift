@@ -51,6 +51,7 @@ extension Sheet {
     fileprivate func screen(_ question: UInt32, _ voice: Voice) -> Screen {
         var screen = Screen(question: question, kind: kind, id: Array(id.rawValue.utf8))
         screen.picture = picture
+        (screen.step, screen.steps) = step
         screen.lines = lines.prefix(Limits.screenLines).map {
             Screen.Text($0.role, voice.line($0.message).text)
         }

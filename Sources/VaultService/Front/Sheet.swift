@@ -45,6 +45,8 @@ struct Sheet {
     let id: ID
     let kind: Screen.Kind
     var picture = Screen.Picture.none
+    /// Which one of a row, and how many there are.
+    var step: (UInt8, UInt8) = (0, 0)
     var lines: [Line] = []
     /// What the organisation wrote, which is no text of ours.
     var document: [Screen.Text] = []

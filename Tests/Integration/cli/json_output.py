@@ -11,7 +11,7 @@ DONE = {"action", "result", "message"}
 ORDERED = {"targets[].target", "targets[].locked", "targets[].wipesBefore", "targets[].resetsBefore", "offlineLock",
            "offlineWipe"}
 REPORTED = ["machine", "state", "at", "policyVersion", "ordersVersion", "signed", "stores", "due", "retryLocked",
-            "locked", "wiped", "offlineDays", "release", "problem"]
+            "locked", "wiped", "offlineDays", "consentsDue", "release", "problem"]
 
 
 def names(value, prefix=""):
@@ -23,8 +23,6 @@ def names(value, prefix=""):
         else:
             found.add(prefix + name)
     return found
-REPORTED = ["machine", "state", "at", "policyVersion", "ordersVersion", "signed", "stores", "due", "retryLocked",
-            "locked", "wiped", "offlineDays", "release", "problem"]
 
 
 class Shapes(unittest.TestCase):
@@ -48,6 +46,8 @@ class Shapes(unittest.TestCase):
             "texts": ("textList", {"texts": [{"id": "a", "text": "b", "origin": "builtIn"}]}),
             "names": ("names", {}),
             "fleetStatus": ("fleetState", {"organisation": "example.org", "contact": "help"}),
+            "consents": ("consentList", {"organisation": "example.org", "items": [
+                {"id": "licence", "kind": "licence", "title": "Terms", "version": 1, "answer": "yes"}]}),
             "members": ("memberList", {"members": [{"kind": "person", "name": "alice"}]}),
             "stores": ("storeList", {"stores": [
                 {"store": STORE, "name": "default", "owner.name": "alice", "owner.uid": 1000}]}),
@@ -78,7 +78,8 @@ class Shapes(unittest.TestCase):
                         "resync", "triesClear", "chown", "fingerprintEnroll", "fingerprintVerify", "fingerprintDelete",
                         "fingerprintSwitch", "fingerprintClear", "keyringForget",
                         "mend", "hold", "rename", "recoveryDelete",
-                        "share", "unshare", "fleetJoin", "fleetImport", "fleetLeave", "fleetFetch"]:
+                        "share", "unshare", "fleetJoin", "fleetImport", "fleetLeave", "fleetFetch",
+                        "consentAsk"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):

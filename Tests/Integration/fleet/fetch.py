@@ -524,7 +524,7 @@ class Reports(Lab):
         wanted = {
             "ORGANISATION": "example.org", "MACHINE": machine, "RELEASE": "0.1.0", "POLICY_VERSION": "4",
             "ORDERS_VERSION": "0", "STORES": "1", "DUE": "0", "RETRY_LOCKED": "0", "LOCKED": "0", "WIPED": "0",
-            "OFFLINE_DAYS": "0", "PROBLEM": ""}
+            "OFFLINE_DAYS": "0", "CONSENTS_DUE": "0", "AGREED": "", "PROBLEM": ""}
         told = self.ours(first)
         self.assertGreater(int(told.pop("SIGNED")), 0)
         self.assertEqual(told, wanted)

@@ -18,7 +18,7 @@ KEY = bytes(32)
 ID = "{:032x}".format
 MESSAGE = "6b1fae4e0c7c4f6f9d1f0d6c55b1a7f3"
 REPORTED = {"machine", "state", "at", "policyVersion", "ordersVersion", "signed", "stores", "due", "retryLocked",
-            "locked", "wiped", "offlineDays", "release", "problem"}
+            "locked", "wiped", "offlineDays", "consentsDue", "release", "problem"}
 
 
 def machine(number):
@@ -35,7 +35,8 @@ def entry(number, at=None, **fields):
              "APPVAULT_ORGANISATION": "example.org", "APPVAULT_MACHINE": machine(number),
              "APPVAULT_POLICY_VERSION": 3, "APPVAULT_ORDERS_VERSION": 3, "APPVAULT_SIGNED": 1795600000,
              "APPVAULT_STORES": 2, "APPVAULT_DUE": 0, "APPVAULT_RETRY_LOCKED": 0, "APPVAULT_LOCKED": 0,
-             "APPVAULT_WIPED": 0, "APPVAULT_OFFLINE_DAYS": 0, "APPVAULT_PROBLEM": "", "APPVAULT_RELEASE": "1.0"}
+             "APPVAULT_WIPED": 0, "APPVAULT_OFFLINE_DAYS": 0, "APPVAULT_CONSENTS_DUE": 0,
+             "APPVAULT_PROBLEM": "", "APPVAULT_RELEASE": "1.0"}
     for name, value in fields.items():
         lines["APPVAULT_" + name.upper()] = value
     text = b""
@@ -117,7 +118,7 @@ class Report(unittest.TestCase):
         self.keep(entry(0), entry(1, problem="a\tb"))
         lines = self.out().decode().splitlines()
         self.assertEqual({line.split("\t")[0] for line in lines}, {machine(0), machine(1)})
-        self.assertEqual([len(line.split("\t")) for line in lines], [14, 14])
+        self.assertEqual([len(line.split("\t")) for line in lines], [15, 15])
         self.assertEqual(lines[0].split("\t")[1], "problem")
 
     def test_lies(self):

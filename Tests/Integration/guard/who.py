@@ -448,6 +448,11 @@ class Who(Case):
             self.assertEqual(answer.name, "done")
             back = self.run_as(peer, lambda: self.change_back(peer))[0]
             self.assertEqual(back.name, "done")
+        elif request == "consentAsk":
+            # This machine has joined nobody, and nobody asks.
+            self.assertEqual((answer.name, client.screens), ("done", []))
+        elif request == "consents":
+            self.assertEqual((answer.name, answer["items"]), ("consentList", []))
         elif request == "draft":
             self.assertEqual((answer.name, client.drafted), ("refused", {"minLength": "unmet"}))
         else:

@@ -37,6 +37,7 @@ struct FleetReportView {
         (.locked, "locked", "how many are locked by an order"),
         (.wiped, "wiped", "how many were wiped by an order"),
         (.offlineDays, "offlineDays", "how many days it has heard nothing"),
+        (.consentsDue, "consentsDue", "how many people have not answered, or denied"),
     ]
 
     let rows: [Row]

@@ -141,7 +141,7 @@ final class FleetFlow {
         } catch {
             switch error {
             case .damaged: return false
-            case .file, .secrets: throw refusal(error)
+            case .file, .secrets: throw error.refusal
             }
         }
     }
@@ -219,14 +219,7 @@ final class FleetFlow {
         do throws(FleetFolder.Fault) {
             return try body()
         } catch {
-            throw refusal(error)
-        }
-    }
-
-    private nonisolated static func refusal(_ fault: FleetFolder.Fault) -> Refusal {
-        switch fault {
-        case .damaged(let file): .bundle(.kept(file))
-        case .file, .secrets: .storageFailed(.organisation, .system(fault.description))
+            throw error.refusal
         }
     }
 

@@ -30,13 +30,24 @@ struct FleetReport: Equatable, Sendable {
         }
     }
 
+    mutating func add(agreed: [String]) {
+        var text = ""
+        for line in agreed where text.utf8.count + line.utf8.count < MachineReport.mostAgreed {
+            text += (text.isEmpty ? "" : ";") + line
+        }
+        fields.append(Field(name: MachineReport.agreed, value: text))
+    }
+
     mutating func add(_ words: MachineReport.Words, _ value: String) {
         fields.append(Field(name: words.rawValue, value: value))
     }
 
     /// One entry in the journal's export format.
     func render() -> [UInt8] {
-        fields.flatMap { field in Array("\(field.name)=".utf8) + Text.clean(field.value) + [0x0A] }
+        fields.flatMap { field in
+            Array("\(field.name)=".utf8) + Text.clean(field.value, limit: MachineReport.mostAgreed)
+                + [0x0A]
+        }
             + [0x0A]
     }
 }
@@ -51,7 +62,11 @@ extension FleetFlow {
             orders.policyVersion, orders.mark.version
         )
         numbers[.signed] = orders.signed
+        let owners = Set(desk.vault.all.map(\.owner))
+        numbers[.consentsDue] = UInt64(
+            owners.count { !orders.agreements(of: $0).due(orders.consents).isEmpty })
         var report = FleetReport(of: join, machine: try target(join), numbers)
+        report.add(agreed: try agreed(owners, join))
         report.add(.problem, problem?.message.english ?? "")
         return report
     }
@@ -84,13 +99,36 @@ extension FleetFlow {
         return !host.due(inForce, readers.hardware(policy), host.compliance(policy)).flows.isEmpty
     }
 
+    /// People are called as in orders.
+    private func agreed(_ owners: Set<Person>, _ join: Join) throws(Refusal) -> [String] {
+        guard !desk.orders.consents.items.isEmpty else { return [] }
+        var lines: [String] = []
+        for person in owners.sorted(by: { $0.uid < $1.uid }) {
+            let said = desk.orders.agreements(of: person)
+            for item in desk.orders.consents.items {
+                guard let answer = said.answer(to: item) else { continue }
+                let target = try called(join) { (key) throws(SecretsError) in
+                    try key.person(person.name)
+                }
+                let word = answer.agrees ? "yes" : "no"
+                lines.append("\(target.text) \(item.id) \(answer.version) \(word) \(answer.at)")
+            }
+        }
+        return lines
+    }
+
     /// What this machine is called by whoever has the organisation's key; nil where it has no id.
     private func target(_ join: Join) throws(Refusal) -> OrderTarget? {
         let id = desk.orders.machineID
         guard !id.isEmpty else { return nil }
+        return try called(join) { (key) throws(SecretsError) in try key.machine(id) }
+    }
+
+    private func called(
+        _ join: Join, _ body: (borrowing TargetKey) throws(SecretsError) -> OrderTarget
+    ) throws(Refusal) -> OrderTarget {
         do throws(SecretsError) {
-            let key = TargetKey(try SecretBytes(copying: join.targetKey.span))
-            return try key.machine(id)
+            return try body(TargetKey(try SecretBytes(copying: join.targetKey.span)))
         } catch {
             throw .outOfMemory
         }

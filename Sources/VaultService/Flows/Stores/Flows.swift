@@ -17,12 +17,13 @@ final class Flows {
     let naming: NamingFlow
     let sharing: SharingFlows
     let apps: AppFlow
+    let consenting: Consenting
 
     init(
         stores: StoreFlows, passcodes: PasscodeFlows, recovery: RecoveryFlows,
         resyncing: ResyncFlow, owner: OwnerFlows, fingers: FingerFlows, keyrings: Keyrings,
         mending: MendFlow, holding: HoldFlow, naming: NamingFlow, sharing: SharingFlows,
-        apps: AppFlow
+        apps: AppFlow, consenting: Consenting
     ) {
         self.stores = stores
         self.passcodes = passcodes
@@ -36,6 +37,7 @@ final class Flows {
         self.naming = naming
         self.sharing = sharing
         self.apps = apps
+        self.consenting = consenting
     }
 
     /// Runs the flow of a request. The message, if there is one, ends the exchange.
@@ -65,6 +67,7 @@ final class Flows {
         case .unshare(let unshare): return try await sharing.unshare(unshare, exchange)
         case .recoveryDelete(let target): return try await recovery.delete(target, exchange)
         case .hold(let hold): return try await holding.hold(hold, exchange)
+        case .consentAsk(let ask): return try await consenting.answer(ask, exchange)
         case .appOpen(let app): return try await apps.open(app, exchange)
         case .offerRecovery(let target):
             try await recovery.offerRecovery(target, exchange)

@@ -17,10 +17,12 @@ final class StoreFlows {
     let scans: FingerScans
     let recovery: RecoveryFlows
     let transactions: Transactions
+    let consenting: Consenting
 
     init(
         desk: Desk, newPasscodes: NewPasscodes, enrolment: Enrolment, permissions: Permissions,
-        proving: Proving, scans: FingerScans, recovery: RecoveryFlows, transactions: Transactions
+        proving: Proving, scans: FingerScans, recovery: RecoveryFlows, transactions: Transactions,
+        consenting: Consenting
     ) {
         self.desk = desk
         self.newPasscodes = newPasscodes
@@ -30,6 +32,7 @@ final class StoreFlows {
         self.scans = scans
         self.recovery = recovery
         self.transactions = transactions
+        self.consenting = consenting
     }
 
     // MARK: create, unlock, lock
@@ -38,6 +41,7 @@ final class StoreFlows {
         -> Message
     {
         let person = try await desk.person(request.target.subject, exchange.caller)
+        try await consenting.settle(person, exchange)
         try desk.requireNotBarred(person)
         if let existing = try desk.ownStore(of: person, named: request.target.store) {
             try refusing { () throws(Refusal) in try existing.requireUsable() }
@@ -239,6 +243,7 @@ final class StoreFlows {
         -> Message
     {
         let person = try await desk.person(target.subject, exchange.caller)
+        try await consenting.settle(person, exchange)
         if let access = try await desk.shared(with: person, named: target.store) {
             return try await open(access, person, exchange)
         }

@@ -73,6 +73,7 @@ enum FlowRequest: Sendable {
     case share(ShareStore)
     case unshare(UnshareStore)
     case appOpen(App)
+    case consentAsk(ConsentAsk)
 }
 
 enum RecordRequest: Sendable {
@@ -108,6 +109,7 @@ enum Query: Sendable {
     case appRules(App)
     case stores(Stores)
     case members(Target)
+    case consents
 }
 
 /// What root does with the organisation that the machine has joined.
@@ -240,6 +242,8 @@ extension Request {
         case .fleetImport: .fleet(.take(try bytes(&reader, body, limit: Limits.value)))
         case .fleetLeave: .fleet(.leave)
         case .fleetFetch: .fleet(.fetch)
+        case .consentAsk: .flow(.consentAsk(try ConsentAsk(&reader, body)))
+        case .consents: .query(.consents)
         }
     }
 
