@@ -100,6 +100,8 @@ class Lab:
         self.path = os.path.join(self.folder, "socket")
         self.handlers, self.requests, self.hellos, self.aborts, self.faults = {}, [], [], [], []
         self.greet = True
+        # What it speaks; a daemon of a former release knows no screens.
+        self.versions = (1, 2)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind(self.path)
         self.listener.listen(16)
@@ -144,8 +146,10 @@ class Lab:
                     return
                 if message.name == "hello":
                     self.hellos.append(message)
+                    if message.version not in self.versions:
+                        return channel.send("refused", message.tag, code=31, message="another version")
                     if self.greet:
-                        channel.send("welcome", message.tag, software="a test")
+                        channel.send("welcome", message.tag, version=message.version, software="a test")
                     continue
                 handler = self.handlers.get(message.name)
                 if handler is None and message.name == "stores":

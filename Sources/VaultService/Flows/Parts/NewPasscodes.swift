@@ -66,6 +66,7 @@ final class NewPasscodes {
         case falls(Judgement)
         case differs
         case skipped
+        case gone(ConnectionEnd)
     }
 
     func askNewPasscode(_ entry: Entry) async throws(Interruption) -> NewPasscode {
@@ -82,6 +83,7 @@ final class NewPasscodes {
             } catch {
                 switch error {
                 case .refused(let refusal): throw .refused(refusal)
+                case .gone(let end): throw .gone(end)
                 case .skipped: throw .refused(.skipped)
                 case .falls(let judgement):
                     guard rounds > 0 else { throw .refused(Refusal(judgement, policy) ?? .unknown) }
@@ -153,6 +155,7 @@ final class NewPasscodes {
             } catch {
                 switch error {
                 case .refused(let refusal): throw .refused(refusal)
+                case .gone(let end): throw .gone(end)
                 case .skipped: throw .refused(.skipped)
                 case .falls(let judgement):
                     guard rounds > 0 else { throw .refused(Refusal(judgement, policy) ?? .unknown) }
@@ -216,11 +219,10 @@ final class NewPasscodes {
         }
     }
 
-    /// A front end that is gone is told nothing.
     private static func objection(_ interruption: Interruption) -> Objection {
         switch interruption {
         case .refused(let refusal): .refused(refusal)
-        case .gone: .refused(.cancelled)
+        case .gone(let end): .gone(end)
         }
     }
 }

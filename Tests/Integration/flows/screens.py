@@ -1,0 +1,205 @@
+"""Screens, by a front end that draws them: what it may send, and what happens where it sends something else; and
+peers of a former release, which know none."""
+
+import unittest
+
+import wire
+from clilab import Lab
+from daemonlab import Daemon, answers
+from faultlab import ME
+
+OLD, NEW = "correct horse 1", "a new passcode"
+POLICY = "ThrottleAfter=0\nMinLength=12\nRequireDigit=yes\n"
+CANCELLED, TOO_LARGE, SAME = 27, 33, 38
+DRAFTS = 1000
+
+
+class Case(unittest.TestCase):
+    def daemon(self):
+        daemon = Daemon(policy=POLICY)
+        self.addCleanup(daemon.close)
+        daemon.person = ME
+        daemon.create(OLD)
+        return daemon
+
+    def change(self, client):
+        """As far as the screen of the new passcode."""
+        client.send("passcode", 7, subject=ME, change="change")
+        client.tag = 7
+        while True:
+            message = client.receive(client.timeout)
+            if message.name == "ask":
+                client.send("reply", 7, [OLD.encode()], question=message.question)
+            elif message.name == "screen":
+                return message
+
+    def end(self, client):
+        while (message := client.receive(client.timeout)) is not None:
+            if message.name not in ("working", "show"):
+                return message
+        return None
+
+    def drawing(self, daemon):
+        client = daemon.client(frontEnd="terminal", version=2)
+        self.addCleanup(client.close)
+        return client
+
+
+class Screens(Case):
+    def test_a_screen(self):
+        """it has its fields, its rules and what can be done; and what was typed becomes the passcode"""
+        daemon = self.daemon()
+        client = self.drawing(daemon)
+        screen = self.change(client)
+        self.assertEqual((screen.kind, screen.id, screen.picture), ("form", "create.passcode", "key"))
+        self.assertEqual(
+            [(field["kind"], field["id"], field["isJudged"]) for field in screen.formFields],
+            [("secret", "create.choose", True), ("secret", "create.confirm", False)])
+        self.assertEqual([(rule["id"], rule["finding"]) for rule in screen.rules],
+                         [("minLength", "notChecked"), ("digit", "notChecked")])
+        self.assertEqual([(choice["id"], choice["role"], choice["needs"]) for choice in screen.choices],
+                         [("continue", "primary", 3), ("cancel", "cancel", 0)])
+        client.answer(screen, 0, ["too short", "too short"])
+        screen = self.end(client)
+        self.assertEqual((screen.name, screen.lines[-1]["role"]), ("screen", "error"))
+        client.answer(screen, 0, [NEW + " 7", NEW + " 7"])
+        self.assertEqual(self.end(client).name, "done")
+        self.assertEqual(daemon.authenticate(NEW + " 7").outcome, "success")
+
+    def test_drafts(self):
+        """a draft is judged by the rules that are shown, and by nothing else: not by what the passcode is"""
+        client = self.drawing(self.daemon())
+        screen = self.change(client)
+        for typed, found in [
+                ("", {"minLength": "notChecked", "digit": "notChecked"}),
+                ("a", {"minLength": "unmet", "digit": "unmet"}),
+                ("twelve letters", {"minLength": "satisfied", "digit": "unmet"}),
+                ("a draft of 14 letters", {"minLength": "satisfied", "digit": "satisfied"}),
+                (OLD, {"minLength": "satisfied", "digit": "satisfied"})]:
+            with self.subTest(typed):
+                self.assertEqual(client.draft(screen, 0, typed), found)
+        client.answer(screen, 1)
+        answer = self.end(client)
+        self.assertEqual((answer.name, answer.code), ("refused", CANCELLED))
+
+    def test_drafts_have_an_end(self):
+        """so many for a screen, and then the connection ends"""
+        daemon = self.daemon()
+        client = self.drawing(daemon)
+        screen = self.change(client)
+        for _ in range(DRAFTS):
+            self.assertEqual(len(client.draft(screen, 0, "a")), 2)
+        client.send("draft", 7, [b"a"], question=screen.question)
+        self.assertEqual(self.end(client).code, 34)
+        self.assertEqual(daemon.authenticate(OLD).outcome, "success")
+
+    def test_what_is_no_answer(self):
+        """it ends the connection, and nothing has changed"""
+        daemon = self.daemon()
+        pair = b"".join(len(value).to_bytes(2, "little") + value for value in [NEW.encode() + b"7"] * 2)
+        for name, payload, fields in [
+                ("answer", pair, {"choice": 2}), ("answer", pair, {"item": 1}), ("answer", pair, {"question": 99}),
+                ("answer", pair[:-1], {}), ("answer", pair + b"\0", {}), ("answer", pair + b"\0\0", {}),
+                ("answer", pair[:len(pair) // 2], {}), ("answer", b"", {}), ("answer", b"\xff\xff" + pair, {}),
+                ("draft", b"a", {"field": 1}), ("draft", b"a", {"field": 2}), ("draft", b"a", {"question": 99}),
+                ("reply", b"a", {}), ("status", None, {"subject": ME})]:
+            with self.subTest(name, payload=payload, **fields):
+                client = self.drawing(daemon)
+                screen = self.change(client)
+                if name != "status":
+                    fields.setdefault("question", screen.question)
+                client.send(name, 7, [] if payload is None else [payload], **fields)
+                answer = self.end(client)
+                self.assertEqual((answer.name, answer.code), ("refused", 34))
+                self.assertIsNone(client.receive(client.timeout))
+        self.assertEqual(daemon.authenticate(OLD).outcome, "success")
+
+    def test_an_answer_is_judged_as_ever(self):
+        """the same passcode, two that differ, one that is too long, none"""
+        daemon = self.daemon()
+        for values, code in [([OLD] * 2, SAME), (["a passcode 7", "a passcode 8"], 37), (["", ""], CANCELLED)]:
+            with self.subTest(values):
+                client = self.drawing(daemon)
+                screen = self.change(client)
+                for _ in range(3):
+                    client.answer(screen, 0, values)
+                    screen = self.end(client)
+                    if screen.name != "screen":
+                        break
+                self.assertEqual(screen.code, code)
+        self.assertEqual(daemon.authenticate(OLD).outcome, "success")
+
+    def test_a_screen_only_for_who_draws(self):
+        """version 1 gets lines and questions, whatever front end it is"""
+        daemon = self.daemon()
+        with daemon.client(frontEnd="terminal") as client:
+            answer = client.run("passcode", answers(OLD, newPasscode=NEW + " 7"), subject=ME, change="change")
+            self.assertEqual((answer.name, client.screens), ("done", []))
+            self.assertEqual([ask.purpose for ask in client.asked], ["passcode", "newPasscode", "confirmPasscode"])
+
+
+class Releases(unittest.TestCase):
+    """The tool, and a daemon that knows no screens."""
+
+    def test_a_former_daemon(self):
+        """it is greeted again, and gets its answers as ever"""
+        with Lab() as lab:
+            lab.versions = (1,)
+
+            def change(daemon, request):
+                self.assertEqual(daemon.ask("passcode", "Passcode: "), b"one")
+                self.assertEqual(daemon.ask("newPasscode", "New passcode: "), b"two")
+                daemon.done("changed")
+
+            lab.answer("openStore", change)
+            with lab.terminal("unlock") as screen:
+                for prompt, typed in [("Passcode: ", "one\n"), ("New passcode: ", "two\n")]:
+                    screen.expect(prompt)
+                    screen.type(typed)
+                screen.expect("changed")
+                self.assertEqual(screen.end(), 0)
+            self.assertEqual([hello.version for hello in lab.hellos][:2], [2, 1])
+            self.assertEqual(lab.faults, [])
+
+    def test_a_pipe_draws_nothing(self):
+        """a script's answers go the way that they always went"""
+        with Lab() as lab:
+            lab.answer("lock", lambda daemon, request: daemon.done("locked"))
+            self.assertEqual(lab.run("lock").status, 0)
+            self.assertEqual([hello.version for hello in lab.hellos], [1])
+
+    def test_what_a_screen_says_is_shown_as_it_is(self):
+        """markup, controls and marks of direction do nothing; choices are numbers, and Enter agrees to nothing"""
+        with Lab() as lab:
+            def ask(daemon, request):
+                daemon.reply(
+                    "screen", question=5, kind="document", id="licence", step=1, steps=2,
+                    lines=[{"role": "heading", "text": "<b>Terms</b>"}],
+                    document=[{"role": "paragraph", "text": "a\x1b[31mb\u202ec"}, {"role": "page", "text": ""},
+                              {"role": "item", "text": "second"}],
+                    choices=[{"id": "agree", "role": "primary", "label": "Agree"},
+                             {"id": "no", "role": "other", "label": "Disagree\x07"}])
+                answer = daemon.channel.receive(30)
+                self.assertEqual((answer.name, answer.question, answer.choice), ("answer", 5, 1))
+                daemon.done("kept")
+
+            lab.answer("consentAsk", ask)
+            with lab.terminal("consents", "answer") as screen:
+                screen.expect("Step 1 of 2")
+                screen.expect("<b>Terms</b>")
+                screen.expect("Next page [Enter]")
+                self.assertNotIn(b"\x1b[31m", screen.seen)
+                self.assertNotIn("\u202e".encode(), screen.seen)
+                screen.type("\n")
+                screen.expect("second")
+                screen.expect("1 to 2")
+                screen.type("\n")
+                screen.expect("type a number from 1 to 2")
+                screen.type("2\n")
+                screen.expect("kept")
+                self.assertEqual(screen.end(), 0)
+            self.assertEqual(lab.faults, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
