@@ -1688,6 +1688,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         trouble.recovery-off | \
         your policy does not allow opening it with its recovery key
         """
+    case troubleConsents = """
+        trouble.consents | {1} asks you to read something, and to answer | an organisation
+        """
+    case adviceConsents = "advice.consents | `appvault consents answer` shows it"
     case troubleDrift = "trouble.drift | your login password did not open it"
     case adviceDrift = """
         advice.drift | \

@@ -14,7 +14,8 @@ private let others: [Phrase] =
         Phrase(.adviceRecover), Phrase(.adviceRestore), Phrase(.adviceLostChanges),
         Phrase(.adviceDrift),
         Phrase(.troubleNoPasscodeMode), Phrase(.adviceNoPasscodeMode),
-        Phrase(.troubleRecoveryOff), Phrase(.troubleDrift),
+        Phrase(.troubleRecoveryOff), Phrase(.troubleDrift), Phrase(.adviceConsents),
+        Phrase(.troubleConsents, .text("example.org")),
         Phrase(.adviceOwnerChanged, .text("id")),
         Phrase(
             .previewApps,

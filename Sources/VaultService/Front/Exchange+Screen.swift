@@ -17,10 +17,9 @@ extension Exchange {
             } catch {
                 throw .gone(error)
             }
-            let deadline = deadline(after: sheet.wait)
             var drafts = 0
             while true {
-                switch try await receiveAnswer(until: deadline) {
+                switch try await receiveAnswer(until: deadline(after: sheet.wait)) {
                 case .answer(let answer, let typed) where answer.question == question:
                     if isSecret { noteAnswered() }
                     return try sheet.answer(answer, typed)

@@ -125,7 +125,8 @@ class Consents(unittest.TestCase):
         self.publish(licence=None)
         self.assertEqual(self.create().name, "done")
         self.publish()
-        # A login asks nothing, and opens.
+        # A login asks nothing, and opens; the status says it, and the agent by it.
+        self.assertIn("example.org asks you to read", self.lab.state().trouble)
         self.lab.ask("lock")
         self.assertEqual(self.lab.ask("openStore", answers(PASSCODE)).name, "done")
         no_to = lambda wanted: lambda screen: 1 if screen.lines[0]["text"] == wanted else 0
@@ -142,6 +143,7 @@ class Consents(unittest.TestCase):
         self.assertEqual((answer.name, self.papers()), ("done", ["Inventory", "Diagnostics"]))
         self.assertEqual(self.said(), {"licence": "yes", "must": "yes", "may": "no"})
         self.assertEqual(self.lab.ask("openStore", answers(PASSCODE)).name, "done")
+        self.assertEqual(self.lab.state().trouble, "")
 
     def test_a_changed_version_asks_again(self):
         """and nothing that was answered in the same version is asked"""

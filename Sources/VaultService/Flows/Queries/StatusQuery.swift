@@ -77,6 +77,7 @@ final class StatusQuery {
             state.trouble = voice.bytes(Phrase(.troubleRecoveryOff))
             state.advice = voice.bytes(Phrase(.hintPolicyDenies))
         }
+        tellOfConsents(in: &state, host, voice)
         // Only a policy that is known can make something due.
         if desk.knowledge(of: person) != .known {
             state.pending = []
@@ -85,6 +86,17 @@ final class StatusQuery {
         }
         tellOfPolicy(in: &state, inForce, voice)
         return state
+    }
+
+    /// A login asks nothing of it, so they have to learn of it here, and by the agent, which reads this.
+    private func tellOfConsents(in state: inout State, _ host: StoreHost, _ voice: Voice) {
+        guard state.trouble.isEmpty, host.isUsable, host.identity.storeName == Vault.defaultName,
+            let organisation = desk.orders.orderer?.name
+        else { return }
+        let said = desk.orders.agreements(of: host.owner)
+        guard !said.due(desk.orders.consents).isEmpty else { return }
+        state.trouble = voice.bytes(Phrase(.troubleConsents, .text(organisation)))
+        state.advice = voice.bytes(Phrase(.adviceConsents))
     }
 
     /// The stores of one person, or, for root, of everybody.
